@@ -1,0 +1,96 @@
+"""What every room reports with, and the text that reports point into."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from functools import cached_property
+
+from rlx.grammar.node import Node, Span
+
+
+class Source:
+    """A text with its path; turns offsets into lines and columns on demand."""
+
+    def __init__(self, text: str, path: str = "<text>") -> None:
+        self.text = text
+        self.path = path
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line starts."""
+        starts, at = [0], self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1, without its end."""
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+
+
+class Label(Node):
+    """A second place that a diagnostic points at, and what is there."""
+
+    span: Span
+    message: str
+
+
+class Edit(Node):
+    """A replacement of source text that mends what a diagnostic reports."""
+
+    span: Span
+    text: str
+
+
+class Diagnostic(Node):
+    """One thing found in a program.
+
+    Attributes
+    ----------
+    code
+        The rule's id, with a suffix where the rule has several premises: ``D14-arity``; ``PARSE`` for syntax.
+    severity
+        ``"error"``: the rule is certainly broken. ``"warning"``: it may be, or the program can only fail at run
+        time. ``"note"``: worth knowing.
+    message
+        One sentence that names the values involved.
+    span
+        Where; None for a whole file.
+    label
+        A few words that stand beside the carets.
+    related
+        Other places (where something was defined).
+    notes, help, edit
+        Further facts, what to do about it, and the replacement that does it.
+    counterexample
+        Values of shape variables for which it goes wrong.
+    """
+
+    code: str
+    severity: str
+    message: str
+    span: Span | None
+    label: str = ""
+    related: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+    edit: Edit | None = None
+    counterexample: Mapping[str, int] | None = None
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule: the code without the suffix that names a premise.
+
+        ``D14-arity`` is of ``D14``, ``OBL-reshape-count`` of ``OBL-reshape``.
+        """
+        head, *rest = self.code.split("-")
+        return head if not rest or head[-1].isdigit() else f"{head}-{rest[0]}"

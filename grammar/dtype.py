@@ -1,0 +1,106 @@
+"""Data types: `DataType ::= Int | UInt | Float | Handle` of the specification, and ml_dtypes'."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from rlx.grammar.node import Node
+
+
+class DataType(Node):
+    """A scalar or vector type.
+
+    Attributes
+    ----------
+    code
+        ``"int"``, ``"uint"``, ``"float"``, ``"bfloat"``, ``"bool"``, ``"handle"``, or a narrow float
+        such as ``"float8_e4m3fn"`` (the width is then part of the code).
+    bits
+        Width in bits; 0 for Void.
+    lanes
+        1 for scalars, 0 for Void.
+
+    Obtain instances from :func:`dtype`: equal types are then the same object.
+    """
+
+    code: str
+    bits: int
+    lanes: int = 1
+
+    def __str__(self) -> str:
+        if self.code == "handle":
+            return "void" if self.bits == 0 else "handle"
+        lanes = "" if self.lanes == 1 else f"x{self.lanes}"
+        if self.code == "bool" or "_" in self.code:
+            return self.code + lanes
+        return f"{self.code}{self.bits}{lanes}"
+
+    def __repr__(self) -> str:
+        return f"dtype({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, DataType)
+            and (self.code, self.bits, self.lanes) == (other.code, other.bits, other.lanes)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.bits, self.lanes))
+
+    @property
+    def is_void(self) -> bool:
+        """Whether this is the unknown data type."""
+        return self.code == "handle" and self.bits == 0
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether values are signed or unsigned integers (Booleans are not)."""
+        return self.code in ("int", "uint")
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values are floating-point numbers of any width."""
+        return self.code.startswith(("float", "bfloat"))
+
+
+_ALIASES = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
+_SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+))?\Z")
+_NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
+
+
+@lru_cache(maxsize=None)
+def dtype(text: str) -> DataType:
+    """Read a data type as Relax texts spell it: ``"float32"``, ``"f32"``, ``"bool"``, ``""``, ``"void"``.
+
+    Raises
+    ------
+    ValueError
+        If ``text`` names no data type.
+    """
+    if text in ("", "void"):
+        return _intern("handle", 0, 0)
+    if match := _NARROW.match(text):
+        return _intern(match[1], int(match[2]), int(match[3] or 1))
+    if match := _SCALAR.match(text):
+        code, bits, lanes = _ALIASES.get(match[1], match[1]), match[2], int(match[3] or 1)
+        if code == "bool":
+            return _intern("bool", 1, lanes)
+        if code == "handle":
+            return _intern("handle", int(bits or 64), lanes)
+        if bits and len(bits) <= 4:
+            return _intern(code, int(bits), lanes)
+    raise ValueError(f"expected a data type such as 'float32', found {text!r}")
+
+
+@lru_cache(maxsize=None)
+def _intern(code: str, bits: int, lanes: int) -> DataType:
+    return DataType(code, bits, lanes)
+
+
+VOID = dtype("void")
+BOOL = dtype("bool")
+INT32 = dtype("int32")
+INT64 = dtype("int64")
+FLOAT32 = dtype("float32")
+HANDLE = dtype("handle")

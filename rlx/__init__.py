@@ -1,0 +1,1 @@
+"""rlx: formal semantics and verification for Relax, the tensor-program IR of Apache TVM."""

@@ -1,0 +1,62 @@
+"""Ties code to the clauses of the specification: `@rule("WF05", "1c9e…")`.
+
+The decorator costs one dictionary entry at import. A test compares the entries with the headings
+under `spec/`; the second argument is the hash of the clause the code was written for, so that a
+clause cannot change behind the code's back.
+
+With `RLX_TRACE_RULES` in the environment (the pytest plugin sets it) it is also recorded which rules
+held and which premises failed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+TRACING = bool(os.environ.get("RLX_TRACE_RULES"))
+
+implementations: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
+"""Rule id to the hash of its clause and the function, for every registration made."""
+
+applied: Counter[str] = Counter()
+"""How often each rule was applied, while tracing."""
+
+failed: Counter[str] = Counter()
+"""How often each premise (a diagnostic code, or a code given to :func:`refuted`) failed, while tracing."""
+
+
+def rule(identifier: str, clause: str) -> Callable[[F], F]:
+    """Register a function as the implementation of a rule.
+
+    Parameters
+    ----------
+    identifier
+        The rule's id, a heading under `spec/`.
+    clause
+        The first 8 hexadecimal digits of the SHA-256 of the clause (`make rules` prints them).
+    """
+
+    def register(function: F) -> F:
+        implementations.setdefault(identifier, []).append((clause, function))
+        if not TRACING:
+            return function
+
+        @wraps(function)
+        def traced(*args: Any, **kwargs: Any) -> Any:
+            applied[identifier] += 1
+            return function(*args, **kwargs)
+
+        return traced  # type: ignore[return-value]
+
+    return register
+
+
+def refuted(code: str) -> None:
+    """Record, while tracing, that the premise of that code failed."""
+    if TRACING:
+        failed[code] += 1
