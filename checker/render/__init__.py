@@ -1,0 +1,1 @@
+"""What was found, written for a reader: one file a format."""

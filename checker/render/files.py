@@ -1,0 +1,78 @@
+"""What one file's check gave, and what all of them add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import Node, Span
+
+Region = tuple[int, int, int, int]
+"""Line, column, end line, end column; all from 1, the end being the place after the last character."""
+
+
+class Obligations(Node):
+    """How many proof obligations were proved, refuted, and left unknown."""
+
+    proved: int = 0
+    refuted: int = 0
+    unknown: int = 0
+
+
+class FileReport(Node):
+    """What checking one file gave.
+
+    Attributes
+    ----------
+    path
+        As the command names it.
+    source
+        The text that the diagnostics point into; None where it could not be read, or nothing points into it.
+    diagnostics
+        In order of position.
+    outcome
+        ``"checked"``; ``"unreadable"`` where the file could not be read; ``"crashed"`` where the checker failed.
+    """
+
+    path: str
+    source: Source | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    obligations: Obligations = Obligations()
+    outcome: str = "checked"
+
+
+class Summary(Node):
+    """Totals over files."""
+
+    files: int
+    errors: int
+    warnings: int
+    notes: int
+    obligations: Obligations
+
+
+def summarise(files: Iterable[FileReport]) -> Summary:
+    """Add up files."""
+    count = proved = refuted = unknown = 0
+    severities = {"error": 0, "warning": 0, "note": 0}
+    for file in files:
+        count += 1
+        proved += file.obligations.proved
+        refuted += file.obligations.refuted
+        unknown += file.obligations.unknown
+        for diagnostic in file.diagnostics:
+            severities[diagnostic.severity] += 1
+    errors, warnings, notes = severities.values()
+    return Summary(count, errors, warnings, notes, Obligations(proved, refuted, unknown))
+
+
+def region(source: Source | None, span: Span | None) -> Region:
+    """Where a span lies; the first character of the file where there is none."""
+    if source is None or span is None:
+        return 1, 1, 1, 1
+    return *source.position(span[0]), *source.position(max(span))
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 error``, ``2 errors``"""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,176 @@
+"""Source lines with a gutter, carets under spans and the words that belong to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rlx.checker.render.colour import paint
+from rlx.checker.render.columns import Shown, safe, show
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.node import Node, Span
+
+SHOWN_LINES = 6
+"""A span over more lines than this is cut in the middle."""
+
+
+class Mark(Node):
+    """What to draw under a line: from character ``start`` to ``end`` (from 0, exclusive), and what to say there."""
+
+    start: int
+    end: int
+    words: str
+    role: str
+    sign: str
+
+
+class Frame:
+    """Draws one diagnostic's lines.
+
+    Parameters
+    ----------
+    source
+        The text.
+    theme
+        SGR parameters by role.
+    limit
+        Columns that a source line may take.
+    """
+
+    def __init__(self, source: Source, theme: Mapping[str, str], limit: int) -> None:
+        self.source = source
+        self.theme = theme
+        self.limit = limit
+        self.gutter = 1
+
+    def draw(self, primary: Mark, span: Span, related: Sequence[tuple[Span, Mark]]) -> list[str]:
+        """The frame of a diagnostic at ``span``, with the other places it points at."""
+        (first, _), (last, end) = self.source.position(span[0]), self.source.position(max(span))
+        if last > first and end == 1:  # the end of a line, not the start of the next
+            last, end = last - 1, len(self.source.line(last - 1)) + 1
+        marks: dict[int, list[Mark]] = {}
+        for place, mark in related:
+            number, placed = self._on_first_line(place, mark)
+            marks.setdefault(number, []).append(placed)
+        number, placed = self._on_first_line(span, primary)
+        if last == first:
+            marks.setdefault(number, []).insert(0, placed)
+        numbers = sorted(set(marks) | _visible(first, last))
+        self.gutter = len(str(numbers[-1]))
+        lines = [self.edge()]
+        previous = numbers[0]
+        for number in numbers:
+            if number > previous + 1:
+                lines.append(paint(self.theme, "gutter", "..."))
+            previous = number
+            margin = self._margin(number, first, last, placed)
+            lines += self._line(number, marks.get(number, []), margin)
+            if number == first < last and margin.isspace():
+                lines.append(self._corner(number, " ", placed.start, placed.role, ""))
+            if number == last > first:
+                words = f" {safe(primary.words)}" if primary.words else ""
+                lines.append(self._corner(number, "|", end - 2, placed.role, words))
+        return lines
+
+    def edge(self) -> str:
+        """The empty gutter."""
+        return paint(self.theme, "gutter", " " * self.gutter + " |")
+
+    def numbered(self, number: int, sign: str = "|") -> str:
+        """The gutter of a source line."""
+        return paint(self.theme, "gutter", f"{number:>{self.gutter}} {sign}")
+
+    def _on_first_line(self, span: Span, mark: Mark) -> tuple[int, Mark]:
+        """The line on which a span starts, and the mark cut to it and placed on it."""
+        number, column = self.source.position(span[0])
+        size = len(self.source.line(number))
+        start = min(column - 1, size)
+        end = min(max(start + 1, start + span[1] - span[0]), max(size, start + 1))
+        return number, Mark(start, end, mark.words, mark.role, mark.sign)
+
+    def _margin(self, number: int, first: int, last: int, primary: Mark) -> str:
+        """What stands left of a line: the bar of a span of several lines."""
+        if first == last:
+            return ""
+        sign = "|" if first < number <= last else " "
+        if number == first and not self.source.line(number)[: primary.start].strip():
+            sign = "/"
+        return (sign if sign == " " else paint(self.theme, primary.role, sign)) + " "
+
+    def _line(self, number: int, marks: list[Mark], margin: str) -> Iterator[str]:
+        """A source line and what is marked on it, repeated for marks too far apart to be seen at once."""
+        text = self.source.line(number)
+        for group in self._groups(text, marks):
+            low = min((m.start for m in group), default=0)
+            shown = show(text, low, max((m.end for m in group), default=0), self.limit)
+            yield f"{self.numbered(number)} {margin}{shown.text}".rstrip()
+            for under in _underlines(shown, group, self.theme):
+                yield f"{self.edge()} {margin.replace('/', '|')}{under}".rstrip()
+
+    def _groups(self, text: str, marks: list[Mark]) -> list[list[Mark]]:
+        """Marks that fit in one window of the line stay together."""
+        if not marks:
+            return [[]]
+        reach = max(m.end for m in marks) - min(m.start for m in marks)
+        if len(text) <= self.limit or reach <= self.limit // 2:
+            return [marks]
+        return [[m] for m in sorted(marks, key=lambda m: m.start)]
+
+    def _corner(self, number: int, bar: str, at: int, role: str, words: str) -> str:
+        """Where a span of several lines starts or ends: a line that runs to character ``at``."""
+        column = show(self.source.line(number), 0, 0, self.limit).column(at)
+        line = bar + "_" * (column + 1) + "^" + words
+        return f"{self.edge()} {paint(self.theme, role, line)}"
+
+
+def _visible(first: int, last: int) -> set[int]:
+    """The lines of a span that are printed."""
+    if last - first < SHOWN_LINES:
+        return set(range(first, last + 1))
+    return {*range(first, first + SHOWN_LINES - 2), last - 1, last}
+
+
+def _underlines(shown: Shown, marks: list[Mark], theme: Mapping[str, str]) -> Iterator[str]:
+    """The line of carets, then one line for each set of words that does not fit beside them."""
+    if not marks:
+        return
+    cells: dict[int, tuple[str, str]] = {}
+    for mark in sorted(marks, key=lambda m: m.sign == "^"):
+        start = shown.column(mark.start)
+        for at in range(start, max(shown.column(mark.end), start + 1)):
+            cells[at] = (mark.sign, mark.role)
+    spoken = sorted((m for m in marks if m.words), key=lambda m: -shown.column(m.start))
+    beside = ""
+    if spoken and (len(spoken) == 1 or _clear_of(shown, spoken[0], spoken[1:])):
+        tail = spoken.pop(0)
+        if max(cells) < max(shown.column(tail.end), shown.column(tail.start) + 1):
+            beside = " " + paint(theme, tail.role, safe(tail.words))
+        else:
+            spoken.insert(0, tail)
+    yield _painted(cells, theme) + beside
+    for at, mark in enumerate(spoken):
+        later = {shown.column(m.start): ("|", m.role) for m in spoken[at:]}
+        yield _painted(later, theme)
+        later.pop(shown.column(mark.start))
+        before = _painted(later, theme, shown.column(mark.start))
+        yield before + paint(theme, mark.role, safe(mark.words))
+
+
+def _clear_of(shown: Shown, last: Mark, others: Sequence[Mark]) -> bool:
+    """No other mark reaches into the right-most one."""
+    return all(shown.column(m.end) <= shown.column(last.start) for m in others)
+
+
+def _painted(cells: Mapping[int, tuple[str, str]], theme: Mapping[str, str], size: int = 0) -> str:
+    """Signs at their columns, neighbours of one role painted together, padded to ``size`` columns."""
+    out, at = [], 0
+    columns = sorted(cells)
+    index = 0
+    while index < len(columns):
+        start = columns[index]
+        sign, role = cells[start]
+        length = 1
+        while cells.get(start + length) == (sign, role):
+            length += 1
+        out.append(" " * (start - at) + paint(theme, role, sign * length))
+        at, index = start + length, index + length
+    return "".join(out) + " " * (size - at)

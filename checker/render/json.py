@@ -1,0 +1,67 @@
+"""The format for programs: one object, whose keys are the command's contract."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from json import dumps
+from typing import Any
+
+from rlx.checker.render.files import FileReport, region, summarise
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import Span
+
+VERSION = 1
+"""Grows when a key changes its meaning or goes; a new key does not change it."""
+
+
+def render(files: Sequence[FileReport]) -> str:
+    """One JSON object, in ASCII so that any encoding of the stream carries it."""
+    summary = summarise(files)
+    held = summary.obligations
+    return (
+        dumps(
+            {
+                "version": VERSION,
+                "files": [
+                    {
+                        "path": file.path,
+                        "diagnostics": [_diagnostic(d, file.source) for d in file.diagnostics],
+                    }
+                    for file in files
+                ],
+                "summary": {
+                    "files": summary.files,
+                    "errors": summary.errors,
+                    "warnings": summary.warnings,
+                    "obligations": {
+                        "proved": held.proved,
+                        "refuted": held.refuted,
+                        "unknown": held.unknown,
+                    },
+                },
+            },
+            indent=2,
+        )
+        + "\n"
+    )
+
+
+def _diagnostic(diagnostic: Diagnostic, source: Source | None) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "rule": diagnostic.rule,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        **_place(source, diagnostic.span),
+        "related": [{"message": r.message, **_place(source, r.span)} for r in diagnostic.related],
+        "notes": list(diagnostic.notes),
+        "help": diagnostic.help,
+        "counterexample": None
+        if diagnostic.counterexample is None
+        else dict(diagnostic.counterexample),
+    }
+
+
+def _place(source: Source | None, span: Span | None) -> dict[str, int]:
+    names = ("line", "column", "end_line", "end_column")
+    return dict(zip(names, region(source, span), strict=True))
