@@ -1,0 +1,5 @@
+"""The operators of Relax: one declaration each, found by name without importing the others."""
+
+from rlx.operators.registry import lookup
+
+__all__ = ["lookup"]
