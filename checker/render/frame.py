@@ -147,12 +147,13 @@ def _underlines(shown: Shown, marks: list[Mark], theme: Mapping[str, str]) -> It
         else:
             spoken.insert(0, tail)
     yield _painted(cells, theme) + beside
-    for at, mark in enumerate(spoken):
-        later = {shown.column(m.start): ("|", m.role) for m in spoken[at:]}
-        yield _painted(later, theme)
-        later.pop(shown.column(mark.start))
-        before = _painted(later, theme, shown.column(mark.start))
-        yield before + paint(theme, mark.role, safe(mark.words))
+    hanging = {shown.column(m.start): ("|", m.role) for m in spoken}
+    if hanging:
+        yield _painted(hanging, theme)
+    for mark in spoken:
+        column = shown.column(mark.start)
+        hanging.pop(column, None)  # two marks may start in one column
+        yield _painted(hanging, theme, column) + paint(theme, mark.role, safe(mark.words))
 
 
 def _clear_of(shown: Shown, last: Mark, others: Sequence[Mark]) -> bool:

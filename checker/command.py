@@ -1,0 +1,200 @@
+"""`relax-check`: which of these programs are legal, and why the others are not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from rlx.checker.render.files import FileReport, summarise
+from rlx.checker.selection import Selection, matches, parse
+
+PROGRAM = "relax-check"
+CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
+
+DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
+
+EPILOG = """\
+PATH is a .rlx or .py file (of which only decorated classes and functions are read), a directory
+(all .rlx files under it), or - for standard input. CODES are codes (D14-arity), rules (D14) or
+families (WF), separated by commas.
+
+exit status: 0 no error; 1 errors, or warnings under --strict; 2 wrong usage or an unreadable
+file; 101 a bug in the tool."""
+
+
+def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv
+        Arguments, without the program's name.
+    prog
+        What the user typed, for usage messages.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = _parser(prog)
+    arguments = parser.parse_args(argv)
+    if arguments.explain:
+        from rlx.checker.explain import explain
+
+        return explain(arguments.explain)
+    if not arguments.path:
+        parser.error("give at least one PATH")
+    selection = Selection(parse(arguments.select), parse(arguments.ignore))
+    unknown = _unknown_selectors(selection)
+    if unknown:
+        parser.error(f"no rule is named {', '.join(unknown)}")
+    files = _check(arguments.path, selection)
+    if not files:
+        sys.stderr.write(f"{prog}: no .rlx file under {', '.join(arguments.path)}\n")
+        return UNABLE
+    _write(RENDERERS[arguments.format](files))
+    if arguments.statistics:
+        _statistics(files, arguments.format)
+    return status(files, arguments.strict)
+
+
+def status(files: Sequence[FileReport], strict: bool = False) -> int:
+    """The exit status that reports ask for."""
+    outcomes = {file.outcome for file in files}
+    if "crashed" in outcomes:
+        return BUG
+    if "unreadable" in outcomes:
+        return UNABLE
+    summary = summarise(files)
+    return FOUND if summary.errors or (strict and summary.warnings) else CLEAN
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("path", nargs="*", metavar="PATH", help="what to check")
+    add("--format", choices=RENDERERS, default="human", help="how to report (default: human)")
+    add("--strict", action="store_true", help="let warnings fail the run")
+    add("--select", action="append", default=[], metavar="CODES", help="report only these")
+    add("--ignore", action="append", default=[], metavar="CODES", help="do not report these")
+    add("--statistics", action="store_true", help="count how often each code was reported")
+    add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
+    add("--version", action=_Version, help="print the version, and exit")
+    return parser
+
+
+class _Version(argparse.Action):
+    """`--version`; looking it up costs as much as a small check, so only when asked."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        parser.exit(message=f"{parser.prog} {version()}\n")
+
+
+def version() -> str:
+    """The version of the installed package."""
+    from importlib.metadata import version
+
+    return version("rlx")
+
+
+def _unknown_selectors(selection: Selection) -> list[str]:
+    """Selectors that name no code; reading the rules takes a moment, so only if there are selectors."""
+    written = (*selection.select, *selection.ignore)
+    if not written:
+        return []
+    from rlx.checker.explain import codes
+
+    known = codes()
+    return [s for s in written if not any(matches(s, code) for code in known)]
+
+
+def _check(paths: Sequence[str], selection: Selection) -> list[FileReport]:
+    """The reports on all files, in order of path."""
+    from rlx.checker.driver.progress import with_progress
+    from rlx.checker.driver.sources import find
+    from rlx.checker.driver.workers import check_all
+
+    found, reports = find(paths)
+    reports += with_progress(check_all(found), len(found))
+    reports.sort(key=lambda file: file.path)
+    if selection.select or selection.ignore:
+        reports = [_selected(file, selection) for file in reports]
+    return reports
+
+
+def _selected(file: FileReport, selection: Selection) -> FileReport:
+    kept = tuple(filter(selection.reports, file.diagnostics))
+    return FileReport(file.path, file.source, kept, file.obligations, file.outcome)
+
+
+def _human(files: Sequence[FileReport]) -> str:
+    from rlx.checker.render import human
+    from rlx.checker.render.colour import theme_for
+
+    width = human.WIDTH
+    if sys.stdout.isatty():
+        from shutil import get_terminal_size
+
+        width = max(40, get_terminal_size((width, 24)).columns - 10)
+    return human.render(files, theme_for(sys.stdout), width)
+
+
+def _json(files: Sequence[FileReport]) -> str:
+    from rlx.checker.render import json
+
+    return json.render(files)
+
+
+def _sarif(files: Sequence[FileReport]) -> str:
+    from rlx.checker.explain import titles
+    from rlx.checker.render import sarif
+
+    return sarif.render(files, titles(), version())
+
+
+def _github(files: Sequence[FileReport]) -> str:
+    from rlx.checker.render import github
+
+    return github.render(files)
+
+
+RENDERERS: Mapping[str, Callable[[Sequence[FileReport]], str]] = {
+    "human": _human,
+    "json": _json,
+    "sarif": _sarif,
+    "github": _github,
+}
+"""The formats; each loads what it needs when it is asked for."""
+
+
+def _statistics(files: Sequence[FileReport], format: str) -> None:
+    """Counts after the human format; beside the others, whose output belongs to a program, on stderr."""
+    from rlx.checker.render import statistics
+    from rlx.checker.render.colour import theme_for
+
+    if format == "human":
+        text = statistics.render(files, theme_for(sys.stdout))
+        _write(text and f"\n{text}")
+    else:
+        sys.stderr.write(statistics.render(files))
+
+
+def _write(text: str) -> None:
+    """Write to stdout; a reader that has gone away (`| head`) has seen enough."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

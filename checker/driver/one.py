@@ -1,0 +1,72 @@
+"""Checking one file: whatever happens, there is a report."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rlx.checker.driver.sources import decode, displayed, read, unreadable
+from rlx.checker.render.files import FileReport, Obligations
+from rlx.grammar.diagnostic import Diagnostic, Source
+
+SHOW_TRACEBACK = "RLX_TRACEBACK"
+"""With this environment variable set, tracebacks of the checker go to stderr too."""
+
+
+def check_one(path: str) -> FileReport:
+    """Read and check a file; never raises an Exception."""
+    try:
+        data = read(path)
+    except OSError as error:
+        return unreadable(path, error)
+    source, problem = decode(data, displayed(path))
+    del data
+    if problem is not None:
+        return FileReport(displayed(path), source, (problem,))
+    try:
+        return _check(source)
+    except Exception as error:  # noqa: BLE001 - one file never stops the others
+        return crashed(displayed(path), f"{type(error).__name__}: {error}", keep_traceback())
+
+
+def _check(source: Source) -> FileReport:
+    from rlx.checker.check import check_text
+
+    report = check_text(source.text, source.path)
+    held = report.obligations
+    obligations = Obligations(held.proved, held.refuted, held.unknown)
+    found = tuple(report.diagnostics)
+    return FileReport(source.path, source if found else None, found, obligations)
+
+
+def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:
+    """The report on a file at which the checker itself failed."""
+    first = reason.splitlines()[0][:200] if reason else "no reason given"
+    evidence = f"the traceback in {traceback}" if traceback else "the command line"
+    found = Diagnostic(
+        "INTERNAL",
+        "error",
+        f"the checker failed on this file: {first}",
+        None,
+        notes=("this is a bug in rlx, whatever the file contains",),
+        help=f"report it with the file and {evidence}",
+    )
+    return FileReport(path, None, (found,), outcome="crashed")
+
+
+def keep_traceback() -> str | None:
+    """Write the traceback of the exception being handled to a file; its path."""
+    import tempfile
+    import traceback
+
+    text = traceback.format_exc()
+    if os.environ.get(SHOW_TRACEBACK):
+        sys.stderr.write(text)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="rlx-traceback-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+    except OSError:
+        return None
+    return file.name

@@ -1,0 +1,7 @@
+"""`python -m rlx`"""
+
+import sys
+
+from rlx.cli import main
+
+sys.exit(main())

@@ -1,0 +1,66 @@
+"""The entry points: `relax-check`, and `rlx` with a command for each tool."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+INTERRUPTED, BUG = 130, 101
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "check": ("rlx.checker.command", "check programs, as relax-check does"),
+    "fmt": ("rlx.grammar.format_command", "print programs in one style, in any dialect"),
+    "prove": ("rlx.solver.command", "ask the prover about shape arithmetic"),
+    "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
+}
+"""Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
+
+
+def relax_check() -> int:
+    """`relax-check`"""
+    from rlx.checker.command import main
+
+    return guarded(main, sys.argv[1:], "relax-check")
+
+
+def main() -> int:
+    """`rlx COMMAND …`"""
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        sys.stdout.write(_usage())
+        return 0 if arguments else 2
+    if arguments[0] == "--version":
+        arguments = ["check", "--version"]
+    name, *rest = arguments
+    if name not in COMMANDS:
+        sys.stderr.write(f"rlx: there is no command {name!r}\n\n{_usage()}")
+        return 2
+    from importlib import import_module
+
+    run = import_module(COMMANDS[name][0]).main
+    return guarded(run, rest, f"rlx {name}")
+
+
+def _usage() -> str:
+    listed = "".join(f"  {name:<8}  {what}\n" for name, (_, what) in COMMANDS.items())
+    return f"usage: rlx COMMAND ...\n\n{listed}\n`rlx COMMAND --help` says more.\n"
+
+
+def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
+    """Run a command; report what it did not expect as our mistake."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a file name may hold what no encoding can write
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return run(argv, prog)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
+        from rlx.checker.driver.one import keep_traceback
+
+        where = keep_traceback()
+        sys.stderr.write(
+            f"{prog}: this is a bug in rlx: {type(error).__name__}: {error}\n"
+            f"  report the command line, its input and the traceback in {where}\n"
+        )
+        return BUG
