@@ -1,0 +1,521 @@
+"""What `relax-check` promises to those who call it."""
+
+import errno
+import io
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rlx.checker import command
+from rlx.checker.driver import one, progress, workers
+from rlx.checker.render.files import FileReport
+
+GOOD = """\
+@R.function
+def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+    y = R.nn.relu(x)
+    return y
+"""
+BAD = GOOD.replace("relu(x)", "relu(z)")  # nothing binds z
+WARNED = """\
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    z = R.add(x, y)
+    return z
+"""
+NOTED = GOOD.replace("R.nn.relu(x)", "R.no_such_operator(x)").replace(
+    ' -> R.Tensor(("n", 4), "float32")', ""
+)
+
+DIAGNOSTIC = {
+    "code": str,
+    "rule": str,
+    "severity": str,
+    "message": str,
+    "line": int,
+    "column": int,
+    "end_line": int,
+    "end_column": int,
+    "related": [{"message": str, "line": int, "column": int, "end_line": int, "end_column": int}],
+    "notes": [str],
+    "help": (str, type(None)),
+    "counterexample": (dict, type(None)),
+}
+SCHEMA = {
+    "version": int,
+    "files": [{"path": str, "diagnostics": [DIAGNOSTIC]}],
+    "summary": {
+        "files": int,
+        "errors": int,
+        "warnings": int,
+        "obligations": {"proved": int, "refuted": int, "unknown": int},
+    },
+}
+
+
+def assert_fits(value: Any, schema: Any) -> None:
+    """The value has the schema's keys, in its order, and its types."""
+    match schema:
+        case dict():
+            assert list(value) == list(schema)
+            for key, inner in schema.items():
+                assert_fits(value[key], inner)
+        case [inner]:
+            for element in value:
+                assert_fits(element, inner)
+        case _:
+            assert isinstance(value, schema)
+
+
+class Run:
+    """Runs the command in this process, in a folder of its own."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capsys = folder, capsys
+
+    def write(self, **texts: str) -> None:
+        for name, text in texts.items():
+            (self.folder / f"{name}.rlx").write_text(text, encoding="utf-8")
+
+    def __call__(self, *argv: str) -> tuple[int, str, str]:
+        try:
+            status = command.main(argv)
+        except SystemExit as leaving:  # argparse
+            assert isinstance(leaving.code, int)
+            status = leaving.code
+        out, err = self.capsys.readouterr()
+        return status, out, err
+
+    def json(self, *argv: str) -> Any:
+        """The report as an object."""
+        return json.loads(self("--format", "json", *argv)[1])
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    return Run(tmp_path, capsys)
+
+
+def spawned(*argv: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """The command as a process."""
+    return subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from rlx.cli import relax_check; raise SystemExit(relax_check())",
+            *argv,
+        ],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        **options,
+    )
+
+
+# ---------------------------------------------------------------------------------- exit status
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        (GOOD, [], 0),
+        (BAD, [], 1),
+        (WARNED, [], 0),
+        (WARNED, ["--strict"], 1),
+        (NOTED, ["--strict"], 0),
+        (BAD, ["--strict"], 1),
+        ("", [], 0),
+    ],
+)
+def test_status(run: Run, text: str, options: list[str], expected: int) -> None:
+    run.write(program=text)
+    assert run("program.rlx", *options)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["--format", "xml", "a.rlx"],
+        ["--no-such-option", "a.rlx"],
+        ["--select", "WF99", "a.rlx"],
+        ["--ignore", "nonsense", "a.rlx"],
+        ["--explain", "WF99"],
+        ["--explain"],
+    ],
+)
+def test_wrong_usage_is_2(run: Run, argv: list[str]) -> None:
+    run.write(a=GOOD)
+    status, out, err = run(*argv)
+    assert (status, out) == (2, "")
+    assert err
+
+
+def test_an_empty_folder_is_2(run: Run) -> None:
+    (run.folder / "empty").mkdir()
+    status, _, err = run("empty")
+    assert status == 2
+    assert err == "relax-check: no .rlx file under empty\n"
+
+
+def test_a_missing_file_is_2_and_the_others_are_checked(run: Run) -> None:
+    run.write(a=BAD, c=GOOD)
+    status, out, _ = run("a.rlx", "b.rlx", "c.rlx")
+    assert status == 2
+    assert "error[READ]: cannot read this file: No such file or directory\n --> b.rlx\n" in out
+    assert " --> a.rlx:3:" in out
+    assert "\n3 files checked: 2 errors" in out
+
+
+def test_a_forbidden_file_is_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may read everything, so the refusal is the system call's answer, given by hand."""
+    run.write(a=GOOD, b=GOOD)
+
+    def refuse(path: str) -> bytes:
+        if path == "a.rlx":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return GOOD.encode()
+
+    monkeypatch.setattr(one, "read", refuse)
+    status, out, _ = run("a.rlx", "b.rlx")
+    assert status == 2
+    assert "error[READ]: cannot read this file: Permission denied\n --> a.rlx" in out
+
+
+def test_a_bug_is_101_and_the_others_are_checked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import rlx.checker.check
+
+    check_text = rlx.checker.check.check_text
+
+    def fail_on_a(text: str, path: str) -> Any:
+        if path == "a.rlx":
+            raise AssertionError("what cannot be")
+        return check_text(text, path)
+
+    monkeypatch.setattr(rlx.checker.check, "check_text", fail_on_a)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run.write(a=GOOD, b=BAD)
+    status, out, err = run("a.rlx", "b.rlx", "c.rlx")
+    assert status == 101  # stronger than the 2 of c.rlx and the 1 of b.rlx
+    assert "error[INTERNAL]: the checker failed on this file: AssertionError: what cannot be" in out
+    assert " --> b.rlx:3:" in out
+    assert "Traceback" not in out + err
+    (kept,) = tmp_path.glob("rlx-traceback-*.txt")
+    assert f"report it with the file and the traceback in {kept}" in out
+    assert "AssertionError: what cannot be" in kept.read_text()
+
+
+def test_a_traceback_is_shown_to_those_who_ask(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(one.SHOW_TRACEBACK, "1")
+    monkeypatch.setattr("rlx.checker.check.check_text", lambda *_: 1 // 0)
+    run.write(a=GOOD)
+    status, _, err = run("a.rlx")
+    assert status == 101
+    assert err.startswith("Traceback (most recent call last)")
+
+
+# -------------------------------------------------------------------------------------- formats
+
+
+def test_json_is_the_contract(run: Run) -> None:
+    run.write(a=BAD, b=WARNED, c=GOOD, d="def f(:\n")
+    report = run.json(".", "missing.rlx")
+    assert_fits(report, SCHEMA)
+    assert report["version"] == 1
+    assert [f["path"] for f in report["files"]] == [
+        "./a.rlx",
+        "./b.rlx",
+        "./c.rlx",
+        "./d.rlx",
+        "missing.rlx",
+    ]
+    assert report["summary"]["files"] == 5
+    a, b, c, d, missing = (f["diagnostics"] for f in report["files"])
+    assert [x["severity"] for x in a] == ["error"]
+    assert (a[0]["line"], a[0]["column"], a[0]["end_line"], a[0]["end_column"]) == (3, 19, 3, 20)
+    assert [x["severity"] for x in b] == ["warning"]
+    assert set(b[0]["counterexample"]) == {"n", "m"}
+    assert c == []
+    assert d[0]["code"] == d[0]["rule"] == "PARSE"
+    assert missing[0]["code"] == "READ"
+    assert report["summary"]["errors"] == 2 + len(d)
+    assert report["summary"]["warnings"] == 1
+
+
+@pytest.mark.parametrize("format", ["json", "sarif"])
+def test_stdout_is_one_object_whatever_happens(run: Run, format: str) -> None:
+    run.write(a=BAD)
+    _, out, _ = run("--format", format, "a.rlx", "missing.rlx", "--statistics", "--strict")
+    assert isinstance(json.loads(out), dict)
+
+
+def test_github_has_a_line_for_each(run: Run) -> None:
+    run.write(a=BAD, b=WARNED)
+    _, out, _ = run("--format", "github", "a.rlx", "b.rlx")
+    first, second = out.splitlines()
+    assert re.match(
+        r"::error title=WF\d+\S*,file=a.rlx,line=3,endLine=3,col=19,endColumn=20::", first
+    )
+    assert second.startswith("::warning title=")
+
+
+def test_statistics(run: Run) -> None:
+    run.write(a=BAD, b=BAD, c=WARNED)
+    code = run.json("a.rlx")["files"][0]["diagnostics"][0]["code"]
+    _, out, err = run("a.rlx", "b.rlx", "c.rlx", "--statistics")
+    assert re.search(rf"\n\n2  error    {code}\n1  warning  \S+\n$", out)
+    assert err == ""
+    _, out, err = run("--format", "json", "a.rlx", "b.rlx", "--statistics")
+    assert err == f"2  error    {code}\n"
+
+
+# ------------------------------------------------------------------------------------ selection
+
+
+def test_select_and_ignore(run: Run) -> None:
+    run.write(a=BAD, b=WARNED)
+    everything = run.json("a.rlx", "b.rlx")["files"]
+    (error,), (warning,) = (file["diagnostics"] for file in everything)
+
+    def codes(*argv: str) -> list[str]:
+        files = run.json("a.rlx", "b.rlx", *argv)["files"]
+        return [d["code"] for file in files for d in file["diagnostics"]]
+
+    assert codes("--select", error["code"]) == [error["code"]]
+    assert codes("--select", error["rule"]) == [error["code"]]
+    assert codes("--select", "WF") == [error["code"]]
+    assert codes("--ignore", "WF") == [warning["code"]]
+    assert codes("--select", f"{error['rule']}, {warning['rule']}") == [
+        error["code"],
+        warning["code"],
+    ]
+    assert codes("--select", "WF", "--ignore", error["code"]) == []
+    assert run("a.rlx", "--ignore", "WF")[0] == 0
+
+
+def test_what_keeps_a_file_from_being_checked_cannot_be_ignored(run: Run) -> None:
+    run.write(a="def f(:\n")
+    for argv in (["--ignore", "PARSE"], ["--select", "WF"]):
+        assert run("a.rlx", *argv)[0] == 1
+    assert run("missing.rlx", "--ignore", "READ")[0] == 2
+
+
+# ---------------------------------------------------------------------------------------- paths
+
+
+def test_a_folder_means_the_rlx_files_under_it_in_order(run: Run) -> None:
+    for name in ("b.rlx", "a/z.rlx", "a/b/c.rlx", "a.rlx", "a/not.py", "a/not.txt"):
+        path = run.folder / "models" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(GOOD)
+    (run.folder / "models" / "folder.rlx").mkdir()
+    (run.folder / "models" / "loop").symlink_to(run.folder / "models")
+    expected = ["models/a.rlx", "models/a/b/c.rlx", "models/a/z.rlx", "models/b.rlx"]
+    assert [f["path"] for f in run.json("models")["files"]] == expected
+    assert [f["path"] for f in run.json("models", "models/a.rlx")["files"]] == expected
+
+
+def test_many_files_on_all_cores_give_the_same_report(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"f{i:02}" for i in range(20)]
+    run.write(**{name: (BAD, WARNED, GOOD)[i % 3] for i, name in enumerate(names)})
+    alone = run.json(".")
+    monkeypatch.setattr(workers, "PAYS_FROM", 0)
+    assert run.json(".") == alone
+    assert [f["path"] for f in alone["files"]] == [f"./{name}.rlx" for name in names]
+
+
+def test_a_python_file_is_data(run: Run) -> None:
+    text = f"import os\nos.mkdir('made')\nfrom tvm.script import relax as R\n\n{BAD}\nos.mkdir('made')\n"
+    (run.folder / "model.py").write_text(text)
+    report = run.json("model.py")
+    (found,) = report["files"][0]["diagnostics"]
+    assert found["line"] == 7
+    assert not (run.folder / "made").exists()
+
+
+def test_standard_input() -> None:
+    done = spawned("--format", "json", "-", input=BAD.encode())
+    assert done.returncode == 1
+    (file,) = json.loads(done.stdout)["files"]
+    assert file["path"] == "<stdin>"
+    assert file["diagnostics"][0]["line"] == 3
+
+
+def test_a_name_that_is_no_text(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/bad\xff.rlx"
+    with open(name, "wb") as file:
+        file.write(BAD.encode())
+    for format in ("human", "json", "sarif", "github"):
+        done = spawned("--format", format, os.fsdecode(name), env={**os.environ, "LC_ALL": "C"})
+        assert (done.returncode, done.stderr) == (1, b"")
+        assert done.stdout
+
+
+# ---------------------------------------------------------------------------------------- bytes
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "place"),
+    [
+        (b"\xff\xfe@\0R\0", "this file is UTF-16", (1, 1)),
+        (b"# \xc3\xa4\n# \xff\n", "the byte 0xff is not UTF-8", (2, 3)),
+        (b"# a\r\n# \xc3", "the byte 0xc3 is not UTF-8", (2, 3)),
+        (b"# \xc3\xa4\r\n\0", "a NUL character stands in the text", (2, 1)),
+    ],
+)
+def test_bytes_that_are_no_text(
+    run: Run, data: bytes, message: str, place: tuple[int, int]
+) -> None:
+    (run.folder / "a.rlx").write_bytes(data)
+    assert run("a.rlx")[0] == 1
+    (found,) = run.json("a.rlx")["files"][0]["diagnostics"]
+    assert (found["code"], found["message"]) == ("PARSE", message)
+    assert (found["line"], found["column"]) == place
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_other_systems_texts_are_the_same_text(run: Run, end: bytes, mark: bytes) -> None:
+    run.write(a=BAD)
+    plain = run.json("a.rlx")
+    (run.folder / "a.rlx").write_bytes(mark + BAD.encode().replace(b"\n", end))
+    assert run.json("a.rlx") == plain
+
+
+# ------------------------------------------------------------------------------------- terminal
+
+
+def at_a_terminal(**environment: str) -> str:
+    """What the command writes when its stdout is a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlx", "check", "-"],
+        stdin=subprocess.PIPE,
+        stdout=theirs,
+        env={**os.environ, "TERM": "xterm", **environment},
+    )
+    process.communicate(BAD.encode(), timeout=60)
+    os.close(theirs)
+    read = b"".join(iter(lambda: _read(ours), b""))
+    os.close(ours)
+    return read.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # Linux says so when the other side is closed
+        return b""
+
+
+def test_colour_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1;31merror[" in at_a_terminal()
+    assert "\x1b[1;31merror[" in at_a_terminal(NO_COLOR="")  # empty means unset
+    assert "\x1b" not in at_a_terminal(NO_COLOR="1")
+    assert "\x1b" not in at_a_terminal(TERM="dumb")
+    assert b"\x1b" not in spawned("-", input=BAD.encode()).stdout
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_only_at_a_terminal_and_only_on_long_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reports() -> Iterator[FileReport]:
+        return (FileReport(str(i), None) for i in range(3))
+
+    for stream, patience, expected in (
+        (io.StringIO(), 0.0, ""),
+        (Terminal(), 60.0, ""),
+        (Terminal(), 0.0, "\r\x1b[Kchecked 1 of 3 files, 0 with errors\r\x1b[K"),
+    ):
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(progress, "PATIENCE", patience)
+        monkeypatch.setattr(progress, "EVERY", 60.0)
+        assert len(list(progress.with_progress(reports(), 3))) == 3
+        assert stream.getvalue() == expected
+
+
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    (tmp_path / "a.rlx").write_text(BAD * 500)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlx", "check", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 1
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    """Control-C ends the run at once, with 130, without a word and without orphans."""
+    os.mkfifo(tmp_path / "never.rlx")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rlx", "check", str(tmp_path / "never.rlx")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+# ----------------------------------------------------------------------------------------- cost
+
+
+def test_a_small_check_loads_no_heavy_library(tmp_path: Path) -> None:
+    (tmp_path / "a.rlx").write_text(GOOD)
+    script = (
+        "import sys; from rlx.checker.command import main; main([sys.argv[1]]);"
+        "print(*sorted(set(sys.modules) & {'z3', 'numpy', 'hypothesis', 'multiprocessing', 'tvm',"
+        " 'dataclasses', 'inspect', 'lark', 'asyncio', 'json', 'importlib.metadata'}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "a.rlx")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.splitlines()[1:] == [""]
+
+
+def test_a_failure_outside_the_files_is_101(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from rlx.cli import guarded
+
+    def fail(*_: object) -> int:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert guarded(fail, [], "relax-check") == 101
+    (kept,) = tmp_path.glob("rlx-traceback-*.txt")
+    assert capsys.readouterr().err == (
+        "relax-check: this is a bug in rlx: RuntimeError: no such luck\n"
+        f"  report the command line, its input and the traceback in {kept}\n"
+    )
