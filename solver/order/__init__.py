@@ -1,0 +1,48 @@
+"""The order of StructInfo: subtyping, compatibility, bounds, erasure, binding of shape variables.
+
+``spec/order.md`` states the rules; each is a heading there and a small function here.
+"""
+
+from __future__ import annotations
+
+from rlx.solver.order.bind import Binding, Conflict, Instance, bind, instantiate
+from rlx.solver.order.bounds import glb, lub
+from rlx.solver.order.compatibility import COMPATIBLE, Compatibility, compatibility
+from rlx.solver.order.erase import erase
+from rlx.solver.order.meet import disjoint, meet_is_empty
+from rlx.solver.order.substitute import (
+    free_shape_vars,
+    free_vars,
+    rename_apart,
+    substitute,
+    substitute_prim,
+)
+from rlx.solver.order.subtype import Mismatch, NotSubtype, Path, Undecided, subtype
+from rlx.solver.order.traditional import to_type
+
+__all__ = [
+    "COMPATIBLE",
+    "Binding",
+    "Compatibility",
+    "Conflict",
+    "Instance",
+    "Mismatch",
+    "NotSubtype",
+    "Path",
+    "Undecided",
+    "bind",
+    "compatibility",
+    "disjoint",
+    "erase",
+    "free_shape_vars",
+    "free_vars",
+    "glb",
+    "instantiate",
+    "lub",
+    "meet_is_empty",
+    "rename_apart",
+    "substitute",
+    "substitute_prim",
+    "subtype",
+    "to_type",
+]

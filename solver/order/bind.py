@@ -1,0 +1,290 @@
+"""Binding of shape variables: what the arguments of a call say of the variables of a signature.
+
+A variable is bound where it stands alone: as a dimension of a tensor or of a shape, as the value of a
+scalar. Dimensions that merely mention it (``2 * n``) are compared once it is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.order.parts import Dimensions, dimensions, identical
+from rlx.solver.order.substitute import (
+    Image,
+    Key,
+    free_shape_vars,
+    substitute,
+    substitute_prim,
+)
+from rlx.solver.verdict import Relation
+from rlx.spec.registry import refuted, rule
+
+if TYPE_CHECKING:
+    from rlx.solver.prover import Prover
+
+
+class Conflict(Node):
+    """Two images of one variable that are not equal for all values.
+
+    ``relation`` is how they compare: ``"never"`` equal makes the call impossible, otherwise it may be
+    (ledger 12). It is None where an image is the value of a variable, so that nothing is known.
+    """
+
+    var: Key
+    first: Image
+    second: Image
+    relation: Relation | None
+
+    @property
+    def impossible(self) -> bool:
+        """Whether the two images differ whatever the variables are."""
+        return self.relation is not None and self.relation.kind == "never"
+
+
+class Binding(Node):
+    """What the arguments say of the variables.
+
+    Attributes
+    ----------
+    mapping
+        The first image of each variable that has one.
+    conflicts
+        Further images that are not proved equal to the first.
+    unbound
+        The variables without an image, because an argument does not say its dimensions.
+    """
+
+    mapping: dict[Key, Image]
+    conflicts: tuple[Conflict, ...]
+    unbound: tuple[Key, ...]
+
+
+class Instance(Node):
+    """A function type at one call: no variable of it is bound any more.
+
+    Variables without an image are replaced by new ones of the same name, so that those of the caller are
+    never meant by mistake (a function that calls itself); ``unbound`` lists these new variables.
+    """
+
+    params: tuple[StructInfo, ...]
+    ret: StructInfo
+    binding: Binding
+    unbound: tuple[tir.Var, ...]
+
+
+class _Matcher:
+    """State of one match: which variables may be bound, and the images found."""
+
+    __slots__ = ("binders", "images")
+
+    def __init__(self, binders: Collection[Key]) -> None:
+        self.binders = binders
+        self.images: list[tuple[Key, Image]] = []
+
+    def match(self, pattern: StructInfo, info: StructInfo) -> None:
+        """Note the images in one parameter."""
+        kind = type(pattern)
+        action = _MATCHES.get(kind)
+        if action is not None and kind is type(info):
+            action(pattern, info, self)
+
+    def dims(self, pattern: Dimensions, given: Dimensions) -> None:
+        """Note the images among the dimensions, if there are equally many."""
+        if len(pattern) == len(given):
+            for p, g in zip(pattern, given, strict=True):
+                if type(p) is tir.Var and p in self.binders:
+                    self.images.append((p, g))
+
+
+def bind(
+    params: Sequence[StructInfo],
+    args: Sequence[StructInfo],
+    binders: Collection[Key],
+    prover: Prover,
+) -> Binding:
+    """Bind the variables of a signature to what the arguments say.
+
+    Parameters
+    ----------
+    params, args
+        Annotations of the parameters and of the arguments; the shorter list decides.
+    binders
+        The variables to bind: shape variables, and Relax variables that stand in ``shape=``.
+
+    Notes
+    -----
+    The specification's ``get_shape_var_mapping``, corrected (ledger 11 to 14).
+    """
+    matcher = _Matcher(binders)
+    for param, arg in zip(params, args, strict=False):
+        matcher.match(param, arg)
+    mapping: dict[Key, Image] = {}
+    conflicts: list[Conflict] = []
+    for var, image in matcher.images:
+        first = mapping.setdefault(var, image)
+        if first is not image:
+            conflicts.extend(_conflict(var, first, image, prover))
+    unbound = tuple(b for b in binders if b not in mapping)
+    return Binding(mapping, tuple(conflicts), unbound)
+
+
+def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover) -> Instance:
+    """The parameters and the result of a closure type for arguments of these annotations."""
+    params = func.params or ()
+    if not func.binders:
+        return Instance(params, func.ret, Binding({}, (), ()), ())
+    binding = bind(params, args, func.binders, prover)
+    fresh = {v: tir.Var(v.name, v.dtype) for v in binding.unbound if isinstance(v, tir.Var)}
+    mapping: dict[Key, Image] = {**binding.mapping, **fresh}
+    return Instance(
+        tuple(substitute(p, mapping) for p in params),
+        substitute(func.ret, mapping),
+        binding,
+        tuple(fresh.values()),
+    )
+
+
+@rule("BIND-conflict", "00000000")
+def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Conflict]:
+    """The conflict between two images of one variable, if there is one."""
+    relation: Relation | None = None
+    if isinstance(first, PrimExpr) and isinstance(second, PrimExpr):
+        if identical(first, second):
+            return []
+        relation = prover.relate(first, second)
+        if relation.kind == "always":
+            return []
+    refuted("BIND-conflict-agree")
+    return [Conflict(var, first, second, relation)]
+
+
+@rule("BIND-tensor", "00000000")
+def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher) -> None:
+    shape = pattern.shape
+    if isinstance(shape, ast.Var) and shape in matcher.binders:
+        if info.shape is not None:
+            matcher.images.append((shape, info.shape))
+        return
+    expected, given = dimensions(pattern), dimensions(info)
+    if expected and given:
+        matcher.dims(expected, given)
+
+
+@rule("BIND-shape", "00000000")
+def _shape(pattern: ShapeStructInfo, info: ShapeStructInfo, matcher: _Matcher) -> None:
+    if pattern.values and info.values:
+        matcher.dims(pattern.values, info.values)
+
+
+@rule("BIND-prim", "00000000")
+def _prim(pattern: PrimStructInfo, info: PrimStructInfo, matcher: _Matcher) -> None:
+    if pattern.value is not None and info.value is not None:
+        matcher.dims((pattern.value,), (info.value,))
+
+
+@rule("BIND-tuple", "00000000")
+def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -> None:
+    if len(pattern.fields) == len(info.fields):
+        for p, i in zip(pattern.fields, info.fields, strict=True):
+            matcher.match(p, i)
+
+
+@rule("BIND-function", "00000000")
+def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) -> None:
+    """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
+    if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):
+        return
+    inner = _Matcher([b for b in matcher.binders if b not in pattern.binders])
+    for p, i in zip(pattern.params, info.params, strict=True):
+        inner.match(p, i)
+    own = set(info.binders)
+    for var, image in inner.images:
+        if not (isinstance(image, PrimExpr) and own.intersection(walk.variables((image,)))):
+            matcher.images.append((var, image))
+
+
+_MATCHES: dict[type[StructInfo], Callable[..., None]] = {
+    TensorStructInfo: _tensor,
+    ShapeStructInfo: _shape,
+    PrimStructInfo: _prim,
+    TupleStructInfo: _tuple,
+    FuncStructInfo: _function,
+}
+
+
+def unify(
+    xs: Sequence[StructInfo], ys: Sequence[StructInfo], flexible: Collection[tir.Var]
+) -> dict[Key, Image]:
+    """Values of flexible variables that make corresponding dimensions of two lists the same.
+
+    Unlike :func:`bind` both sides may have variables to choose. Equations that no variable standing
+    alone solves are left: the caller compares what results.
+    """
+    equations: list[tuple[PrimExpr, PrimExpr]] = []
+    for x, y in zip(xs, ys, strict=True):
+        _corresponding(x, y, equations)
+    solution: dict[Key, Image] = {}
+    for left, right in equations:
+        a, b = substitute_prim(left, solution), substitute_prim(right, solution)
+        for var, image in ((a, b), (b, a)):
+            if a is not b and var in flexible and var not in walk.variables((image,)):
+                assert isinstance(var, tir.Var)
+                _solve(var, image, solution)
+                break
+    return solution
+
+
+def _solve(var: tir.Var, image: PrimExpr, solution: dict[Key, Image]) -> None:
+    """Add a variable to a solution whose images mention no variable that it solves."""
+    step: dict[Key, Image] = {var: image}
+    for solved, old in solution.items():
+        assert isinstance(old, PrimExpr)
+        solution[solved] = substitute_prim(old, step)
+    solution[var] = image
+
+
+def _corresponding(
+    x: StructInfo, y: StructInfo, equations: list[tuple[PrimExpr, PrimExpr]]
+) -> None:
+    """Pairs of dimensions that stand at the same place outside of function types."""
+    match x, y:
+        case ((TensorStructInfo() | ShapeStructInfo()), (TensorStructInfo() | ShapeStructInfo())):
+            xs, ys = dimensions(x), dimensions(y)
+            if type(x) is type(y) and xs and ys and len(xs) == len(ys):
+                equations.extend(zip(xs, ys, strict=True))
+        case PrimStructInfo(value=PrimExpr() as a), PrimStructInfo(value=PrimExpr() as b):
+            equations.append((a, b))
+        case TupleStructInfo(fields=f), TupleStructInfo(fields=g) if len(f) == len(g):
+            for a, b in zip(f, g, strict=True):
+                _corresponding(a, b, equations)
+
+
+def bound_by(
+    candidates: Sequence[tir.Var], params: Sequence[StructInfo], ret: StructInfo
+) -> tuple[tir.Var, ...] | None:
+    """Which candidates are the binders of a function type with these parameters and this result.
+
+    None where one is mentioned although it stands nowhere alone in the parameters: no call binds it.
+    """
+    if not candidates:
+        return ()
+    matcher = _Matcher(candidates)
+    for param in params:
+        matcher.match(param, param)
+    bound = {var for var, _ in matcher.images}
+    mentioned = {v for part in (*params, ret) for v in free_shape_vars(part)}
+    binders = tuple(v for v in candidates if v in mentioned)
+    return binders if bound.issuperset(binders) else None

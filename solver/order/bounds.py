@@ -1,0 +1,314 @@
+"""Least upper and greatest lower bounds: what is known of a value that is one or the other, or both.
+
+Shapes are compared modulo arithmetic: two that are not proved equal are taken for different. A lower
+bound need not exist; then the answer is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rlx.grammar import tir
+from rlx.grammar.ast import (
+    Expr,
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    VDevice,
+)
+from rlx.grammar.dtype import VOID, DataType
+from rlx.solver.order.bind import bind, bound_by, unify
+from rlx.solver.order.parts import (
+    OBJECT,
+    dimensions,
+    proved_equal,
+    rank,
+    same_device,
+    same_type,
+    unknown_type,
+)
+from rlx.solver.order.substitute import Image, Key, rename_apart, substitute
+from rlx.solver.order.subtype import opaque_result, subtype
+from rlx.spec.registry import rule
+
+if TYPE_CHECKING:
+    from rlx.solver.prover import Prover
+
+
+def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
+    """The least StructInfo above both; ``a`` itself where ``b`` adds nothing.
+
+    Notes
+    -----
+    The specification's ``unify_struct_info``, corrected (ledger 1 to 5).
+    """
+    if a is b:
+        return a
+    kind = type(a)
+    if kind is not type(b) or kind is ObjectStructInfo:
+        return _different(a, b)
+    return _LUB[kind](a, b, prover)
+
+
+def glb(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo | None:
+    """The greatest StructInfo below both, or None where there is none (or none is found)."""
+    if a is b:
+        return a
+    kind = type(a)
+    if kind is type(b) and kind is not ObjectStructInfo:
+        return _GLB[kind](a, b, prover)
+    return _one_of(a, b)
+
+
+@rule("LUB-object", "00000000")
+def _different(a: StructInfo, b: StructInfo) -> StructInfo:
+    return OBJECT
+
+
+@rule("GLB-object", "00000000")
+def _one_of(a: StructInfo, b: StructInfo) -> StructInfo | None:
+    if type(a) is ObjectStructInfo:
+        return b
+    return a if type(b) is ObjectStructInfo else None
+
+
+def _tensor(
+    like: TensorStructInfo,
+    shape: Expr | None,
+    dtype: DataType,
+    ndim: int,
+    vdevice: VDevice | None,
+) -> TensorStructInfo:
+    """A tensor of these fields, ``like`` itself if it has them."""
+    same = shape is like.shape and dtype is like.dtype and vdevice is like.vdevice
+    return like if same and ndim == rank(like) else TensorStructInfo(shape, dtype, ndim, vdevice)
+
+
+def _same_shape(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> bool:
+    """Whether both say the same dimensions, one by one or by the same variable."""
+    if a.shape is b.shape and a.shape is not None:
+        return True
+    xs, ys = dimensions(a), dimensions(b)
+    return xs is not None and ys is not None and proved_equal(xs, ys, prover)
+
+
+@rule("LUB-tensor", "00000000")
+def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo:
+    ndim = rank(a) if rank(a) == rank(b) else -1
+    shape = a.shape if _same_shape(a, b, prover) else None
+    dtype = a.dtype if same_type(a.dtype, b.dtype) else VOID
+    vdevice = a.vdevice if same_device(a.vdevice, b.vdevice) else None
+    return _tensor(a, shape, dtype, ndim, vdevice)
+
+
+@rule("GLB-tensor", "00000000")
+def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
+    ranks = {r for r in (rank(a), rank(b)) if r >= 0}
+    types = {d for d in (a.dtype, b.dtype) if not unknown_type(d)}
+    if len(ranks) > 1 or len(types) > 1:
+        return None
+    if a.vdevice and b.vdevice and not same_device(a.vdevice, b.vdevice):
+        return None
+    if a.shape is not None and b.shape is not None and not _same_shape(a, b, prover):
+        return None
+    shape = b.shape if a.shape is None else a.shape
+    return _tensor(a, shape, *(types or {VOID}), *(ranks or {-1}), a.vdevice or b.vdevice)
+
+
+@rule("LUB-shape", "00000000")
+def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo:
+    if rank(a) < 0 or rank(a) != rank(b):
+        return a if rank(a) < 0 else ShapeStructInfo()
+    xs, ys = dimensions(a), dimensions(b)
+    if xs is None or (ys is not None and proved_equal(xs, ys, prover)):
+        return a
+    return ShapeStructInfo(None, rank(a))
+
+
+@rule("GLB-shape", "00000000")
+def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo | None:
+    if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
+        return None
+    xs, ys = dimensions(a), dimensions(b)
+    if xs is not None and ys is not None:
+        return a if proved_equal(xs, ys, prover) else None
+    return b if ys is not None or rank(a) < 0 else a
+
+
+@rule("LUB-prim", "00000000")
+def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo:
+    if not same_type(a.dtype, b.dtype):
+        return OBJECT
+    if a.value is None:
+        return a
+    if b.value is not None and proved_equal((a.value,), (b.value,), prover):
+        return a
+    return PrimStructInfo(a.dtype)
+
+
+@rule("GLB-prim", "00000000")
+def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo | None:
+    if not same_type(a.dtype, b.dtype):
+        return None
+    if a.value is None or b.value is None:
+        return b if a.value is None else a
+    return a if proved_equal((a.value,), (b.value,), prover) else None
+
+
+@rule("LUB-tuple", "00000000")
+def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo:
+    if len(a.fields) != len(b.fields):
+        return OBJECT
+    fields = tuple(lub(x, y, prover) for x, y in zip(a.fields, b.fields, strict=True))
+    return a if _same(fields, a.fields) else TupleStructInfo(fields)
+
+
+@rule("GLB-tuple", "00000000")
+def _meet_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo | None:
+    fields = _meet_all(a.fields, b.fields, prover)
+    if fields is None:
+        return None
+    return a if _same(fields, a.fields) else TupleStructInfo(fields)
+
+
+def _meet_all(
+    xs: tuple[StructInfo, ...], ys: tuple[StructInfo, ...], prover: Prover
+) -> tuple[StructInfo, ...] | None:
+    """The lower bounds of corresponding annotations, None unless all exist."""
+    if len(xs) != len(ys):
+        return None
+    met: list[StructInfo] = []
+    for x, y in zip(xs, ys, strict=True):
+        lower = glb(x, y, prover)
+        if lower is None:
+            return None
+        met.append(lower)
+    return tuple(met)
+
+
+def _same(new: tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
+    return all(n is o for n, o in zip(new, old, strict=True))
+
+
+def _join_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
+    opaque = a.params is None and b.params is None
+    return (_join_opaque if opaque else _join_functions)(a, b, prover)
+
+
+def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
+    opaque = a.params is None and b.params is None
+    return (_meet_opaque if opaque else _meet_functions)(a, b, prover)
+
+
+@rule("LUB-function", "00000000")
+def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
+    """Callable with what both accept: parameters are met, with the variables of both free to choose."""
+    if a.params is None or b.params is None or len(a.params) != len(b.params):
+        return OBJECT
+    f, g = rename_apart(a), rename_apart(b)
+    solution = unify(f.params or (), g.params or (), (*f.binders, *g.binders))
+    f_params, f_ret = _instance(f, solution)
+    g_params, g_ret = _instance(g, solution)
+    params = _meet_all(f_params, g_params, prover)
+    if params is None:
+        return OBJECT
+    ret = lub(f_ret, g_ret, prover)
+    binders = bound_by((*f.binders, *g.binders), params, ret)
+    if binders is None:
+        return OBJECT
+    if not a.binders and ret is a.ret and _same(params, a.params) and b.purity >= a.purity:
+        return a
+    return FuncStructInfo(params, ret, a.purity and b.purity, None, binders)
+
+
+def _instance(
+    func: FuncStructInfo, mapping: dict[Key, Image]
+) -> tuple[tuple[StructInfo, ...], StructInfo]:
+    """Parameters and result with some of the function's own variables replaced."""
+    params = tuple(substitute(p, mapping) for p in func.params or ())
+    return params, substitute(func.ret, mapping)
+
+
+@rule("GLB-function", "00000000")
+def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
+    """Callable with what either accepts: parameters are joined.
+
+    Of two generic functions one has to be below the other, or their variables have to correspond.
+    """
+    if a.params is None or b.params is None or len(a.params) != len(b.params):
+        return None
+    for lower, upper in ((a, b), (b, a)):
+        if subtype(lower, upper, prover).status == "proved":
+            return lower
+    f = rename_apart(a)
+    renaming = _correspondence(b, f, prover)
+    if renaming is None:
+        return None
+    b_params, b_ret = _instance(b, renaming)
+    params = tuple(lub(x, y, prover) for x, y in zip(f.params or (), b_params, strict=True))
+    ret = glb(f.ret, b_ret, prover)
+    binders = None if ret is None else bound_by(f.binders, params, ret)
+    if ret is None or binders is None:
+        return None
+    return FuncStructInfo(params, ret, a.purity or b.purity, None, binders)
+
+
+def _correspondence(
+    g: FuncStructInfo, f: FuncStructInfo, prover: Prover
+) -> dict[Key, Image] | None:
+    """The renaming of the variables of ``g`` to those of ``f`` at the same places, if it is one to one."""
+    if len(f.binders) != len(g.binders):
+        return None
+    mapping = bind(g.params or (), f.params or (), g.binders, prover).mapping
+    images = {v for v in mapping.values() if type(v) is tir.Var}
+    return mapping if images == set(f.binders) else None
+
+
+@rule("LUB-opaque", "00000000")
+def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
+    purity = a.purity and b.purity
+    x, y = opaque_result(a), opaque_result(b)
+    if x is not None and y is not None:
+        ret = lub(x, y, prover)
+        if ret is not OBJECT:
+            return FuncStructInfo(None, ret, purity)
+    elif x is y and a.derive_func == b.derive_func:
+        return FuncStructInfo(None, OBJECT, purity, a.derive_func)
+    return FuncStructInfo(None, OBJECT, purity, "empty")
+
+
+@rule("GLB-opaque", "00000000")
+def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
+    purity = a.purity or b.purity
+    x, y = opaque_result(a), opaque_result(b)
+    if x is OBJECT or y is OBJECT:
+        lower = b if x is OBJECT else a
+        return FuncStructInfo(None, lower.ret, purity, lower.derive_func)
+    if x is not None and y is not None:
+        ret = glb(x, y, prover)
+        return None if ret is None else FuncStructInfo(None, ret, purity)
+    if x is y and a.derive_func == b.derive_func:
+        return FuncStructInfo(None, OBJECT, purity, a.derive_func)
+    return None
+
+
+_LUB: dict[type[StructInfo], Callable[..., StructInfo]] = {
+    TensorStructInfo: _join_tensors,
+    ShapeStructInfo: _join_shapes,
+    PrimStructInfo: _join_prims,
+    TupleStructInfo: _join_tuples,
+    FuncStructInfo: _join_callables,
+}
+
+_GLB: dict[type[StructInfo], Callable[..., StructInfo | None]] = {
+    TensorStructInfo: _meet_tensors,
+    ShapeStructInfo: _meet_shapes,
+    PrimStructInfo: _meet_prims,
+    TupleStructInfo: _meet_tuples,
+    FuncStructInfo: _meet_callables,
+}

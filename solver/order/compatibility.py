@@ -1,0 +1,203 @@
+"""Compatibility: may a value of one StructInfo be passed where another one is expected?
+
+Subtyping says which premises fail. Here each failure is weighed: final, or only a lack of knowledge
+that a run-time check could fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.order.parts import rank, unknown_type
+from rlx.solver.order.subtype import Goal, Mismatch, Path, compare
+from rlx.solver.verdict import Relation
+from rlx.spec.registry import refuted, rule
+
+if TYPE_CHECKING:
+    from rlx.solver.prover import Prover
+
+Kind = Literal["compatible", "possible", "incompatible"]
+
+
+class Compatibility(Node):
+    """Whether a value may be passed, and if not, why.
+
+    Attributes
+    ----------
+    kind
+        ``"compatible"``: always. ``"possible"``: some values fit, or it is not known. ``"incompatible"``: none
+        does (with every shape variable at least 1).
+    reason
+        The premise that fails, None where compatible. Its code is that of this judgement
+        (``COMPAT-tensor-dtype``); ``left`` and ``right`` are the dimensions at fault.
+    relation
+        How the dimensions compare, where they are at fault.
+    """
+
+    kind: Kind
+    reason: Mismatch | None = None
+    relation: Relation | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where inside the annotations the reason stands."""
+        return self.reason.path if self.reason else ()
+
+    @property
+    def counterexample(self) -> Mapping[str, int] | None:
+        """Values of shape variables for which dimensions differ."""
+        return self.relation.counterexample if self.relation else None
+
+    @property
+    def assumption(self) -> PrimExpr | None:
+        """A condition under which the dimensions are equal."""
+        return self.relation.assumption if self.relation else None
+
+    @property
+    def zero_saves(self) -> bool:
+        """Whether dimensions that otherwise never agree do so once a variable is 0."""
+        return self.relation is not None and self.relation.zero_saves
+
+
+COMPATIBLE = Compatibility("compatible")
+
+
+def compatibility(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility:
+    """Whether a value annotated ``a`` may stand where ``b`` is expected.
+
+    Notes
+    -----
+    The specification's ``check_compatibility``, corrected (ledger 16 to 26).
+    """
+    if a is b:
+        return COMPATIBLE
+    goal = Goal(prover)
+    compare(a, b, goal)
+    if not goal.failed and not goal.equations:
+        return COMPATIBLE
+    doubtful: Compatibility | None = None
+    for mismatch in goal.failed:
+        weighed = _weigh(mismatch)
+        if weighed.kind == "incompatible":
+            return weighed
+        doubtful = doubtful or weighed
+    if goal.equations:
+        joint = solve(goal.equations, prover)
+        if joint.kind == "incompatible" or doubtful is None:
+            return joint
+    assert doubtful is not None
+    return doubtful
+
+
+def _weigh(mismatch: Mismatch) -> Compatibility:
+    """What a failing premise of subtyping means for compatibility."""
+    _, rule_name, premise = mismatch.code.split("-")
+    given, wanted = mismatch.given, mismatch.wanted
+    hope = _HOPES[rule_name](premise, given, wanted)
+    code = f"COMPAT-{rule_name}-{premise}"
+    refuted(code)
+    reason = Mismatch(code, given, wanted, mismatch.path)
+    return Compatibility("possible" if hope else "incompatible", reason)
+
+
+@rule("COMPAT-kind", "00000000")
+def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
+    """Two kinds share no value; that an Object may be anything is for a cast to find out."""
+    return False
+
+
+@rule("COMPAT-tensor", "00000000")
+def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> bool:
+    match premise:
+        case "dtype":
+            return unknown_type(given.dtype)
+        case "rank":
+            return rank(given) < 0
+        case "device":
+            return given.vdevice is None
+    return True
+
+
+@rule("COMPAT-shape", "00000000")
+def _shape(premise: str, given: ShapeStructInfo, wanted: ShapeStructInfo) -> bool:
+    return premise == "values" or rank(given) < 0
+
+
+@rule("COMPAT-prim", "00000000")
+def _prim(premise: str, given: PrimStructInfo, wanted: PrimStructInfo) -> bool:
+    return premise == "value"
+
+
+@rule("COMPAT-tuple", "00000000")
+def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> bool:
+    return False
+
+
+@rule("COMPAT-function", "00000000")
+def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
+    return False
+
+
+@rule("COMPAT-opaque", "00000000")
+def _opaque(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
+    return premise == "derivation"
+
+
+_HOPES: dict[str, Callable[..., bool]] = {
+    "kind": _kind,
+    "tensor": _tensor,
+    "shape": _shape,
+    "prim": _prim,
+    "tuple": _tuple,
+    "function": _function,
+    "opaque": _opaque,
+}
+"""By the kind of the rule that failed: whether the value given may still turn out to fit."""
+
+
+@rule("COMPAT-joint", "00000000")
+def solve(equations: list[Mismatch], prover: Prover) -> Compatibility:
+    """Judge all dimensions that have to be equal together, under one assignment of the variables."""
+    pairs = [(e.left, e.right) for e in equations if e.left is not None and e.right is not None]
+    relation = prover.relate_all(pairs)
+    if relation.kind == "always":
+        return COMPATIBLE
+    kind: Kind = "incompatible" if relation.kind == "never" else "possible"
+    culprit, alone = _culprit(equations, relation, prover)
+    if alone:
+        code = culprit.code.replace("SUB", "COMPAT", 1)
+        reason = Mismatch(
+            code, culprit.given, culprit.wanted, culprit.path, culprit.left, culprit.right
+        )
+    else:
+        code = "COMPAT-joint-solvable"
+        reason = Mismatch(code, culprit.given, culprit.wanted, culprit.path[:-1])
+    refuted(code)
+    return Compatibility(kind, reason, relation)
+
+
+def _culprit(
+    equations: list[Mismatch], relation: Relation, prover: Prover
+) -> tuple[Mismatch, bool]:
+    """The equation to blame, and whether it fails like that by itself."""
+    if len(equations) == 1:
+        return equations[0], True
+    kinds: dict[str, Mismatch] = {}
+    for equation in equations:
+        assert equation.left is not None and equation.right is not None
+        kinds.setdefault(prover.relate(equation.left, equation.right).kind, equation)
+    for kind in ("never", "sometimes", "unknown"):
+        if kind in kinds:
+            return kinds[kind], kind == relation.kind or relation.kind == "unknown"
+    return equations[0], False

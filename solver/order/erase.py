@@ -1,0 +1,179 @@
+"""Erasure: what is left of a StructInfo where some of its variables have gone out of scope.
+
+A result is widened. Parameters of functions stand on the other side, so what is left of them has to be
+narrower; where nothing is, the function itself becomes Object (ledger 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.order.bind import bound_by
+from rlx.solver.order.parts import OBJECT, dimensions, rank
+from rlx.spec.registry import rule
+
+
+class _Scope:
+    """The variables that may be mentioned."""
+
+    __slots__ = ("_bound", "_shape_vars", "_vars")
+
+    def __init__(
+        self,
+        variables: Container[ast.Var],
+        shape_vars: Container[tir.Var],
+        bound: frozenset[tir.Var] = frozenset(),
+    ) -> None:
+        self._vars = variables
+        self._shape_vars = shape_vars
+        self._bound = bound
+
+    def inside(self, func: FuncStructInfo) -> _Scope:
+        """The scope of the parameters and the result of a function type."""
+        if not func.binders:
+            return self
+        return _Scope(self._vars, self._shape_vars, self._bound.union(func.binders))
+
+    def knows(self, values: tuple[PrimExpr, ...]) -> bool:
+        """Whether all variables of some dimensions are in scope."""
+        if all(type(v) is tir.IntImm for v in values):
+            return True
+        return all(v in self._bound or v in self._shape_vars for v in walk.variables(values))
+
+    def knows_var(self, var: ast.Var) -> bool:
+        """Whether a Relax variable is in scope."""
+        return var in self._vars
+
+
+def erase(
+    info: StructInfo,
+    vars_in_scope: Container[ast.Var],
+    shape_vars_in_scope: Container[tir.Var],
+) -> StructInfo:
+    """The least supertype of ``info`` found that mentions only variables in scope.
+
+    Returns ``info`` itself where nothing has to go. Ledger 6 to 10.
+    """
+    return _widen(info, _Scope(vars_in_scope, shape_vars_in_scope))
+
+
+def _widen(info: StructInfo, scope: _Scope) -> StructInfo:
+    action = _WIDEN.get(type(info))
+    return info if action is None else action(info, scope)
+
+
+@rule("ERASE-tensor", "00000000")
+def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
+    shape = info.shape
+    if shape is None or (isinstance(shape, ast.Var) and scope.knows_var(shape)):
+        return info
+    values = dimensions(info)
+    if values is not None and scope.knows(values):
+        if type(shape) is ShapeExpr:
+            return info
+        return TensorStructInfo(ShapeExpr(values), info.dtype, len(values), info.vdevice)
+    return TensorStructInfo(None, info.dtype, rank(info), info.vdevice)
+
+
+@rule("ERASE-shape", "00000000")
+def _shape(info: ShapeStructInfo, scope: _Scope) -> StructInfo:
+    if info.values is None or scope.knows(info.values):
+        return info
+    return ShapeStructInfo(None, rank(info))
+
+
+@rule("ERASE-prim", "00000000")
+def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
+    if info.value is None or scope.knows((info.value,)):
+        return info
+    return PrimStructInfo(info.dtype)
+
+
+@rule("ERASE-tuple", "00000000")
+def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
+    fields = tuple(_widen(f, scope) for f in info.fields)
+    return info if _same(fields, info.fields) else TupleStructInfo(fields)
+
+
+@rule("ERASE-function", "00000000")
+def _function(info: FuncStructInfo, scope: _Scope) -> StructInfo:
+    inner = scope.inside(info)
+    params: list[StructInfo] = []
+    for param in info.params or ():
+        narrowed = _narrow(param, inner)
+        if narrowed is None:
+            return OBJECT
+        params.append(narrowed)
+    return _with_parts(info, params, _widen(info.ret, inner)) or OBJECT
+
+
+def _with_parts(
+    info: FuncStructInfo, params: list[StructInfo], ret: StructInfo
+) -> FuncStructInfo | None:
+    """The function type with other parameters and result; itself where they are the same.
+
+    None where the parameters no longer bind a variable that is still mentioned.
+    """
+    if ret is info.ret and _same(params, info.params or ()):
+        return info
+    binders = bound_by(info.binders, params, ret)
+    if binders is None:
+        return None
+    new = None if info.params is None else tuple(params)
+    return FuncStructInfo(new, ret, info.purity, info.derive_func, binders)
+
+
+def _narrow(info: StructInfo, scope: _Scope) -> StructInfo | None:
+    """A subtype of ``info`` that mentions only variables in scope, or None."""
+    action = _NARROW.get(type(info))
+    if action is not None:
+        return action(info, scope)
+    return info if _widen(info, scope) is info else None
+
+
+def _narrow_tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo | None:
+    fields: list[StructInfo] = []
+    for field in info.fields:
+        narrowed = _narrow(field, scope)
+        if narrowed is None:
+            return None
+        fields.append(narrowed)
+    return info if _same(fields, info.fields) else TupleStructInfo(tuple(fields))
+
+
+def _narrow_function(info: FuncStructInfo, scope: _Scope) -> StructInfo | None:
+    inner = scope.inside(info)
+    ret = _narrow(info.ret, inner)
+    if ret is None:
+        return None
+    return _with_parts(info, [_widen(p, inner) for p in info.params or ()], ret)
+
+
+def _same(new: list[StructInfo] | tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
+    return all(n is o for n, o in zip(new, old, strict=True))
+
+
+_WIDEN: dict[type[StructInfo], Callable[..., StructInfo]] = {
+    TensorStructInfo: _tensor,
+    ShapeStructInfo: _shape,
+    PrimStructInfo: _prim,
+    TupleStructInfo: _tuple,
+    FuncStructInfo: _function,
+}
+
+_NARROW: dict[type[StructInfo], Callable[..., StructInfo | None]] = {
+    TupleStructInfo: _narrow_tuple,
+    FuncStructInfo: _narrow_function,
+}

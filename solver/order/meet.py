@@ -1,0 +1,159 @@
+"""Emptiness of meets: can a value belong to both of two annotations? If not, a cast always fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.solver.order.bind import instantiate
+from rlx.solver.order.compatibility import Compatibility, solve
+from rlx.solver.order.parts import dimensions, rank, same_device, same_type, unknown_type
+from rlx.solver.order.substitute import rename_apart
+from rlx.solver.order.subtype import Goal, name_dimensions, subtype
+from rlx.spec.registry import rule
+
+if TYPE_CHECKING:
+    from rlx.solver.prover import Prover
+
+
+def meet_is_empty(a: StructInfo, b: StructInfo, prover: Prover) -> bool:
+    """Whether certainly no value belongs to both, with every shape variable at least 1."""
+    return disjoint(a, b, prover) is not None
+
+
+def disjoint(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility | None:
+    """Why no value belongs to both, or None where one may.
+
+    Unlike an incompatibility this is symmetric: knowing less than is asked never counts, and a function
+    that promises to be pure belongs to the impure ones too.
+    """
+    if a is b:
+        return None
+    goal = Goal(prover)
+    _apart(a, b, goal)
+    if goal.failed:
+        return Compatibility("incompatible", goal.failed[0])
+    if goal.equations:
+        joint = solve(goal.equations, prover)
+        if joint.kind == "incompatible":
+            return joint
+    return None
+
+
+def _apart(a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    """Collect what keeps two annotations apart, and the dimensions a common value makes equal."""
+    kind = type(a)
+    if a is b or kind is ObjectStructInfo or type(b) is ObjectStructInfo:
+        return
+    if kind is type(b):
+        _RULES[kind](a, b, goal)
+    else:
+        _other_kind(a, b, goal)
+
+
+@rule("MEET-kind", "00000000")
+def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    goal.fail("MEET-kind-same", a, b)
+
+
+@rule("MEET-tensor", "00000000")
+def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
+    known = not unknown_type(a.dtype) and not unknown_type(b.dtype)
+    if known and not same_type(a.dtype, b.dtype):
+        goal.fail("MEET-tensor-dtype", a, b)
+    placed = a.vdevice is not None and b.vdevice is not None
+    if placed and not same_device(a.vdevice, b.vdevice):
+        goal.fail("MEET-tensor-device", a, b)
+    _dimensions("MEET-tensor-rank", "MEET-tensor-shape", a, b, goal)
+
+
+@rule("MEET-shape", "00000000")
+def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
+    _dimensions("MEET-shape-rank", "MEET-shape-values", a, b, goal)
+
+
+def _dimensions(
+    rank_code: str,
+    dims_code: str,
+    a: TensorStructInfo | ShapeStructInfo,
+    b: TensorStructInfo | ShapeStructInfo,
+    goal: Goal,
+) -> None:
+    if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
+        goal.fail(rank_code, a, b)
+        return
+    xs, ys = dimensions(a), dimensions(b)
+    if xs is not None and ys is not None:
+        goal.equate(dims_code, xs, ys, a, b)
+
+
+@rule("MEET-prim", "00000000")
+def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
+    if not same_type(a.dtype, b.dtype):
+        goal.fail("MEET-prim-dtype", a, b)
+    elif a.value is not None and b.value is not None:
+        goal.equate("MEET-prim-value", (a.value,), (b.value,), a, b)
+
+
+@rule("MEET-tuple", "00000000")
+def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
+    if len(a.fields) != len(b.fields):
+        goal.fail("MEET-tuple-length", a, b)
+        return
+    for i, (x, y) in enumerate(zip(a.fields, b.fields, strict=True)):
+        _inside("field", i, x, y, goal)
+
+
+def _inside(step: str, index: int, a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    goal.path.append((step, index))
+    _apart(a, b, goal)
+    goal.path.pop()
+
+
+@rule("MEET-function", "00000000")
+def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
+    if a.params is None or b.params is None:
+        if a.params is not b.params:
+            goal.fail("MEET-function-kind", a, b)
+    elif len(a.params) != len(b.params):
+        goal.fail("MEET-function-arity", a, b)
+    else:
+        for f, g in ((a, b), (b, a)):
+            if _results(f, g, goal):
+                return
+
+
+def _results(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> bool:
+    """Compare the results of a call that both functions accept; whether such a call is known.
+
+    A function in both types is called with the parameters of ``b``. If ``a`` accepts them, what it
+    returns belongs to both results.
+    """
+    b = rename_apart(b)
+    args = tuple(name_dimensions(p, q) for p, q in zip(a.params or (), b.params or (), strict=True))
+    instance = instantiate(a, args, goal.prover)
+    accepted = all(
+        subtype(arg, param, goal.prover).status == "proved"
+        for arg, param in zip(args, instance.params, strict=True)
+    )
+    if accepted:
+        _inside("result", 0, instance.ret, b.ret, goal)
+    return accepted
+
+
+_RULES: dict[type[StructInfo], Callable[..., None]] = {
+    TensorStructInfo: _tensor,
+    ShapeStructInfo: _shape,
+    PrimStructInfo: _prim,
+    TupleStructInfo: _tuple,
+    FuncStructInfo: _function,
+}

@@ -1,0 +1,220 @@
+"""Variables of StructInfo: which are free, putting expressions in their place, renaming apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.spec.registry import rule
+
+Key = tir.Var | ast.Var
+Image = PrimExpr | ast.Expr
+Mapped = Mapping[Key, Image]
+"""Shape variables to prim expressions, and variables that hold a shape to shape expressions."""
+
+_FOLDED: dict[type[PrimExpr], Callable[[int, int], int]] = {
+    tir.Add: lambda a, b: a + b,
+    tir.Sub: lambda a, b: a - b,
+    tir.Mul: lambda a, b: a * b,
+}
+
+
+def substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
+    """``info`` with variables replaced, all at once; ``info`` itself where none occurs.
+
+    Parameters
+    ----------
+    mapping
+        Shape variables to prim expressions. A Relax variable in ``shape=`` may be mapped to another
+        one or to a shape literal.
+
+    Notes
+    -----
+    SUBST-function: variables bound by a function type are not replaced, and are renamed where an image
+    mentions them. Sums, differences and products of numbers are computed.
+    """
+    return _substitute(info, mapping) if mapping else info
+
+
+def substitute_prim(expr: PrimExpr, mapping: Mapped) -> PrimExpr:
+    """One expression with its shape variables replaced, all at once."""
+    kind = type(expr)
+    if kind is tir.IntImm:
+        return expr
+    if kind is tir.Var:
+        image = mapping.get(expr)  # type: ignore[call-overload]
+        return expr if image is None else image  # type: ignore[no-any-return]
+
+    def change(node: PrimExpr) -> PrimExpr | None:
+        if type(node) is tir.Var:
+            return mapping.get(node)  # type: ignore[return-value]
+        return _fold(node)
+
+    if not any(v in mapping for v in walk.variables((expr,))):
+        return expr
+    return walk.transform((expr,), change)[0]
+
+
+def _fold(node: PrimExpr) -> PrimExpr | None:
+    """The number that an operation on two numbers yields, if 64 bits hold it."""
+    compute = _FOLDED.get(type(node))
+    if compute is None:
+        return None
+    a, b = tir.children(node)
+    if type(a) is tir.IntImm and type(b) is tir.IntImm and a.dtype == b.dtype:
+        value = compute(a.value, b.value)
+        if -(1 << 63) <= value < 1 << 63:
+            return tir.IntImm(value, a.dtype)
+    return None
+
+
+def _all(values: tuple[PrimExpr, ...], mapping: Mapped) -> tuple[PrimExpr, ...]:
+    new = tuple(substitute_prim(v, mapping) for v in values)
+    return values if all(n is v for n, v in zip(new, values, strict=True)) else new
+
+
+def _substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
+    action = _ACTIONS.get(type(info))
+    return info if action is None else action(info, mapping)
+
+
+@rule("SUBST-tensor", "00000000")
+def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
+    shape = info.shape
+    if type(shape) is ShapeExpr:
+        values = _all(shape.values, mapping)
+        if values is shape.values:
+            return info
+        return TensorStructInfo(ShapeExpr(values), info.dtype, info.ndim, info.vdevice)
+    if isinstance(shape, ast.Var) and shape in mapping:
+        image = mapping[shape]
+        assert isinstance(image, ast.Expr)
+        return TensorStructInfo(image, info.dtype, info.ndim, info.vdevice)
+    return info
+
+
+@rule("SUBST-shape", "00000000")
+def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
+    if info.values is None:
+        return info
+    values = _all(info.values, mapping)
+    return info if values is info.values else ShapeStructInfo(values, info.ndim)
+
+
+@rule("SUBST-prim", "00000000")
+def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
+    if info.value is None:
+        return info
+    value = substitute_prim(info.value, mapping)
+    return info if value is info.value else PrimStructInfo(info.dtype, value)
+
+
+@rule("SUBST-tuple", "00000000")
+def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
+    fields = tuple(_substitute(f, mapping) for f in info.fields)
+    if all(n is f for n, f in zip(fields, info.fields, strict=True)):
+        return info
+    return TupleStructInfo(fields)
+
+
+@rule("SUBST-function", "00000000")
+def _function(info: FuncStructInfo, mapping: Mapped) -> StructInfo:
+    if info.binders:
+        mapping = {k: v for k, v in mapping.items() if k not in info.binders}
+        if any(v in info.binders for v in _variables_of_images(mapping.values())):
+            info = rename_apart(info)
+    params = info.params and tuple(_substitute(p, mapping) for p in info.params)
+    ret = _substitute(info.ret, mapping)
+    if ret is info.ret and all(
+        n is p for n, p in zip(params or (), info.params or (), strict=True)
+    ):
+        return info
+    return FuncStructInfo(params, ret, info.purity, info.derive_func, info.binders)
+
+
+_ACTIONS: dict[type[StructInfo], Callable[..., StructInfo]] = {
+    TensorStructInfo: _tensor,
+    ShapeStructInfo: _shape,
+    PrimStructInfo: _prim,
+    TupleStructInfo: _tuple,
+    FuncStructInfo: _function,
+}
+
+
+def _variables_of_images(images: Iterable[Image]) -> tuple[tir.Var, ...]:
+    roots: list[PrimExpr] = []
+    for image in images:
+        if isinstance(image, PrimExpr):
+            roots.append(image)
+        elif type(image) is ShapeExpr:
+            roots.extend(image.values)
+    return walk.variables(roots)
+
+
+def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
+    """The same function type with binders that nobody else knows.
+
+    What is assumed of a variable in the scope at hand says nothing of a binder, even where a function
+    is used inside itself and both are one object (ledger 26).
+    """
+    if not info.binders:
+        return info
+    fresh = {v: tir.Var(v.name, v.dtype) for v in info.binders}
+    mapping: Mapped = dict(fresh)
+    params = info.params and tuple(_substitute(p, mapping) for p in info.params)
+    binders = tuple(fresh.values())
+    ret = _substitute(info.ret, mapping)
+    return FuncStructInfo(params, ret, info.purity, info.derive_func, binders)
+
+
+def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
+    """The shape variables that ``info`` mentions and does not bind itself, in order of appearance."""
+    found: dict[tir.Var, None] = {}
+    _collect(info, frozenset(), found, {})
+    return tuple(found)
+
+
+def free_vars(info: StructInfo) -> tuple[ast.Var, ...]:
+    """The Relax variables that ``info`` mentions (those that hold a shape), in order of appearance."""
+    found: dict[ast.Var, None] = {}
+    _collect(info, frozenset(), {}, found)
+    return tuple(found)
+
+
+def _collect(
+    info: StructInfo,
+    bound: frozenset[tir.Var],
+    shapes: dict[tir.Var, None],
+    variables: dict[ast.Var, None],
+) -> None:
+    values: tuple[PrimExpr, ...] = ()
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=values)):
+            pass
+        case TensorStructInfo(shape=ast.Var() as shape):
+            variables[shape] = None
+        case ShapeStructInfo(values=tuple() as values):
+            pass
+        case PrimStructInfo(value=PrimExpr() as value):
+            values = (value,)
+        case TupleStructInfo(fields=fields):
+            for field in fields:
+                _collect(field, bound, shapes, variables)
+        case FuncStructInfo(params=params, ret=ret, binders=binders):
+            inner = bound.union(binders)
+            for part in (*(params or ()), ret):
+                _collect(part, inner, shapes, variables)
+    for v in walk.variables(values) if values else ():
+        if v not in bound:
+            shapes[v] = None

@@ -1,0 +1,327 @@
+"""Subtyping: every value of one StructInfo is a value of the other, for all values of the variables.
+
+The rules only find which premises fail and which dimensions have to be equal; whether a failure is
+final or leaves hope is for :mod:`rlx.solver.order.compatibility` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rlx.grammar import tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.order.bind import instantiate
+from rlx.solver.order.parts import (
+    OBJECT,
+    Dimensions,
+    dimensions,
+    identical,
+    rank,
+    same_device,
+    same_type,
+    unknown_type,
+)
+from rlx.solver.order.substitute import rename_apart
+from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
+from rlx.spec.registry import refuted, rule
+
+if TYPE_CHECKING:
+    from rlx.solver.prover import Prover
+
+Path = tuple[tuple[str, int], ...]
+"""Where inside an annotation: ``(("field", 1), ("parameter", 0), ("dimension", 2))``, all from 0."""
+
+
+class Mismatch(Node):
+    """A premise that fails, or two dimensions that are to be equal.
+
+    Attributes
+    ----------
+    code
+        The premise: ``SUB-tensor-dtype``.
+    given, wanted
+        The two annotations that do not fit, at ``path``. Inside a parameter of a function ``given`` is
+        what callers pass.
+    path
+        Where they stand in the annotations compared.
+    left, right
+        The two dimensions, where dimensions differ.
+    """
+
+    code: str
+    given: StructInfo
+    wanted: StructInfo
+    path: Path
+    left: PrimExpr | None = None
+    right: PrimExpr | None = None
+
+
+class NotSubtype(Refuted):
+    """Refuted, with the premise that fails."""
+
+    mismatch: Mismatch | None = None
+
+
+class Undecided(Unknown):
+    """Unknown, with the dimensions that could not be compared."""
+
+    mismatch: Mismatch | None = None
+
+
+class Goal:
+    """One comparison under way: premises that failed, dimensions that have to be equal."""
+
+    __slots__ = ("equations", "failed", "path", "prover")
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover = prover
+        self.path: list[tuple[str, int]] = []
+        self.failed: list[Mismatch] = []
+        self.equations: list[Mismatch] = []
+
+    def fail(self, code: str, given: StructInfo, wanted: StructInfo) -> None:
+        """Note a premise that does not hold."""
+        refuted(code)
+        self.failed.append(Mismatch(code, given, wanted, tuple(self.path)))
+
+    def equate(
+        self, code: str, xs: Dimensions, ys: Dimensions, given: StructInfo, wanted: StructInfo
+    ) -> None:
+        """Note dimensions that have to be equal; those that visibly are cost nothing."""
+        step = "value" if type(wanted) is PrimStructInfo else "dimension"
+        for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+            if not identical(x, y):
+                path = (*self.path, (step, i))
+                self.equations.append(Mismatch(code, given, wanted, path, x, y))
+
+    def inside(self, step: str, index: int, given: StructInfo, wanted: StructInfo) -> None:
+        """Compare two parts."""
+        if given is not wanted:
+            self.path.append((step, index))
+            compare(given, wanted, self)
+            self.path.pop()
+
+
+def subtype(a: StructInfo, b: StructInfo, prover: Prover) -> Verdict:
+    """Whether every value of ``a`` is a value of ``b``, for all values of the shape variables.
+
+    Returns
+    -------
+    Verdict
+        :class:`NotSubtype` carries the premise that fails and, where dimensions differ, values for
+        which they do; :class:`Undecided` the dimensions that could not be compared.
+    """
+    if a is b:
+        return IDENTICAL
+    goal = Goal(prover)
+    compare(a, b, goal)
+    if goal.failed:
+        return NotSubtype({}, {}, "structure", None, goal.failed[0])
+    return _all_equal(goal) if goal.equations else STRUCTURE
+
+
+IDENTICAL = Proved("identical")
+STRUCTURE = Proved("structure")
+
+
+def _all_equal(goal: Goal) -> Verdict:
+    """Whether all equations of a goal hold for all values."""
+    undecided: Undecided | None = None
+    divisors: list[PrimExpr] = []
+    means = STRUCTURE.means
+    for equation in goal.equations:
+        assert equation.left is not None and equation.right is not None
+        match goal.prover.equal(equation.left, equation.right):
+            case Refuted(example=example, values=values, means=means, overflow=overflow):
+                refuted(equation.code)
+                return NotSubtype(example, values, means, overflow, equation)
+            case Unknown(reason=reason):
+                undecided = undecided or Undecided(reason, equation)
+            case Proved(means=means, divisors=more):
+                divisors += more
+    return undecided or Proved(means, tuple(divisors))
+
+
+def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    """Collect what has to hold for ``a`` to be a subtype of ``b``."""
+    kind = type(b)
+    if kind is type(a):
+        if a is not b:
+            _RULES[kind](a, b, goal)
+    elif kind is ObjectStructInfo:
+        _object(a, b, goal)
+    else:
+        _other_kind(a, b, goal)
+
+
+@rule("SUB-object", "00000000")
+def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    """Every value is an object."""
+
+
+@rule("SUB-kind", "00000000")
+def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    goal.fail("SUB-kind-same", a, b)
+
+
+@rule("SUB-tensor", "00000000")
+def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
+    if not same_type(a.dtype, b.dtype) and not unknown_type(b.dtype):
+        goal.fail("SUB-tensor-dtype", a, b)
+    if b.vdevice is not None and not same_device(a.vdevice, b.vdevice):
+        goal.fail("SUB-tensor-device", a, b)
+    wanted = b.ndim if b.ndim >= 0 else rank(b)
+    if wanted >= 0 and a.ndim != wanted and rank(a) != wanted:
+        goal.fail("SUB-tensor-rank", a, b)
+    elif a.shape is not b.shape:
+        _tensor_shape(a, b, goal)
+
+
+def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
+    """Compare the shapes of two tensors whose ranks do not forbid that they are equal."""
+    if b.shape is None:
+        return
+    xs, ys = dimensions(a), dimensions(b)
+    if xs is not None and ys is not None and len(xs) == len(ys):
+        goal.equate("SUB-tensor-shape", xs, ys, a, b)
+    else:
+        goal.fail("SUB-tensor-shape", a, b)
+
+
+@rule("SUB-shape", "00000000")
+def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
+    wanted = rank(b)
+    if wanted < 0:
+        return
+    xs, ys = dimensions(a), dimensions(b)
+    if rank(a) != wanted:
+        goal.fail("SUB-shape-rank", a, b)
+    elif ys is not None:
+        if xs is None:
+            goal.fail("SUB-shape-values", a, b)
+        else:
+            goal.equate("SUB-shape-values", xs, ys, a, b)
+
+
+@rule("SUB-prim", "00000000")
+def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
+    if not same_type(a.dtype, b.dtype):
+        goal.fail("SUB-prim-dtype", a, b)
+    elif b.value is not None:
+        if a.value is None:
+            goal.fail("SUB-prim-value", a, b)
+        else:
+            goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
+
+
+@rule("SUB-tuple", "00000000")
+def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
+    if len(a.fields) != len(b.fields):
+        goal.fail("SUB-tuple-length", a, b)
+        return
+    for i, (x, y) in enumerate(zip(a.fields, b.fields, strict=True)):
+        goal.inside("field", i, x, y)
+
+
+def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
+    """Choose the rule for two function types."""
+    if a.params is None and b.params is None:
+        _opaque(a, b, goal)
+    else:
+        _function(a, b, goal)
+
+
+@rule("SUB-function", "00000000")
+def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
+    if a.params is None or b.params is None:
+        goal.fail("SUB-function-kind", a, b)
+        return
+    if len(a.params) != len(b.params):
+        goal.fail("SUB-function-arity", a, b)
+        return
+    if b.purity and not a.purity:
+        goal.fail("SUB-function-purity", a, b)
+    b = rename_apart(b)
+    args = b.params or ()
+    if a.binders:
+        args = tuple(name_dimensions(p, q) for p, q in zip(a.params, args, strict=True))
+    instance = instantiate(a, args, goal.prover)
+    for i, (param, arg) in enumerate(zip(instance.params, args, strict=True)):
+        goal.inside("parameter", i, arg, param)
+    goal.inside("result", 0, instance.ret, b.ret)
+
+
+def name_dimensions(pattern: StructInfo, info: StructInfo) -> StructInfo:
+    """``info`` with names for dimensions of which only the number is known, where ``pattern`` binds some.
+
+    A function that takes every tensor of rank 1 is one that takes a tensor of ``d0`` elements, for every
+    ``d0``; so a function that binds ``n`` there serves in its place.
+    """
+    match pattern, info:
+        case TensorStructInfo(), TensorStructInfo(shape=None) if dimensions(info) is None:
+            if dimensions(pattern) and rank(pattern) == info.ndim:
+                dims = ShapeExpr(_names(info.ndim))
+                return TensorStructInfo(dims, info.dtype, info.ndim, info.vdevice)
+        case ShapeStructInfo(), ShapeStructInfo(values=None) if pattern.values:
+            if rank(pattern) == info.ndim:
+                return ShapeStructInfo(_names(info.ndim), info.ndim)
+        case TupleStructInfo(fields=ps), TupleStructInfo(fields=fs) if len(ps) == len(fs):
+            return TupleStructInfo(
+                tuple(name_dimensions(p, f) for p, f in zip(ps, fs, strict=True))
+            )
+    return info
+
+
+def _names(count: int) -> tuple[tir.Var, ...]:
+    return tuple(tir.Var(f"d{i}") for i in range(count))
+
+
+@rule("SUB-opaque", "00000000")
+def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
+    if b.purity and not a.purity:
+        goal.fail("SUB-opaque-purity", a, b)
+    given, wanted = opaque_result(a), opaque_result(b)
+    if given is None or wanted is None:
+        if a.derive_func != b.derive_func and wanted is not OBJECT:
+            goal.fail("SUB-opaque-derivation", a, b)
+    else:
+        goal.inside("result", 0, given, wanted)
+
+
+def opaque_result(info: FuncStructInfo) -> StructInfo | None:
+    """What every call of an opaque function yields; None where each call says it anew.
+
+    ``empty`` derives Object, and so is the same as a function annotated with the result Object.
+    """
+    if info.derive_func == "empty":
+        return OBJECT
+    if info.derive_func is not None:
+        return None
+    return OBJECT if type(info.ret) is ObjectStructInfo else info.ret
+
+
+def _nothing(a: StructInfo, b: StructInfo, goal: Goal) -> None:
+    """Two annotations ``Object`` that are not one object."""
+    _object(a, b, goal)
+
+
+_RULES: dict[type[StructInfo], Callable[..., None]] = {
+    ObjectStructInfo: _nothing,
+    TensorStructInfo: _tensor,
+    ShapeStructInfo: _shape,
+    PrimStructInfo: _prim,
+    TupleStructInfo: _tuple,
+    FuncStructInfo: _callable,
+}
