@@ -1,0 +1,61 @@
+"""`rlx COMMAND`, as a person types it."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from rlx.cli import COMMANDS
+
+
+def rlx(*argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rlx", *argv],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_lists_every_command() -> None:
+    done = rlx("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+
+
+def test_no_command_is_wrong_usage() -> None:
+    assert rlx().returncode == 2
+    done = rlx("chekc")
+    assert done.returncode == 2
+    assert done.stderr.startswith("rlx: there is no command 'chekc'\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_exists_and_has_help(name: str) -> None:
+    assert callable(import_module(COMMANDS[name][0]).main)
+    done = rlx(name, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: rlx {name}")
+
+
+def test_version() -> None:
+    for argv in (["--version"], ["check", "--version"]):
+        done = rlx(*argv)
+        assert done.returncode == 0
+        assert done.stdout.startswith("rlx check ")
+
+
+def test_check_is_relax_check() -> None:
+    done = rlx("check", "-", stdin="def f(:\n")
+    assert done.returncode == 1
+    assert "error[PARSE]" in done.stdout
+
+
+def test_explain() -> None:
+    done = rlx("explain", "WF07")
+    assert done.returncode == 0
+    assert done.stdout.startswith("WF07")
+    assert rlx("explain", "WF99").returncode == 2
