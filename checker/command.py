@@ -99,7 +99,7 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.exit(message=f"{parser.prog} {version()}\n")
+        parser.exit(message=f"rlx {version()}\n")
 
 
 def version() -> str:
