@@ -1,0 +1,123 @@
+"""`relax-check` beside TVM, in one run: ``python -m benchmarks.relax_check [REPEATS]``.
+
+Whole processes of ours (interpreter start, imports, all phases, output) stand against TVM's parser
+alone (its import is not counted), on the same text. Every figure is the best of some repeats; the two
+sides take turns, so that both meet the same machine.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rlx.grammar.node import Node
+
+from . import programs
+
+FROM_SOURCE = """\
+import sys, time, tvm
+text = open(sys.argv[1]).read()
+start = time.perf_counter()
+tvm.script.from_source(text)
+print(time.perf_counter() - start)
+"""
+
+
+class Run(Node):
+    """Seconds of wall time and mebibytes at the peak of a process."""
+
+    seconds: float
+    mebibytes: float
+
+
+def relax_check(path: Path) -> Run:
+    """One process of the command on a file that has no errors."""
+    start = time.perf_counter()
+    child = subprocess.Popen(
+        [sys.executable, "-c", "from rlx.cli import relax_check as r; raise SystemExit(r())", path],
+        stdout=subprocess.PIPE,
+    )
+    out = child.stdout.read() if child.stdout else b""
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise RuntimeError(f"exit {child.returncode} on {path}:\n{out.decode()[-2000:]}")
+    return Run(seconds, _peak(usage))
+
+
+def from_source(path: Path) -> Run:
+    """TVM's parser alone, in a process of its own."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", FROM_SOURCE, path], stdout=subprocess.PIPE, text=True
+    )
+    out = child.stdout.read() if child.stdout else ""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise RuntimeError(f"TVM: exit {child.returncode} on {path}")
+    return Run(float(out), _peak(usage))
+
+
+def _peak(usage: resource.struct_rusage) -> float:
+    return usage.ru_maxrss / 1024  # kibibytes on Linux
+
+
+def best(measures: list[Callable[[], Run]], repeats: int) -> list[Run]:
+    """The fastest run of each, taken in turns."""
+    runs: list[list[Run]] = [[] for _ in measures]
+    for _ in range(repeats):
+        for measure, into in zip(measures, runs, strict=True):
+            into.append(measure())
+    return [min(group, key=lambda run: run.seconds) for group in runs]
+
+
+def row(what: str, figure: str, wanted: str, held: bool) -> None:
+    """One line of the table."""
+    print(f"{what:<58} {figure:>22}   {wanted:<16} {'ok' if held else 'MISSED'}")
+
+
+def main(repeats: int = 3) -> None:
+    """Measure and print the table."""
+    deep, shallow = programs.stack(200), programs.stack(32)
+    few, many = programs.small(), programs.bindings(100_000)
+    ours200, theirs200, ours32, theirs32 = best(
+        [
+            lambda: relax_check(deep),
+            lambda: from_source(deep),
+            lambda: relax_check(shallow),
+            lambda: from_source(shallow),
+        ],
+        repeats,
+    )
+    (cold,) = best([lambda: relax_check(few)], 3 * repeats)
+    (wide,) = best([lambda: relax_check(many)], 1)
+    lines200, lines32 = (len(path.read_text().splitlines()) for path in (deep, shallow))
+    print(f"{'':<58} {'figure':>22}   wanted")
+    for layers, ours, theirs, least in ((200, ours200, theirs200, 5), (32, ours32, theirs32, 3)):
+        ratio = theirs.seconds / ours.seconds
+        figure = f"{theirs.seconds:.2f} / {ours.seconds:.2f} s = {ratio:.1f}"
+        what = f"{layers} layers: TVM's from_source alone / relax-check"
+        row(what, figure, f"at least {least}", ratio >= least)
+    growth = ours200.seconds / ours32.seconds
+    row("200 layers / 32 layers", f"{growth:.2f}", "at most 7.5", growth <= 7.5)
+    row("200 layers, per line", f"{1e6 * ours200.seconds / lines200:.0f} µs", "", True)
+    row("32 layers, per line", f"{1e6 * ours32.seconds / lines32:.0f} µs", "", True)
+    row(
+        "200 layers, peak memory",
+        f"{ours200.mebibytes:.0f} MiB",
+        "under 400",
+        ours200.mebibytes < 400,
+    )
+    row("20 lines, cold start", f"{cold.seconds:.3f} s", "under 0.25", cold.seconds < 0.25)
+    figure = f"{wide.seconds:.1f} s, {wide.mebibytes:.0f} MiB"
+    row("one function of 100,000 bindings", figure, "10 s", wide.seconds < 10)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""What the hostile tests feed to the command, and what every answer must be like."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from rlx.checker import command
+from rlx.grammar.node import Node
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CLEAN, FOUND, UNABLE = 0, 1, 2
+HEAD = re.compile(r"^(error|warning|note)\[\S+\]", re.MULTILINE)
+ESCAPED = re.compile(r"Traceback|INTERNAL")
+
+
+class Answer(Node):
+    """What the command said: its status, and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+
+def examples() -> list[Path]:
+    """All programs under ``examples/``, good, broken and of 2022."""
+    return sorted(EXAMPLES.rglob("*.rlx"))
+
+
+def check(data: bytes, folder: Path, *options: str) -> Answer:
+    """Run the command, in this process, on a file of these bytes."""
+    path = folder / "input.rlx"
+    path.write_bytes(data)
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = command.main([str(path), *options])
+    return Answer(status, out.getvalue(), err.getvalue())
+
+
+def complaint(answer: Answer) -> str | None:
+    """What is wrong with an answer, whatever the input was; None if nothing."""
+    if answer.status not in (CLEAN, FOUND, UNABLE):
+        return f"status {answer.status}: {answer.out[-500:]}"
+    if ESCAPED.search(answer.out) or answer.err:
+        return f"an escaped failure: {(answer.out + answer.err)[-500:]}"
+    if answer.status == FOUND and not re.search(r"\berror\[", answer.out):
+        return f"status 1 without an error: {answer.out[-500:]}"
+    return None
+
+
+def truncations(data: bytes, step: int = 50) -> Iterator[bytes]:
+    """The beginnings of a file, in steps."""
+    return (data[:end] for end in range(0, len(data), step))
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """The file with one to four accidents: bytes changed, lost, doubled, or moved."""
+    result = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(result))
+        end = min(len(result), at + rng.choice((1, 1, 1, 2, 8, 60)))
+        match rng.randrange(5):
+            case 0 | 1:
+                result[at] ^= 1 << rng.randrange(8)
+            case 2:
+                del result[at : min(end, at + len(result) - 1)]
+            case 3:
+                result[at:at] = result[at:end]
+            case _:
+                piece = result[at:end]
+                to = rng.randrange(len(result))
+                result[to:to] = piece
+    return bytes(result)
+
+
+def damages(count: int, seed: int = 0) -> Iterator[tuple[Path, bytes]]:
+    """A reproducible series of damaged examples: the first hundred are the same whatever the count."""
+    rng = random.Random(seed)
+    files = [(path, path.read_bytes()) for path in examples()]
+    for _ in range(count):
+        path, data = rng.choice(files)
+        yield path, damaged(data, rng)

@@ -1,0 +1,145 @@
+"""Big inputs: those that are ordinary are checked, the others refused, and none takes for ever."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .corpus import CLEAN, FOUND, Answer, complaint
+
+HANG = 120
+"""Seconds after which a run counts as one that does not end; speed itself is measured in benchmarks/."""
+
+
+def run(text: str | bytes, folder: Path, *options: str) -> Answer:
+    """The real command, as a process of its own."""
+    path = folder / "big.rlx"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    done = subprocess.run(
+        [sys.executable, "-m", "rlx", "check", *options, str(path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def function(body: str, params: str = 'x: R.Tensor((4,), "float32")') -> str:
+    return f"@R.function\ndef main({params}):\n{body}    return x\n"
+
+
+def many_bindings(count: int) -> str:
+    lines = [f"    v{i} = R.add({f'v{i - 1}' if i else 'x'}, x)\n" for i in range(count)]
+    return function("".join(lines), 'x: R.Tensor(("n", 4), "float32")')
+
+
+def long_sum(terms: int) -> str:
+    total = " + ".join(["n"] * terms)
+    return function(
+        f'    y: R.Tensor(({terms} * n,), "float32") = R.zeros(R.shape([{total}]), dtype="float32")\n',
+        'x: R.Tensor(("n",), "float32")',
+    )
+
+
+def nested_ifs(depth: int) -> str:
+    head = "@R.function\ndef main(c: R.Tensor((), 'bool'), x: R.Tensor((4,), 'float32')):\n"
+    lines = [f"{' ' * (i + 1)}if c:\n" for i in range(depth)]
+    lines.append(f"{' ' * (depth + 1)}y = x\n")
+    for i in reversed(range(depth)):
+        lines.append(f"{' ' * (i + 1)}else:\n{' ' * (i + 2)}y = x\n")
+    return head + "".join(lines) + " return y\n"
+
+
+def nested(opening: str, closing: str, depth: int, inside: str = "x") -> str:
+    return function(f"    y = {opening * depth}{inside}{closing * depth}\n")
+
+
+ORDINARY: dict[str, Callable[[], str]] = {
+    "100,000 bindings": lambda: many_bindings(100_000),
+    "a sum of 10,000 terms": lambda: long_sum(10_000),
+    "500 nested ifs": lambda: nested_ifs(500),
+    "400 nested parentheses": lambda: nested("(", ")", 400),
+    "a tuple of 20,000": lambda: function(f"    y = ({'x, ' * 20_000})\n"),
+    "2,000 parameters": lambda: function(
+        "", ", ".join(["x: R.Object", *(f"p{i}: R.Tensor((4,), 'float32')" for i in range(2_000))])
+    ),
+    "2,000 functions": lambda: "".join(
+        function("    y = R.add(x, x)\n").replace("main", f"f{i}") for i in range(2_000)
+    ),
+    "a name of 100,000 letters": lambda: function("    y = x\n").replace("y", "y" * 100_000),
+    "a string of 1,000,000 letters": lambda: function(f'    y = R.str("{"s" * 1_000_000}")\n'),
+    "100,000 comment lines": lambda: "# nothing\n" * 100_000 + function("    y = x\n"),
+    "a rank of 5,000": lambda: function(
+        f"    y = R.shape([{', '.join(map(str, range(5_000)))}])\n"
+    ),
+}
+
+REFUSED: dict[str, Callable[[], str]] = {
+    "100,000 nested parentheses": lambda: nested("(", ")", 100_000),
+    "100,000 open parentheses": lambda: nested("(", "", 100_000),
+    "100,000 closing parentheses": lambda: nested("", ")", 100_000),
+    "100,000 open brackets of all kinds": lambda: nested("([{", "", 33_333),
+    "2,000 nested ifs": lambda: nested_ifs(2_000),
+    "100,000 nested calls": lambda: nested("R.add(", ", x)", 100_000),
+    "a line of 50 MB": lambda: function(f"    y = {'x' * 50_000_000}\n"),
+    "a line of 50 MB of operators": lambda: function(f"    y = {'?' * 50_000_000}\n"),
+    "an integer of 10,000 digits": lambda: function(
+        f'    y = R.zeros(R.shape([{"9" * 10_000}]), dtype="float32")\n'
+    ),
+    "an annotation with an integer of 10,000 digits": lambda: function(
+        "", f'x: R.Tensor(({"9" * 10_000},), "float32")'
+    ),
+    "100,000 lines that mean nothing": lambda: "@R.function\n" + "def = (\n" * 100_000,
+    "an unclosed string of 1 MB": lambda: function(f'    y = R.str("{"s" * 1_000_000}\n'),
+}
+
+ANSWERED: dict[str, Callable[[], str]] = {
+    "100,000 minus signs": lambda: nested("-", "", 100_000),
+    "100,000 subscripts": lambda: function(f"    y = x{'[0]' * 100_000}\n"),
+    "100,000 times to the power": lambda: function(f"    y = x{' ** x' * 100_000}\n"),
+    "100,000 times plus": lambda: function(f"    y = x{' + x' * 100_000}\n"),
+    "100,000 levels of indentation": lambda: "".join(
+        " " * (i % 2_000) + "if c:\n" for i in range(100_000)
+    ),
+    "100,000 decorators": lambda: "@R.function\n" * 100_000,
+    "100,000 attributes": lambda: function(f"    y = R{'.a' * 100_000}(x)\n"),
+    "100,000 errors": lambda: function("    y = R.add(x)\n" * 20_000 + "    y = z\n" * 80_000),
+    "a sum of 10,000 products": lambda: function(
+        f"    y = R.shape([{' + '.join(f'n * m * {i}' for i in range(10_000))}])\n",
+        'x: R.Tensor(("n", "m"), "float32")',
+    ),
+    "a power tower of sums": lambda: function(
+        f"    y = R.shape([{' * '.join(['(n + m + 1)'] * 60)}])\n",
+        'x: R.Tensor(("n", "m"), "float32")',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_size_is_checked(name: str, tmp_path: Path) -> None:
+    answer = run(ORDINARY[name](), tmp_path)
+    assert (answer.status, answer.err) == (CLEAN, ""), answer.out[-1000:]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_beyond_the_limits_is_refused(name: str, tmp_path: Path) -> None:
+    answer = run(REFUSED[name](), tmp_path)
+    assert complaint(answer) is None
+    assert answer.status == FOUND
+    assert len(answer.out) < 1_000_000, "the report is not as long as the input"
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_every_size_is_answered(name: str, tmp_path: Path) -> None:
+    assert complaint(run(ANSWERED[name](), tmp_path)) is None
+
+
+def test_a_big_binary_file_is_refused(tmp_path: Path) -> None:
+    answer = run(bytes(range(256)) * 40_000, tmp_path)
+    assert complaint(answer) is None
+    assert answer.status == FOUND

@@ -1,0 +1,86 @@
+"""What TVM prints: read, printed again, without errors, and every binding derived as TVM derives it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+
+from . import constructs, models
+from .compare import Comparison, compare, without_annotations
+from .networks.layers import Module
+
+EXPLAINED = Path(__file__).with_name("differences.toml")
+PROGRAMS = [f"{model}-{stage}" for model in models.MODELS for stage in models.STAGES]
+PROGRAMS += list(constructs.NAMES)
+
+
+@cache
+def stages(model: str) -> dict[str, Module]:
+    return dict(models.stages(model))
+
+
+def module(program: str) -> Module:
+    """TVM's module of that name."""
+    model, _, stage = program.partition("-")
+    return stages(model)[stage] if stage else constructs.build(program)
+
+
+@cache
+def text(program: str, metadata: bool = False) -> str:
+    return str(module(program).script(show_meta=metadata))
+
+
+@cache
+def comparison(program: str) -> Comparison:
+    return compare(module(program), without_annotations(text(program)))
+
+
+@cache
+def explained() -> dict[str, int]:
+    """How often each known difference occurs, by its cause."""
+    entries = tomllib.loads(EXPLAINED.read_text("utf-8")).get("difference", [])
+    assert all(entry["reason"] for entry in entries)
+    return {entry["cause"]: entry["count"] for entry in entries}
+
+
+@pytest.mark.parametrize("metadata", [False, True], ids=["plain", "metadata"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_printed_module_is_read_and_printed_again(program: str, metadata: bool) -> None:
+    first = parse(text(program, metadata), program)
+    assert first.diagnostics == ()
+    (parsed,) = first.modules
+    assert len(parsed.functions) == len(module(program).functions)
+    printed = print_module(parsed)
+    second = parse(printed, program)
+    assert second.diagnostics == ()
+    assert structural_equal(parsed, second.modules[0])
+    assert print_module(second.modules[0]) == printed
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_printed_module_has_no_error(program: str) -> None:
+    report = check_text(text(program), program)
+    assert [found.message for found in report.diagnostics if found.severity == "error"] == []
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_binding_is_derived_as_tvm_derives_it(program: str) -> None:
+    """With its annotation taken away, and up to the explained differences."""
+    found = comparison(program)
+    assert found.compared > 0
+    unexplained = [d for d in found.differences if d.cause not in explained()]
+    assert not unexplained, "\n".join(map(str, unexplained[:20]))
+
+
+def test_the_explained_differences_only_become_fewer() -> None:
+    counts = Counter(d.cause for program in PROGRAMS for d in comparison(program).differences)
+    assert {cause: counts[cause] for cause in explained()} == explained()
