@@ -1,0 +1,54 @@
+"""Shape arithmetic: a three-valued prover for integer expressions, and the order of StructInfo.
+
+>>> from rlx.solver import prove
+>>> prove("(n + 3)//4*4 == n + (-n) % 4").status
+'proved'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlx.solver.api import explain, prove, to_smtlib
+    from rlx.solver.context import Context
+    from rlx.solver.prover import Prover
+    from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+
+_HOMES = {
+    "Context": "context",
+    "Proved": "verdict",
+    "Prover": "prover",
+    "Refuted": "verdict",
+    "Relation": "verdict",
+    "Unknown": "verdict",
+    "Verdict": "verdict",
+    "explain": "api",
+    "prove": "api",
+    "to_smtlib": "api",
+}
+
+__all__ = [
+    "Context",
+    "Proved",
+    "Prover",
+    "Refuted",
+    "Relation",
+    "Unknown",
+    "Verdict",
+    "explain",
+    "prove",
+    "to_smtlib",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for on first use."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"rlx.solver.{home}"), name)
+    globals()[name] = value
+    return value

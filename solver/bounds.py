@@ -1,0 +1,285 @@
+"""Intervals of polynomials, and whether a polynomial is never negative."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.solver.context import Range
+from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
+
+if TYPE_CHECKING:
+    from rlx.solver.engine import Engine
+
+_ANY: Range = (None, None)
+_EFFORT = 3
+_TRIES = 8
+
+
+def _scaled(bounds: Range, factor: int) -> Range:
+    low, high = bounds if factor > 0 else (bounds[1], bounds[0])
+    return (
+        None if low is None else low * factor,
+        None if high is None else high * factor,
+    )
+
+
+def _product(a: Range, b: Range) -> Range:
+    if a[0] is not None and b[0] is not None and a[0] >= 0 and b[0] >= 0:
+        high = None if a[1] is None or b[1] is None else a[1] * b[1]
+        if a[1] == 0 or b[1] == 0:
+            high = 0
+        return (a[0] * b[0], high)
+    if None in a or None in b:
+        return _half_open_product(a, b)
+    corners = [x * y for x in a for y in b]  # type: ignore[operator]
+    return (min(corners), max(corners))
+
+
+def _half_open_product(a: Range, b: Range) -> Range:
+    """Products of signs only: what is left where a limit is missing."""
+    for first, second in ((a, b), (b, a)):
+        if first[0] is not None and first[0] >= 0 and second[1] is not None and second[1] <= 0:
+            return (None, first[0] * second[1])
+    if a[1] is not None and b[1] is not None and a[1] <= 0 and b[1] <= 0:
+        return (a[1] * b[1], None)
+    return _ANY
+
+
+def atom_interval(engine: Engine, atom: Atom) -> Range:
+    """Smallest and largest value of an atom."""
+    found = engine.intervals.get(atom.index)
+    if found is None:
+        engine.intervals[atom.index] = _ANY
+        known = engine.ranges.get(atom.index, _ANY)
+        found = _meet(known, _derived(engine, atom))
+        engine.intervals[atom.index] = found
+    return found
+
+
+def _meet(a: Range, b: Range) -> Range:
+    lows = [x for x in (a[0], b[0]) if x is not None]
+    highs = [x for x in (a[1], b[1]) if x is not None]
+    return (max(lows, default=None), min(highs, default=None))
+
+
+def _derived(engine: Engine, atom: Atom) -> Range:
+    match atom.kind, atom.parts:
+        case "ind", _:
+            return (0, 1)
+        case "relu", (Poly() as inner,):
+            return (0, None if (high := interval(engine, inner)[1]) is None else max(0, high))
+        case "prod", (Poly() as a, Poly() as b):
+            return _product(interval(engine, a), interval(engine, b))
+        case "div", (Poly() as a, Poly() as b):
+            return _quotient(engine, a, b)
+    return _ANY
+
+
+def _quotient(engine: Engine, a: Poly, b: Poly) -> Range:
+    low, high = interval(engine, a)
+    if low is None and nonneg(engine, a):
+        low = 0
+    divisor = interval(engine, b)
+    if divisor[0] is None or divisor[0] < 0:
+        return _ANY
+    small, large = max(1, divisor[0]), divisor[1]
+    if low is not None:
+        if low < 0:
+            low = low // small
+        else:
+            low = 0 if large is None else low // large
+    if high is not None:
+        if high >= 0:
+            high = high // small
+        else:
+            high = -1 if large is None else high // large
+    return (low, high)
+
+
+def interval(engine: Engine, poly: Poly) -> Range:
+    """Smallest and largest value of a polynomial, term by term."""
+    if poly.value is not None:
+        return (poly.value, poly.value)
+    found = engine.poly_intervals.get(poly)
+    if found is None:
+        found = engine.poly_intervals[poly] = _interval(engine, poly)
+    return found
+
+
+def _interval(engine: Engine, poly: Poly) -> Range:
+    low: int | None = 0
+    high: int | None = 0
+    for mono, coef in poly.terms.items():
+        term = _scaled(mono_interval(engine, mono), coef)
+        low = None if low is None or term[0] is None else low + term[0]
+        high = None if high is None or term[1] is None else high + term[1]
+        if low is None and high is None:
+            break
+    return (low, high)
+
+
+def mono_interval(engine: Engine, mono: Mono) -> Range:
+    """Smallest and largest value of a monomial."""
+    result: Range = (1, 1)
+    atoms = engine.atoms
+    position = 0
+    while position < len(mono):
+        index = mono[position]
+        count = 1
+        while position + count < len(mono) and mono[position + count] == index:
+            count += 1
+        result = _product(result, _power(atom_interval(engine, atoms[index]), count))
+        position += count
+    return result
+
+
+def _power(base: Range, count: int) -> Range:
+    if count == 1:
+        return base
+    result = base
+    for _ in range(count - 1):
+        result = _product(result, base)
+    return result if count % 2 else _meet(result, (0, None))
+
+
+def nonneg(engine: Engine, poly: Poly, effort: int = _EFFORT) -> bool:
+    """Whether a polynomial is proved never to be negative."""
+    if poly.value is not None:
+        return poly.value >= 0
+    known = engine.signs.get(poly)
+    if known is not None and (known[0] or known[1] >= effort):
+        return known[0]
+    engine.signs[poly] = (False, effort)
+    result = _nonneg(engine, poly, effort)
+    engine.signs[poly] = (result, effort)
+    return result
+
+
+def _nonneg(engine: Engine, poly: Poly, effort: int) -> bool:
+    low, high = interval(engine, poly)
+    if low is not None and low >= 0:
+        return True
+    if high is not None and high < 0:
+        return False
+    engine.spend(10)
+    shifted = shift_to_zero(engine, poly)
+    if shifted is not poly:
+        low = interval(engine, shifted)[0]
+        if low is not None and low >= 0:
+            return True
+    if any(
+        (engine.sub(poly, fact).value or -1) >= 0 or poly is fact for fact in engine.inequalities
+    ):
+        return True
+    if effort == 0:
+        return False
+    for weaker in _weaker(engine, poly):
+        if nonneg(engine, weaker, effort - 1):
+            return True
+    return False
+
+
+def shift_to_zero(engine: Engine, poly: Poly) -> Poly:
+    """The polynomial over variables that begin at zero: x becomes low + x'.
+
+    All coefficients of ``n*m - n`` with ``m >= 1`` are then non-negative.
+    """
+    mapping: dict[int, Poly] = {}
+    for mono in poly.terms:
+        for index in mono:
+            if index not in mapping:
+                low = atom_interval(engine, engine.atoms[index])[0]
+                if low:
+                    mapping[index] = engine.from_low(engine.atoms[index], low)
+    return engine.replace_top(poly, mapping) if mapping else poly
+
+
+def _weaker(engine: Engine, poly: Poly) -> list[Poly]:
+    """Polynomials that are not larger than a positive multiple of this one, anywhere."""
+    found: list[Poly] = []
+    indices = dict.fromkeys(i for mono in poly.terms for i in mono)
+    for index in sorted(indices, reverse=True):
+        atom = engine.atoms[index]
+        if atom.kind == "div":
+            found.extend(_without_quotient(engine, poly, atom))
+        elif atom.kind == "relu":
+            found.extend(_without_relu(engine, poly, atom))
+        if len(found) >= _TRIES:
+            break
+    found.extend(_by_facts(engine, poly))
+    return found[: 2 * _TRIES]
+
+
+def coefficient(engine: Engine, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
+    """``(c, rest)`` with ``poly = c * atom + rest``, or None where the atom occurs squared."""
+    inside: dict[Mono, int] = {}
+    outside: dict[Mono, int] = {}
+    for mono, coef in poly.terms.items():
+        if index in mono:
+            below = quotient(mono, (index,))
+            if below is None or index in below:
+                return None
+            inside[below] = coef
+        else:
+            outside[mono] = coef
+    return engine.poly(inside), engine.poly(outside)
+
+
+def _without_quotient(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
+    """Use ``D*(X//D) = X - r`` with ``0 <= r <= D - 1``."""
+    top, divisor = atom.parts
+    parts = coefficient(engine, poly, atom.index)
+    if parts is None or not isinstance(top, Poly) or not isinstance(divisor, Poly):
+        return []
+    factor, rest = parts
+    if not nonneg(engine, divisor, 1):
+        return []
+    if divisor.value is not None:
+        times, left = factor, engine.zero
+        rest = engine.scale(divisor.value, rest)
+    else:
+        times, left = engine.split(factor, divisor)
+    if times is engine.zero:
+        return []
+    if nonneg(engine, times, 1):
+        taken = engine.shift(engine.sub(top, divisor), 1)
+    elif nonneg(engine, engine.scale(-1, times), 1):
+        taken = top
+    else:
+        return []
+    quotients = engine.mul(left, engine.of_atom(atom))
+    return [engine.combine(((1, engine.mul(times, taken)), (1, quotients), (1, rest)))]
+
+
+def _without_relu(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
+    """Use ``max(P, 0) >= P``."""
+    parts = coefficient(engine, poly, atom.index)
+    inner = atom.parts[0]
+    if parts is None or isinstance(inner, Cond):
+        return []
+    factor, rest = parts
+    if nonneg(engine, factor, 1):
+        return [engine.add(engine.mul(factor, inner), rest)]
+    return []
+
+
+def _by_facts(engine: Engine, poly: Poly) -> list[Poly]:
+    """Take a multiple of a fact ``F >= 0`` away, so that a negative term goes."""
+    found: list[Poly] = []
+    for mono, coef in poly.terms.items():
+        if coef > 0 or not mono:
+            continue
+        for fact in engine.inequalities:
+            for inner, size in fact.terms.items():
+                if size >= 0 or not inner:
+                    continue
+                times = quotient(mono, inner)
+                if times is None or (times and mono_interval(engine, times)[0] is None):
+                    continue
+                if times and (mono_interval(engine, times)[0] or 0) < 0:
+                    continue
+                multiple = engine.mul(engine.of_mono(times), fact)
+                found.append(engine.combine(((-size, poly), (coef, multiple))))
+                if len(found) >= _TRIES:
+                    return found
+    return found

@@ -1,0 +1,150 @@
+"""What is assumed: ranges of variables, facts, definitions."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+
+Range = tuple[int | None, int | None]
+"""Smallest and largest value of a variable; None where there is none."""
+
+
+class State(Node):
+    """The contents of a context at one moment; never changed once a prover has seen it.
+
+    Attributes
+    ----------
+    ranges
+        The variables that were declared.
+    facts
+        Conditions that are defined and true.
+    definitions
+        Variables that stand for an expression.
+    """
+
+    ranges: dict[tir.Var, Range]
+    facts: tuple[PrimExpr, ...]
+    definitions: dict[tir.Var, PrimExpr]
+
+    def range_of(self, var: tir.Var) -> Range:
+        """Declared range of a variable, or what its data type says: shape variables are >= 0."""
+        found = self.ranges.get(var)
+        if found is None:
+            return (None, None) if var in self.definitions else default_range(var)
+        return found
+
+
+def default_range(var: tir.Var) -> Range:
+    """Range of a variable that nobody declared: from 0, up to what a narrow data type can hold."""
+    if var.dtype == BOOL or (var.dtype.is_integer and var.dtype.bits < 64):
+        return (0, walk.dtype_range(var.dtype)[1])
+    return (0, None)
+
+
+class Context:
+    """Ranges, facts and definitions that questions are asked under.
+
+    Extending, leaving (:meth:`pop`) and copying cost no more than what is added. A variable is one
+    object; declaring or defining it again is a new variable of the same name, and what was known of
+    the old one stays with the old one.
+    """
+
+    __slots__ = ("_mentioned", "_shared", "_stack", "_state")
+
+    def __init__(self) -> None:
+        self._state = State({}, (), {})
+        self._mentioned: set[tir.Var] = set()
+        self._shared = False
+        self._stack: list[tuple[State, set[tir.Var]]] = []
+
+    @property
+    def state(self) -> State:
+        """The present contents; equal contents need not be the same object."""
+        self._shared = True
+        return self._state
+
+    def declare(self, var: tir.Var, lower: int | None = 0, upper: int | None = None) -> None:
+        """Bind a variable, with its smallest and largest value (None: without limit)."""
+        self._forget(var)
+        self._own()
+        self._state.ranges[var] = (lower, upper)
+
+    def assume(self, condition: PrimExpr) -> None:
+        """Add a fact: from now on only values count for which it is defined and true."""
+        added = tuple(walk.conjuncts(condition))
+        state = self._state
+        self._mention(condition)
+        self._replace(State(state.ranges, state.facts + added, state.definitions))
+
+    def define(self, var: tir.Var, expr: PrimExpr) -> None:
+        """Let a variable stand for the value of an expression."""
+        if any(v is var for v in walk.variables([expr])):
+            old = self._forget(var) or tir.Var(var.name, var.dtype)
+            expr = walk.substitute(expr, {var: old})
+        else:
+            self._forget(var)
+        self._own()
+        self._mention(expr)
+        self._mentioned.add(var)
+        self._state.ranges.pop(var, None)
+        self._state.definitions[var] = expr
+
+    def push(self) -> None:
+        """Begin a scope: :meth:`pop` returns to what is known now."""
+        self._stack.append((self.state, self._mentioned))
+        self._mentioned = set(self._mentioned)
+
+    def pop(self) -> None:
+        """Leave the scope of the last :meth:`push`.
+
+        Raises
+        ------
+        IndexError
+            Without a scope to leave.
+        """
+        self._state, self._mentioned = self._stack.pop()
+        self._shared = True
+
+    def copy(self) -> Context:
+        """An independent context of the same contents, without scopes to leave."""
+        other = Context()
+        other._state = self.state
+        other._shared = True
+        other._mentioned = set(self._mentioned)
+        return other
+
+    def _own(self) -> None:
+        """Make the state one that nobody else has seen."""
+        if self._shared:
+            old = self._state
+            self._replace(State(dict(old.ranges), old.facts, dict(old.definitions)))
+            self._shared = False
+
+    def _replace(self, state: State) -> None:
+        self._state = state
+
+    def _mention(self, expr: PrimExpr) -> None:
+        self._mentioned.update(walk.variables([expr]))
+
+    def _forget(self, var: tir.Var) -> tir.Var | None:
+        """Give what is known of ``var`` to a variable nobody else has; None where nothing is."""
+        if var not in self._mentioned:
+            return None
+        old = tir.Var(var.name, var.dtype)
+        state = self._state
+        renaming: dict[tir.Var, PrimExpr] = {var: old}
+        ranges = {(old if v is var else v): r for v, r in state.ranges.items()}
+        ranges.setdefault(old, state.range_of(var))
+        definitions = {
+            (old if v is var else v): walk.substitute(e, renaming)
+            for v, e in state.definitions.items()
+        }
+        facts = tuple(walk.substitute(f, renaming) for f in state.facts)
+        self._replace(State(ranges, facts, definitions))
+        self._shared = False
+        self._mentioned.discard(var)
+        self._mentioned.add(old)
+        return old

@@ -1,0 +1,250 @@
+"""The normal form of a floor division.
+
+All rules hold wherever the divisor is not zero, so a divisor that is never negative counts as
+positive. The rules and the order they are tried in:
+
+1. signs: ``P // -D = -P // D`` for constants and divisors that are never positive;
+2. common factors: ``P*g // D*g = P // D``;
+3. whole parts: ``(Q*D + R) // D = Q + R // D``, coefficients of R in ``(-D/2, D/2]``;
+4. bounds: ``R // D`` is k if ``k*D <= R < (k + 1)*D`` for k in -1, 0, 1;
+5. nested divisions: ``(X//A + R) // D = (X + A*R) // (A*D)`` for positive D;
+6. the reverse where it makes one division less: ``(g*R + C) // (g*D) = (R + C//g) // D``;
+7. direction: ``-R // D = -((R + D - 1) // D)`` so that the leading coefficient is positive.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from rlx.solver import bounds
+from rlx.solver.poly import Atom, Mono, Poly, leading, quotient
+
+if TYPE_CHECKING:
+    from rlx.solver.engine import Engine
+
+
+def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
+    """The normal form of the floor of ``a / b``."""
+    engine.spend(5)
+    if b.value is not None:
+        if b.value == 0:
+            return engine.of_atom(engine.atom("opaque", (), ("zero", a)))
+        if a.value is not None:
+            return engine.const(a.value // b.value)
+        if b.value < 0:
+            return engine.div(engine.scale(-1, a), engine.const(-b.value))
+        if b.value == 1:
+            return a
+    elif b.terms[leading(b)] < 0 or bounds.nonneg(engine, engine.scale(-1, b)):
+        if not bounds.nonneg(engine, b):
+            return engine.div(engine.scale(-1, a), engine.scale(-1, b))
+    a, b = _cancel(engine, a, b)
+    if b.value is not None and b.value <= 1:
+        return engine.div(a, b)
+    whole, rest = split(engine, a, b)
+    if rest is engine.zero:
+        return whole
+    return engine.add(whole, _fraction(engine, rest, b))
+
+
+def _cancel(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
+    """Both without their common factor, a monomial or the polynomial ``b`` itself."""
+    if a is engine.zero:
+        return a, engine.one
+    factor = gcd(*a.terms.values(), *b.terms.values())
+    common = _common(a, _common(b, None)) or ()
+    if common or factor != 1:
+        a, b = (
+            engine.poly({_must(quotient(m, common)): c // factor for m, c in p.terms.items()})
+            for p in (a, b)
+        )
+    return a, b
+
+
+def _must(mono: Mono | None) -> Mono:
+    assert mono is not None
+    return mono
+
+
+def _common(a: Poly, start: Mono | None) -> Mono | None:
+    """Greatest common monomial of the terms of ``a`` and of ``start``."""
+    shared = start
+    for mono in a.terms:
+        if shared is None:
+            shared = mono
+        elif shared:
+            left, both = list(mono), []
+            for index in shared:
+                if index in left:
+                    left.remove(index)
+                    both.append(index)
+            shared = tuple(both)
+        if not shared:
+            return ()
+    return shared
+
+
+def split(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
+    """``(q, r)`` with ``a = q * b + r``: the multiples of ``b`` taken out of ``a``."""
+    if b.value is not None:
+        return _split_terms(engine, a, (), b.value)
+    if len(b.terms) == 1:
+        ((mono, coef),) = b.terms.items()
+        return _split_terms(engine, a, mono, coef)
+    return _split_polynomial(engine, a, b)
+
+
+def _split_terms(engine: Engine, a: Poly, mono: Mono, coef: int) -> tuple[Poly, Poly]:
+    whole: dict[Mono, int] = {}
+    rest: dict[Mono, int] = {}
+    half = (abs(coef) - 1) // 2
+    for term, size in a.terms.items():
+        below = quotient(term, mono)
+        if below is None:
+            rest[term] = size
+            continue
+        # The constant stays between 0 and the divisor; other coefficients are as near to 0 as can be.
+        times = size // coef if not term else (size + half) // coef
+        if coef < 0 and term:
+            times = -((size + half) // -coef)
+        left = size - times * coef
+        if times:
+            whole[below] = times
+        if left:
+            rest[term] = left
+    return engine.poly(whole), engine.poly(rest)
+
+
+def _split_polynomial(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
+    """Multivariate division by the leading term."""
+    top = leading(b)
+    size = b.terms[top]
+    rest = dict(a.terms)
+    whole: dict[Mono, int] = {}
+    waiting = [m for m in rest if len(m) >= len(top)]
+    while waiting:
+        mono = min(waiting, key=lambda m: (-len(m), m))
+        waiting.remove(mono)
+        coef = rest.get(mono, 0)
+        below = quotient(mono, top)
+        if not coef or below is None or coef % size:
+            continue
+        times = coef // size
+        whole[below] = whole.get(below, 0) + times
+        engine.spend(len(b.terms) + len(waiting))
+        for other, scale in b.terms.items():
+            product = tuple(sorted(other + below))
+            if product not in rest:
+                if len(product) >= len(top):
+                    waiting.append(product)
+                rest[product] = 0
+            rest[product] -= times * scale
+    return (
+        engine.poly({m: c for m, c in whole.items() if c}),
+        engine.poly({m: c for m, c in rest.items() if c}),
+    )
+
+
+def _fraction(engine: Engine, rest: Poly, b: Poly) -> Poly:
+    """``rest // b`` where no multiple of ``b`` can be taken out of ``rest``."""
+    positive = bounds.nonneg(engine, b)
+    if positive:
+        small = _by_bounds(engine, rest, b)
+        if small is not None:
+            return small
+        flat = _flatten(engine, rest, b)
+        if flat is not None:
+            return flat
+    folded = _unflatten(engine, rest, b)
+    if folded is not None:
+        return folded
+    if positive and rest.terms[leading(rest)] < 0:
+        turned = engine.shift(engine.sub(b, rest), -1)
+        whole, left = split(engine, turned, b)
+        # Halves of an even divisor come back positive; then the direction is settled.
+        return engine.scale(-1, engine.add(whole, _settled(engine, left, b)))
+    return engine.of_atom(engine.atom("div", (rest, b)))
+
+
+def _settled(engine: Engine, rest: Poly, b: Poly) -> Poly:
+    if rest is engine.zero:
+        return engine.zero
+    small = _by_bounds(engine, rest, b)
+    if small is not None:
+        return small
+    folded = _unflatten(engine, rest, b)
+    if folded is not None:
+        return folded
+    return engine.of_atom(engine.atom("div", (rest, b)))
+
+
+def _by_bounds(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
+    for times in (0, -1, 1):
+        low = engine.combine(((1, rest), (-times, b)))
+        if bounds.nonneg(engine, low, 2):
+            high = engine.shift(engine.sub(b, low), -1)
+            if bounds.nonneg(engine, high, 2):
+                return engine.const(times)
+    return None
+
+
+def _flatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
+    """Rule 5, for one quotient with coefficient 1 or -1."""
+    for mono, coef in rest.terms.items():
+        if len(mono) != 1 or coef not in (1, -1):
+            continue
+        atom = engine.atoms[mono[0]]
+        if atom.kind != "div":
+            continue
+        top, inner = atom.parts
+        assert isinstance(top, Poly)
+        assert isinstance(inner, Poly)
+        if coef == -1:
+            if not bounds.nonneg(engine, inner):
+                continue
+            top = engine.shift(engine.sub(inner, top), -1)
+        remaining = engine.poly({m: c for m, c in rest.terms.items() if m != mono})
+        numerator = engine.add(top, engine.mul(inner, remaining))
+        return engine.div(numerator, engine.mul(inner, b))
+    return None
+
+
+def _unflatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
+    """Rule 6, where the inner quotient turns out to be none."""
+    factor = gcd(*b.terms.values())
+    common = _common(b, None) or ()
+    candidates: list[tuple[Mono, int]] = []
+    if common:
+        candidates += [(common, factor)] if factor > 1 or len(common) > 1 else []
+        candidates += [((i,), 1) for i in dict.fromkeys(common)]
+    if factor > 1:
+        candidates.append(((), factor))
+    if b.value is not None:
+        candidates += [((), d) for d in _divisors(rest, b.value)]
+    for mono, size in candidates:
+        g = engine.of_mono(mono, size)
+        outer, exact = split(engine, b, g)
+        if exact is not engine.zero or outer is engine.one or not bounds.nonneg(engine, outer):
+            continue
+        whole, left = split(engine, rest, g)
+        if left is rest:
+            continue
+        inner = engine.div(left, g)
+        numerator = engine.add(whole, inner)
+        if not _has_plain_quotient(engine, numerator):
+            return engine.div(numerator, outer)
+    return None
+
+
+def _divisors(rest: Poly, b: int) -> list[int]:
+    """Proper divisors of ``b`` that it shares with coefficients of ``rest``."""
+    shared = {gcd(b, c) for m, c in rest.terms.items() if m}
+    return sorted((d for d in shared if 1 < d < b), reverse=True)
+
+
+def _has_plain_quotient(engine: Engine, poly: Poly) -> bool:
+    atoms: list[Atom] = engine.atoms
+    return any(
+        len(m) == 1 and c in (1, -1) and atoms[m[0]].kind == "div" for m, c in poly.terms.items()
+    )

@@ -1,0 +1,152 @@
+"""An independent evaluator: exact integers, floor semantics, wrapping casts.
+
+Every counterexample is replayed here before it is reported. It shares nothing with the normal
+form, the point search or the SMT encodings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+
+INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+_BIT_LIMIT = 1 << 20
+
+
+class UndefinedError(ArithmeticError):
+    """The expression has no value at this point.
+
+    Attributes
+    ----------
+    node
+        The sub-expression at fault.
+    overflow
+        Whether its value does not fit into int64 (asked for by ``int64=True``).
+    """
+
+    def __init__(self, reason: str, node: PrimExpr, overflow: bool = False) -> None:
+        super().__init__(reason)
+        self.node = node
+        self.overflow = overflow
+
+
+Value = int | UndefinedError
+
+
+def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) -> int:
+    """The value of an expression; truth values are 0 and 1.
+
+    Parameters
+    ----------
+    point
+        The value of every variable.
+    int64
+        Whether an intermediate value beyond 64 bits is a fault.
+
+    Raises
+    ------
+    UndefinedError
+        Division by zero, an overflow, an unknown variable or an operation that is no integer
+        arithmetic, where it is really evaluated: not in the branch of ``if_then_else`` that is not
+        taken, nor behind an ``and`` or ``or`` that is already decided.
+    """
+    values: dict[PrimExpr, Value] = {}
+    (expr,) = walk.expand([expr])
+    for node in walk.topological(expr):
+        value = _node(node, values, point)
+        if int64 and isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
+            value = UndefinedError(f"{value} does not fit into int64", node, overflow=True)
+        values[node] = value
+    result = values[expr]
+    if isinstance(result, UndefinedError):
+        raise result
+    return result
+
+
+def _node(node: PrimExpr, values: dict[PrimExpr, Value], point: Mapping[tir.Var, int]) -> Value:
+    match node:
+        case tir.IntImm(value=value):
+            return int(value)
+        case tir.Var():
+            found = point.get(node)
+            return UndefinedError(f"{node.name} has no value", node) if found is None else found
+        case tir.And(a=a, b=b):
+            return _lazy(values[a], values[b], decided=0)
+        case tir.Or(a=a, b=b):
+            return _lazy(values[a], values[b], decided=1)
+        case tir.Call(args=(c, t, f)) if walk.conditional(node):
+            condition = values[c]
+            return values[t if condition else f] if isinstance(condition, int) else condition
+    operands: list[int] = []
+    for child in tir.children(node):
+        value = values[child]
+        if isinstance(value, UndefinedError):
+            return value
+        operands.append(value)
+    return _strict(node, operands)
+
+
+def _lazy(left: Value, right: Value, decided: int) -> Value:
+    if isinstance(left, UndefinedError):
+        return left
+    if bool(left) == bool(decided):
+        return decided
+    return right if isinstance(right, UndefinedError) else int(bool(right))
+
+
+def _strict(node: PrimExpr, operands: list[int]) -> Value:
+    operation = _OPERATIONS.get(type(node))
+    if operation is not None:
+        a, b = operands
+        if b == 0 and isinstance(node, _DIVISIONS):
+            return UndefinedError("division by zero", node)
+        if a.bit_length() + b.bit_length() > _BIT_LIMIT:
+            return UndefinedError("a number of more than a million bits", node)
+        return int(operation(a, b))
+    match node:
+        case tir.Not():
+            return int(not operands[0])
+        case tir.Select():
+            return operands[1] if operands[0] else operands[2]
+        case tir.Cast() if walk.interpreted(node):
+            return _cast(node, operands[0])
+    return UndefinedError(f"{type(node).__name__} is not integer arithmetic", node)
+
+
+def _cast(node: tir.Cast, value: int) -> int:
+    if node.dtype == BOOL:
+        return int(value != 0)
+    limits = walk.wraps_to(node)
+    if limits is None:
+        return value
+    low, high = limits
+    return low + (value - low) % (high - low + 1)
+
+
+def _truncdiv(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+_DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
+_OPERATIONS: dict[type[PrimExpr], Callable[[int, int], int]] = {
+    tir.Add: lambda a, b: a + b,
+    tir.Sub: lambda a, b: a - b,
+    tir.Mul: lambda a, b: a * b,
+    tir.FloorDiv: lambda a, b: a // b,
+    tir.FloorMod: lambda a, b: a % b,
+    tir.TruncDiv: _truncdiv,
+    tir.TruncMod: lambda a, b: a - b * _truncdiv(a, b),
+    tir.Min: min,
+    tir.Max: max,
+    tir.EQ: lambda a, b: a == b,
+    tir.NE: lambda a, b: a != b,
+    tir.LT: lambda a, b: a < b,
+    tir.LE: lambda a, b: a <= b,
+    tir.GT: lambda a, b: a > b,
+    tir.GE: lambda a, b: a >= b,
+}

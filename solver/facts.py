@@ -1,0 +1,189 @@
+"""What facts mean for the normal form: limits of variables, solved variables, inequalities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import bounds, normal_form
+from rlx.solver.context import Range
+from rlx.solver.engine import Engine
+from rlx.solver.poly import Atom, Cond, Poly
+
+_ROUNDS = 12
+
+
+def load(
+    engine: Engine,
+    ranges: Sequence[tuple[tir.Var, Range]],
+    definitions: Sequence[tuple[tir.Var, PrimExpr]],
+    facts: Sequence[PrimExpr],
+) -> bool:
+    """Teach an engine what is assumed; False where it cannot all be true.
+
+    Facts may change the normal form of other facts (a limit settles a sign, a solved variable goes
+    away), so they are read again until nothing changes.
+    """
+    for var, limits in ranges:
+        engine.ranges[engine.atom("var", (), var).index] = limits
+    for _ in range(_ROUNDS):
+        before = (len(engine.solved), dict(engine.ranges))
+        engine.forget()
+        engine.inequalities.clear()
+        engine.equations.clear()
+        engine.others.clear()
+        engine.assumed.clear()
+        for var, expr in definitions:
+            _define(engine, var, normal_form.polynomial(engine, expr))
+        for fact in facts:
+            if not learn(engine, normal_form.condition(engine, fact)):
+                return False
+        _limits_of_solved(engine)
+        if before == (len(engine.solved), engine.ranges):
+            break
+    engine.forget()
+    return True
+
+
+def _define(engine: Engine, var: tir.Var, value: Poly) -> None:
+    atom = engine.atom("var", (), var)
+    if atom.index not in engine.solved and atom not in engine.atoms_in(value):
+        _solve(engine, atom, value)
+
+
+def learn(engine: Engine, cond: Cond) -> bool:
+    """Add one fact; False where it cannot be true."""
+    if cond is engine.true:
+        return True
+    if cond is engine.false:
+        return False
+    if cond.kind == "and":
+        return all(learn(engine, part) for part in cond.parts)
+    poly = cond.poly
+    engine.assumed.add(cond)
+    if poly is None:
+        engine.others.append(cond)
+    elif cond.kind == "ge":
+        return _learn_sign(engine, poly)
+    elif cond.kind == "eq":
+        return _learn_equation(engine, poly)
+    elif bounds.nonneg(engine, poly):
+        return _learn_sign(engine, engine.shift(poly, -1))
+    elif bounds.nonneg(engine, engine.scale(-1, poly)):
+        return _learn_sign(engine, engine.shift(engine.scale(-1, poly), -1))
+    else:
+        engine.others.append(cond)
+    return True
+
+
+def _learn_sign(engine: Engine, poly: Poly) -> bool:
+    """``poly >= 0``: a limit of an atom, or an inequality to remember."""
+    if poly.value is not None:
+        return poly.value >= 0
+    constant = poly.terms.get((), 0)
+    linear = [(m, c) for m, c in poly.terms.items() if m]
+    engine.inequalities.append(poly)
+    if len(linear) == 1 and len(linear[0][0]) == 1:
+        ((index,), coef) = linear[0]
+        low, high = bounds.atom_interval(engine, engine.atoms[index])
+        if coef > 0:
+            new = -(constant // coef)
+            low = new if low is None else max(low, new)
+        else:
+            new = constant // -coef
+            high = new if high is None else min(high, new)
+        if engine.ranges.get(index) != (low, high):
+            engine.ranges[index] = (low, high)
+            engine.intervals.clear()
+            engine.poly_intervals.clear()
+            engine.signs.clear()
+        return low is None or high is None or low <= high
+    if len(linear) > 1 and all(len(m) == 1 and c < 0 for m, c in linear):
+        return _learn_sum_limit(engine, linear, constant)
+    return True
+
+
+def _learn_sum_limit(
+    engine: Engine, linear: list[tuple[tuple[int, ...], int]], constant: int
+) -> bool:
+    """``a + b <= c``: limits of both where the other has one."""
+    for (index,), coef in linear:  # type: ignore[misc]
+        others = [(m, c) for m, c in linear if m != (index,)]
+        room = constant
+        for (other,), size in others:  # type: ignore[misc]
+            low = bounds.atom_interval(engine, engine.atoms[other])[0]
+            if low is None:
+                break
+            room += size * low
+        else:
+            known = engine.ranges.get(index, (None, None))
+            limit = room // -coef
+            if known[1] is None or known[1] > limit:
+                engine.ranges[index] = (known[0], limit)
+    return True
+
+
+def _learn_equation(engine: Engine, poly: Poly) -> bool:
+    """``poly == 0``: solve for a variable where it occurs once, with coefficient 1 or -1."""
+    for atom, coef in _candidates(engine, poly):
+        rest = engine.poly({m: c for m, c in poly.terms.items() if m != atom.mono})
+        value = engine.scale(-coef, rest)
+        if atom not in engine.atoms_in(value):
+            _solve(engine, atom, value)
+            return True
+    for atom, coef in _candidates(engine, poly):
+        if _solve_exact(engine, poly, atom, coef):
+            return True
+    engine.equations.append(poly)
+    engine.inequalities.append(poly)
+    engine.inequalities.append(engine.scale(-1, poly))
+    return True
+
+
+def _candidates(engine: Engine, poly: Poly) -> list[tuple[Atom, int]]:
+    """Variables with coefficient 1 or -1, the newest first."""
+    found = [
+        (engine.atoms[m[0]], c)
+        for m, c in poly.terms.items()
+        if len(m) == 1 and c in (1, -1) and engine.atoms[m[0]].kind == "var"
+    ]
+    return sorted(found, key=lambda pair: -pair[0].index)
+
+
+def _solve_exact(engine: Engine, poly: Poly, atom: Atom, coef: int) -> bool:
+    """``x - h*(x//h) == c``: x becomes ``h*k + c`` with a new variable k for the quotient."""
+    for index in {i for mono in poly.terms for i in mono}:
+        quotient = engine.atoms[index]
+        if quotient.kind != "div" or atom not in engine.atoms_in(*quotient.parts):
+            continue
+        new = engine.atom("var", (), ("quotient", index))
+        engine.ranges[new.index] = bounds.atom_interval(engine, quotient)
+        replaced = engine.replace_top(poly, {index: engine.of_atom(new)})
+        rest = engine.poly({m: c for m, c in replaced.terms.items() if m != atom.mono})
+        value = engine.scale(-coef, rest)
+        if atom not in engine.atoms_in(value):
+            _solve(engine, atom, value)
+            return True
+    return False
+
+
+def _solve(engine: Engine, atom: Atom, value: Poly) -> None:
+    mapping = {atom.index: value}
+    for index, poly in list(engine.solved.items()):
+        engine.solved[index] = engine.replace(poly, mapping)
+    engine.solved[atom.index] = value
+    engine.memo.clear()
+    engine.divided.clear()
+
+
+def _limits_of_solved(engine: Engine) -> None:
+    """What the limits of a solved variable say of its value."""
+    for index, value in engine.solved.items():
+        low, high = engine.ranges.get(index, (None, None))
+        if low is not None and not bounds.nonneg(engine, engine.shift(value, -low)):
+            _learn_sign(engine, engine.shift(value, -low))
+        if high is not None:
+            upper = engine.shift(engine.scale(-1, value), high)
+            if not bounds.nonneg(engine, upper):
+                _learn_sign(engine, upper)

@@ -1,0 +1,112 @@
+"""int64 mode: where an intermediate value may leave 64 bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
+from rlx.solver.question import Question, named
+from rlx.solver.search import smaller
+from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
+
+if TYPE_CHECKING:
+    from rlx.solver.session import Session
+
+_WIDTHS = (*range(1, 33), 40, 48, 56, 62)
+
+
+def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdict:
+    """The verdict on a goal that holds in exact integers.
+
+    Refuted by a smallest found overflow, still proved where no value can leave int64, unknown
+    otherwise.
+    """
+    question = session.question(goal)
+    witness = _witness(question)
+    if witness is not None:
+        return witness
+    for node in walk.topological(goal):
+        if isinstance(node, (tir.Var, tir.IntImm)) or walk.is_boolean(node):
+            continue
+        fits = tir.And(
+            tir.LE(tir.IntImm(INT64_MIN), node),
+            tir.LE(node, tir.IntImm(INT64_MAX)),
+        )
+        verdict = session.question(_limited(fits, goal)).decide()
+        if isinstance(verdict, Refuted):
+            found = _overflow(question, {v: verdict.values.get(v, 0) for v in question.variables})
+            if found is not None:
+                return found
+        if not isinstance(verdict, Proved):
+            return Unknown("an intermediate value may leave int64")
+    return proved
+
+
+def _limited(condition: PrimExpr, goal: PrimExpr) -> PrimExpr:
+    """The condition, for variables that hold int64 values."""
+    result = condition
+    for var in walk.variables([goal]):
+        result = tir.Or(tir.GT(var, tir.IntImm(INT64_MAX)), result)
+    return result
+
+
+def _witness(question: Question) -> Refuted | None:
+    """All variables a power of two, from small ones on; then one large and the others small."""
+    for width in _WIDTHS:
+        values = {v: _within(1 << width, question, i) for i, v in enumerate(question.variables)}
+        found = _overflow(question, values)
+        if found is not None:
+            return found
+    for place in range(len(question.variables)):
+        values = {
+            v: _within(INT64_MAX if i == place else 1, question, i)
+            for i, v in enumerate(question.variables)
+        }
+        found = _overflow(question, values)
+        if found is not None:
+            return _smaller(question, found)
+    return None
+
+
+def _within(value: int, question: Question, place: int) -> int:
+    low, high = question.ranges[place]
+    if low is not None:
+        value = max(value, low)
+    return value if high is None else min(value, high)
+
+
+def _smaller(question: Question, found: Refuted) -> Refuted:
+    point = tuple(found.values[v] for v in question.variables)
+
+    def holds(trial: tuple[int, ...]) -> bool:
+        values = dict(zip(question.variables, trial, strict=True))
+        return _overflow(question, values) is not None
+
+    best = smaller(point, question.ranges, holds)
+    again = _overflow(question, dict(zip(question.variables, best, strict=True)))
+    return found if again is None else again
+
+
+def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
+    """The refutation by these values, if they are admissible and the goal overflows there."""
+    try:
+        if not all(evaluate(fact, values) for fact in question.facts):
+            return None
+        for var, (low, high) in zip(question.variables, question.ranges, strict=True):
+            value = values[var]
+            if not INT64_MIN <= value <= INT64_MAX:
+                return None
+            if (low is not None and value < low) or (high is not None and value > high):
+                return None
+        evaluate(question.goal, values)
+    except UndefinedError:
+        return None
+    try:
+        evaluate(question.goal, values, int64=True)
+    except UndefinedError as fault:
+        if fault.overflow:
+            return Refuted(named(values), dict(values), "overflow", fault.node)
+    return None

@@ -1,0 +1,337 @@
+"""Hash-consed polynomials with integer coefficients over atoms.
+
+A monomial is a sorted tuple of atom numbers (``(1, 1, 4)`` is x1*x1*x4, ``()`` is 1); a polynomial
+maps monomials to coefficients. Equal polynomials are the same object, so comparing two normal
+forms is comparing two pointers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+
+Mono = tuple[int, ...]
+Terms = dict[Mono, int]
+
+DEGREE_LIMIT = 40
+TERM_LIMIT = 4000
+BIT_LIMIT = 1 << 17
+DEPTH_LIMIT = 100
+
+
+class OutOfFuelError(Exception):
+    """A question needs more work than it may have."""
+
+
+class Poly:
+    """A polynomial; made by :meth:`Store.poly` only.
+
+    Attributes
+    ----------
+    terms
+        Non-zero coefficients by monomial. Never changed.
+    value
+        The value of a constant polynomial, else None.
+    index
+        Number in order of creation.
+    depth
+        Nesting of atoms inside atoms.
+    """
+
+    __slots__ = ("depth", "index", "terms", "value")
+
+    def __init__(self, terms: Terms, value: int | None, index: int, depth: int) -> None:
+        self.terms = terms
+        self.value = value
+        self.index = index
+        self.depth = depth
+
+
+class Cond:
+    """A hash-consed condition.
+
+    ``kind`` is ``"true"``, ``"false"``, ``"eq"`` (poly == 0), ``"ne"`` (poly != 0), ``"ge"`` (poly >= 0), ``"and"`` or
+    ``"or"`` (of ``parts``).
+    """
+
+    __slots__ = ("depth", "index", "kind", "parts", "poly")
+
+    def __init__(
+        self, kind: str, poly: Poly | None, parts: tuple[Cond, ...], index: int, depth: int
+    ) -> None:
+        self.kind = kind
+        self.poly = poly
+        self.parts = parts
+        self.index = index
+        self.depth = depth
+
+
+Part = Poly | Cond
+
+
+class Atom:
+    """What a polynomial is over.
+
+    ``kind`` is ``"var"``, ``"opaque"`` (nothing is known), ``"div"`` (floor of ``parts[0] / parts[1]``), ``"relu"`` (the
+    larger of ``parts[0]`` and 0), ``"ind"`` (1 where condition ``parts[0]`` holds, else 0) or ``"prod"`` (a product too
+    large to multiply out).
+    """
+
+    __slots__ = ("depth", "index", "key", "kind", "mono", "parts")
+
+    def __init__(self, kind: str, parts: tuple[Part, ...], key: object, index: int) -> None:
+        self.kind = kind
+        self.parts = parts
+        self.key = key
+        self.index = index
+        self.mono: Mono = (index,)
+        self.depth = 1 + max((p.depth for p in parts), default=0)
+
+
+class Store:
+    """The polynomials, conditions and atoms of one engine, and the work it may still do."""
+
+    def __init__(self, fuel: int) -> None:
+        self.fuel = fuel
+        self.atoms: list[Atom] = []
+        self._atoms: dict[object, Atom] = {}
+        self._polys: dict[frozenset[tuple[Mono, int]], Poly] = {}
+        self._conds: dict[object, Cond] = {}
+        self.zero = self.const(0)
+        self.one = self.const(1)
+        self.true = self._cond("true", None, ())
+        self.false = self._cond("false", None, ())
+
+    # Polynomials
+
+    def spend(self, work: int) -> None:
+        """Use up fuel.
+
+        Raises
+        ------
+        OutOfFuelError
+            When none is left.
+        """
+        self.fuel -= work
+        if self.fuel < 0:
+            raise OutOfFuelError("the question needs too much work")
+
+    def poly(self, terms: Terms) -> Poly:
+        """The polynomial of these terms, none of them zero. The dictionary is kept."""
+        self.fuel -= len(terms) + 1
+        if self.fuel < 0:
+            raise OutOfFuelError("the question needs too much work")
+        key = frozenset(terms.items())
+        found = self._polys.get(key)
+        if found is None:
+            value: int | None = None
+            depth = 0
+            if not terms:
+                value = 0
+            elif len(terms) == 1 and () in terms:
+                value = terms[()]
+                if value.bit_length() > BIT_LIMIT:
+                    raise OutOfFuelError("a constant has too many digits")
+            else:
+                atoms = self.atoms
+                depth = max((atoms[i].depth for mono in terms for i in mono), default=0)
+            found = self._polys[key] = Poly(terms, value, len(self._polys), depth)
+        return found
+
+    def const(self, value: int) -> Poly:
+        """A constant."""
+        return self.poly({(): value} if value else {})
+
+    def combine(self, parts: Iterable[tuple[int, Poly]]) -> Poly:
+        """A sum of multiples of polynomials."""
+        total: Terms = {}
+        get = total.get
+        for factor, poly in parts:
+            self.fuel -= len(poly.terms)
+            for mono, coef in poly.terms.items():
+                total[mono] = get(mono, 0) + factor * coef
+        return self.poly({m: c for m, c in total.items() if c})
+
+    def add(self, a: Poly, b: Poly) -> Poly:
+        """``a + b``"""
+        return self.combine(((1, a), (1, b)))
+
+    def sub(self, a: Poly, b: Poly) -> Poly:
+        """``a - b``"""
+        return self.combine(((1, a), (-1, b)))
+
+    def scale(self, factor: int, a: Poly) -> Poly:
+        """``factor * a``"""
+        if factor == 1:
+            return a
+        return self.poly({m: factor * c for m, c in a.terms.items()} if factor else {})
+
+    def shift(self, a: Poly, constant: int) -> Poly:
+        """``a + constant``"""
+        if not constant:
+            return a
+        terms = dict(a.terms)
+        total = terms.pop((), 0) + constant
+        if total:
+            terms[()] = total
+        return self.poly(terms)
+
+    def mul(self, a: Poly, b: Poly) -> Poly:
+        """``a * b``; a product that would be too large becomes an atom."""
+        if a.value is not None:
+            return self.scale(a.value, b)
+        if b.value is not None:
+            return self.scale(b.value, a)
+        if len(a.terms) * len(b.terms) > TERM_LIMIT or _degree(a) + _degree(b) > DEGREE_LIMIT:
+            first, second = (a, b) if a.index <= b.index else (b, a)
+            return self.of_atom(self.atom("prod", (first, second)))
+        self.spend(len(a.terms) * len(b.terms))
+        total: Terms = {}
+        for left, x in a.terms.items():
+            for right, y in b.terms.items():
+                mono = tuple(sorted(left + right)) if left and right else left or right
+                total[mono] = total.get(mono, 0) + x * y
+        return self.poly({m: c for m, c in total.items() if c})
+
+    def of_mono(self, mono: Mono, coef: int = 1) -> Poly:
+        """One term."""
+        return self.poly({mono: coef})
+
+    # Atoms
+
+    def atom(self, kind: str, parts: tuple[Part, ...], key: object = None) -> Atom:
+        """The atom of a kind and parts; variables and opaque ones are told apart by ``key``."""
+        full = (kind, key, *parts)
+        found = self._atoms.get(full)
+        if found is None:
+            found = Atom(kind, parts, key, len(self.atoms))
+            if found.depth > DEPTH_LIMIT:
+                raise OutOfFuelError("divisions are nested too deeply")
+            self._atoms[full] = found
+            self.atoms.append(found)
+        return found
+
+    def fresh(self, key: object) -> Atom:
+        """A new variable."""
+        return self.atom("var", (), (key, len(self.atoms)))
+
+    def of_atom(self, atom: Atom) -> Poly:
+        """An atom as a polynomial."""
+        return self.poly({atom.mono: 1})
+
+    # Conditions
+
+    def _cond(self, kind: str, poly: Poly | None, parts: tuple[Cond, ...]) -> Cond:
+        full = (kind, poly, parts)
+        found = self._conds.get(full)
+        if found is None:
+            inside = (
+                poly.depth if poly is not None else 1 + max((p.depth for p in parts), default=0)
+            )
+            if inside > DEPTH_LIMIT:
+                raise OutOfFuelError("conditions are nested too deeply")
+            found = Cond(kind, poly, parts, len(self._conds), inside)
+            self._conds[full] = found
+        return found
+
+    def truth(self, value: bool) -> Cond:
+        """A condition that is decided."""
+        return self.true if value else self.false
+
+    def is_zero(self, a: Poly, equal: bool = True) -> Cond:
+        """``a == 0``, or ``a != 0``; divided by the common factor, its leading term positive."""
+        if a.value is not None:
+            return self.truth((a.value == 0) == equal)
+        factor = content(a)
+        constant = a.terms.get((), 0)
+        if constant % factor:
+            return self.truth(not equal)
+        if a.terms[leading(a)] < 0:
+            factor = -factor
+        if factor != 1:
+            a = self.poly({m: c // factor for m, c in a.terms.items()})
+        return self._cond("eq" if equal else "ne", a, ())
+
+    def at_least_zero(self, a: Poly) -> Cond:
+        """``a >= 0``, divided by the common factor."""
+        if a.value is not None:
+            return self.truth(a.value >= 0)
+        factor = content(a)
+        if factor != 1:
+            terms = {m: c // factor for m, c in a.terms.items()}
+            a = self.poly({m: c for m, c in terms.items() if c})
+        return self._cond("ge", a, ())
+
+    def negate(self, cond: Cond) -> Cond:
+        """The opposite condition."""
+        if cond.poly is not None:
+            if cond.kind == "ge":
+                return self.at_least_zero(self.shift(self.scale(-1, cond.poly), -1))
+            return self._cond("ne" if cond.kind == "eq" else "eq", cond.poly, ())
+        if not cond.parts:
+            return self.truth(cond is self.false)
+        return self.join(
+            "or" if cond.kind == "and" else "and", [self.negate(p) for p in cond.parts]
+        )
+
+    def join(self, kind: str, conds: Iterable[Cond]) -> Cond:
+        """The ``"and"`` or the ``"or"`` of conditions."""
+        decided = self.false if kind == "and" else self.true
+        neutral = self.true if kind == "and" else self.false
+        flat: dict[Cond, None] = {}
+        for cond in conds:
+            for part in cond.parts if cond.kind == kind else (cond,):
+                if part is decided:
+                    return decided
+                if part is not neutral:
+                    flat[part] = None
+        self.spend(len(flat) + 1)
+        if len(flat) <= 1:
+            return next(iter(flat), neutral)
+        for part in flat:
+            if part.poly is not None and self.negate(part) in flat:
+                return decided
+        return self._cond(kind, None, tuple(sorted(flat, key=lambda c: c.index)))
+
+
+def _degree(a: Poly) -> int:
+    return max(map(len, a.terms))
+
+
+def content(a: Poly) -> int:
+    """Greatest common divisor of the coefficients, without the constant's."""
+    factor = 0
+    for mono, coef in a.terms.items():
+        if mono:
+            factor = gcd(factor, coef)
+            if factor == 1:
+                break
+    return factor
+
+
+def _order(mono: Mono) -> tuple[int, Mono]:
+    return (-len(mono), mono)
+
+
+def leading(a: Poly) -> Mono:
+    """The monomial of highest degree, among those the one of the oldest atoms."""
+    if len(a.terms) == 1:
+        return next(iter(a.terms))
+    return min(a.terms, key=_order)
+
+
+def quotient(mono: Mono, divisor: Mono) -> Mono | None:
+    """``mono / divisor``, or None where it does not divide."""
+    if not divisor:
+        return mono
+    if len(divisor) == 1:
+        if divisor[0] not in mono:
+            return None
+        place = mono.index(divisor[0])
+        return mono[:place] + mono[place + 1 :]
+    rest = list(mono)
+    for atom in divisor:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest)

@@ -1,0 +1,203 @@
+"""One question with what matters for it: points, normal form, case distinctions, then SMT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import bounds, canonical, facts, normal_form, smt, tactics, walk
+from rlx.solver.context import Range, State
+from rlx.solver.engine import Engine
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.poly import OutOfFuelError
+from rlx.solver.samples import Samples
+from rlx.solver.search import Tape
+from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
+
+FUEL = 120_000
+_FIRST, _MORE = 48, 600
+_SMT_NODES = 1500
+_PORTFOLIO = (
+    ("purified", 400_000),
+    ("raw", 800_000),
+    ("split", 1_500_000),
+    ("purified", 4_000_000),
+)
+
+
+class Question:
+    """A goal under the part of a context that is connected to it.
+
+    Parameters
+    ----------
+    goal
+        A condition.
+    state
+        What is assumed.
+    near
+        The facts that share variables with the goal, directly or not.
+    """
+
+    def __init__(self, goal: PrimExpr, state: State, near: Sequence[PrimExpr]) -> None:
+        self.goal = goal
+        self.state = state
+        variables, self.facts = canonical.order(goal, near, state)
+        self.variables = tuple(variables)
+        self.ranges: tuple[Range, ...] = tuple(state.range_of(v) for v in variables)
+        self.divisors = canonical.divisors([goal, *near])
+        self.tried: list[str] = []
+        self._engine: Engine | None = None
+        self._consistent = True
+        nodes = walk.topological(goal, *self.facts)
+        self.size = len(nodes)
+        self.interpreted = all(map(walk.interpreted, nodes))
+
+    def decide(self) -> Verdict:
+        """The answer, by the cheapest means that finds one."""
+        for step in (self._first_points, self._tactics, self._more_points, self._smt):
+            try:
+                verdict = step()
+            except (OutOfFuelError, RecursionError) as reason:
+                self.tried.append(str(reason))
+                continue
+            if verdict is not None:
+                return verdict
+        return Unknown("; ".join(dict.fromkeys(self.tried)))
+
+    # Points
+
+    def _first_points(self) -> Verdict | None:
+        return None if self.facts else self._points(_FIRST)
+
+    def _more_points(self) -> Verdict | None:
+        return self._points(_MORE)
+
+    def _points(self, budget: int) -> Verdict | None:
+        if not self.interpreted:
+            return None
+        tape = Tape([*self.facts, self.goal], self.variables)
+        if not tape.usable:
+            self.tried.append("values too large to try points")
+            return None
+        budget = max(8, min(budget, 40_000 // len(tape)))
+        samples = Samples(tape, self.ranges, self._engine)
+        point = samples.find(budget)
+        if point is None:
+            self.tried.append("no counterexample among small and awkward values")
+            return None
+        return self.refute(dict(zip(self.variables, point, strict=True)), "points")
+
+    def refute(self, values: dict[tir.Var, int], means: str) -> Refuted | None:
+        """The refutation by these values, replayed by the evaluator; None where that disagrees."""
+        try:
+            for var, (low, high) in zip(self.variables, self.ranges, strict=True):
+                value = values[var]
+                if (low is not None and value < low) or (high is not None and value > high):
+                    return None
+            if not all(evaluate(fact, values) for fact in self.facts):
+                return None
+            if evaluate(self.goal, values):
+                return None
+        except UndefinedError:
+            return None
+        return Refuted(named(values), dict(values), means)
+
+    # Normal form
+
+    def engine(self) -> Engine:
+        """The normal form under the facts, and under the divisors of the goal not being zero."""
+        if self._engine is None:
+            engine = Engine(FUEL)
+            defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
+            ranges = list(zip(self.variables, self.ranges, strict=True))
+            self._consistent = facts.load(engine, ranges, (), [*defined, *self.facts])
+            engine.fuel = FUEL
+            self._engine = engine
+        return self._engine
+
+    def _tactics(self) -> Verdict | None:
+        engine = self.engine()
+        if not self._consistent:
+            return Proved("contradictory assumptions", tuple(self.divisors))
+        means = tactics.prove(engine, normal_form.condition(engine, self.goal))
+        self.tried.append("normal form, bounds, residues and cases")
+        return None if means is None else Proved(means, tuple(self.divisors))
+
+    def holds_simply(self) -> bool:
+        """Whether the goal is proved without SMT."""
+        try:
+            return self._tactics() is not None
+        except (OutOfFuelError, RecursionError):
+            return False
+
+    # SMT
+
+    def query(self) -> smt.Query:
+        """The question for an SMT solver."""
+        defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
+        return smt.Query(
+            self.variables,
+            self.ranges,
+            (*self.facts, *defined),
+            self.goal,
+            frozenset(self._positive_divisors()),
+        )
+
+    def _positive_divisors(self) -> Iterator[PrimExpr]:
+        try:
+            engine = self.engine()
+        except (OutOfFuelError, RecursionError):
+            engine = Engine(0)
+        engine.fuel = FUEL
+        for node in walk.topological(self.goal, *self.facts):
+            if isinstance(node, (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)):
+                if isinstance(node.b, tir.IntImm):
+                    if node.b.value > 0:
+                        yield node.b
+                    continue
+                try:
+                    if bounds.nonneg(engine, normal_form.polynomial(engine, node.b)):
+                        yield node.b
+                except (OutOfFuelError, RecursionError):
+                    continue
+
+    def _smt(self) -> Verdict | None:
+        if not self.interpreted:
+            self.tried.append("an operation is no integer arithmetic")
+            return None
+        if self.size > _SMT_NODES:
+            self.tried.append(f"{self.size} nodes are too many for SMT")
+            return None
+        query = self.query()
+        names = [f"v{i}" for i in range(len(self.variables))]
+        for style, rlimit in _PORTFOLIO:
+            answer = smt.solve(smt.encode(query, style), rlimit, names)
+            if answer.status == "unsat":
+                return Proved(f"smt: {style}", tuple(self.divisors))
+            if answer.status == "sat":
+                refuted = self._from_model(answer, names, style)
+                if refuted is not None:
+                    return refuted
+            self.tried.append(f"smt {style}: {answer.reason or answer.status}")
+        return None
+
+    def _from_model(self, answer: smt.Answer, names: list[str], style: str) -> Refuted | None:
+        point = tuple(answer.model[name] for name in names)
+        if self.refute(dict(zip(self.variables, point, strict=True)), "smt") is None:
+            return None
+        tape = Tape([*self.facts, self.goal], self.variables)
+        if tape.usable:
+            point = Samples(tape, self.ranges, None).shrink(point)
+        return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")
+
+
+def named(values: dict[tir.Var, int]) -> dict[str, int]:
+    """Values by name; a second variable of the same name gets a prime."""
+    result: dict[str, int] = {}
+    for var, value in values.items():
+        name = var.name
+        while name in result:
+            name += "'"
+        result[name] = value
+    return result

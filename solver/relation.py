@@ -1,0 +1,131 @@
+"""How dimensions compare: always equal, sometimes, never; and what would make them equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+
+if TYPE_CHECKING:
+    from rlx.solver.session import Session
+
+Pairs = Sequence[tuple[PrimExpr, PrimExpr]]
+_CANDIDATES = 10
+
+
+def relate(session: Session, pairs: Pairs) -> Relation:
+    """Compare two lists of dimensions under the same values of the variables.
+
+    ``never`` is said of values >= 1: a zero that would save it is only mentioned.
+    """
+    condition = walk.conjunction(tir.EQ(a, b) for a, b in pairs)
+    verdict = session.always(condition)
+    if isinstance(verdict, Proved):
+        return Relation("always")
+    positive = session.where(_at_least_one(session, condition))
+    opposite = positive.witness(condition)
+    different = _different(positive.always(condition), verdict)
+    match opposite:
+        case Proved():
+            return _never(session, condition, positive.always(condition), different)
+        case Refuted(example=witness) if different is not None:
+            return Relation(
+                "sometimes", different, witness, assumption=suggest(session, pairs, condition)
+            )
+        case Refuted(example=witness):
+            return Relation("unknown", None, witness, reason=_reason(verdict))
+    return Relation("unknown", different, reason=_reason(opposite))
+
+
+def _never(
+    session: Session, condition: PrimExpr, positive: Verdict, different: dict[str, int] | None
+) -> Relation:
+    """No positive values make them equal; unless there are no positive values at all."""
+    with_zero = session.witness(condition)
+    saves = isinstance(with_zero, Refuted)
+    if isinstance(positive, Refuted):
+        return Relation("never", different, with_zero.counterexample, zero_saves=saves)
+    if isinstance(with_zero, Proved):
+        return Relation("never", different)
+    if saves and different is not None:
+        return Relation("sometimes", different, with_zero.counterexample)
+    return Relation("unknown", different, with_zero.counterexample, reason=_reason(with_zero))
+
+
+def _different(*verdicts: Verdict) -> dict[str, int] | None:
+    for verdict in verdicts:
+        if isinstance(verdict, Refuted):
+            return dict(verdict.example)
+    return None
+
+
+def _reason(verdict: Verdict) -> str:
+    return verdict.reason if isinstance(verdict, Unknown) else ""
+
+
+def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
+    """That the variables which may be zero are not."""
+    return [
+        tir.GE(v, walk.ONE)
+        for v in walk.variables([condition])
+        if session.state.range_of(v)[0] == 0 and session.state.range_of(v)[1] != 0
+    ]
+
+
+def suggest(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | None:
+    """A simple assumption under which a condition is proved, and which can hold."""
+    tried = 0
+    for candidate in _candidates(session, pairs):
+        tried += 1
+        if tried > _CANDIDATES:
+            return None
+        if not session.where([candidate]).proves_quickly(condition):
+            continue
+        if isinstance(session.witness(candidate), Refuted):
+            return candidate
+    return None
+
+
+def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
+    exprs = [e for pair in pairs for e in pair]
+    nodes = walk.topological(*exprs)
+    yield from (
+        tir.GE(v, walk.ONE)
+        for v in nodes
+        if isinstance(v, tir.Var) and session.state.range_of(v)[0] == 0
+    )
+    for node in nodes:
+        if isinstance(node, (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)):
+            yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
+    left = [(a, b) for a, b in pairs if not isinstance(session.equal(a, b), Proved)]
+    yield from _solved(left)
+    yield walk.conjunction(tir.EQ(a, b) for a, b in left)
+
+
+def _without_offset(expr: PrimExpr) -> PrimExpr:
+    """``n`` of ``n + 3``: divisibility is asked of what varies."""
+    while isinstance(expr, (tir.Add, tir.Sub)) and isinstance(expr.b, tir.IntImm):
+        expr = expr.a
+    return expr
+
+
+def _solved(pairs: Pairs) -> Iterator[PrimExpr]:
+    """One equation between a variable and something simple that settles all pairs."""
+    seen: set[tuple[PrimExpr, PrimExpr]] = set()
+    for a, b in pairs:
+        for left, right in ((a, b), (b, a)):
+            if isinstance(left, tir.Var) and (right, left) not in seen:
+                seen.add((left, right))
+                yield tir.EQ(left, right)
+    for a, b in pairs:
+        for left, right in ((a, b), (b, a)):
+            if isinstance(left, tir.Mul) and isinstance(right, tir.Mul):
+                yield from (
+                    tir.EQ(x, y)
+                    for x, y in ((left.a, right.a), (left.b, right.b))
+                    if isinstance(x, tir.Var) and x is not y
+                )

@@ -1,0 +1,331 @@
+"""The search for counterexamples on small and awkward points.
+
+Expressions become a list of operations on numbered values (a tape), so that one more point costs
+a tenth of a microsecond an operation.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.context import Range
+
+Point = tuple[int, ...]
+
+_DEGREE_LIMIT = 400
+
+
+class _Poison:
+    """What a division by zero gives where it may still be discarded."""
+
+
+_POISON = _Poison()
+
+
+def _truncdiv(a: int, b: int) -> int:
+    return a // b if (a >= 0) == (b > 0) else -(-a // b)
+
+
+def _truncmod(a: int, b: int) -> int:
+    return a - b * _truncdiv(a, b)
+
+
+def _select(c: int, t: int, f: int) -> int:
+    return t if c else f
+
+
+def _both(a: int, b: int) -> int:
+    return b if a else 0
+
+
+def _either(a: int, b: int) -> int:
+    return 1 if a else b
+
+
+_STEPS: dict[type[PrimExpr], Callable[..., int]] = {
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+    tir.FloorDiv: operator.floordiv,
+    tir.FloorMod: operator.mod,
+    tir.TruncDiv: _truncdiv,
+    tir.TruncMod: _truncmod,
+    tir.Min: min,
+    tir.Max: max,
+    tir.EQ: operator.eq,
+    tir.NE: operator.ne,
+    tir.LT: operator.lt,
+    tir.LE: operator.le,
+    tir.GT: operator.gt,
+    tir.GE: operator.ge,
+    tir.And: _both,
+    tir.Or: _either,
+    tir.Not: operator.not_,
+    tir.Select: _select,
+    tir.Call: _select,
+}
+
+
+def _wrapper(low: int, high: int) -> Callable[[int], int]:
+    size = high - low + 1
+    return lambda value: low + (value - low) % size
+
+
+def _guarded(step: Callable[..., int]) -> Callable[..., object]:
+    def run(*operands: object) -> object:
+        if _POISON in operands:
+            return _POISON
+        try:
+            return step(*operands)
+        except ZeroDivisionError:
+            return _POISON
+
+    return run
+
+
+def _lazy(decided: bool) -> Callable[[object, object], object]:
+    def run(a: object, b: object) -> object:
+        if a is _POISON:
+            return a
+        return decided if bool(a) is decided else b
+
+    return run
+
+
+def _branch(c: object, t: object, f: object) -> object:
+    return c if c is _POISON else (t if c else f)
+
+
+class Tape:
+    """Several expressions, compiled for evaluation at many points.
+
+    Attributes
+    ----------
+    variables
+        The order in which a point lists its values.
+    usable
+        Whether evaluating is possible and cheap: no operation outside integer arithmetic, no powers in
+        the hundreds.
+    """
+
+    def __init__(self, roots: Sequence[PrimExpr], variables: Sequence[tir.Var]) -> None:
+        self.variables = tuple(variables)
+        self.usable = True
+        self._place: dict[PrimExpr, int] = {v: i for i, v in enumerate(self.variables)}
+        self._steps: list[tuple[Callable[..., object], tuple[int, ...]]] = []
+        self._size = len(self.variables)
+        degrees = [1] * self._size
+        order = walk.topological(*roots)
+        lazy = any(isinstance(n, (tir.And, tir.Or)) or walk.conditional(n) for n in order)
+        for node in order:
+            if node not in self._place:
+                degrees.append(self._compile(node, degrees, lazy))
+                self._place[node] = self._size
+                self._size += 1
+        self.usable = self.usable and max(degrees, default=0) <= _DEGREE_LIMIT
+        self._roots = [self._place[root] for root in roots]
+
+    def __len__(self) -> int:
+        return self._size
+
+    def _compile(self, node: PrimExpr, degrees: list[int], lazy: bool) -> int:
+        """Append the step of one node; an estimate of the size of its value."""
+        operands = tuple(self._place[c] for c in tir.children(node))
+        if isinstance(node, tir.IntImm):
+            self._steps.append((_constant(int(node.value)), ()))
+            return int(node.value).bit_length() // 64
+        if not walk.interpreted(node):
+            self.usable = False
+            return 0
+        step: Callable[..., object] = _cast_step(node) or _STEPS[type(node)]
+        if lazy:
+            match node:
+                case tir.And():
+                    step = _lazy(False)
+                case tir.Or():
+                    step = _lazy(True)
+                case tir.Call():
+                    step = _branch
+                case _:
+                    step = _guarded(step)
+        self._steps.append((step, operands))
+        sizes = [degrees[i] for i in operands]
+        return sum(sizes) if isinstance(node, tir.Mul) else max(sizes)
+
+    def run(self, point: Point) -> list[int] | None:
+        """The values of the roots, or None where one of them is not defined."""
+        values: list[object] = list(point)
+        append = values.append
+        try:
+            for step, operands in self._steps:
+                append(step(*[values[i] for i in operands]))
+        except ZeroDivisionError:
+            return None
+        results = [values[i] for i in self._roots]
+        if _POISON in results:
+            return None
+        return results  # type: ignore[return-value]
+
+
+def _constant(value: int) -> Callable[[], int]:
+    return lambda: value
+
+
+def _cast_step(node: PrimExpr) -> Callable[[int], int] | None:
+    if not isinstance(node, tir.Cast):
+        return None
+    if node.dtype == BOOL:
+        return lambda value: int(value != 0)
+    limits = walk.wraps_to(node)
+    return operator.pos if limits is None else _wrapper(*limits)
+
+
+_SMALL = 12
+_AWKWARD = (0, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 61, 64, 97, 127, 128, 255, 256, 1009)
+_HUGE = (4096, 65536, 65537, 2**31 - 1, 2**31, 2**32 + 1, 2**62 + 1, 2**63 - 1)
+
+
+def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
+    """Points to try: all small ones, by growing sum, then awkward ones.
+
+    Parameters
+    ----------
+    ranges
+        Smallest and largest value of each variable.
+    budget
+        How many points at most.
+    """
+    count = len(ranges)
+    if count == 0:
+        yield ()
+        return
+    bases = [_base(r) for r in ranges]
+    given = 0
+    small = budget // 2
+    for total in range(_SMALL * count):
+        for shares in _shares(total, count):
+            if point := _at(bases, ranges, shares):
+                yield point
+                given += 1
+            if given >= small:
+                break
+        if given >= small:
+            break
+    yield from _mixed(bases, ranges, budget - given)
+
+
+def _base(limits: Range) -> tuple[int, int]:
+    """Where counting begins, and in which direction."""
+    low, high = limits
+    if low is not None:
+        return low, 1
+    if high is not None and high < 0:
+        return high, -1
+    return 0, 0
+
+
+def _at(bases: Sequence[tuple[int, int]], ranges: Sequence[Range], shares: Point) -> Point | None:
+    values = []
+    for (start, direction), (low, high), share in zip(bases, ranges, shares, strict=True):
+        if direction:
+            value = start + direction * share
+        else:
+            value = (share + 1) // 2 * (1 if share % 2 else -1)
+        if (high is not None and value > high) or (low is not None and value < low):
+            return None
+        values.append(value)
+    return tuple(values)
+
+
+def _shares(total: int, count: int) -> Iterator[Point]:
+    """All ways to write ``total`` as ``count`` summands, even ones first."""
+    if count > 6:
+        yield from _few_shares(total, count)
+        return
+    stack: list[tuple[Point, int]] = [((), total)]
+    while stack:
+        head, left = stack.pop()
+        if len(head) == count - 1:
+            yield (*head, left)
+            continue
+        stack.extend(((*head, x), left - x) for x in range(left, -1, -1))
+
+
+def _few_shares(total: int, count: int) -> Iterator[Point]:
+    """For many variables: all the same, then one that differs."""
+    yield (total,) * count
+    for place in range(count):
+        yield tuple(total + 1 if i == place else 1 for i in range(count))
+        yield tuple(0 if i == place else total for i in range(count))
+
+
+def _mixed(
+    bases: Sequence[tuple[int, int]], ranges: Sequence[Range], budget: int
+) -> Iterator[Point]:
+    """Awkward values in mixed order, by a fixed linear congruence."""
+    state = 12345
+    size = len(_AWKWARD)
+    for turn in range(budget):
+        shares = []
+        pool: Sequence[int] = _HUGE if turn % 8 == 7 else _AWKWARD
+        size = len(pool)
+        for _ in ranges:
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            shares.append(pool[(state >> 33) % size])
+        if point := _at(
+            bases, ranges, tuple(_clip(s, r) for s, r in zip(shares, ranges, strict=True))
+        ):
+            yield point
+
+
+def _clip(share: int, limits: Range) -> int:
+    low, high = limits
+    if low is None or high is None:
+        return share
+    return share % (high - low + 1)
+
+
+def smaller(
+    point: Point, ranges: Sequence[Range], holds: Callable[[Point], bool], tries: int = 200
+) -> Point:
+    """A smaller point for which ``holds`` is still true: coordinates lowered one by one."""
+    best = point
+    improved = True
+    while improved and tries > 0:
+        improved = False
+        for place, value in enumerate(best):
+            floor = _base(ranges[place])[0]
+            for candidate in _lower(floor, value):
+                tries -= 1
+                trial = (*best[:place], candidate, *best[place + 1 :])
+                if holds(trial):
+                    best, improved = trial, True
+                    break
+                if tries <= 0:
+                    return best
+    return best
+
+
+def _lower(floor: int, value: int) -> Iterator[int]:
+    distance = value - floor
+    sign = 1 if distance > 0 else -1
+    distance = abs(distance)
+    tried: set[int] = set()
+    for size in (
+        0,
+        1,
+        2,
+        distance // 4,
+        distance // 2,
+        distance - distance // 4,
+        distance - 2,
+        distance - 1,
+    ):
+        if 0 <= size < distance and size not in tried:
+            tried.add(size)
+            yield floor + sign * size

@@ -1,0 +1,217 @@
+"""Questions under one state of a context; answers are remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import canonical, facts, normal_form, relation, walk
+from rlx.solver.context import State
+from rlx.solver.engine import Engine
+from rlx.solver.overflow import without_overflow
+from rlx.solver.poly import OutOfFuelError
+from rlx.solver.question import FUEL, Question
+from rlx.solver.statistics import Statistics
+from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+
+
+class Session:
+    """A state of a context with its normal form and the answers given so far."""
+
+    def __init__(self, state: State, statistics: Statistics, int64: bool) -> None:
+        self.state = state
+        self.int64 = int64
+        self.statistics = statistics
+        self._conditions = canonical.constraints(state)
+        self._components = canonical.Components(self._conditions)
+        self._answers: dict[object, Verdict] = {}
+        self._relations: dict[object, Relation] = {}
+        self._witnesses: dict[PrimExpr, Verdict] = {}
+        self._plain: Engine | None = None
+        self._consistent = True
+
+    # Questions
+
+    def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
+        """Whether two expressions agree."""
+        key = (a, b)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self.always(tir.EQ(a, b))
+        else:
+            self.statistics.count("remembered")
+        return found
+
+    def always(self, condition: PrimExpr) -> Verdict:
+        """Whether a condition holds for all values."""
+        found = self._answers.get(condition)
+        if found is None:
+            found = self._answers[condition] = self._always(condition)
+        else:
+            self.statistics.count("remembered")
+        return found
+
+    def _always(self, condition: PrimExpr) -> Verdict:
+        started = perf_counter()
+        (expanded,) = walk.expand([condition])
+        verdict = self._conjunction(expanded)
+        if self.int64 and isinstance(verdict, Proved):
+            verdict = without_overflow(self, expanded, verdict)
+        self.statistics.count("unknown" if isinstance(verdict, Unknown) else verdict.means)  # type: ignore[attr-defined]
+        self.statistics.time(perf_counter() - started, condition)
+        return verdict
+
+    def _conjunction(self, condition: PrimExpr) -> Verdict:
+        parts = walk.conjuncts(condition)
+        if len(parts) == 1:
+            return self.settle(condition)
+        unknown: Verdict | None = None
+        proved: list[Proved] = []
+        for part in parts:
+            verdict = self.settle(part)
+            match verdict:
+                case Refuted():
+                    # Another part may be undefined at these values: the whole is asked again.
+                    return self.settle(condition)
+                case Proved():
+                    proved.append(verdict)
+                case _:
+                    unknown = verdict
+        if unknown is not None:
+            return unknown
+        slowest = max((p.means for p in proved), key=len)
+        return Proved(slowest, tuple(dict.fromkeys(d for p in proved for d in p.divisors)))
+
+    def settle(self, goal: PrimExpr) -> Verdict:
+        """The answer to one condition, in exact integers."""
+        if self._by_normal_form(goal):
+            return Proved("normal form", self._needed(goal))
+        question = self.question(goal)
+        verdict = question.decide()
+        match verdict:
+            case Proved(means=means):
+                return Proved(means, self._needed(goal))
+            case Refuted():
+                return self._completed(verdict, question)
+        return verdict
+
+    def question(self, goal: PrimExpr) -> Question:
+        """The goal with the facts connected to it."""
+        near, _ = self._components.split(walk.variables([goal]))
+        return Question(goal, self.state, near)
+
+    # Normal form
+
+    def plain(self) -> Engine:
+        """The normal form of this state, shared by all questions."""
+        if self._plain is None:
+            engine = Engine(FUEL)
+            used = dict.fromkeys(walk.variables(self._conditions))
+            for var in (*self.state.ranges, *self.state.definitions):
+                used.setdefault(var)
+            try:
+                ranges = [(v, self.state.range_of(v)) for v in used]
+                self._consistent = facts.load(engine, ranges, (), self._conditions)
+            except (OutOfFuelError, RecursionError):
+                engine = Engine(FUEL)
+            self._plain = engine
+        self._plain.fuel = FUEL
+        return self._plain
+
+    def _ready(self, *exprs: PrimExpr) -> Engine:
+        """The shared normal form, with the ranges of all variables that occur."""
+        engine = self.plain()
+        for expr in exprs:
+            if expr in engine.memo:
+                continue
+            for var in walk.variables([expr]):
+                index = engine.atom("var", (), var).index
+                if index not in engine.ranges:
+                    engine.ranges[index] = self.state.range_of(var)
+        return engine
+
+    def _by_normal_form(self, goal: PrimExpr) -> bool:
+        try:
+            engine = self._ready(goal)
+            return normal_form.condition(engine, goal) is engine.true
+        except (OutOfFuelError, RecursionError):
+            return False
+
+    def _needed(self, goal: PrimExpr) -> tuple[PrimExpr, ...]:
+        """The divisors of a goal that are not known to be different from zero."""
+        needed: dict[object, PrimExpr] = {}
+        for divisor in canonical.divisors([goal]):
+            try:
+                engine = self._ready(divisor)
+                poly = normal_form.polynomial(engine, divisor)
+                if engine.equate(poly, equal=False) is not engine.true:
+                    needed.setdefault(poly, divisor)
+            except (OutOfFuelError, RecursionError):
+                needed[divisor] = divisor
+        return tuple(needed.values())
+
+    def simplify(self, expr: PrimExpr) -> PrimExpr:
+        """The normal form as an expression, where it is shorter."""
+        from rlx.solver.rebuild import rebuilt
+
+        (expanded,) = walk.expand([expr])
+        try:
+            engine = self._ready(expanded)
+            new = rebuilt(engine, normal_form.normalize(engine, expanded))
+        except (OutOfFuelError, RecursionError):
+            return expr
+        if new is None or walk.weight(new) >= walk.weight(expr):
+            return expr
+        return new
+
+    # Counterexamples
+
+    def _completed(self, refuted: Refuted, question: Question) -> Verdict:
+        """The refutation, if the facts that have nothing to do with the goal can hold as well."""
+        _, far = self._components.split(question.variables)
+        for group in far:
+            witness = self._witness(group)
+            if isinstance(witness, Proved):
+                return Proved("contradictory assumptions")
+            if isinstance(witness, Unknown):
+                return Unknown("the assumptions may contradict each other")
+        return refuted
+
+    def _witness(self, group: list[PrimExpr]) -> Verdict:
+        found = self._witnesses.get(group[0])
+        if found is None:
+            opposite = tir.Not(walk.conjunction(group))
+            found = self._witnesses[group[0]] = Question(opposite, self.state, ()).decide()
+        return found
+
+    def witness(self, condition: PrimExpr) -> Verdict:
+        """Refuted, by values that make a condition true; Proved where there are none."""
+        return self.always(tir.Not(condition))
+
+    # Relations
+
+    def where(self, conditions: Sequence[PrimExpr]) -> Session:
+        """The same state with more facts."""
+        if not conditions:
+            return self
+        state = State(self.state.ranges, (*self.state.facts, *conditions), self.state.definitions)
+        return Session(state, Statistics(), int64=False)
+
+    def proves_quickly(self, condition: PrimExpr) -> bool:
+        """Whether a condition is proved without SMT."""
+        (expanded,) = walk.expand([condition])
+        if self._by_normal_form(expanded):
+            return True
+        return self.question(expanded).holds_simply()
+
+    def relate(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
+        """How lists of dimensions compare."""
+        key = tuple(e for pair in pairs for e in pair)
+        found = self._relations.get(key)
+        if found is None:
+            found = self._relations[key] = relation.relate(self, pairs)
+        else:
+            self.statistics.count("remembered")
+        return found

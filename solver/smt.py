@@ -1,0 +1,256 @@
+"""SMT-LIB texts of a question, and Z3 on them.
+
+A text asserts what is assumed and the opposite of the goal: ``unsat`` proves the goal. Variables are
+called ``v0``, ``v1``, … by first appearance, so that names and the order of facts change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.context import Range
+
+_INLINE = 160
+
+
+class Query(Node):
+    """A question in canonical order.
+
+    Attributes
+    ----------
+    variables
+        By first appearance.
+    ranges
+        Smallest and largest value of each.
+    facts
+        Conditions that hold; also that divisors are not zero.
+    goal
+        What is to be proved.
+    positive
+        Divisors known to be positive wherever they are evaluated at all.
+    """
+
+    variables: tuple[tir.Var, ...]
+    ranges: tuple[Range, ...]
+    facts: tuple[PrimExpr, ...]
+    goal: PrimExpr
+    positive: frozenset[PrimExpr]
+
+
+class Answer(Node):
+    """What Z3 said: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a reason."""
+
+    status: str
+    model: Mapping[str, int] = {}
+    reason: str = ""
+
+
+STYLES = ("purified", "raw", "split")
+"""The encodings: quotients as variables; SMT-LIB's own ``div`` and ``mod``; case split on signs."""
+
+
+def encode(query: Query, style: str = "purified") -> str:
+    """The SMT-LIB text of a question, without ``check-sat``."""
+    writer = _Writer(query, style)
+    for fact in query.facts:
+        writer.assertion(writer.truth(fact))
+    writer.assertion(f"(not {writer.truth(query.goal)})")
+    return "\n".join(writer.lines) + "\n"
+
+
+def _integer(value: int) -> str:
+    return str(value) if value >= 0 else f"(- {-value})"
+
+
+class _Writer:
+    """Collects declarations and assertions; every node is written once."""
+
+    def __init__(self, query: Query, style: str) -> None:
+        self.lines: list[str] = []
+        self._style = style
+        self._positive = query.positive
+        self._text: dict[PrimExpr, str] = {}
+        self._boolean: dict[PrimExpr, bool] = {}
+        self._quotients: dict[tuple[str, str], tuple[str, str]] = {}
+        self._count = 0
+        for place, (var, (low, high)) in enumerate(zip(query.variables, query.ranges, strict=True)):
+            name = self._text[var] = f"v{place}"
+            self._boolean[var] = False
+            self.lines.append(f"(declare-const {name} Int)")
+            if low is not None:
+                self.assertion(f"(<= {_integer(low)} {name})")
+            if high is not None:
+                self.assertion(f"(<= {name} {_integer(high)})")
+
+    def assertion(self, text: str) -> None:
+        self.lines.append(f"(assert {text})")
+
+    def truth(self, expr: PrimExpr) -> str:
+        """The text of an expression as a truth value."""
+        self._write(expr)
+        return self._as_truth(expr)
+
+    def _write(self, expr: PrimExpr) -> None:
+        for node in walk.topological(expr):
+            if node not in self._text:
+                text, boolean = self._node(node)
+                if len(text) > _INLINE:
+                    name = self._name("t")
+                    self.lines.append(
+                        f"(define-fun {name} () {'Bool' if boolean else 'Int'} {text})"
+                    )
+                    text = name
+                self._text[node] = text
+                self._boolean[node] = boolean
+
+    def _name(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+    def _as_truth(self, node: PrimExpr) -> str:
+        text = self._text[node]
+        return text if self._boolean[node] else f"(distinct {text} 0)"
+
+    def _as_int(self, node: PrimExpr) -> str:
+        text = self._text[node]
+        return f"(ite {text} 1 0)" if self._boolean[node] else text
+
+    def _node(self, node: PrimExpr) -> tuple[str, bool]:
+        operator = _OPERATORS.get(type(node))
+        if operator is not None:
+            assert isinstance(node, tir.Binary)
+            a, b = self._as_int(node.a), self._as_int(node.b)
+            return f"({operator} {a} {b})", isinstance(node, tir.Comparison)
+        match node:
+            case tir.IntImm(value=value):
+                return _integer(int(value)), False
+            case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
+                word = "and" if isinstance(node, tir.And) else "or"
+                return f"({word} {self._as_truth(a)} {self._as_truth(b)})", True
+            case tir.Not(a=a):
+                return f"(not {self._as_truth(a)})", True
+            case tir.Min(a=a, b=b):
+                x, y = self._as_int(a), self._as_int(b)
+                return f"(ite (<= {x} {y}) {x} {y})", False
+            case tir.Max(a=a, b=b):
+                x, y = self._as_int(a), self._as_int(b)
+                return f"(ite (>= {x} {y}) {x} {y})", False
+            case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
+                return self._division(node), False
+            case tir.Cast():
+                return self._cast(node)
+            case tir.Select() | tir.Call():
+                return self._choice(node)
+        raise TypeError(f"{type(node).__name__} is not integer arithmetic")
+
+    def _choice(self, node: PrimExpr) -> tuple[str, bool]:
+        c, t, f = tir.children(node)
+        if self._boolean[t] and self._boolean[f]:
+            return f"(ite {self._as_truth(c)} {self._text[t]} {self._text[f]})", True
+        return f"(ite {self._as_truth(c)} {self._as_int(t)} {self._as_int(f)})", False
+
+    def _cast(self, node: tir.Cast) -> tuple[str, bool]:
+        if node.dtype == BOOL:
+            return self._as_truth(node.value), True
+        text = self._as_int(node.value)
+        limits = walk.wraps_to(node)
+        if limits is None:
+            return text, False
+        low, high = limits
+        _, rest = self._floor(f"(- {text} {_integer(low)})", _integer(high - low + 1), True)
+        return f"(+ {rest} {_integer(low)})", False
+
+    def _division(self, node: tir.Binary) -> str:
+        a, b = self._as_int(node.a), self._as_int(node.b)
+        positive = node.b in self._positive
+        if isinstance(node, (tir.FloorDiv, tir.FloorMod)):
+            return self._floor(a, b, positive)[isinstance(node, tir.FloorMod)]
+        size = b if positive else f"(ite (>= {b} 0) {b} (- {b}))"
+        up = self._floor(a, size, positive)[0]
+        down = self._floor(f"(- {a})", size, positive)[0]
+        quotient = f"(ite (>= {a} 0) {up} (- {down}))"
+        if not positive:
+            quotient = f"(ite (>= {b} 0) {quotient} (- {quotient}))"
+        return quotient if isinstance(node, tir.TruncDiv) else f"(- {a} (* {b} {quotient}))"
+
+    def _floor(self, a: str, b: str, positive: bool) -> tuple[str, str]:
+        """Quotient and remainder of a floor division."""
+        known = self._quotients.get((a, b))
+        if known is None:
+            made = self._raw(a, b, positive) if self._style == "raw" else self._pure(a, b, positive)
+            known = self._quotients[a, b] = made
+        return known
+
+    def _raw(self, a: str, b: str, positive: bool) -> tuple[str, str]:
+        if positive:
+            return f"(div {a} {b})", f"(mod {a} {b})"
+        quotient = f"(ite (>= {b} 0) (div {a} {b}) (div (- {a}) (- {b})))"
+        return quotient, f"(ite (>= {b} 0) (mod {a} {b}) (- (mod (- {a}) (- {b}))))"
+
+    def _pure(self, a: str, b: str, positive: bool) -> tuple[str, str]:
+        q, r = self._name("q"), self._name("r")
+        self.lines += [f"(declare-const {q} Int)", f"(declare-const {r} Int)"]
+        self.assertion(f"(= {a} (+ (* {b} {q}) {r}))")
+        up = f"(and (<= 0 {r}) (< {r} {b}))"
+        down = f"(and (<= {r} 0) (< {b} {r}))"
+        if positive:
+            # Vacuous where a divisor that is not evaluated is zero.
+            self.assertion(f"(or (<= {b} 0) {up})" if not b.isdigit() else up)
+            if self._style == "split":
+                self.assertion(f"(=> (and (> {b} 0) (>= {a} 0)) (>= {q} 0))")
+                self.assertion(f"(=> (and (> {b} 0) (< {a} 0)) (< {q} 0))")
+                self.assertion(f"(=> (and (> {b} 0) (>= {a} 0)) (<= {q} {a}))")
+                self.assertion(f"(=> (and (> {b} 0) (>= {a} {b})) (>= {q} 1))")
+        else:
+            self.assertion(f"(or (and (> {b} 0) {up}) (and (< {b} 0) {down}) (= {b} 0))")
+        return q, r
+
+
+_OPERATORS: dict[type[PrimExpr], str] = {
+    tir.Add: "+",
+    tir.Sub: "-",
+    tir.Mul: "*",
+    tir.EQ: "=",
+    tir.NE: "distinct",
+    tir.LT: "<",
+    tir.LE: "<=",
+    tir.GT: ">",
+    tir.GE: ">=",
+}
+
+
+def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
+    """Ask Z3, with a bound on its work and fixed seeds, in a context of its own."""
+    import z3
+
+    context = z3.Context()
+    solver = z3.Solver(ctx=context)
+    solver.set("rlimit", rlimit)
+    solver.set("random_seed", 0)
+    try:
+        solver.from_string(text)
+        status = str(solver.check())
+        if status != "sat":
+            reason = solver.reason_unknown() if status == "unknown" else ""
+            return Answer(status, {}, reason)
+        model = solver.model()
+        values = {str(d): model[d] for d in model.decls()}
+    except z3.Z3Exception as error:
+        return Answer("unknown", {}, str(error))
+    found: dict[str, int] = {}
+    for name in names:
+        value = values.get(name)
+        found[name] = int(value.as_long()) if isinstance(value, z3.IntNumRef) else 0
+    return Answer("sat", found)
+
+
+def script(query: Query, style: str = "purified") -> str:
+    """A complete SMT-LIB 2 script, for any solver."""
+    names = [f"; v{i} is {v.name}" for i, v in enumerate(query.variables)]
+    head = ["; unsat: the goal holds wherever it is defined", *names, "(set-logic ALL)"]
+    return "\n".join(head) + "\n" + encode(query, style) + "(check-sat)\n"

@@ -1,0 +1,111 @@
+"""Answers of the prover: proved, refuted or unknown, never a bare truth value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+
+
+class Verdict(Node):
+    """The answer to a question; one of :class:`Proved`, :class:`Refuted` and :class:`Unknown`."""
+
+    @property
+    def status(self) -> str:
+        """``"proved"``, ``"refuted"`` or ``"unknown"``."""
+        raise NotImplementedError
+
+    @property
+    def counterexample(self) -> Mapping[str, int] | None:
+        """Values of the variables for which the goal is false, or None."""
+        return None
+
+
+class Proved(Verdict):
+    """The goal holds wherever it is defined.
+
+    Attributes
+    ----------
+    means
+        What settled it: ``"identical"``, ``"normal form"``, ``"bounds"``, ``"residues"``,
+        ``"floor"``, ``"cases"``, ``"smt: …"``, ``"contradictory assumptions"``.
+    divisors
+        The divisors that have to be non-zero for the goal to be defined, as far as the
+        assumptions do not already say so.
+    """
+
+    means: str
+    divisors: tuple[PrimExpr, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """``"proved"``"""
+        return "proved"
+
+
+class Refuted(Verdict):
+    """The goal is false for the values in ``counterexample``, which satisfy all assumptions.
+
+    Attributes
+    ----------
+    values
+        The same by variable: two variables may share a name.
+    means
+        What found them: ``"points"``, ``"normal form"``, ``"smt: …"``, ``"overflow"``.
+    overflow
+        In int64 mode, the sub-expression whose value does not fit; the goal itself may be true.
+    """
+
+    example: Mapping[str, int]
+    values: Mapping[PrimExpr, int]
+    means: str
+    overflow: PrimExpr | None = None
+
+    @property
+    def status(self) -> str:
+        """``"refuted"``"""
+        return "refuted"
+
+    @property
+    def counterexample(self) -> Mapping[str, int]:
+        """Values of the variables for which the goal is false."""
+        return self.example
+
+
+class Unknown(Verdict):
+    """Neither proved nor refuted; ``reason`` says what was tried."""
+
+    reason: str
+
+    @property
+    def status(self) -> str:
+        """``"unknown"``"""
+        return "unknown"
+
+
+class Relation(Node):
+    """How two dimensions, or two lists of them, compare over all admissible values.
+
+    Attributes
+    ----------
+    kind
+        ``"always"`` equal, ``"sometimes"``, ``"never"`` (with every variable at least 1), ``"unknown"``.
+    counterexample
+        Values that make them unequal.
+    witness
+        Values that make them equal.
+    assumption
+        A condition under which they are proved equal, or None.
+    zero_saves
+        For ``"never"``: whether they agree once a variable is 0.
+    reason
+        For ``"unknown"``: what was tried.
+    """
+
+    kind: str
+    counterexample: Mapping[str, int] | None = None
+    witness: Mapping[str, int] | None = None
+    assumption: PrimExpr | None = None
+    zero_saves: bool = False
+    reason: str = ""

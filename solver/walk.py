@@ -1,0 +1,234 @@
+"""Loops over prim expressions; sub-expressions that occur twice are visited once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.grammar.tir import PrimExpr
+
+ZERO = tir.IntImm(0)
+ONE = tir.IntImm(1)
+
+
+def topological(*roots: PrimExpr) -> list[PrimExpr]:
+    """All distinct nodes, operands first.
+
+    Unlike :func:`rlx.grammar.tir.postorder` the cost is linear in the number of distinct nodes.
+    """
+    order: list[PrimExpr] = []
+    state: dict[PrimExpr, bool] = {}
+    stack: list[PrimExpr] = list(reversed(roots))
+    while stack:
+        node = stack[-1]
+        if node in state:
+            stack.pop()
+            if not state[node]:
+                state[node] = True
+                order.append(node)
+            continue
+        state[node] = False
+        stack.extend(c for c in reversed(tir.children(node)) if c not in state)
+    return order
+
+
+def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
+    """The variables of some expressions, in order of first appearance."""
+    return tuple(e for e in topological(*exprs) if isinstance(e, tir.Var))
+
+
+def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...]) -> PrimExpr:
+    """The node with other operands; itself where they are the same objects."""
+    if all(a is b for a, b in zip(operands, tir.children(node), strict=True)):
+        return node
+    match node:
+        case tir.Binary():
+            return type(node)(operands[0], operands[1])
+        case tir.Not():
+            return tir.Not(operands[0])
+        case tir.Select():
+            return tir.Select(operands[0], operands[1], operands[2])
+        case tir.Cast(dtype=to):
+            return tir.Cast(to, operands[0])
+        case tir.Call(op=op, dtype=to, attrs=attrs):
+            return tir.Call(op, operands, to, attrs)
+        case tir.BufferLoad(buffer=buffer):
+            return tir.BufferLoad(buffer, operands)
+        case tir.Slice():
+            return tir.Slice(operands[0], operands[1])
+    return node
+
+
+def transform(
+    roots: Iterable[PrimExpr], change: Callable[[PrimExpr], PrimExpr | None]
+) -> list[PrimExpr]:
+    """Each expression with ``change`` applied to every node, operands first (None: leave it)."""
+    listed = list(roots)
+    done: dict[PrimExpr, PrimExpr] = {}
+    for node in topological(*listed):
+        below = tir.children(node)
+        new = rebuild(node, tuple(done[c] for c in below)) if below else node
+        changed = change(new)
+        done[node] = new if changed is None else changed
+    return [done[root] for root in listed]
+
+
+def substitute(expr: PrimExpr, mapping: dict[tir.Var, PrimExpr]) -> PrimExpr:
+    """The expression with variables replaced, all at once."""
+    return transform([expr], lambda e: mapping.get(e) if isinstance(e, tir.Var) else None)[0]
+
+
+def _power_of_two(node: PrimExpr) -> PrimExpr | None:
+    if isinstance(node, tir.IntImm) and 0 <= node.value < 4096:
+        return tir.IntImm(1 << node.value)
+    return None
+
+
+def _shift_left(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+    power = _power_of_two(b)
+    return None if power is None else tir.Mul(a, power)
+
+
+def _shift_right(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+    power = _power_of_two(b)
+    return None if power is None else tir.FloorDiv(a, power)
+
+
+_INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
+    ("abs", 1): lambda a: tir.Max(a, tir.Sub(ZERO, a)),
+    ("likely", 1): lambda a: a,
+    ("ceildiv", 2): lambda a, b: tir.FloorDiv(tir.Sub(tir.Add(a, b), ONE), b),
+    ("shift_left", 2): _shift_left,
+    ("shift_right", 2): _shift_right,
+}
+"""Integer intrinsics by name and number of arguments, in terms of the operators."""
+
+
+def _expand(node: PrimExpr) -> PrimExpr | None:
+    match node:
+        case tir.Call(op=op, args=args):
+            meaning = _INTRINSICS.get((op, len(args)))
+            return meaning(*args) if meaning else None
+    return None
+
+
+def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
+    """Expressions with integer intrinsics written out."""
+    if any(type(e) is tir.Call for e in topological(*exprs)):
+        return transform(exprs, _expand)
+    return exprs
+
+
+def conditional(node: PrimExpr) -> bool:
+    """Whether this is ``T.if_then_else``, which evaluates only the branch it takes."""
+    return type(node) is tir.Call and node.op == "if_then_else" and len(node.args) == 3
+
+
+_BOOLEAN = (tir.Comparison, tir.And, tir.Or, tir.Not)
+
+
+def is_boolean(node: PrimExpr) -> bool:
+    """Whether the value of an expression is a truth value."""
+    while True:
+        if isinstance(node, _BOOLEAN):
+            return True
+        if isinstance(node, tir.Select):
+            node = node.true_value
+        elif conditional(node):
+            node = tir.children(node)[1]
+        else:
+            return _declared(node) == BOOL
+
+
+def _declared(node: PrimExpr) -> DataType:
+    match node:
+        case tir.Var(dtype=d) | tir.IntImm(dtype=d) | tir.FloatImm(dtype=d) | tir.Cast(dtype=d):
+            return d
+        case tir.Call(dtype=d) if d is not None:
+            return d
+        case tir.BufferLoad(buffer=buffer):
+            return buffer.dtype
+    return INT64
+
+
+_ARITHMETIC = (
+    tir.Add,
+    tir.Sub,
+    tir.Mul,
+    tir.FloorDiv,
+    tir.FloorMod,
+    tir.TruncDiv,
+    tir.TruncMod,
+    tir.Min,
+    tir.Max,
+)
+_INTERPRETED = (*_ARITHMETIC, tir.Comparison, tir.And, tir.Or, tir.Not, tir.Select)
+
+
+def interpreted(node: PrimExpr) -> bool:
+    """Whether the prover knows the value of a node from those of its operands."""
+    if isinstance(node, _INTERPRETED):
+        return True
+    if isinstance(node, tir.Cast):
+        kind = node.dtype
+        return kind.lanes == 1 and (kind.is_integer or kind == BOOL)
+    if isinstance(node, tir.IntImm):
+        return True
+    if isinstance(node, tir.Var):
+        return node.dtype.lanes == 1 and (node.dtype.is_integer or node.dtype == BOOL)
+    return conditional(node)
+
+
+def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
+    """Range into which a cast wraps, or None where it keeps every value.
+
+    A cast to int64 keeps the exact integer unless an unsigned 64-bit value stands below it.
+    """
+    kind = cast.dtype
+    if kind == BOOL:
+        return (0, 1)
+    if kind.code == "int" and kind.bits >= 64 and not _has_wide_unsigned(cast.value):
+        return None
+    return dtype_range(kind)
+
+
+def _has_wide_unsigned(expr: PrimExpr) -> bool:
+    return any(
+        kind.code == "uint" and kind.bits >= 64 for kind in map(_declared, topological(expr))
+    )
+
+
+def dtype_range(kind: DataType) -> tuple[int, int]:
+    """Smallest and largest value of an integer type or of bool."""
+    if kind == BOOL:
+        return (0, 1)
+    if kind.code == "uint":
+        return (0, (1 << kind.bits) - 1)
+    return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1)
+
+
+def conjunction(conditions: Iterable[PrimExpr]) -> PrimExpr:
+    """All of some conditions as one."""
+    result: PrimExpr | None = None
+    for condition in conditions:
+        result = condition if result is None else tir.And(result, condition)
+    return tir.IntImm(1, BOOL) if result is None else result
+
+
+def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
+    """The operands of nested ``and``, left to right."""
+    found: list[PrimExpr] = []
+    stack = [condition]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tir.And):
+            stack += (node.b, node.a)
+        else:
+            found.append(node)
+    return found
+
+
+def weight(expr: PrimExpr) -> int:
+    """How many distinct nodes an expression has."""
+    return len(topological(expr))
