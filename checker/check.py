@@ -1,0 +1,100 @@
+"""The whole check of a text: parse, well-formedness, normal form, derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.checker.render.files import Obligations
+from rlx.grammar import ast
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import Node
+
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+
+
+class Report(Node):
+    """What checking a text gave.
+
+    Attributes
+    ----------
+    source
+        The text that the diagnostics point into.
+    diagnostics
+        In order of position.
+    obligations
+        How many proof obligations were proved, refuted, and left unknown.
+    modules
+        The modules of the text in normal form.
+    info
+        Struct info of every variable, global variable and expression of these modules.
+    """
+
+    source: Source
+    diagnostics: tuple[Diagnostic, ...]
+    obligations: Obligations
+    modules: tuple[ast.IRModule, ...]
+    info: Mapping[Node, StructInfo]
+
+
+def check_text(text: str, path: str = "<text>") -> Report:
+    """Check a text of any dialect; all that is wrong with it is found in one run.
+
+    Parameters
+    ----------
+    text
+        A `.rlx` or Python text, with any number of modules and other code around them.
+    path
+        What diagnostics call it.
+    """
+    from rlx.grammar.parser import parse
+
+    parsed = parse(text, path)
+    return check_modules(parsed.modules, parsed.source, parsed.diagnostics)
+
+
+def check_module(module: ast.IRModule, source: Source) -> Report:
+    """Check one module."""
+    return check_modules((module,), source)
+
+
+def check_modules(
+    modules: Sequence[ast.IRModule], source: Source, found: Sequence[Diagnostic] = ()
+) -> Report:
+    """Check modules of one text.
+
+    Parameters
+    ----------
+    found
+        What is known to be wrong already: syntax errors.
+    """
+    from rlx.checker.derive import derive
+    from rlx.checker.normalize import normalize
+    from rlx.checker.well_formed import well_formed
+
+    diagnostics = list(found)
+    info: dict[Node, StructInfo] = {}
+    normal: list[ast.IRModule] = []
+    unknown_operators: set[str] = set()
+    proved = refuted = unknown = 0
+    for module in modules:
+        diagnostics += well_formed(module)
+        normal.append(normalize(module))
+        derivation = derive(normal[-1], unknown_operators)
+        diagnostics += derivation.diagnostics
+        info.update(derivation.info)
+        proved += derivation.proved
+        refuted += derivation.refuted
+        unknown += derivation.unknown
+    obligations = Obligations(proved, refuted, unknown)
+    return Report(source, _sorted(diagnostics), obligations, tuple(normal), info)
+
+
+def _sorted(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """In order of position, at one place the gravest first."""
+    return tuple(sorted(diagnostics, key=_position))
+
+
+def _position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:
+    start, end = diagnostic.span or (-1, -1)
+    return start, end, _ORDER[diagnostic.severity], diagnostic.code

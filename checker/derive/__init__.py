@@ -1,0 +1,7 @@
+"""Derivation of struct info: rules D01 to D16, each a small function; `spec/derivation.md` states them."""
+
+from __future__ import annotations
+
+from rlx.checker.derive.module import Derivation, derive
+
+__all__ = ["Derivation", "derive"]

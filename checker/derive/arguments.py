@@ -1,0 +1,120 @@
+"""Arguments against the parameters of a closure, whose shape variables the call binds."""
+
+from __future__ import annotations
+
+from rlx.checker.derive import policy
+from rlx.checker.derive.places import definition, of_argument, of_global
+from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.words import callee, show, written
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import FuncStructInfo, StructInfo
+from rlx.solver.order import Compatibility, Conflict, Instance, instantiate
+from rlx.solver.order.subtype import name_dimensions
+
+
+def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> Instance:
+    """Instantiate the signature for the arguments and compare each with its parameter.
+
+    An argument of which only the rank is known binds variables to dimensions that have no name; a
+    signature is read in two phases, so the order of parameters does not matter.
+    """
+    assert function.params is not None
+    found = tuple([OBJECT if a in state.poison else state.info_of[a] for a in node.args])
+    named = found
+    if function.binders:
+        pairs = zip(function.params, found, strict=True)
+        named = tuple([s if p is s else name_dimensions(p, s) for p, s in pairs])
+    instance = instantiate(function, named, state.prover)
+    blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
+    if not blamed:
+        for index, (given, wanted) in enumerate(zip(named, instance.params, strict=True)):
+            if given is not wanted and node.args[index] not in state.poison:
+                _check_argument(state, node, index, (found[index], given, wanted), instance)
+    return instance
+
+
+def _check_argument(
+    state: State,
+    node: ast.Call,
+    index: int,
+    infos: tuple[StructInfo, StructInfo, StructInfo],
+    instance: Instance,
+) -> None:
+    found, given, wanted = infos
+    fresh = instance.unbound
+    if given is not found:
+        fresh = (*fresh, *_images(instance))
+    result = policy.mismatch(state, given, wanted, fresh)
+    if result is None:
+        return
+    if given is not found:  # say what is not known, rather than compare dimensions without a name
+        result = policy.mismatch(state, found, wanted, fresh) or result
+    if state.effects.lowered and policy.unknown_only(result):
+        state.effects.unchecked += 1
+        return
+    _report(state, node, index, found, wanted, result)
+
+
+def _images(instance: Instance) -> tuple[tir.Var, ...]:
+    return tuple(v for v in instance.binding.mapping.values() if isinstance(v, tir.Var))
+
+
+def _report(
+    state: State,
+    node: ast.Call,
+    index: int,
+    found: StructInfo,
+    wanted: StructInfo,
+    result: Compatibility,
+) -> None:
+    arg = node.args[index]
+    extra = policy.explained(result)
+    extra["related"] = (*definition(state, arg), *of_global(state, node.op))
+    start = f"argument {index} of {callee(node.op)} is {show(found)}"
+    if result.kind == "incompatible":
+        severity, message = "error", f"{start}, but {show(wanted)} is expected"
+    elif policy.unknown_only(result):
+        severity = "warning"
+        message = (
+            f"all that is known of {start[0].lower()}{start[1:]}, but {show(wanted)} is expected"
+        )
+        message = message.replace(f" is {show(found)}", f": {show(found)}", 1)
+    else:
+        severity, message = "warning", f"{start}, which may not be the {show(wanted)} expected"
+    if severity == "warning":
+        value = arg.name_hint if isinstance(arg, ast.Var) else "…"
+        extra["help"] = f"check it before the call: R.match_cast({value}, {written(wanted)})"
+    state.add("D14-argument", severity, message, of_argument(node, index), **extra)
+    if severity == "error":
+        state.poison.add(node)
+
+
+def _check_conflicts(
+    state: State, node: ast.Call, function: FuncStructInfo, conflicts: tuple[Conflict, ...]
+) -> bool:
+    """Report a variable that two arguments bind to different values; whether there is one.
+
+    One report for each variable (ledger 12).
+    """
+    seen: set[object] = set()
+    for conflict in conflicts:
+        if conflict.var not in seen:
+            seen.add(conflict.var)
+            _report_conflict(state, node, function, conflict)
+    return bool(seen)
+
+
+def _report_conflict(
+    state: State, node: ast.Call, function: FuncStructInfo, conflict: Conflict
+) -> None:
+    name = show(conflict.var)
+    first, second = show(conflict.first), show(conflict.second)
+    extra = policy.evidence(conflict.relation) if conflict.relation else {}
+    extra["related"] = of_global(state, node.op)
+    extra["label"] = f"the parameters are ({', '.join(show(p) for p in function.params or ())})"
+    verb = "cannot be" if conflict.impossible else "may not be"
+    message = f"'{name}' of {callee(node.op)} {verb} both {first} and {second}"
+    severity = "error" if conflict.impossible else "warning"
+    state.add("D14-binding", severity, message, node.span, **extra)
+    if conflict.impossible:
+        state.poison.add(node)

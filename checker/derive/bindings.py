@@ -1,0 +1,148 @@
+"""D11: what a binding adds to Γ and Σ, and whether an annotation may stand there."""
+
+from __future__ import annotations
+
+from rlx.checker.derive import policy
+from rlx.checker.derive.facts import learn
+from rlx.checker.derive.places import definition
+from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.words import show, written
+from rlx.grammar import ast
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.diagnostic import Label
+from rlx.grammar.node import Span
+from rlx.solver.order import Compatibility, disjoint
+from rlx.spec.registry import rule
+
+
+@rule("D11", "00000000")
+def bind(state: State, binding: ast.Binding) -> None:
+    if type(binding) is ast.VarBinding:
+        value = binding.value
+        if type(value) is ast.Function:
+            _bind_function(state, binding, value)
+        else:
+            _bind_value(state, binding, state.info(value))
+    elif isinstance(binding, ast.MatchCast):
+        _bind_cast(state, binding)
+
+
+def parameter(state: State, var: ast.Var) -> StructInfo:
+    """A parameter is what its annotation says, or any value."""
+    info = var.struct_info_annotation or OBJECT
+    state.bind(var, info)
+    return info
+
+
+def _bind_value(state: State, binding: ast.VarBinding, found: StructInfo) -> None:
+    """An annotation wins over what was derived, as long as the two can be one value's."""
+    var = binding.var
+    wanted = var.struct_info_annotation
+    poisoned = binding.value in state.poison
+    if wanted is None:
+        state.bind(var, found)
+        if poisoned:
+            state.poison.add(var)
+        return
+    state.bind(var, wanted)
+    if found is wanted or poisoned:
+        return
+    result = policy.mismatch(state, found, wanted)
+    if result is not None:
+        _report_annotation(state, binding, found, wanted, result)
+
+
+def _bind_function(state: State, binding: ast.VarBinding, literal: ast.Function) -> None:
+    """A function literal knows itself by its annotation, or else by its signature (ledger 19)."""
+    from rlx.checker.derive.functions import signature
+
+    state.info_of[binding.var] = binding.var.struct_info_annotation or signature(literal)
+    unfinished = binding.var.struct_info_annotation is None and literal.ret_struct_info is None
+    if unfinished:
+        state.poison.add(binding.var)
+    found = state.info(literal)
+    if unfinished:
+        state.poison.discard(binding.var)
+    _bind_value(state, binding, found)
+
+
+def _bind_cast(state: State, binding: ast.MatchCast) -> None:
+    """A cast is warned of only if no value passes it (ledger 20)."""
+    found, target = state.info(binding.value), binding.struct_info
+    state.bind_shape_vars(binding.shape_vars)
+    if binding.value not in state.poison:
+        apart = disjoint(found, target, state.prover)
+        if apart is None:
+            learn(state, found, target, binding.shape_vars)
+        else:
+            _report_cast(state, binding, found, apart)
+    var = binding.var
+    if var is None:
+        return
+    wanted = var.struct_info_annotation
+    state.bind(var, wanted or target)
+    if wanted is not None and wanted is not target:
+        result = policy.mismatch(state, target, wanted)
+        if result is not None:
+            _report_cast_annotation(state, var, target, wanted, result)
+
+
+def _report_annotation(
+    state: State,
+    binding: ast.VarBinding,
+    found: StructInfo,
+    wanted: StructInfo,
+    result: Compatibility,
+) -> None:
+    var = binding.var
+    extra = policy.explained(result)
+    extra["related"] = _annotated(var)
+    extra["label"] = show(found)
+    span = binding.value_span or binding.span
+    name = var.name_hint
+    if result.kind == "incompatible":
+        message = f"'{name}' is annotated {show(wanted)}, but its value is {show(found)}"
+        state.add("D11-annotation", "error", message, span, **extra)
+        return
+    if policy.unknown_only(result):
+        message = f"'{name}' is annotated {show(wanted)}, but all that is known is {show(found)}"
+    else:
+        message = f"'{name}' is annotated {show(wanted)}, but its value may not be: {show(found)}"
+    extra["help"] = f"insert R.match_cast({_named(binding.value)}, {written(wanted)})"
+    state.add("D11-annotation", "warning", message, span, **extra)
+
+
+def _report_cast(
+    state: State, binding: ast.MatchCast, found: StructInfo, apart: Compatibility
+) -> None:
+    message = f"this cast to {show(binding.struct_info)} always fails: the value is {show(found)}"
+    extra = policy.explained(apart)
+    extra["related"] = definition(state, binding.value)
+    span = binding.struct_info_span or binding.span
+    state.add("D11-cast", "warning", message, span, **extra)
+
+
+def _report_cast_annotation(
+    state: State,
+    var: ast.Var,
+    target: StructInfo,
+    wanted: StructInfo,
+    result: Compatibility,
+) -> None:
+    severity = "error" if result.kind == "incompatible" else "warning"
+    verb = "is" if severity == "error" else "may be"
+    message = (
+        f"'{var.name_hint}' is annotated {show(wanted)}, but what it is cast to {verb} not: "
+        f"{show(target)}"
+    )
+    span = var.annotation_span or var.span
+    state.add("D11-cast-annotation", severity, message, span, **policy.explained(result))
+
+
+def _annotated(var: ast.Var) -> tuple[Label, ...]:
+    span: Span | None = var.annotation_span or var.span
+    return (Label(span, "the annotation"),) if span else ()
+
+
+def _named(value: ast.Expr) -> str:
+    return value.name_hint if isinstance(value, ast.Var) else "…"

@@ -1,0 +1,123 @@
+"""D14: calls of operators, of packed functions and of function values."""
+
+from __future__ import annotations
+
+from rlx.checker.derive.arguments import check_arguments
+from rlx.checker.derive.places import definition, of_global, own
+from rlx.checker.derive.purity import check_effect
+from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.words import callee, show, written
+from rlx.grammar import ast
+from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
+from rlx.operators import lookup
+from rlx.spec.registry import rule
+
+
+@rule("D14", "00000000")
+def call(state: State, node: ast.Call) -> StructInfo:
+    info_of = state.info_of
+    for arg in node.args:
+        if arg not in info_of:
+            state.info(arg)
+    if type(node.op) is ast.Op:
+        return _call_operator(state, node, node.op)
+    return _call_function(state, node)
+
+
+def _call_operator(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
+    """An operator knows the struct info of its calls, and whether they have effects."""
+    operator = lookup(op.op_name)
+    if operator is None:
+        return _call_unknown(state, node, op)
+    if not operator.pure:
+        check_effect(state, node, op)
+    outer, failed = state.call, state.failed
+    state.call, state.failed = node, False
+    info = operator.derive(node, state)
+    if state.failed or (state.poison and any(arg in state.poison for arg in node.args)):
+        state.poison.add(node)
+    state.call, state.failed = outer, failed
+    return info
+
+
+def _call_unknown(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
+    """Nothing is known of the result, so an annotation is believed; one note for each operator of a file."""
+    state.poison.add(node)
+    if op.op_name not in state.unknown_operators:
+        state.unknown_operators.add(op.op_name)
+        message = f"nothing is known of the operator '{op.op_name}': its result is any object"
+        notes = ("its calls are not checked, and annotations of their results are believed",)
+        state.add("D14-operator", "note", message, node.span, notes=notes)
+    if node.sinfo_args:
+        return default_derive(node)
+    return OBJECT
+
+
+def _call_function(state: State, node: ast.Call) -> StructInfo:
+    """Purity first, then the signature or what the call itself says (ledger 17)."""
+    function = state.info(node.op)
+    if node.op in state.poison:
+        state.poison.add(node)
+        return OBJECT
+    if not isinstance(function, FuncStructInfo):
+        return _not_a_function(state, node, function)
+    if not function.purity:
+        check_effect(state, node, node.op)
+    if function.params is None:
+        return opaque_result(state, node, function)
+    return _call_closure(state, node, function)
+
+
+def _not_a_function(state: State, node: ast.Call, info: StructInfo) -> StructInfo:
+    extra: dict[str, object] = {"related": definition(state, node.op)}
+    if type(info) is ast.ObjectStructInfo:
+        wanted = FuncStructInfo(tuple(state.info(a) for a in node.args), OBJECT)
+        extra["help"] = f"say what it is: R.match_cast({show(node.op)}, {written(wanted)})"
+    message = f"only a function can be called, but {callee(node.op)} is {show(info)}"
+    state.add("D14-callee", "error", message, own(node.op) or node.span, **extra)
+    state.poison.add(node)
+    return OBJECT
+
+
+def opaque_result(state: State, node: ast.Call, function: FuncStructInfo) -> StructInfo:
+    """What a call of a packed function yields: what the call says, what the annotation says, or Object."""
+    if function.derive_func == "default":
+        return default_derive(node)
+    if function.derive_func is None:
+        return state.erased(function.ret)
+    return OBJECT
+
+
+def default_derive(node: ast.Call) -> StructInfo:
+    """`default_derive`: the type arguments of the call."""
+    match node.sinfo_args:
+        case ():
+            return OBJECT
+        case (only,):
+            return only
+    return TupleStructInfo(node.sinfo_args)
+
+
+def _call_closure(state: State, node: ast.Call, function: FuncStructInfo) -> StructInfo:
+    """Bind the shape variables, compare the arguments, and keep what outlives the call of the result."""
+    assert function.params is not None
+    if len(function.params) != len(node.args):
+        expected, given = len(function.params), len(node.args)
+        message = f"{callee(node.op)} takes {_counted(expected)}, but {given} {_are(given)} given"
+        related = of_global(state, node.op) or definition(state, node.op)
+        label = show(function)
+        state.add("D14-arity", "error", message, node.span, related=related, label=label)
+        state.poison.add(node)
+        return state.erased(function.ret) if not function.binders else OBJECT
+    instance = check_arguments(state, node, function)
+    if state.poison and any(arg in state.poison for arg in node.args):
+        state.poison.add(node)
+    return state.erased(instance.ret)
+
+
+def _counted(number: int) -> str:
+    return "1 argument" if number == 1 else f"{number} arguments"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

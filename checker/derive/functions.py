@@ -1,0 +1,106 @@
+"""D15: functions, global and local."""
+
+from __future__ import annotations
+
+from rlx.checker.derive import policy
+from rlx.checker.derive.bindings import parameter
+from rlx.checker.derive.purity import effects_of
+from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.words import show, written
+from rlx.grammar import ast
+from rlx.grammar.ast import FuncStructInfo, StructInfo
+from rlx.grammar.diagnostic import Label
+from rlx.grammar.node import Span
+from rlx.spec.registry import rule
+
+
+def signature(function: ast.Function, ret: StructInfo | None = None) -> FuncStructInfo:
+    """The struct info that a function's own annotations give it; Object where they are silent."""
+    return FuncStructInfo(
+        tuple([p.struct_info_annotation or OBJECT for p in function.params]),
+        ret or function.ret_struct_info or OBJECT,
+        function.is_pure is not False,
+        None,
+        function.shape_vars,
+    )
+
+
+@rule("D15", "00000000")
+def function(state: State, node: ast.Function) -> StructInfo:
+    outer, effects = state.enter(), state.effects
+    state.effects = effects_of(node)
+    state.bind_shape_vars(node.shape_vars)
+    for param in node.params:
+        parameter(state, param)
+    body = state.info(node.body)
+    wanted = node.ret_struct_info
+    if wanted is not None and node.body not in state.poison and body is not wanted:
+        _check_result(state, node, body, wanted)
+    _tell_unchecked(state, node)
+    state.effects = effects
+    _leave_parameters(state)
+    result = wanted or state.erased(body)
+    state.leave(outer)
+    if wanted is None and node.body in state.poison:
+        state.poison.add(node)
+    return signature(node, result)
+
+
+def _leave_parameters(state: State) -> None:
+    """The result may mention the shape variables of the signature, but no parameter (ledger 31)."""
+    state.shapes.difference_update(state.scope.shapes)
+    state.scope.shapes.clear()
+
+
+def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: StructInfo) -> None:
+    """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
+    result = policy.mismatch(state, found, wanted)
+    if result is None:
+        return
+    if state.effects.lowered and policy.unknown_only(result):
+        state.effects.unchecked += 1
+        return
+    extra = policy.explained(result)
+    extra["related"] = _annotation(node)
+    extra["label"] = show(found)
+    promised = f"the result is annotated {show(wanted)}"
+    if result.kind == "incompatible":
+        severity, message = "error", f"{promised}, but the body yields {show(found)}"
+    else:
+        severity = "warning"
+        known = (
+            "all that is known of the body is"
+            if policy.unknown_only(result)
+            else ("the body may yield something else:")
+        )
+        message = f"{promised}, but {known} {show(found)}"
+        extra["help"] = f"check it before it is returned: R.match_cast(…, {written(wanted)})"
+    state.add("D15-result", severity, message, _result_span(node), **extra)
+
+
+def _tell_unchecked(state: State, node: ast.Function) -> None:
+    """One note for all that a lowered function leaves to run time."""
+    count = state.effects.unchecked
+    if not count:
+        return
+    what = (
+        "1 value of unknown shape stands"
+        if count == 1
+        else f"{count} values of unknown shape stand"
+    )
+    message = f"{what} where a shape is expected: that is checked at run time"
+    notes = (
+        "the function has relax.force_pure, so its shapes are taken to be checked by its calls",
+    )
+    state.add("D15-unchecked", "note", message, node.name_span or node.span, notes=notes)
+
+
+def _annotation(node: ast.Function) -> tuple[Label, ...]:
+    return (Label(node.ret_span, "the annotation"),) if node.ret_span else ()
+
+
+def _result_span(node: ast.Function) -> Span | None:
+    body = node.body
+    if isinstance(body, ast.SeqExpr) and body.body_span:
+        return body.body_span
+    return node.ret_span or node.name_span or node.span

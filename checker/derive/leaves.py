@@ -1,0 +1,116 @@
+"""D02 to D08, D12 and D13: expressions whose struct info follows from their parts at once."""
+
+from __future__ import annotations
+
+from rlx.checker.derive.places import definition, own
+from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.words import show, written
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.node import Span
+from rlx.spec.registry import rule
+
+EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
+"""The struct info of every packed function about which nothing more is said."""
+
+
+@rule("D02", "00000000")
+def variable(state: State, var: ast.Var | ast.GlobalVar) -> StructInfo:
+    """A variable that Γ does not know was reported by well-formedness: say nothing more about it."""
+    state.poison.add(var)
+    return OBJECT
+
+
+@rule("D03", "00000000")
+def constant(state: State, node: ast.Constant) -> StructInfo:
+    data = node.data
+    if data.shape is None:  # the text leaves the data out: whoever annotates knows better
+        state.poison.add(node)
+        return TensorStructInfo(None, data.dtype)
+    key = (data.shape, data.dtype)
+    found = state.constants.get(key)
+    if found is None:
+        shape = ShapeExpr(tuple(tir.IntImm(extent) for extent in data.shape))
+        found = state.constants[key] = TensorStructInfo(shape, data.dtype, len(data.shape))
+    return found
+
+
+@rule("D04", "00000000")
+def prim_value(state: State, node: ast.PrimValue) -> StructInfo:
+    return PrimStructInfo(tir.type_of(node.value), node.value)
+
+
+@rule("D05", "00000000")
+def string(state: State, node: ast.StringImm) -> StructInfo:
+    return OBJECT
+
+
+@rule("D06", "00000000")
+def data_type(state: State, node: ast.DataTypeImm) -> StructInfo:
+    return OBJECT
+
+
+@rule("D07", "00000000")
+def tuple_(state: State, node: ast.Tuple) -> StructInfo:
+    info = TupleStructInfo(tuple([state.info(field) for field in node.fields]))
+    if state.poison and any(field in state.poison for field in node.fields):
+        state.poison.add(node)
+    return info
+
+
+@rule("D08", "00000000")
+def shape(state: State, node: ShapeExpr) -> StructInfo:
+    return ShapeStructInfo(node.values, len(node.values))
+
+
+@rule("D12", "00000000")
+def tuple_get_item(state: State, node: ast.TupleGetItem) -> StructInfo:
+    info = state.info(node.tuple_value)
+    if node.tuple_value in state.poison:
+        return _part_of_unknown(state, node, info)
+    if not isinstance(info, TupleStructInfo):
+        message = f"only a tuple has field {node.index}, but this is {show(info)}"
+        state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
+        return _part_of_unknown(state, node, info)
+    if not 0 <= node.index < len(info.fields):
+        count = len(info.fields)
+        have = f"the fields are 0 to {count - 1}" if count else "the tuple is empty"
+        message = f"there is no field {node.index}: {have}"
+        related = definition(state, node.tuple_value)
+        state.add("D12-index", "error", message, _place(node), label=show(info), related=related)
+        return _part_of_unknown(state, node, info)
+    return info.fields[node.index]
+
+
+def _part_of_unknown(state: State, node: ast.TupleGetItem, info: StructInfo) -> StructInfo:
+    """A field of something already reported; what is known of it may still serve others."""
+    state.poison.add(node)
+    if isinstance(info, TupleStructInfo) and 0 <= node.index < len(info.fields):
+        return info.fields[node.index]
+    return OBJECT
+
+
+def _about(state: State, node: ast.TupleGetItem, info: StructInfo) -> dict[str, object]:
+    extra: dict[str, object] = {"related": definition(state, node.tuple_value)}
+    if type(info) is ast.ObjectStructInfo:
+        wanted = TupleStructInfo((OBJECT,) * (max(node.index, 0) + 1))
+        value = show(node.tuple_value)
+        extra["help"] = f"say what it is: R.match_cast({value}, {written(wanted)})"
+    return extra
+
+
+def _place(node: ast.TupleGetItem) -> Span | None:
+    return node.span or own(node.tuple_value)
+
+
+@rule("D13", "00000000")
+def extern_func(state: State, node: ast.ExternFunc) -> StructInfo:
+    return node.struct_info or EXTERNAL

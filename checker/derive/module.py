@@ -1,0 +1,107 @@
+"""The derivation of a module: from an `IRModule` to a table of struct info and what is wrong with it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from rlx.checker.derive import calls, control, functions, leaves
+from rlx.checker.derive.globals import bottom_up
+from rlx.checker.derive.primfuncs import prim_func
+from rlx.checker.derive.state import Rule, State
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import IRModule, StructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Node
+from rlx.spec.registry import rule
+
+RULES: Mapping[type[Node], Rule] = {
+    ast.Var: leaves.variable,
+    ast.DataflowVar: leaves.variable,
+    ast.GlobalVar: leaves.variable,
+    ast.Op: leaves.variable,
+    ast.Constant: leaves.constant,
+    ast.PrimValue: leaves.prim_value,
+    ast.StringImm: leaves.string,
+    ast.DataTypeImm: leaves.data_type,
+    ast.Tuple: leaves.tuple_,
+    ast.ShapeExpr: leaves.shape,
+    ast.If: control.if_,
+    ast.SeqExpr: control.seq_expr,
+    ast.TupleGetItem: leaves.tuple_get_item,
+    ast.ExternFunc: leaves.extern_func,
+    ast.Call: calls.call,
+    ast.Function: functions.function,
+}
+"""The rule for each kind of expression."""
+
+DEPTH = 50_000
+"""Python frames; nesting is limited by the parser, so this is never reached by a program that it read."""
+
+
+class Derivation(Node):
+    """What deriving a module gave.
+
+    Attributes
+    ----------
+    info
+        Struct info of every variable, global variable and expression.
+    diagnostics
+        In the order found.
+    proved, refuted, unknown
+        How many proof obligations there were of each kind.
+    """
+
+    info: Mapping[Node, StructInfo]
+    diagnostics: tuple[Diagnostic, ...]
+    proved: int = 0
+    refuted: int = 0
+    unknown: int = 0
+
+
+def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Derivation:
+    """Derive the struct info of everything in a module.
+
+    Parameters
+    ----------
+    module
+        Well-formed or not: what a variable that is not bound would be is left open without a word, as
+        well-formedness reports it.
+    unknown_operators
+        Operators about which a note was given already; those of this module are added.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
+    try:
+        state = State(module, RULES, set() if unknown_operators is None else unknown_operators)
+        module_(state)
+    finally:
+        sys.setrecursionlimit(limit)
+    return Derivation(
+        state.info_of,
+        tuple(state.diagnostics),
+        state.proved + state.discharged,
+        state.refuted,
+        state.unknown,
+    )
+
+
+@rule("D01", "00000000")
+def module_(state: State) -> None:
+    """Annotated functions are known to all; one without a result annotation to those derived after it."""
+    relax: dict[ast.GlobalVar, ast.Function] = {}
+    for gv, function in state.module.functions.items():
+        if isinstance(function, tir.PrimFunc):
+            state.info_of[gv] = prim_func(function)
+        else:
+            relax[gv] = function
+            state.info_of[gv] = functions.signature(function)
+            if function.ret_struct_info is None:
+                state.poison.add(gv)
+    for gv in bottom_up(relax):
+        function = relax[gv]
+        info = state.info(function)
+        if function.ret_struct_info is None:
+            state.info_of[gv] = info
+            if function not in state.poison:
+                state.poison.discard(gv)

@@ -1,0 +1,67 @@
+"""Where diagnostics point: a variable is one node, so its uses are found by the node that uses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.checker.derive.words import show
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Label
+from rlx.grammar.node import Span
+
+if TYPE_CHECKING:
+    from rlx.checker.derive.state import State
+
+
+def argument(call: ast.Call, at: ast.Expr | int | None) -> ast.Expr | None:
+    """The argument that a place names, if it names one."""
+    if isinstance(at, int):
+        return call.args[at] if at < len(call.args) else None
+    return at
+
+
+def of_argument(call: ast.Call, at: ast.Expr | int | None) -> Span | None:
+    """The span of an argument, or of the call where that is not known."""
+    if at is None:
+        return call.span
+    if not isinstance(at, int):
+        index = next((i for i, a in enumerate(call.args) if a is at), None)
+        if index is None:
+            return of_field(call, at) or own(at) or call.span
+        at = index
+    if at < len(call.arg_spans):
+        return call.arg_spans[at]
+    return (own(call.args[at]) if at < len(call.args) else None) or call.span
+
+
+def of_field(call: ast.Call, at: ast.Expr) -> Span | None:
+    """The span of a value that stands in a tuple among the arguments."""
+    for arg in call.args:
+        if isinstance(arg, ast.Tuple) and arg.field_spans:
+            for field, span in zip(arg.fields, arg.field_spans, strict=False):
+                if field is at:
+                    return span
+    return None
+
+
+def own(expr: ast.Expr) -> Span | None:
+    """Where an expression stands, if it stands in one place only."""
+    return None if isinstance(expr, (ast.Var, ast.GlobalVar, ast.Op)) else expr.span  # type: ignore[attr-defined]
+
+
+def definition(state: State, expr: ast.Expr | None) -> tuple[Label, ...]:
+    """Where a variable is bound, and what it is known to be."""
+    if not isinstance(expr, ast.Var) or expr.span is None:
+        return ()
+    info = state.info_of.get(expr)
+    if info is None:
+        return ()
+    return (Label(expr.span, f"{expr.name_hint}: {show(info)}"),)
+
+
+def of_global(state: State, gv: ast.Expr) -> tuple[Label, ...]:
+    """Where a global function is defined."""
+    function = state.module.functions.get(gv) if isinstance(gv, ast.GlobalVar) else None
+    if function is None or function.name_span is None:
+        return ()
+    return (Label(function.name_span, "defined here"),)

@@ -1,0 +1,128 @@
+"""When a mismatch is an error, a warning or a note: one place decides for every rule.
+
+Certainly broken (for every assignment with all shape variables at least 1) is an error; broken for some
+values a warning with a counterexample and the assumption that would mend it; undecided arithmetic a note for a
+proof obligation, a warning where the specification says "possibly".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.checker.derive.words import place, show, values
+from rlx.grammar import tir
+from rlx.grammar.ast import ObjectStructInfo, StructInfo
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.node import Node
+from rlx.solver.order import Compatibility, compatibility, free_shape_vars
+from rlx.solver.verdict import Relation
+
+if TYPE_CHECKING:
+    from rlx.checker.derive.state import State
+    from rlx.solver.prover import Prover
+
+_TRUE = tir.IntImm(1, BOOL)
+_ZERO = "they agree if a shape variable is 0"
+
+
+class Finding(Node):
+    """What to report, apart from where: ``extra`` are fields of the diagnostic."""
+
+    severity: str
+    message: str
+    extra: dict[str, object]
+
+
+def judged(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
+    """How often a condition, or all of several together, hold."""
+    conditions = (condition,) if isinstance(condition, tir.PrimExpr) else condition
+    return prover.relate_all([_equation(c) for c in conditions])
+
+
+def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
+    if type(condition) is tir.EQ:
+        return condition.a, condition.b
+    return condition, _TRUE
+
+
+def weighed(relation: Relation, message: str) -> Finding:
+    """What the failure of a proof obligation amounts to."""
+    match relation.kind:
+        case "never":
+            return Finding("error", message, evidence(relation))
+        case "sometimes":
+            return Finding("warning", message, evidence(relation))
+    reason = f"; {relation.reason}" if relation.reason else ""
+    note = f"neither proved nor refuted{reason}"
+    return Finding("note", message, {"notes": (note,)})
+
+
+def evidence(relation: Relation) -> dict[str, object]:
+    """The counterexample, and what would make it hold."""
+    extra: dict[str, object] = {}
+    notes: list[str] = []
+    if relation.counterexample:
+        extra["counterexample"] = relation.counterexample
+        if relation.kind != "never":
+            notes.append(f"it fails for {values(relation.counterexample)}")
+    if relation.assumption is not None:
+        notes.append(f"it holds if {show(relation.assumption)}")
+    if relation.zero_saves:
+        notes.append(_ZERO)
+    if notes:
+        extra["notes"] = tuple(notes)
+    return extra
+
+
+def mismatch(
+    state: State, found: StructInfo, wanted: StructInfo, fresh: Collection[tir.Var] = ()
+) -> Compatibility | None:
+    """Why a value may not stand where another info is expected; None where it may.
+
+    ``fresh`` are shape variables that stand for something although no text binds them. Also None where an annotation mentions a shape variable that is not in scope: that is well-formedness'
+    to report, and nothing follows from such an annotation.
+    """
+    result = compatibility(found, wanted, state.prover)
+    if result.kind == "compatible" or not _meaningful(state, fresh, found, wanted):
+        return None
+    reason = result.reason
+    if result.kind == "incompatible" and reason is not None and _may_be_anything(reason.given):
+        return Compatibility("possible", reason, result.relation)
+    return result
+
+
+def _may_be_anything(info: StructInfo) -> bool:
+    """An Object is not certainly something else."""
+    return type(info) is ObjectStructInfo
+
+
+def _meaningful(state: State, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
+    known = state.shape_vars
+    return all(v in known or v in fresh for info in infos for v in free_shape_vars(info))
+
+
+def unknown_only(result: Compatibility) -> bool:
+    """Whether nothing speaks against it but that less is known than is asked."""
+    return result.kind == "possible" and result.relation is None
+
+
+def explained(result: Compatibility) -> dict[str, object]:
+    """Notes that say where two infos differ, with the counterexample."""
+    extra = evidence(result.relation) if result.relation is not None else {}
+    said = _difference(result)
+    if said:
+        notes = extra.get("notes", ())
+        assert isinstance(notes, tuple)
+        extra["notes"] = (said, *notes)
+    return extra
+
+
+def _difference(result: Compatibility) -> str:
+    reason = result.reason
+    if reason is None or not reason.path:
+        return ""
+    where = place(reason.path)
+    if reason.left is None or reason.right is None:
+        return f"{where}: {show(reason.given)} where {show(reason.wanted)} is expected"
+    return f"{where}: {show(reason.left)} where {show(reason.right)} is expected"

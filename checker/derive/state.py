@@ -1,0 +1,206 @@
+"""Where a derivation stands: what is known of variables, which are in scope, what was found wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rlx.checker.derive import places, policy
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, ObjectStructInfo, ShapeStructInfo, StructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Node, Span
+from rlx.operators.context import Message, Place
+from rlx.solver.context import Context
+from rlx.solver.order import erase
+from rlx.solver.prover import Prover
+from rlx.spec.registry import refuted
+
+Rule = Callable[["State", Any], StructInfo]
+
+OBJECT = ObjectStructInfo()
+
+
+class Effects:
+    """What the place at hand allows.
+
+    Attributes
+    ----------
+    pure
+        Whether the enclosing function promises to be pure (and is not told to look away by
+        ``relax.force_pure``).
+    dataflow
+        Whether the place is inside a dataflow block of that function.
+    lowered
+        Whether the function has ``relax.force_pure``: a late stage of compilation, which keeps shapes in
+        tensors and checks them by calls of its own.
+    unchecked
+        In a lowered function, how many values of unknown shape stand where a shape is expected.
+    """
+
+    __slots__ = ("dataflow", "lowered", "pure", "unchecked")
+
+    def __init__(self, pure: bool, lowered: bool) -> None:
+        self.pure, self.lowered = pure, lowered
+        self.dataflow = False
+        self.unchecked = 0
+
+
+class Scope:
+    """What a function or a SeqExpr brings into scope, to be taken out again when it ends."""
+
+    __slots__ = ("facts", "shape_vars", "shapes")
+
+    def __init__(self) -> None:
+        self.shape_vars: list[tir.Var] = []
+        self.shapes: list[ast.Var] = []
+        self.facts = 0
+
+
+class State:
+    """The derivation of one module; also what operators ask (:class:`OperatorContext`).
+
+    Attributes
+    ----------
+    info
+        The specification's Γ, extended to all expressions met; nothing is ever taken out of it.
+    poisoned
+        Expressions of which less is known than there should be, because of an error already reported, or
+        because the text leaves data out. Nothing is reported about them again.
+    shape_vars, shapes
+        The specification's Σ, and those variables of Γ that hold a shape: what erasure leaves.
+    discharged
+        Proof obligations that operators settled on sight.
+    """
+
+    def __init__(
+        self,
+        module: ast.IRModule,
+        rules: Mapping[type[Node], Rule],
+        unknown_operators: set[str],
+    ) -> None:
+        self.module = module
+        self.rules = rules
+        self.unknown_operators = unknown_operators
+        self.info_of: dict[Node, StructInfo] = {}
+        self.poison: set[Node] = set()
+        self.shape_vars: set[tir.Var] = set()
+        self.shapes: set[ast.Var] = set()
+        self.scope = Scope()
+        self.effects = Effects(False, False)
+        self.prover = Prover(Context())
+        self.diagnostics: list[Diagnostic] = []
+        self.discharged = 0
+        self.proved = self.refuted = self.unknown = 0
+        self.call: ast.Call | None = None
+        self.failed = False
+        self.constants: dict[object, StructInfo] = {}
+
+    def info(self, expr: Expr) -> StructInfo:
+        """The struct info of an expression, derived at the first question."""
+        found = self.info_of.get(expr)
+        if found is None:
+            found = self.info_of[expr] = self.rules[type(expr)](self, expr)
+        return found
+
+    def poisoned(self, expr: Expr) -> bool:
+        """Whether nothing should be reported about an expression."""
+        return expr in self.poison
+
+    # Scopes
+
+    def enter(self) -> Scope:
+        """Open a scope; the one around it."""
+        outer, self.scope = self.scope, Scope()
+        return outer
+
+    def leave(self, outer: Scope) -> None:
+        """Take out of scope what the present scope brought."""
+        scope, self.scope = self.scope, outer
+        if scope.shape_vars:
+            self.shape_vars.difference_update(scope.shape_vars)
+        if scope.shapes:
+            self.shapes.difference_update(scope.shapes)
+        if scope.facts:
+            self.prover.context.pop()
+
+    def bind(self, var: ast.Var, info: StructInfo) -> None:
+        """Γ[var] := info."""
+        self.info_of[var] = info
+        if type(info) is ShapeStructInfo:
+            self.shapes.add(var)
+            self.scope.shapes.append(var)
+
+    def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
+        """Add to Σ."""
+        if variables:
+            self.shape_vars.update(variables)
+            self.scope.shape_vars.extend(variables)
+
+    def assumptions(self) -> Context:
+        """The context of the present scope, to add one fact to; the facts end with the scope."""
+        if not self.scope.facts:
+            self.prover.context.push()
+        self.scope.facts += 1
+        return self.prover.context
+
+    def erased(self, info: StructInfo) -> StructInfo:
+        """What is left of an info in the present scope."""
+        return erase(info, self.shapes, self.shape_vars)
+
+    # Reports
+
+    def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
+        """Report a diagnostic at a place of the text."""
+        refuted(code)
+        if severity == "error":
+            self.failed = True
+        self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
+
+    def report(
+        self, code: str, severity: str, message: str, at: Place = None, **extra: object
+    ) -> None:
+        """Report a diagnostic of the call at hand."""
+        assert self.call is not None
+        if at is not None and "related" not in extra:
+            extra["related"] = places.definition(self, places.argument(self.call, at))
+        self.add(code, severity, message, places.of_argument(self.call, at), **extra)
+
+    def require(
+        self,
+        code: str,
+        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        message: Message,
+        at: Place = None,
+    ) -> bool:
+        """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
+        relation = policy.judged(condition, self.prover)
+        if relation.kind == "always":
+            self.proved += 1
+            return True
+        text = message if isinstance(message, str) else message()
+        found = policy.weighed(relation, text)
+        if relation.kind == "unknown":
+            self.unknown += 1
+        else:
+            self.refuted += 1
+        self.report(code, found.severity, found.message, at, **found.extra)
+        return relation.kind != "never"
+
+    # What operators ask
+
+    def fresh_dim(self, hint: str) -> tir.Var:
+        """A dimension that exists but is not known; in scope where the call stands."""
+        var = tir.Var(hint)
+        self.bind_shape_vars((var,))
+        return var
+
+    def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
+        """The signature of a function of the module."""
+        info = self.info(gv)
+        return info if isinstance(info, ast.FuncStructInfo) else None
+
+    def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
+        """The PrimFunc of that name."""
+        function = self.module.functions.get(gv)
+        return function if isinstance(function, tir.PrimFunc) else None
