@@ -9,6 +9,7 @@ from rlx.solver.order.bind import Binding, Conflict, Instance, bind, instantiate
 from rlx.solver.order.bounds import glb, lub
 from rlx.solver.order.compatibility import COMPATIBLE, Compatibility, compatibility
 from rlx.solver.order.erase import erase
+from rlx.solver.order.explain import where, why
 from rlx.solver.order.meet import disjoint, meet_is_empty
 from rlx.solver.order.substitute import (
     free_shape_vars,
@@ -45,4 +46,6 @@ __all__ = [
     "substitute_prim",
     "subtype",
     "to_type",
+    "where",
+    "why",
 ]

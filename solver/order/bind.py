@@ -147,13 +147,14 @@ def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover
     if not func.binders:
         return Instance(params, func.ret, Binding({}, (), ()), ())
     binding = bind(params, args, func.binders, prover)
-    fresh = {v: tir.Var(v.name, v.dtype) for v in binding.unbound if isinstance(v, tir.Var)}
-    mapping: dict[Key, Image] = {**binding.mapping, **fresh}
+    fresh = [(v, tir.Var(v.name, v.dtype)) for v in binding.unbound if isinstance(v, tir.Var)]
+    mapping = dict(binding.mapping)
+    mapping.update(fresh)
     return Instance(
         tuple(substitute(p, mapping) for p in params),
         substitute(func.ret, mapping),
         binding,
-        tuple(fresh.values()),
+        tuple(new for _, new in fresh),
     )
 
 
@@ -268,8 +269,8 @@ def _corresponding(
         case PrimStructInfo(value=PrimExpr() as a), PrimStructInfo(value=PrimExpr() as b):
             equations.append((a, b))
         case TupleStructInfo(fields=f), TupleStructInfo(fields=g) if len(f) == len(g):
-            for a, b in zip(f, g, strict=True):
-                _corresponding(a, b, equations)
+            for inner_x, inner_y in zip(f, g, strict=True):
+                _corresponding(inner_x, inner_y, equations)
 
 
 def bound_by(

@@ -22,6 +22,7 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.bind import bind, bound_by, unify
 from rlx.solver.order.parts import (
     OBJECT,
@@ -108,16 +109,17 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
 
 @rule("GLB-tensor", "00000000")
 def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
-    ranks = {r for r in (rank(a), rank(b)) if r >= 0}
-    types = {d for d in (a.dtype, b.dtype) if not unknown_type(d)}
-    if len(ranks) > 1 or len(types) > 1:
-        return None
-    if a.vdevice and b.vdevice and not same_device(a.vdevice, b.vdevice):
-        return None
-    if a.shape is not None and b.shape is not None and not _same_shape(a, b, prover):
+    contradiction = (
+        (rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b))
+        or not (unknown_type(a.dtype) or unknown_type(b.dtype) or same_type(a.dtype, b.dtype))
+        or not (a.vdevice is None or b.vdevice is None or same_device(a.vdevice, b.vdevice))
+        or not (a.shape is None or b.shape is None or _same_shape(a, b, prover))
+    )
+    if contradiction:
         return None
     shape = b.shape if a.shape is None else a.shape
-    return _tensor(a, shape, *(types or {VOID}), *(ranks or {-1}), a.vdevice or b.vdevice)
+    dtype = b.dtype if unknown_type(a.dtype) else a.dtype
+    return _tensor(a, shape, dtype, max(rank(a), rank(b)), a.vdevice or b.vdevice)
 
 
 @rule("LUB-shape", "00000000")
@@ -238,7 +240,9 @@ def _instance(
 def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
-    Of two generic functions one has to be below the other, or their variables have to correspond.
+    Of two generic functions one has to be below the other, or their variables have to correspond. Where
+    a joined parameter no longer says dimensions that one of the two says, a function generic in these
+    dimensions is below both as well, and nothing is the greatest.
     """
     if a.params is None or b.params is None or len(a.params) != len(b.params):
         return None
@@ -250,12 +254,31 @@ def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     if renaming is None:
         return None
     b_params, b_ret = _instance(b, renaming)
-    params = tuple(lub(x, y, prover) for x, y in zip(f.params or (), b_params, strict=True))
+    pairs = list(zip(f.params or (), b_params, strict=True))
+    params = tuple(lub(x, y, prover) for x, y in pairs)
+    if any(_blurs(j, x) or _blurs(j, y) for j, (x, y) in zip(params, pairs, strict=True)):
+        return None
     ret = glb(f.ret, b_ret, prover)
     binders = None if ret is None else bound_by(f.binders, params, ret)
     if ret is None or binders is None:
         return None
     return FuncStructInfo(params, ret, a.purity or b.purity, None, binders)
+
+
+def _blurs(joined: StructInfo, part: StructInfo) -> bool:
+    """Whether a parameter that counts its dimensions came from one that says them."""
+    match joined, part:
+        case TensorStructInfo(shape=None), TensorStructInfo(shape=Expr()):
+            return rank(joined) > 0
+        case ShapeStructInfo(values=None), ShapeStructInfo(values=tuple()):
+            return rank(joined) > 0
+        case PrimStructInfo(value=None), PrimStructInfo(value=PrimExpr()):
+            return True
+        case TupleStructInfo(fields=js), TupleStructInfo(fields=ps):
+            return any(_blurs(j, p) for j, p in zip(js, ps, strict=True))
+        case FuncStructInfo(), _:
+            return joined is not part
+    return False
 
 
 def _correspondence(

@@ -50,6 +50,16 @@ class Compatibility(Node):
     relation: Relation | None = None
 
     @property
+    def message(self) -> str:
+        """What does not fit and where, both values named; empty where compatible."""
+        if self.reason is None:
+            return ""
+        from rlx.solver.order.explain import where, why
+
+        place = where(self.path[:-1] if self.reason.left is not None else self.path)
+        return f"{place}: {why(self.reason)}" if place else why(self.reason)
+
+    @property
     def path(self) -> Path:
         """Where inside the annotations the reason stands."""
         return self.reason.path if self.reason else ()

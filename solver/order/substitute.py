@@ -53,17 +53,21 @@ def substitute_prim(expr: PrimExpr, mapping: Mapped) -> PrimExpr:
     if kind is tir.IntImm:
         return expr
     if kind is tir.Var:
-        image = mapping.get(expr)  # type: ignore[call-overload]
-        return expr if image is None else image  # type: ignore[no-any-return]
+        return _image(expr, mapping) or expr
 
     def change(node: PrimExpr) -> PrimExpr | None:
-        if type(node) is tir.Var:
-            return mapping.get(node)  # type: ignore[return-value]
-        return _fold(node)
+        return _image(node, mapping) if type(node) is tir.Var else _fold(node)
 
     if not any(v in mapping for v in walk.variables((expr,))):
         return expr
     return walk.transform((expr,), change)[0]
+
+
+def _image(var: PrimExpr, mapping: Mapped) -> PrimExpr | None:
+    """The prim expression that stands for a shape variable."""
+    image = mapping.get(var)  # type: ignore[call-overload]
+    assert image is None or isinstance(image, PrimExpr)
+    return image
 
 
 def _fold(node: PrimExpr) -> PrimExpr | None:
@@ -170,10 +174,9 @@ def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
     """
     if not info.binders:
         return info
-    fresh = {v: tir.Var(v.name, v.dtype) for v in info.binders}
-    mapping: Mapped = dict(fresh)
+    binders = tuple(tir.Var(v.name, v.dtype) for v in info.binders)
+    mapping: dict[Key, Image] = dict(zip(info.binders, binders, strict=True))
     params = info.params and tuple(_substitute(p, mapping) for p in info.params)
-    binders = tuple(fresh.values())
     ret = _substitute(info.ret, mapping)
     return FuncStructInfo(params, ret, info.purity, info.derive_func, binders)
 
