@@ -83,6 +83,8 @@ def _quotient(engine: Engine, a: Poly, b: Poly) -> Range:
     if divisor[0] is None or divisor[0] < 0:
         return _ANY
     small, large = max(1, divisor[0]), divisor[1]
+    if large is not None and large < 1:
+        return _ANY
     if low is not None:
         if low < 0:
             low = low // small
