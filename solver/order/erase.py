@@ -48,9 +48,17 @@ class _Scope:
 
     def knows(self, values: tuple[PrimExpr, ...]) -> bool:
         """Whether all variables of some dimensions are in scope."""
-        if all(type(v) is tir.IntImm for v in values):
-            return True
-        return all(v in self._bound or v in self._shape_vars for v in walk.variables(values))
+        compound: list[PrimExpr] = []
+        for value in values:
+            if type(value) is tir.Var:
+                if not self._knows_shape_var(value):
+                    return False
+            elif type(value) is not tir.IntImm:
+                compound.append(value)
+        return not compound or all(map(self._knows_shape_var, walk.variables(compound)))
+
+    def _knows_shape_var(self, var: tir.Var) -> bool:
+        return var in self._bound or var in self._shape_vars
 
     def knows_var(self, var: ast.Var) -> bool:
         """Whether a Relax variable is in scope."""

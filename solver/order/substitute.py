@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -20,8 +21,11 @@ from rlx.spec.registry import rule
 
 Key = tir.Var | ast.Var
 Image = PrimExpr | ast.Expr
-Mapped = Mapping[Key, Image]
-"""Shape variables to prim expressions, and variables that hold a shape to shape expressions."""
+Mapped = Mapping[Any, Image]
+"""Shape variables to prim expressions, and variables that hold a shape to shape expressions.
+
+The keys are :data:`Key`; a mapping type is invariant in its keys, and callers have only shape variables.
+"""
 
 _FOLDED: dict[type[PrimExpr], Callable[[int, int], int]] = {
     tir.Add: lambda a, b: a + b,
@@ -65,7 +69,7 @@ def substitute_prim(expr: PrimExpr, mapping: Mapped) -> PrimExpr:
 
 def _image(var: PrimExpr, mapping: Mapped) -> PrimExpr | None:
     """The prim expression that stands for a shape variable."""
-    image = mapping.get(var)  # type: ignore[call-overload]
+    image = mapping.get(var)
     assert image is None or isinstance(image, PrimExpr)
     return image
 
