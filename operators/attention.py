@@ -1,0 +1,117 @@
+"""Attention: queries look up keys and mix values, head by head."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.tir import EQ, FloorMod, Or, PrimExpr
+from rlx.operators.declare import operator
+from rlx.operators.dims import ONE, ZERO, literal, same
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import Tensor, place, rank, ranked, tensor
+from rlx.spec.registry import rule
+
+_AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
+
+
+@rule("OBL-attention", "00000000")
+def fits(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
+    """Query, key and value belong together: batches, the keys' length, heads, and the heads' width."""
+    pairs = (
+        ("OBL-attention-batch", query[0], key[0], 0, 1, 0),
+        ("OBL-attention-batch", query[0], value[0], 0, 2, 0),
+        ("OBL-attention-length", key[1], value[1], 1, 2, 1),
+        ("OBL-attention-heads", key[2], value[2], 1, 2, 2),
+        ("OBL-attention-width", query[3], key[3], 0, 1, 3),
+    )
+    held = True
+    for code, a, b, i, j, k in pairs:
+        held = held and site.equal(
+            code,
+            a,
+            b,
+            lambda a=a, b=b, i=i, j=j, k=k: (  # type: ignore[misc]
+                f"the {_AXES[k]} differ: {show(a)} {site.of(i)} and {show(b)} {site.of(j)}"
+            ),
+            j,
+        )
+    return held and _shared(site, query[2], key[2])
+
+
+def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
+    """Each key head serves the same number of query heads."""
+    if same(heads, groups):
+        site.ctx.discharged += 1
+        return True
+    return site.require(
+        "OBL-attention-groups",
+        EQ(FloorMod(heads, groups), ZERO),
+        lambda: (
+            f"{show(heads)} heads {site.of(0)} cannot share {show(groups)} heads {site.of(1)} evenly"
+        ),
+        1,
+    )
+
+
+@rule("OBL-bias", "00000000")
+def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
+    """The bias broadcasts to (batch, heads, queries, keys)."""
+    wanted = (query[0], query[2], query[1], key[1])
+    for k, (dim, aim) in enumerate(zip(bias, wanted, strict=True)):
+        if same(dim, aim) or (literal(dim) == 1 and k < 3):
+            site.ctx.discharged += 1
+            continue
+        condition: PrimExpr = EQ(dim, aim)
+        if literal(dim) is None and k < 3:
+            condition = Or(condition, EQ(dim, ONE))
+        held = site.require(
+            "OBL-bias-dims",
+            condition,
+            lambda dim=dim, aim=aim: (  # type: ignore[misc]
+                f"the bias {site.of(3)} does not broadcast to {show_shape(wanted)}: "
+                f"{show(dim)} against {show(aim)}"
+            ),
+            3,
+        )
+        if not held:
+            return
+
+
+_OPTIONS = "scale: expr? = None, causal_mask: str? = None, window_size: expr? = None"
+
+
+@operator("relax.nn.attention", f"query, key, value, bias: tensor? = None, {_OPTIONS}")
+@operator("relax.nn.attention_bias", f"query, key, value, bias: tensor? = None, {_OPTIONS}")
+def attention(
+    site: Site, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *rest: object
+) -> StructInfo:
+    """For each query the mean of the values, weighted by how well it fits their keys."""
+    for index, info in enumerate((query, key, value)):
+        rank(site, info, index, 4)
+    if bias is not None:
+        rank(site, bias, 3, 4)
+    device = place(site, (query, key, value))
+    q, k, v = site.dims(query), site.dims(key), site.dims(value)
+    if q is None or k is None or v is None:
+        return ranked(4, query.dtype, device)
+    if fits(site, q, k, v) and bias is not None and (b := site.dims(bias)) is not None:
+        biased(site, q, k, b)
+    if v[3] is q[3]:
+        return query
+    return tensor((q[0], q[1], q[2], v[3]), query.dtype, device)
+
+
+@operator(
+    "relax.nn.attention_var_len",
+    "queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k: tensor? = None, "
+    f"max_seqlen_k: tensor? = None, {_OPTIONS}",
+)
+def attention_var_len(
+    site: Site,
+    query: TensorStructInfo,
+    key: TensorStructInfo,
+    value: TensorStructInfo,
+    *rest: object,
+) -> StructInfo:
+    """Attention over sequences of different lengths, one after the other in one axis."""
+    return attention(site, query, key, value, None)

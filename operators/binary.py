@@ -1,0 +1,149 @@
+"""Two operands of one element type, broadcast to one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.tir import EQ, Or, PrimExpr
+from rlx.operators.declare import operator
+from rlx.operators.dims import ONE, literal, same
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import Operand, Tensor, agree, place, ranked, tensor
+from rlx.spec.registry import rule
+
+ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
+bitwise_and bitwise_or bitwise_xor left_shift logical_and logical_or logical_xor right_shift"""
+COMPARISON = "equal greater greater_equal less less_equal not_equal"
+
+_SCALAR: Dims = (ONE,)
+
+
+@rule("OBL-broadcast", "00000000")
+def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
+    """The shape that two shapes broadcast to; None where it depends on which dimension is 1.
+
+    Parameters
+    ----------
+    i, j
+        The arguments that the shapes are of.
+    """
+    if len(a) < len(b):
+        a, b, i, j = b, a, j, i
+    lead = len(a) - len(b)
+    result: list[PrimExpr] | None = list(a)
+    for k, y in enumerate(b, lead):
+        x = a[k]
+        if same(x, y) or literal(y) == 1:
+            site.ctx.discharged += 1
+        elif literal(x) == 1:
+            site.ctx.discharged += 1
+            if result is not None:
+                result[k] = y
+        elif not _equal_or_one(site, (a, b), (x, y), (i, j)):
+            result = None
+    if result is None:
+        return None
+    return a if all(map(_is, result, a)) else tuple(result)
+
+
+def _is(x: object, y: object) -> bool:
+    return x is y
+
+
+def _equal_or_one(
+    site: Site, shapes: tuple[Dims, Dims], pair: tuple[PrimExpr, PrimExpr], at: tuple[int, int]
+) -> bool:
+    """Whether two dimensions are proved equal; if not, it is an obligation that they fit."""
+    x, y = pair
+    if (literal(x) is None or literal(y) is None) and site.ctx.prover.equal(
+        x, y
+    ).status == "proved":
+        site.ctx.discharged += 1
+        return True
+    ones = [EQ(dim, ONE) for dim in pair if literal(dim) is None]
+    condition: PrimExpr = EQ(x, y)
+    for one in ones:
+        condition = Or(condition, one)
+    site.require(
+        "OBL-broadcast-dims",
+        condition,
+        lambda: (
+            f"the shapes {show_shape(shapes[0])} {site.of(at[0])} and {show_shape(shapes[1])} {site.of(at[1])} "
+            f"do not broadcast: {show(x)} against {show(y)}"
+        ),
+        at[1],
+    )
+    return False
+
+
+def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
+    """Arithmetic: the common element type."""
+    if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
+        return PrimStructInfo(agree(site, (x1, x2)))
+    return shaped(site, (x1, x2), agree(site, (x1, x2)))
+
+
+def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:
+    """A comparison: Booleans."""
+    agree(site, (x1, x2))
+    if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
+        return PrimStructInfo(BOOL)
+    return shaped(site, (x1, x2), BOOL)
+
+
+def combine(site: Site, infos: Sequence[Tensor]) -> StructInfo:
+    """Any number of tensors of one element type, broadcast."""
+    return shaped(site, infos, agree(site, infos))
+
+
+def shaped(site: Site, infos: Sequence[Operand], kind: DataType, first: int = 0) -> Tensor:
+    """A tensor of the shape that all broadcast to; arguments are counted from ``first``."""
+    head = infos[0]
+    device = place(site, infos, first)
+    if type(head) is TensorStructInfo and _one_shape(head, infos):
+        if head.dtype is kind and head.vdevice is device:
+            return head
+        return TensorStructInfo(head.shape, kind, head.ndim, device)
+    dims: Dims | None = _dims(site, head)
+    for index, info in enumerate(infos[1:], 1):
+        other = _dims(site, info)
+        if dims is None or other is None:
+            dims = None
+            break
+        dims = broadcast(site, dims, other, first + index - 1, first + index)
+    if dims is None:
+        return ranked(_rank(site, infos), kind, device)
+    for info in infos:
+        if isinstance(info, TensorStructInfo) and _keeps(info, dims, kind, device):
+            return info
+    return tensor(dims, kind, device)
+
+
+def _one_shape(head: Tensor, infos: Sequence[Operand]) -> bool:
+    """Whether all have the same shape, known or held by the same variable."""
+    shape = head.shape
+    return shape is not None and all(getattr(x, "shape", None) is shape for x in infos)
+
+
+def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
+    """Whether an operand's struct info is already the result's."""
+    values = getattr(info.shape, "values", None)
+    return values is dims and info.dtype is kind and info.vdevice is device
+
+
+def _dims(site: Site, info: Operand) -> Dims | None:
+    return _SCALAR if isinstance(info, PrimStructInfo) else site.dims(info)
+
+
+def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
+    ranks = [1 if isinstance(x, PrimStructInfo) else site.rank(x) for x in infos]
+    return None if None in ranks else max(r for r in ranks if r is not None)
+
+
+for _name in ARITHMETIC.split():
+    operator(f"relax.{_name}", "x1: operand, x2: operand")(binary)
+for _name in COMPARISON.split():
+    operator(f"relax.{_name}", "x1: operand, x2: operand")(comparison)

@@ -1,0 +1,102 @@
+"""Arguments find their parameters: by position, by keyword, by default.
+
+How the arguments of a call are read depends only on how many are positional and which keywords there are; that plan
+is made once for each such form and kept by the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from rlx.operators.kinds import KINDS, Convert, null
+from rlx.operators.parameters import REQUIRED, Parameter
+
+if TYPE_CHECKING:
+    from rlx.operators.site import Site
+
+Reader = Callable[["Site"], Any]
+
+
+def plan(site: Site) -> tuple[Reader, ...]:
+    """How to read the value of each parameter from calls of the form of this one.
+
+    Raises
+    ------
+    Violation
+        ``D14-arity``: an argument too many, or one missing. ``D14-argument``: an unknown keyword.
+    """
+    parameters, call = site.operator.parameters, site.call
+    given = len(call.args)
+    variadic = any(p.variadic for p in parameters)
+    if given > len(parameters) and not variadic:
+        site.fail("D14-arity", f"takes {_count(len(parameters))}, but {given} are given")
+    names = {p.name for p in parameters}
+    for keyword in call.attrs:
+        if keyword not in names:
+            known = ", ".join(p.name for p in parameters) or "none"
+            site.fail(
+                "D14-argument", f"has no parameter named {keyword!r}; its parameters are {known}"
+            )
+    return tuple(_readers(site))
+
+
+def _readers(site: Site) -> Iterator[Reader]:
+    call, given = site.call, len(site.call.args)
+    for index, parameter in enumerate(site.operator.parameters):
+        convert = KINDS[parameter.kind]
+        if parameter.kind == "types":
+            yield lambda at: at.call.sinfo_args
+        elif parameter.variadic:
+            yield _rest(convert, parameter, index)
+        elif index < given:
+            if parameter.name in call.attrs:
+                site.fail("D14-arity", f"{parameter.name} is given twice", index)
+            yield _positional(convert, parameter, index)
+        elif parameter.name in call.attrs:
+            yield _keyword(convert, parameter, index)
+        else:
+            yield _default(site, convert, parameter, index)
+
+
+def _positional(convert: Convert, parameter: Parameter, index: int) -> Reader:
+    if not parameter.optional:
+        return lambda site: convert(site, site.call.args[index], parameter, index)
+
+    def read(site: Site) -> Any:
+        value = site.call.args[index]
+        return None if null(site, value) else convert(site, value, parameter, index)
+
+    return read
+
+
+def _keyword(convert: Convert, parameter: Parameter, index: int) -> Reader:
+    name, optional = parameter.name, parameter.optional
+
+    def read(site: Site) -> Any:
+        value = site.call.attrs[name]
+        if optional and null(site, value):
+            return None
+        return convert(site, value, parameter, index)
+
+    return read
+
+
+def _rest(convert: Convert, parameter: Parameter, index: int) -> Reader:
+    def read(site: Site) -> Any:
+        rest = enumerate(site.call.args[index:], index)
+        return tuple(convert(site, value, parameter, number) for number, value in rest)
+
+    return read
+
+
+def _default(site: Site, convert: Convert, parameter: Parameter, index: int) -> Reader:
+    default = parameter.default
+    if default is REQUIRED:
+        site.fail("D14-arity", f"the argument for {parameter.name} is missing")
+    value = None if default is None else convert(site, default, parameter, index)
+    return lambda _: value
+
+
+def _count(number: int) -> str:
+    return f"{number or 'no'} argument{'s' if number != 1 else ''}"

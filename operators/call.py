@@ -1,0 +1,250 @@
+"""Calls that cross into TIR and into packed functions: their result is what the call declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.node import replace
+from rlx.operators.declare import operator
+from rlx.operators.prim_call import agreement
+from rlx.operators.site import OBJECT, Site
+from rlx.spec.registry import rule
+
+Types = tuple[StructInfo, ...]
+UNIT = TupleStructInfo(())
+
+
+def declared_result(types: Types) -> StructInfo:
+    """What the type arguments of a call say of its result: Object without any, a tuple of several."""
+    if len(types) == 1:
+        return types[0]
+    return TupleStructInfo(types) if types else OBJECT
+
+
+def with_tuple(call: Call) -> Call | None:
+    """The call with a tuple literal for its arguments, which stand second (NF5).
+
+    A variable that is annotated as a tuple is taken apart; any other single argument is put into a tuple.
+    """
+    if len(call.args) < 2 or isinstance(call.args[1], ast.Tuple):
+        return None
+    given = call.args[1]
+    info = given.struct_info_annotation if isinstance(given, ast.Var) else None
+    if isinstance(info, TupleStructInfo):
+        parts: tuple[Expr, ...] = tuple(ast.TupleGetItem(given, k) for k in range(len(info.fields)))
+    elif isinstance(given, ast.Var) and info is None:
+        return None
+    else:
+        parts = (given,)
+    return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]))
+
+
+@rule("OBL-outputs", "00000000")
+def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...] | None:
+    """A call that allocates its results declares a tensor, or a tuple of tensors.
+
+    Returns
+    -------
+    tuple of TensorStructInfo, or None
+        The tensors; None where the declaration is missing or says something else.
+    """
+    if len(types) != 1:
+        site.fail(
+            "OBL-outputs-declared", f"{len(types)} results are declared, expected one out_sinfo"
+        )
+    found = types[0].fields if isinstance(types[0], TupleStructInfo) else types
+    tensors = tuple(x for x in found if isinstance(x, TensorStructInfo))
+    if len(tensors) != len(found):
+        from rlx.operators.messages import show
+
+        site.fail(
+            "OBL-outputs-tensor",
+            f"out_sinfo must be a tensor or a tuple of tensors, not {show(types[0])}",
+            best=types[0],
+        )
+    return tensors
+
+
+def _shared(info: StructInfo) -> Sequence[StructInfo]:
+    return info.fields if isinstance(info, TupleStructInfo) else (info,)
+
+
+@operator(
+    "relax.call_tir",
+    "func: expr, args: expr, tir_vars: expr? = None, out_sinfo: types",
+    normalizer=with_tuple,
+)
+def call_tir(site: Site, func: Expr, args: Expr, tir_vars: object, types: Types) -> StructInfo:
+    """A PrimFunc called on the arguments and on newly allocated results."""
+    out = outputs(site, types)
+    if out is not None:
+        agreement(site, func, args, out, tir_vars)
+    return types[0]
+
+
+@operator(
+    "relax.call_tir_with_grad",
+    "func: expr, args: expr, tir_vars: expr? = None, te_grad_name: str = '', "
+    "te_grad_kwargs: expr = None, out_sinfo: types",
+    normalizer=with_tuple,
+)
+def call_tir_with_grad(
+    site: Site, func: Expr, args: Expr, tir_vars: object, name: str, kwargs: object, types: Types
+) -> StructInfo:
+    """As ``call_tir``, with the name of the function that computes the gradient."""
+    return call_tir(site, func, args, tir_vars, types)
+
+
+@rule("OBL-inplace", "00000000")
+def overwritten(
+    site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
+) -> None:
+    """Each result names the argument it overwrites, or -1: one that is there, none twice."""
+    if len(indices) != count:
+        site.fail(
+            "OBL-inplace-length",
+            f"inplace_indices has {len(indices)} elements for {count} result{'s' * (count != 1)}",
+        )
+    used = [k for k in indices if k != -1]
+    if any(not 0 <= k < len(given) for k in used):
+        site.fail(
+            "OBL-inplace-range",
+            f"inplace_indices {list(indices)} must be -1 or name one of {len(given)} arguments",
+        )
+    if len(set(used)) != len(used):
+        site.fail(
+            "OBL-inplace-repeated", f"inplace_indices {list(indices)} overwrite an argument twice"
+        )
+    if not used:
+        site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")
+
+
+@operator(
+    "relax.call_tir_inplace",
+    "func: expr, args: expr, tir_vars: expr? = None, inplace_indices: ints, out_sinfo: types",
+    normalizer=with_tuple,
+)
+def call_tir_inplace(
+    site: Site, func: Expr, args: Expr, tir_vars: object, indices: tuple[int, ...], types: Types
+) -> StructInfo:
+    """As ``call_tir``, with results that overwrite arguments."""
+    out = outputs(site, types)
+    given = _shared(site.ctx.info(args))
+    if out is not None:
+        overwritten(site, indices, given, len(out))
+        reuses(site, indices, given, out)
+        agreement(
+            site, func, args, tuple(o for o, k in zip(out, indices, strict=True) if k < 0), tir_vars
+        )
+    return types[0]
+
+
+@rule("OBL-reuse", "00000000")
+def reuses(
+    site: Site,
+    indices: Sequence[int],
+    given: Sequence[StructInfo],
+    out: Sequence[TensorStructInfo],
+) -> None:
+    """A result that overwrites an argument has its element type and shape."""
+    from rlx.operators.messages import show
+
+    for number, (result, k) in enumerate(zip(out, indices, strict=True)):
+        info = given[k] if k >= 0 else None
+        if not isinstance(info, TensorStructInfo):
+            continue
+        words = f"result {number}, {show(result)}, overwrites argument {k}, {show(info)}"
+        if info.dtype != result.dtype and not info.dtype.is_void:
+            site.fail("OBL-reuse-dtype", f"{words}: the element types differ", 1)
+        a, b = site.dims(info), site.dims(result)
+        if a is None or b is None:
+            continue
+        if len(a) != len(b):
+            site.fail("OBL-reuse-rank", f"{words}: the ranks differ", 1)
+        for x, y in zip(a, b, strict=True):
+            message = partial(str.format, "{}: the shapes differ", words)
+            site.equal("OBL-reuse-shape", x, y, message, 1)
+
+
+@operator(
+    "relax.call_dps_packed", "func: expr, args: expr, out_sinfo: types", normalizer=with_tuple
+)
+def call_dps_packed(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+    """A packed function called on the arguments and on newly allocated results."""
+    outputs(site, types)
+    return types[0]
+
+
+@operator("relax.call_pure_packed", "func: expr, *args: expr, sinfo_args: types")
+def call_pure_packed(site: Site, func: Expr, args: tuple[Expr, ...], types: Types) -> StructInfo:
+    """A packed function called in the belief that it has no visible effect."""
+    return declared_result(types)
+
+
+@operator(
+    "relax.call_inplace_packed", "func: expr, *args: expr, inplace_indices: ints, sinfo_args: types"
+)
+def call_inplace_packed(
+    site: Site, func: Expr, args: tuple[Expr, ...], indices: tuple[int, ...], types: Types
+) -> StructInfo:
+    """A packed function that overwrites arguments which nothing else uses."""
+    given = [site.ctx.info(arg) for arg in args]
+    result = declared_result(types)
+    out = _shared(result)
+    overwritten(site, indices, given, len(out))
+    tensors = [x for x in out if isinstance(x, TensorStructInfo)]
+    if len(tensors) == len(out):
+        reuses(site, indices, given, tensors)
+    return result
+
+
+@operator("relax.call_builtin_with_ctx", "func: expr, args: expr, sinfo_args: types", pure=False)
+@operator("relax.invoke_closure", "closure: expr, args: expr, sinfo_args: types", pure=False)
+@operator("relax.invoke_pure_closure", "closure: expr, args: expr, sinfo_args: types")
+@operator("relax.call_py_func", "func_name: expr, args: expr, out_sinfo: types")
+@operator(
+    "relax.dist.call_tir_local_view", "func: expr, args: expr, tir_vars: expr? = None, out: types"
+)
+def as_declared(site: Site, func: Expr, args: Expr, *rest: Types) -> StructInfo:
+    """A call whose result is known only from what it declares."""
+    return declared_result(rest[-1])
+
+
+@operator("relax.make_closure", "func: expr, args: expr")
+def make_closure(site: Site, func: Expr, args: Expr) -> StructInfo:
+    """A function together with the values it captures."""
+    return OBJECT
+
+
+@operator("relax.vm.call_tir_dyn", "func: expr, args: expr", pure=False)
+def call_tir_dyn(site: Site, func: Expr, args: Expr) -> StructInfo:
+    """A PrimFunc called on arguments and on results that are already allocated."""
+    return UNIT
+
+
+@operator("relax.assert_op", "condition: expr, *format_args: expr, format: expr = ''", pure=False)
+def assert_op(site: Site, condition: Expr, values: tuple[Expr, ...], text: object) -> StructInfo:
+    """Stops the program unless a Boolean scalar is true."""
+    asserted(site, condition)
+    return UNIT
+
+
+@rule("OBL-assert", "00000000")
+def asserted(site: Site, condition: Expr) -> None:
+    """The condition of an assertion is a Boolean scalar."""
+    info = site.ctx.info(condition)
+    kind = getattr(info, "dtype", None)
+    ndim = site.rank(info) if isinstance(info, TensorStructInfo) else 0
+    if isinstance(info, ast.ObjectStructInfo) or (kind is None and site.ctx.poisoned(condition)):
+        return
+    if kind is None or not (kind.code == "bool" or kind.is_void) or ndim not in (0, None):
+        site.fail("OBL-assert-bool", f"{site.shown(0)} must be a Boolean scalar", 0, UNIT)
+
+
+@operator("relax.print", "*values: expr, format: expr = ''", pure=False)
+def print_values(site: Site, values: tuple[Expr, ...], text: object) -> StructInfo:
+    """Writes values to the console."""
+    return UNIT

@@ -1,0 +1,156 @@
+"""Tensors out of nothing, or out of a shape."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from rlx.grammar.ast import (
+    Expr,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+)
+from rlx.grammar.dtype import FLOAT32, INT64, VOID, DataType
+from rlx.grammar.tir import GE, NE, FloatImm, PrimExpr, type_of
+from rlx.operators.declare import operator
+from rlx.operators.dims import ZERO, add, ceildiv, const, floordiv, literal, sub
+from rlx.operators.messages import show
+from rlx.operators.site import Site
+from rlx.operators.tensors import Operand, like, rank, ranked, tensor
+from rlx.spec.registry import rule
+
+
+def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
+    """A tensor of a shape that an expression gives."""
+    if isinstance(shape, ShapeExpr):
+        lengths(site, shape)
+        return TensorStructInfo(shape, kind, len(shape.values))
+    info = site.ctx.info(shape)
+    return TensorStructInfo(shape, kind, info.ndim if isinstance(info, ShapeStructInfo) else -1)
+
+
+@rule("OBL-lengths", "00000000")
+def lengths(site: Site, shape: ShapeExpr) -> None:
+    """No dimension of a new tensor is negative."""
+    for dim in shape.values:
+        if (literal(dim) or 0) < 0:
+            site.fail("OBL-lengths-negative", f"the shape has a dimension of {show(dim)}", 0)
+
+
+@operator("relax.zeros", "shape: shape, dtype: dtype")
+@operator("relax.ones", "shape: shape, dtype: dtype")
+def constant(site: Site, shape: Expr, kind: DataType | None) -> StructInfo:
+    """All zeros or all ones."""
+    return filled(site, shape, kind or VOID)
+
+
+@operator("relax.zeros_like", "x, dtype: dtype? = None")
+@operator("relax.ones_like", "x, dtype: dtype? = None")
+def constant_like(site: Site, x: TensorStructInfo, kind: DataType | None) -> StructInfo:
+    """All zeros or all ones, in the shape of another tensor."""
+    return x if kind is None else like(x, kind)
+
+
+@operator("relax.full", "shape: shape, fill_value: operand, dtype: dtype? = None")
+def full(site: Site, shape: Expr, value: Operand, kind: DataType | None) -> StructInfo:
+    """One value everywhere."""
+    _scalar(site, value)
+    return filled(site, shape, kind or value.dtype)
+
+
+@operator("relax.full_like", "x, fill_value: operand, dtype: dtype? = None")
+def full_like(site: Site, x: TensorStructInfo, value: Operand, kind: DataType | None) -> StructInfo:
+    """One value everywhere, in the shape of another tensor."""
+    _scalar(site, value)
+    return x if kind is None else like(x, kind)
+
+
+def _scalar(site: Site, value: Operand) -> None:
+    if not isinstance(value, PrimStructInfo):
+        rank(site, value, 1, 0)
+
+
+@operator("relax.eye", "n: prim, m: prim? = None, k: prim = 0, dtype: dtype? = 'float32'")
+def eye(
+    site: Site, n: PrimExpr | None, m: PrimExpr | None, k: PrimExpr | None, kind: DataType | None
+) -> StructInfo:
+    """Ones on a diagonal."""
+    columns = n if m is None else m
+    if n is None or columns is None:
+        return ranked(2, kind or VOID)
+    return tensor((n, columns), kind or VOID)
+
+
+@operator("relax.eye_like", "x, k: prim = 0, dtype: dtype? = None")
+def eye_like(
+    site: Site, x: TensorStructInfo, k: PrimExpr | None, kind: DataType | None
+) -> StructInfo:
+    """Ones on a diagonal, in the shape of another tensor."""
+    rank(site, x, 0, 2)
+    return x if kind is None else like(x, kind)
+
+
+@operator("relax.arange", "start: prim, end: prim? = None, step: prim = 1, dtype: dtype? = None")
+def arange(
+    site: Site,
+    start: PrimExpr | None,
+    end: PrimExpr | None,
+    step: PrimExpr | None,
+    kind: DataType | None,
+) -> StructInfo:
+    """The numbers from a start to before an end; from 0 if only one is given."""
+    if end is None:
+        start, end = ZERO, start
+    if start is None or end is None or step is None:
+        return ranked(1, kind or VOID)
+    floats = any(type_of(e).is_float for e in (start, end, step))
+    length = steps(site, start, end, step)
+    kind = kind or (FLOAT32 if floats else INT64)
+    return ranked(1, kind) if length is None else tensor((length,), kind)
+
+
+@rule("OBL-arange", "00000000")
+def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
+    """The number of steps from a start to an end: the step is not 0 and leads there.
+
+    Returns
+    -------
+    PrimExpr or None
+        None where it depends on floating-point numbers that are not literals.
+    """
+    values = [e.value if isinstance(e, FloatImm) else literal(e) for e in (start, end, step)]
+    if values[2] == 0:
+        site.fail("OBL-arange-step", "the step is 0", 2)
+    known = [v for v in values if v is not None]
+    if any(isinstance(v, float) for v in known):
+        if len(known) < 3:
+            return None
+        return const(max(0, ceil((known[1] - known[0]) / known[2])))
+    if literal(step) is None:
+        site.require(
+            "OBL-arange-step", NE(step, ZERO), lambda: f"the step {show(step)} may be 0", 2
+        )
+        return floordiv(sub(add(end, step), add(start, const(1))), step)
+    down = (literal(step) or 0) < 0
+    distance = sub(start, end) if down else sub(end, start)
+    if (literal(distance) or 0) < 0 or (literal(distance) is None and start is not ZERO):
+        site.require(
+            "OBL-arange-length",
+            GE(distance, ZERO),
+            lambda: f"{show(end)} is not reached from {show(start)} in steps of {show(step)}",
+        )
+    return ceildiv(distance, const(abs(literal(step) or 1)))
+
+
+@operator(
+    "relax.hamming_window",
+    "window_size: prim, periodic: prim, alpha: prim, beta: prim, dtype: dtype",
+)
+def hamming_window(
+    site: Site, size: PrimExpr | None, *rest: PrimExpr | DataType | None
+) -> StructInfo:
+    """The weights of a Hamming window."""
+    kind = rest[-1] if isinstance(rest[-1], DataType) else VOID
+    return ranked(1, kind) if size is None else tensor((size,), kind)

@@ -1,0 +1,113 @@
+"""What an operator is: a name, parameters, purity, a rule for its struct info, a normalisation.
+
+Declaring one means decorating its rule; the rule receives the call's :class:`Site` and one value per
+parameter, converted to the parameter's kind::
+
+    @operator("relax.concat", "tensors: tensors, axis: int? = 0")
+    def concat(site: Site, tensors: Tensors, axis: int | None) -> StructInfo: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.grammar.ast import Call, StructInfo
+from rlx.operators.binding import Reader, plan
+from rlx.operators.context import OperatorContext
+from rlx.operators.parameters import Parameter, parameters
+from rlx.operators.site import Site, Violation
+
+Rule = Callable[..., StructInfo]
+Normalizer = Callable[[Call], Call | None]
+
+declared: dict[str, Operator] = {}
+"""The operators of the families imported so far."""
+
+
+class Operator:
+    """A built-in operator.
+
+    Attributes
+    ----------
+    name
+        The full name: ``relax.nn.relu``.
+    pure
+        Whether a call of it has no visible effect.
+    signature
+        The parameters as the declaration writes them.
+    rule
+        Derives the struct info of a call from the values of the parameters.
+    """
+
+    __slots__ = ("_normalizer", "_parameters", "_plans", "name", "pure", "rule", "signature")
+
+    def __init__(
+        self, name: str, signature: str, rule: Rule, pure: bool, normalizer: Normalizer | None
+    ) -> None:
+        self.name, self.signature, self.rule, self.pure = name, signature, rule, pure
+        self._normalizer = normalizer
+        self._parameters: tuple[Parameter, ...] | None = None
+        self._plans: dict[object, tuple[Reader, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"Operator({self.name!r}, {self.signature!r})"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters in order."""
+        if self._parameters is None:
+            self._parameters = parameters(self.signature)
+        return self._parameters
+
+    def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
+        """The struct info of a call.
+
+        What the rule finds wrong is reported to the context, at most one error for a mistake; the result is
+        then what is still certain.
+        """
+        site = Site(self, call, ctx)
+        attrs = call.attrs
+        shape = (len(call.args), *attrs) if attrs else len(call.args)
+        try:
+            readers = self._plans.get(shape)
+            if readers is None:
+                readers = self._plans[shape] = plan(site)
+            result: StructInfo = self.rule(site, *[read(site) for read in readers])
+        except Violation as violation:
+            ctx.report(violation.code, "error", f"{site.name}: {violation.message}", violation.at)
+            return violation.best
+        return result
+
+    def normalize(self, call: Call) -> Call | None:
+        """The call in the form that the normal form asks of this operator (NF5, WF23).
+
+        Returns
+        -------
+        Call or None
+            None where the call already has that form, or the operator asks for none.
+        """
+        return None if self._normalizer is None else self._normalizer(call)
+
+
+def operator(
+    name: str, signature: str, *, pure: bool = True, normalizer: Normalizer | None = None
+) -> Callable[[Rule], Rule]:
+    """Declare an operator by its rule.
+
+    Parameters
+    ----------
+    name
+        The full name.
+    signature
+        The parameters; see :mod:`rlx.operators.parameters`.
+    pure
+        Whether a call of it has no visible effect.
+    normalizer
+        The form that calls must have; see :meth:`Operator.normalize`.
+    """
+
+    def declare(rule: Rule) -> Rule:
+        declared[name] = Operator(name, signature, rule, pure, normalizer)
+        return rule
+
+    return declare

@@ -1,0 +1,147 @@
+"""Dimensions computed from dimensions: literals folded, the rest written as a person would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlx.grammar.tir import Add, Binary, FloorDiv, IntImm, Max, Min, Mul, PrimExpr, Sub
+
+_SMALL = tuple(IntImm(value) for value in range(-1, 1025))
+MINUS_ONE, ZERO, ONE = _SMALL[:3]
+
+
+def const(value: int) -> IntImm:
+    """An int64 literal; small ones are shared."""
+    return _SMALL[value + 1] if -1 <= value <= 1024 else IntImm(value)
+
+
+def literal(dim: PrimExpr | None) -> int | None:
+    """The value of a dimension that is a literal, else None."""
+    return dim.value if type(dim) is IntImm else None
+
+
+def same(a: PrimExpr, b: PrimExpr) -> bool:
+    """Whether two dimensions are equal on sight: one object, or equal literals."""
+    return a is b or (type(a) is IntImm and type(b) is IntImm and a.value == b.value)
+
+
+def add(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a + b``"""
+    x, y = literal(a), literal(b)
+    if x is not None and y is not None:
+        return const(x + y)
+    if x is not None:
+        a, b, y = b, a, x
+    if y is None:
+        return Add(a, b)
+    if y == 0:
+        return a
+    if type(a) is Add and (inner := literal(a.b)) is not None:
+        return add(a.a, const(inner + y))
+    if type(a) is Sub and (inner := literal(a.b)) is not None:
+        return add(a.a, const(y - inner))
+    return Add(a, const(y)) if y > 0 else Sub(a, const(-y))
+
+
+def sub(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a - b``"""
+    y = literal(b)
+    if y is not None:
+        return add(a, const(-y))
+    if a is b:
+        return ZERO
+    if type(a) is Add and a.b is b:
+        return a.a
+    if type(a) is Add and a.a is b:
+        return a.b
+    return Sub(a, b)
+
+
+def mul(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a * b``"""
+    x, y = literal(a), literal(b)
+    if x is not None and y is not None:
+        return const(x * y)
+    if x is not None:
+        a, b, y = b, a, x
+    if y is None:
+        return Mul(a, b)
+    if y == 0:
+        return ZERO
+    if y == 1:
+        return a
+    inner = literal(a.b) if isinstance(a, Binary) else None
+    if inner is None:
+        return Mul(a, const(y))
+    if type(a) is Mul:
+        return mul(a.a, const(inner * y))
+    if type(a) is Add or type(a) is Sub:
+        return add(mul(a.a, const(y)), const(inner * y if type(a) is Add else -inner * y))
+    return Mul(a, const(y))
+
+
+def floordiv(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a // b``; a literal divisor must not be 0."""
+    x, y = literal(a), literal(b)
+    if x is not None and y:
+        return const(x // y)
+    if y == 1:
+        return a
+    if y and type(a) is Mul and (inner := literal(a.b)) is not None and inner % y == 0:
+        return mul(a.a, const(inner // y))
+    return FloorDiv(a, b)
+
+
+def exact(a: PrimExpr, by: int) -> PrimExpr | None:
+    """``a // by`` where it is plain that ``by`` divides, else None."""
+    if by == 1:
+        return a
+    value = literal(a)
+    if value is not None:
+        return const(value // by) if value % by == 0 else None
+    if type(a) is Mul and (factor := literal(a.b)) is not None and factor % by == 0:
+        return mul(a.a, const(factor // by))
+    return None
+
+
+def ceildiv(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a // b`` rounded up."""
+    y = literal(b)
+    whole = exact(a, y) if y else None
+    return floordiv(add(a, sub(b, ONE)), b) if whole is None else whole
+
+
+def minimum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``min(a, b)``"""
+    x, y = literal(a), literal(b)
+    if x is not None and y is not None:
+        return const(min(x, y))
+    return a if a is b else Min(a, b)
+
+
+def maximum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``max(a, b)``"""
+    x, y = literal(a), literal(b)
+    if x is not None and y is not None:
+        return const(max(x, y))
+    return a if a is b else Max(a, b)
+
+
+def product(dims: Iterable[PrimExpr]) -> PrimExpr:
+    """The product of all, 1 of none; the literals are multiplied into one factor, written last."""
+    whole, symbolic = 1, None
+    for dim in dims:
+        value = literal(dim)
+        if value is not None:
+            whole *= value
+        else:
+            symbolic = dim if symbolic is None else Mul(symbolic, dim)
+    return const(whole) if symbolic is None else mul(symbolic, const(whole))
+
+
+def total(dims: Iterable[PrimExpr]) -> PrimExpr:
+    """The sum of all, 0 of none."""
+    result: PrimExpr = ZERO
+    for dim in dims:
+        result = add(result, dim)
+    return result

@@ -1,0 +1,124 @@
+"""Images and volumes: resizing and sampling on grids."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.dtype import DataType
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.declare import Rule, operator
+from rlx.operators.dims import const
+from rlx.operators.layout import layout, layout_rank
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import rank, ranked, tensor
+from rlx.operators.windows import SPATIAL
+from rlx.spec.registry import rule
+
+_RESIZE = (
+    "data, size: shape, roi: expr? = None, layout: str = '{layout}', method: str = 'linear', "
+    "coordinate_transformation_mode: str = 'half_pixel', rounding_method: str = 'round', "
+    "cubic_alpha: number = -0.75, cubic_exclude: number = 0, extrapolation_value: number = 0.0, "
+    "out_dtype: dtype? = None"
+)
+
+
+@rule("OBL-size", "00000000")
+def size_of(site: Site, size: Expr, count: int) -> Dims | None:
+    """A size has a length for each spatial axis; one stands for all. None where it is not known."""
+    dims = size.values if isinstance(size, ShapeExpr) else None
+    if dims is not None and len(dims) == 1:
+        return dims * count
+    if dims is not None and len(dims) != count:
+        site.fail("OBL-size-length", f"the size {show_shape(dims)} should have {count} elements", 1)
+    return dims
+
+
+def _resize(count: int) -> Rule:
+    axes = f"NC{SPATIAL[count]}"
+
+    def resize(
+        site: Site, data: TensorStructInfo, size: Expr, roi: object, text: str, *rest: object
+    ) -> StructInfo:
+        """The image at another size."""
+        kind = rest[-1] if isinstance(rest[-1], DataType) else data.dtype
+        best = ranked(layout_rank(text), kind, data.vdevice)
+        held = layout(site, text, axes, site.rank(data), 0, best)
+        lengths, dims = size_of(site, size, count), site.dims(data)
+        if lengths is None or dims is None:
+            return best
+        x = held.canonical(dims, axes)
+        return tensor(held.arrange((*x[:2], *lengths), axes), kind, data.vdevice)
+
+    return resize
+
+
+for _count in (2, 3):
+    operator(f"relax.image.resize{_count}d", _RESIZE.format(layout=f"NC{SPATIAL[_count]}"))(
+        _resize(_count)
+    )
+
+
+@operator(
+    "relax.image.grid_sample",
+    "data, grid, method: str = 'bilinear', layout: str = 'NCHW', padding_mode: str = 'zeros', "
+    "align_corners: int = False",
+)
+def grid_sample(
+    site: Site, data: TensorStructInfo, grid: TensorStructInfo, method: str, text: str, *rest: int
+) -> StructInfo:
+    """The image at the points of a grid, which holds their coordinates along axis 1."""
+    count = max(layout_rank(text) - 2, 2)
+    axes = f"NC{SPATIAL[min(count, 3)]}"
+    best = ranked(layout_rank(text), data.dtype, data.vdevice)
+    held = layout(site, text, axes, site.rank(data), 0, best)
+    rank(site, grid, 1, count + 2)
+    dims, points = site.dims(data), site.dims(grid)
+    if dims is None or points is None:
+        return best
+    x = held.canonical(dims, axes)
+    grids(site, x[0], points, count)
+    return tensor(held.arrange((*x[:2], *points[2:]), axes), data.dtype, data.vdevice)
+
+
+@rule("OBL-grid", "00000000")
+def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
+    """A grid for each image, with a coordinate for each spatial axis along axis 1."""
+    for code, wanted, found, what in (
+        ("OBL-grid-batch", batch, points[0], "images"),
+        ("OBL-grid-coordinates", const(count), points[1], "coordinates"),
+    ):
+        site.equal(
+            code,
+            wanted,
+            found,
+            lambda wanted=wanted, found=found, what=what: (  # type: ignore[misc]
+                f"there are {show(wanted)} {what}, but {show(found)} in the grid {site.of(1)}"
+            ),
+            1,
+        )
+
+
+@operator("relax.image.affine_grid", "data, size: shape, align_corners: int = True")
+def affine_grid(site: Site, data: TensorStructInfo, size: Expr, align_corners: int) -> StructInfo:
+    """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid to."""
+    rank(site, data, 0, 3)
+    dims = site.dims(data)
+    count = len(size.values) if isinstance(size, ShapeExpr) and len(size.values) > 1 else 2
+    lengths = size_of(site, size, count)
+    if dims is None or lengths is None:
+        return ranked(count + 2, data.dtype, data.vdevice)
+    transforms(site, dims, count)
+    return tensor((dims[0], const(count), *lengths), data.dtype, data.vdevice)
+
+
+@rule("OBL-affine", "00000000")
+def transforms(site: Site, dims: Dims, count: int) -> None:
+    """The transformation is a matrix of one row for each axis and one column more."""
+    for dim, wanted in zip(dims[1:], (count, count + 1), strict=True):
+        site.equal(
+            "OBL-affine-matrix",
+            dim,
+            const(wanted),
+            lambda: f"a grid of {count} axes needs {count} by {count + 1} matrices {site.of(0)}",
+            0,
+        )

@@ -1,0 +1,385 @@
+"""Elements picked and placed by indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlx.grammar.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.dtype import INT32, INT64, VOID
+from rlx.grammar.tir import GE, LT, PrimExpr, type_of
+from rlx.operators.binary import broadcast, shaped
+from rlx.operators.declare import operator
+from rlx.operators.dims import ZERO, const, literal
+from rlx.operators.kinds import Tensors
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import (
+    Operand,
+    agree,
+    axis,
+    elements,
+    fields,
+    like,
+    rank,
+    ranked,
+    resized,
+    tensor,
+)
+from rlx.spec.registry import rule
+
+
+@rule("OBL-bounds", "00000000")
+def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
+    """Indices that the text gives are within the axis, as far as they are known."""
+    for value in _extremes(site, index):
+        number = literal(value)
+        if number is not None and number < 0 and negative:
+            holds: tuple[PrimExpr, ...] = (GE(length, const(-number)),)
+        elif number is not None and number >= 0:
+            holds = (LT(value, length),)
+        else:
+            holds = (GE(value, ZERO), LT(value, length))
+        site.require(
+            "OBL-bounds-index",
+            holds,
+            lambda value=value: (  # type: ignore[misc]
+                f"the index {show(value)} is out of bounds for an axis of length {show(length)} "
+                f"{site.of(0)}"
+            ),
+            index,
+        )
+
+
+def _extremes(site: Site, index: int) -> list[PrimExpr]:
+    """The smallest and largest of the indices that an argument names, where it is a literal."""
+    given = site.argument(index)
+    if isinstance(given, Constant):
+        numbers = sorted(set(_leaves(given.data.value)))
+        return [const(k) for k in dict.fromkeys((*numbers[:1], *numbers[-1:]))]
+    info = None if given is None else site.ctx.info(given)
+    if isinstance(info, PrimStructInfo) and info.value is not None:
+        return [info.value]
+    return []
+
+
+def _leaves(value: object) -> Iterator[int]:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, (tuple, list)):
+            stack.extend(item)
+        elif isinstance(item, int):
+            yield item
+
+
+@operator("relax.take", "x, indices: operand, axis: int? = None, mode: str = 'fast'")
+def take(
+    site: Site, x: TensorStructInfo, indices: Operand, given: int | None, mode: str
+) -> StructInfo:
+    """The slices of an axis that the indices name, in the indices' shape."""
+    elements(site, indices, 1, "integer")
+    ndim = site.rank(x)
+    if given is None:
+        ndim = rank(site, x, 0, 1)
+    if ndim is None:
+        return ranked(None, x.dtype, x.vdevice)
+    along = axis(site, given or 0, ndim)
+    dims = site.dims(x)
+    if dims is not None and mode == "fast":
+        within(site, 1, dims[along], negative=False)
+    if isinstance(indices, PrimStructInfo):
+        places: Dims | None = ()
+        count: int | None = 0
+    else:
+        places, count = site.dims(indices), site.rank(indices)
+    if dims is None or places is None:
+        return ranked(None if count is None else ndim - 1 + count, x.dtype, x.vdevice)
+    return resized(x, (*dims[:along], *places, *dims[along + 1 :]), None)
+
+
+@rule("OBL-gather", "00000000")
+def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
+    """The indices are within the data along every other axis."""
+    a, b = site.dims(data), site.dims(indices)
+    for k, (length, count) in enumerate(zip(a or (), b or (), strict=False)):
+        if k != along and length is not count and literal(length) != literal(count):
+            site.require(
+                "OBL-gather-dims",
+                GE(length, count),
+                lambda k=k, length=length, count=count: (  # type: ignore[misc]
+                    f"along axis {k} there are {show(count)} indices {site.of(1)} for the "
+                    f"length {show(length)} {site.of(0)}"
+                ),
+                1,
+            )
+        elif k != along:
+            site.ctx.discharged += 1
+
+
+@operator("relax.gather_elements", "data, indices, axis: int = 0")
+def gather_elements(
+    site: Site, data: TensorStructInfo, indices: TensorStructInfo, given: int
+) -> StructInfo:
+    """For each index, the element at its place but for the axis, which the index names."""
+    elements(site, indices, 1, "integer")
+    ndim = site.rank(data)
+    if ndim is None:
+        return resized(data, site.dims(indices), site.rank(indices))
+    along = axis(site, given, ndim)
+    rank(site, indices, 1, ndim)
+    gathered(site, data, indices, along)
+    dims = site.dims(data)
+    if dims is not None:
+        within(site, 1, dims[along], negative=True)
+    return resized(data, site.dims(indices), ndim)
+
+
+def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
+    """How many axes each index tuple of a ``*_nd`` operator names; None where unknown."""
+    rank(site, indices, index, 1, -1)
+    dims = site.dims(indices)
+    return None if dims is None else literal(dims[-1])
+
+
+@rule("OBL-tuples", "00000000")
+def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
+    """The last dimension of the indices is no more than the axes they may name."""
+    if depth > ndim:
+        site.fail(
+            "OBL-tuples-depth",
+            f"the last dimension {site.of(indices)} is {depth}, but only {ndim} axes {site.of(0)} "
+            "can be named",
+            indices,
+        )
+
+
+@operator("relax.gather_nd", "data, indices, batch_dims: int = 0")
+def gather_nd(
+    site: Site, data: TensorStructInfo, indices: TensorStructInfo, batch: int
+) -> StructInfo:
+    """The slices that the tuples along the indices' last axis name."""
+    elements(site, indices, 1, "integer")
+    depth, ndim = _depth(site, indices, 1), site.rank(data)
+    if depth is None or ndim is None:
+        return ranked(None, data.dtype, data.vdevice)
+    tuples(site, depth, ndim - batch, 1)
+    places, dims = site.dims(indices), site.dims(data)
+    if places is None or dims is None:
+        count = site.rank(indices)
+        return ranked(
+            None if count is None else count - 1 + ndim - batch - depth, data.dtype, data.vdevice
+        )
+    return resized(data, (*places[:-1], *dims[batch + depth :]), None)
+
+
+@rule("OBL-scatter", "00000000")
+def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
+    """The updates have the shape of the places they go to."""
+    rank(site, updates, index, len(wanted))
+    for k, (a, b) in enumerate(zip(wanted, site.dims(updates) or (), strict=False)):
+        site.equal(
+            "OBL-scatter-updates",
+            a,
+            b,
+            lambda k=k, a=a, b=b: (  # type: ignore[misc]
+                f"the updates {site.of(index)} must have the shape {show_shape(wanted)} of {what}: "
+                f"{show(b)} against {show(a)} along axis {k}"
+            ),
+            index,
+        )
+
+
+@operator(
+    "relax.scatter_elements",
+    "data, indices, updates, axis: int = 0, reduction: str = 'update'",
+)
+def scatter_elements(
+    site: Site,
+    data: TensorStructInfo,
+    indices: TensorStructInfo,
+    updates: TensorStructInfo,
+    given: int,
+    reduction: str,
+) -> StructInfo:
+    """The data with each update put where its index says along the axis."""
+    elements(site, indices, 1, "integer")
+    agree(site, (data, updates), (0, 2))
+    ndim = site.rank(data)
+    if ndim is not None:
+        along = axis(site, given, ndim, data)
+        rank(site, indices, 1, ndim)
+        dims = site.dims(data)
+        if dims is not None:
+            within(site, 1, dims[along], negative=True)
+    places = site.dims(indices)
+    if places is not None:
+        scattered(site, places, updates, 2, "the indices")
+    return data
+
+
+@operator("relax.scatter_nd", "data, indices, updates, reduction: str = 'update'")
+def scatter_nd(
+    site: Site,
+    data: TensorStructInfo,
+    indices: TensorStructInfo,
+    updates: TensorStructInfo,
+    reduction: str,
+) -> StructInfo:
+    """The data with each update put where its tuple of indices says."""
+    elements(site, indices, 1, "integer")
+    agree(site, (data, updates), (0, 2))
+    depth, ndim = _depth(site, indices, 1), site.rank(data)
+    if depth is not None and ndim is not None:
+        tuples(site, depth, ndim, 1)
+        places, dims = site.dims(indices), site.dims(data)
+        if places is not None and dims is not None:
+            scattered(site, (*places[:-1], *dims[depth:]), updates, 2, "indices and data")
+    return data
+
+
+@operator("relax.index_tensor", "data, indices: tensors")
+def index_tensor(site: Site, data: TensorStructInfo, indices: Tensors) -> StructInfo:
+    """Leading axes replaced by the common shape of the indices into them."""
+    ndim, dims = site.rank(data), site.dims(data)
+    if indices is None:
+        return ranked(None, data.dtype, data.vdevice)
+    for info in indices:
+        elements(site, info, 1, "integer")
+    if ndim is not None:
+        tuples(site, len(indices), ndim, 1)
+    places = _common(site, indices)
+    if dims is None or places is None:
+        return ranked(None, data.dtype, data.vdevice)
+    return resized(data, (*places, *dims[len(indices) :]), None)
+
+
+def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
+    shapes = [site.dims(info) for info in indices]
+    places: Dims | None = shapes[0] if shapes else ()
+    for shape in shapes[1:]:
+        if places is None or shape is None:
+            return None
+        places = broadcast(site, places, shape, 1, 1)
+    return places
+
+
+@operator("relax.index_put", "data, indices: tensors, values, accumulate: int = False")
+def index_put(
+    site: Site,
+    data: TensorStructInfo,
+    indices: Tensors,
+    values: TensorStructInfo,
+    accumulate: int,
+) -> StructInfo:
+    """The data with values put where an index for every axis says."""
+    agree(site, (data, values), (0, 2))
+    ndim = site.rank(data)
+    if indices is not None:
+        for info in indices:
+            elements(site, info, 1, "integer")
+        if ndim is not None:
+            tuples(site, len(indices), ndim, 1)
+        _common(site, indices)
+    return data
+
+
+@operator(
+    "relax.one_hot",
+    "indices, on_value: prim, off_value: prim, depth: int, axis: int = -1",
+)
+def one_hot(
+    site: Site,
+    indices: TensorStructInfo,
+    on: PrimExpr | None,
+    off: PrimExpr | None,
+    depth: int,
+    given: int,
+) -> StructInfo:
+    """A new axis that holds one value at the index and another elsewhere."""
+    elements(site, indices, 0, "integer")
+    kinds = [VOID if value is None else type_of(value) for value in (on, off)]
+    agree(site, [PrimStructInfo(kind) for kind in kinds], (1, 2))
+    _positive(site, depth)
+    ndim, dims = site.rank(indices), site.dims(indices)
+    if ndim is None:
+        return ranked(None, kinds[0], indices.vdevice)
+    along = axis(site, given, ndim + 1)
+    if dims is None:
+        return ranked(ndim + 1, kinds[0], indices.vdevice)
+    return tensor((*dims[:along], const(depth), *dims[along:]), kinds[0], indices.vdevice)
+
+
+@rule("OBL-depth", "00000000")
+def _positive(site: Site, depth: int) -> None:
+    """A one-hot encoding has at least one place."""
+    if depth < 1:
+        site.fail("OBL-depth-positive", f"the depth is {depth}, expected at least 1", 3)
+
+
+@operator("relax.where", "condition, x1, x2")
+def where(
+    site: Site, condition: TensorStructInfo, x1: TensorStructInfo, x2: TensorStructInfo
+) -> StructInfo:
+    """Elements of one tensor where a condition holds, of another elsewhere."""
+    elements(site, condition, 0, "bool")
+    return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))
+
+
+@operator("relax.nonzero", "x")
+def nonzero(site: Site, x: TensorStructInfo) -> StructInfo:
+    """The indices of the elements that are not 0: one row per axis, as many columns as there are."""
+    ndim = site.rank(x)
+    if ndim is None:
+        return ranked(2, INT64, x.vdevice)
+    return tensor((const(max(ndim, 1)), site.ctx.fresh_dim("nonzero")), INT64, x.vdevice)
+
+
+@operator("relax.bucketize", "input_tensor, boundaries, out_int32: int = False, right: int = False")
+def bucketize(
+    site: Site,
+    data: TensorStructInfo,
+    boundaries: TensorStructInfo,
+    narrow: int,
+    right: int,
+) -> StructInfo:
+    """Between which boundaries each element lies."""
+    rank(site, boundaries, 1, 1)
+    return like(data, INT32 if narrow else INT64)
+
+
+@operator(
+    "relax.unique",
+    "x, sorted: int = True, return_index: int = False, return_inverse: int = False, "
+    "return_counts: int = False, axis: int? = None",
+)
+def unique(
+    site: Site,
+    x: TensorStructInfo,
+    ordered: int,
+    index: int,
+    inverse: int,
+    counts: int,
+    given: int | None,
+) -> StructInfo:
+    """The distinct elements (or slices along an axis), and on demand where and how often they stand."""
+    ndim, dims = site.rank(x), site.dims(x)
+    number = site.ctx.fresh_dim("unique")
+    every: Dims | None
+    if given is None:
+        values, every = tensor((number,), x.dtype, x.vdevice), None
+    elif ndim is None or dims is None:
+        values, every = ranked(ndim, x.dtype, x.vdevice), None
+    else:
+        along = axis(site, given, ndim)
+        values = resized(x, (*dims[:along], number, *dims[along + 1 :]), ndim)
+        every = (dims[along],)
+    results = [values]
+    if index:
+        results.append(tensor((number,), INT64, x.vdevice))
+    if inverse:
+        results.append(
+            ranked(1, INT64, x.vdevice) if every is None else tensor(every, INT64, x.vdevice)
+        )
+    if counts:
+        results.append(tensor((number,), INT64, x.vdevice))
+    return results[0] if len(results) == 1 else fields(results)

@@ -1,0 +1,59 @@
+"""Facts of a tensor at run time, one scalar each."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.dtype import INT32, INT64, DataType, dtype
+from rlx.grammar.tir import IntImm, PrimExpr
+from rlx.operators.declare import Rule, operator
+from rlx.operators.dims import literal
+from rlx.operators.site import Site
+from rlx.operators.tensors import axis
+
+FIELDS = {
+    "byte_offset": "uint64",
+    "dtype_bits": "uint8",
+    "dtype_code": "uint8",
+    "dtype_lanes": "uint16",
+    "elem_offset": "uint64",
+}
+
+
+def _field(kind: DataType) -> Rule:
+    def field(site: Site, tensor: TensorStructInfo) -> StructInfo:
+        """A field of the tensor's descriptor."""
+        return PrimStructInfo(kind)
+
+    return field
+
+
+for _name, _kind in FIELDS.items():
+    operator(f"relax.inspect.tensor_{_name}", "tensor")(_field(dtype(_kind)))
+
+
+@operator("relax.inspect.tensor_ndim", "tensor")
+def tensor_ndim(site: Site, tensor: TensorStructInfo) -> StructInfo:
+    """The rank."""
+    ndim = site.rank(tensor)
+    return PrimStructInfo(INT32, None if ndim is None else IntImm(ndim, INT32))
+
+
+@operator("relax.inspect.tensor_shape_i", "tensor, axis: prim")
+def tensor_shape_i(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> StructInfo:
+    """The length of an axis."""
+    along, dims = _along(site, tensor, index), site.dims(tensor)
+    return PrimStructInfo(INT64, None if along is None or dims is None else dims[along])
+
+
+@operator("relax.inspect.tensor_stride_i", "tensor, axis: prim")
+def tensor_stride_i(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> StructInfo:
+    """How many elements apart neighbours along an axis are."""
+    _along(site, tensor, index)
+    return PrimStructInfo(INT64)
+
+
+def _along(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> int | None:
+    ndim, given = site.rank(tensor), literal(index)
+    if ndim is None or given is None:
+        return None
+    return axis(site, given, ndim, PrimStructInfo(INT64))

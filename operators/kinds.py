@@ -1,0 +1,260 @@
+"""The kinds of parameters: what an argument may be, and what the rule receives for it.
+
+An argument stands in a text as an expression (``R.prim_value(3)``, ``(1, 2)``, ``R.dtype("int8")``, a variable) or, as
+a keyword, as a plain value (``3``, ``(1, 2)``, ``"int8"``); both become the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar import ast
+from rlx.grammar.ast import (
+    Call,
+    DataTypeImm,
+    Expr,
+    ObjectStructInfo,
+    Op,
+    PrimStructInfo,
+    PrimValue,
+    ShapeExpr,
+    ShapeStructInfo,
+    StringImm,
+    TupleStructInfo,
+    Var,
+)
+from rlx.grammar.ast import TensorStructInfo as Tensor
+from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.tir import FloatImm, IntImm, PrimExpr
+from rlx.operators.dims import const
+from rlx.operators.parameters import Parameter
+
+if TYPE_CHECKING:
+    from rlx.operators.site import Site
+
+Convert = Callable[["Site", Any, Parameter, int], Any]
+Tensors = tuple[Tensor, ...] | None
+"""Tensors of a tuple; None where not even their number is known."""
+
+UNKNOWN = Tensor()
+
+
+def null(site: Site, value: object) -> bool:
+    """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not), ``R.tuple()``."""
+    match value:
+        case None:
+            return True
+        case Call(op=Op(op_name=name)):
+            return name == "relax.null_value"
+        case ast.Tuple(fields=()):
+            return True
+        case Var():
+            return isinstance(site.ctx.info(value), ObjectStructInfo)
+    return False
+
+
+def _tensor(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor:
+    info = site.ctx.info(value) if isinstance(value, Expr) else None
+    if type(info) is Tensor:
+        return info
+    return _unclear(site, value, info, parameter, index)
+
+
+def _unclear(
+    site: Site, value: Any, info: ast.StructInfo | None, parameter: Parameter, index: int
+) -> Tensor:
+    """An unknown tensor, for what may be one; an error for what cannot be."""
+    if isinstance(info, ObjectStructInfo):
+        if not site.ctx.poisoned(value):
+            site.warn("D14-argument", f"{site.shown(index)} may not be a tensor", index)
+        return UNKNOWN
+    site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a tensor", index)
+
+
+def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor | PrimStructInfo:
+    info = site.ctx.info(value) if isinstance(value, Expr) else None
+    if isinstance(info, PrimStructInfo):
+        return info
+    return _tensor(site, value, parameter, index)
+
+
+def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensors:
+    items = value.fields if isinstance(value, ast.Tuple) else value
+    if isinstance(items, tuple):
+        return tuple(_tensor(site, item, parameter, index) for item in items)
+    info = site.ctx.info(value)
+    if isinstance(info, TupleStructInfo):
+        return tuple(_field(site, field, parameter, index) for field in info.fields)
+    if isinstance(info, Tensor):
+        return (info,)
+    _unclear(site, value, info, parameter, index)
+    return None
+
+
+def _field(site: Site, info: ast.StructInfo, parameter: Parameter, index: int) -> Tensor:
+    if isinstance(info, Tensor):
+        return info
+    if isinstance(info, ObjectStructInfo):
+        return UNKNOWN
+    site.fail("D14-argument", f"{site.shown(index)} holds a value that is not a tensor", index)
+
+
+def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+    """A shape literal, or a variable that holds a shape."""
+    if isinstance(value, ShapeExpr):
+        return value
+    if isinstance(value, (tuple, list, ast.Tuple)):
+        return ShapeExpr(_prims(site, value, parameter, index))
+    if isinstance(value, (int, PrimExpr, PrimValue)):
+        return ShapeExpr(_prims(site, value, parameter, index))
+    if not isinstance(value, Expr):
+        site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a shape", index)
+    info = site.ctx.info(value)
+    if isinstance(info, ShapeStructInfo):
+        return value if info.values is None else ShapeExpr(info.values)
+    if not isinstance(info, ObjectStructInfo):
+        site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a shape", index)
+    if not site.ctx.poisoned(value):
+        site.warn("D14-argument", f"{site.shown(index)} may not be a shape", index)
+    return value
+
+
+def _prim(site: Site, value: Any, parameter: Parameter, index: int) -> PrimExpr | None:
+    """A scalar expression; None for a variable of which only the type is known."""
+    match value:
+        case PrimValue(value=prim):
+            return prim
+        case PrimExpr():
+            return value
+        case bool() | int():
+            return const(int(value))
+        case float():
+            return FloatImm(value)
+        case Var():
+            info = site.ctx.info(value)
+            if isinstance(info, PrimStructInfo):
+                return info.value
+            if isinstance(info, ObjectStructInfo):
+                return None
+    site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a scalar", index)
+
+
+def _prims(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+    """Scalars of a tuple or shape; a single scalar is a tuple of one; None where they are unknown."""
+    match value:
+        case ast.Tuple(fields=items) | ShapeExpr(values=items):
+            return _each(site, items, parameter, index)
+        case tuple() | list():
+            return _each(site, value, parameter, index)
+        case Var():
+            info = site.ctx.info(value)
+            if isinstance(info, ShapeStructInfo):
+                return info.values
+            if isinstance(info, (TupleStructInfo, ObjectStructInfo)):
+                return None
+    return (_prim(site, value, parameter, index),)
+
+
+def _each(site: Site, items: Iterable[Any], parameter: Parameter, index: int) -> Any:
+    return tuple(_prim(site, item, parameter, index) for item in items)
+
+
+def _int(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+    if type(value) is int:
+        return value
+    prim = value.value if isinstance(value, PrimValue) else value
+    if isinstance(prim, IntImm):
+        return prim.value
+    if isinstance(prim, (bool, int)):
+        return int(prim)
+    if isinstance(value, Var):
+        info = site.ctx.info(value)
+        if isinstance(info, PrimStructInfo) and isinstance(info.value, IntImm):
+            return info.value.value
+    site.fail(
+        "D14-argument", f"{_found(site, value, parameter)}, expected an integer literal", index
+    )
+
+
+def _ints(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+    """Integers; a single one is a tuple of one."""
+    items = _items(value)
+    if items is None:
+        return (_int(site, value, parameter, index),)
+    return tuple(_int(site, item, parameter, index) for item in items)
+
+
+def _int_or_ints(site: Site, value: Any, parameter: Parameter, index: int) -> int | tuple[int, ...]:
+    items = _items(value)
+    return (_int if items is None else _ints)(site, value, parameter, index)
+
+
+def _items(value: Any) -> Iterable[Any] | None:
+    match value:
+        case tuple() | list():
+            return value
+        case ast.Tuple(fields=items) | ShapeExpr(values=items):
+            return items
+    return None
+
+
+def _number(site: Site, value: Any, parameter: Parameter, index: int) -> float:
+    prim = value.value if isinstance(value, PrimValue) else value
+    number = prim.value if isinstance(prim, (IntImm, FloatImm)) else prim
+    if isinstance(number, (int, float)):
+        return number
+    site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a number", index)
+
+
+def _str(site: Site, value: Any, parameter: Parameter, index: int) -> str:
+    text = value.value if isinstance(value, StringImm) else value
+    if isinstance(text, str):
+        return text
+    site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a string", index)
+
+
+def _dtype(site: Site, value: Any, parameter: Parameter, index: int) -> DataType | None:
+    """A data type; None for the unknown one."""
+    kind = value.value if isinstance(value, (DataTypeImm, StringImm)) else value
+    if isinstance(kind, str):
+        try:
+            kind = dtype(kind)
+        except ValueError as error:
+            site.fail("D14-argument", f"{parameter.name}: {error}", index)
+    if isinstance(kind, DataType):
+        return None if kind.is_void else kind
+    site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a data type", index)
+
+
+def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+    """The argument as it stands: an expression or the plain value of a keyword."""
+    return value
+
+
+def _found(site: Site, value: object, parameter: Parameter) -> str:
+    """An argument that does not fit, in words."""
+    if isinstance(value, Expr):
+        from rlx.operators.messages import show
+
+        return f"{parameter.name} is {show(site.ctx.info(value))}"
+    return f"{parameter.name} is {value!r}"
+
+
+KINDS: dict[str, Convert] = {
+    "tensor": _tensor,
+    "operand": _operand,
+    "tensors": _tensors,
+    "shape": _shape,
+    "prim": _prim,
+    "prims": _prims,
+    "int": _int,
+    "ints": _ints,
+    "int_or_ints": _int_or_ints,
+    "number": _number,
+    "str": _str,
+    "dtype": _dtype,
+    "expr": _expr,
+    "types": _expr,
+}
+"""Every kind by its name in signatures. ``bool`` flags are read as ``int``."""

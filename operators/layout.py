@@ -1,0 +1,76 @@
+"""Layouts: in which order, and in which pieces, a tensor holds its axes.
+
+``NHWC`` names axes in order; in ``NCHW4c`` the channels are split, with 4 of them innermost.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.node import Node
+from rlx.operators.dims import ceildiv, const, product
+from rlx.operators.site import Dims, Site
+from rlx.spec.registry import rule
+
+_PIECE = re.compile(r"([A-Z])|(\d+)([a-z])")
+
+
+class Layout(Node):
+    """A layout read: its pieces from the outside in, each an axis and the factor split off (None: the rest)."""
+
+    text: str
+    pieces: tuple[tuple[str, int | None], ...]
+
+    def canonical(self, dims: Dims, axes: str) -> Dims:
+        """The lengths of the named axes of a tensor whose dimensions are in this layout."""
+        pairs = list(zip(self.pieces, dims, strict=True))
+        return tuple(product(d for (name, _), d in pairs if name == axis) for axis in axes)
+
+    def arrange(self, dims: Dims, axes: str) -> Dims:
+        """The dimensions in this layout of a tensor whose named axes have these lengths."""
+        lengths = dict(zip(axes, dims, strict=True))
+        factors = {
+            axis: product(const(f) for a, f in self.pieces if f and a == axis) for axis in axes
+        }
+        return tuple(
+            const(factor) if factor else ceildiv(lengths[axis], factors[axis])
+            for axis, factor in self.pieces
+        )
+
+
+@cache
+def _read(text: str) -> Layout | None:
+    """A layout; None if the text is none."""
+    if not re.fullmatch(r"([A-Z]|\d+[a-z])+", text):
+        return None
+    found = _PIECE.findall(text)
+    pieces = tuple(
+        (axis or piece.upper(), int(size) if size else None) for axis, size, piece in found
+    )
+    return Layout(text, pieces)
+
+
+@rule("OBL-layout", "00000000")
+def layout(
+    site: Site, text: str, axes: str, ndim: int | None, index: int, best: StructInfo
+) -> Layout:
+    """A layout of the named axes, each once, that a tensor of that rank can have."""
+    found = _read(text)
+    if found is None or sorted(a for a, f in found.pieces if f is None) != sorted(axes):
+        site.fail("OBL-layout-axes", f"{text!r} is not a layout of the axes {axes}", index, best)
+    if ndim is not None and ndim != len(found.pieces):
+        site.fail(
+            "OBL-layout-rank",
+            f"the layout {text} has {len(found.pieces)} axes, but {site.shown(index)} has rank {ndim}",
+            index,
+            best,
+        )
+    return found
+
+
+def layout_rank(text: str) -> int:
+    """How many axes a layout has."""
+    found = _read(text)
+    return len(found.pieces) if found else -1

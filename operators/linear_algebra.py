@@ -1,0 +1,124 @@
+"""Products that sum over shared axes."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.binary import broadcast
+from rlx.operators.declare import operator
+from rlx.operators.dims import literal
+from rlx.operators.kinds import Tensors
+from rlx.operators.messages import show
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import agree, place, rank, ranked, tensor
+from rlx.spec.registry import rule
+
+
+@operator("relax.matmul", "x1, x2, out_dtype: dtype? = None")
+def matmul(
+    site: Site, x1: TensorStructInfo, x2: TensorStructInfo, kind: DataType | None
+) -> StructInfo:
+    """The product of two matrices, or of stacks of them; a vector counts as one row or one column."""
+    kind = kind or agree(site, (x1, x2))
+    device = place(site, (x1, x2))
+    m, n = rank(site, x1, 0, 1, -1), rank(site, x2, 1, 1, -1)
+    if m is None or n is None:
+        return ranked(None, kind, device)
+    size = max(m, n, 2) - (m == 1) - (n == 1)
+    a, b = site.dims(x1), site.dims(x2)
+    if a is None or b is None:
+        return ranked(size, kind, device)
+    if not reduces(site, a, b):
+        return ranked(size, kind, device)
+    batch = broadcast(site, a[:-2], b[:-2]) if m > 2 and n > 2 else a[:-2] or b[:-2]
+    if batch is None:
+        return ranked(size, kind, device)
+    rows, columns = a[-2:-1], () if n == 1 else b[-1:]
+    return tensor((*batch, *rows, *columns), kind, device)
+
+
+@rule("OBL-matmul", "00000000")
+def reduces(site: Site, a: Dims, b: Dims) -> bool:
+    """The dimensions summed over are equal; False if they never are."""
+    x, y = a[-1], b[-2] if len(b) > 1 else b[0]
+    return site.equal(
+        "OBL-matmul-reduction",
+        x,
+        y,
+        lambda: (
+            f"the reduction dimensions differ: {show(x)} {site.of(0)} and {show(y)} {site.of(1)}"
+        ),
+        1,
+    )
+
+
+@operator("relax.outer", "x1, x2")
+def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
+    """The products of all pairs of elements of two vectors."""
+    rank(site, x1, 0, 1)
+    rank(site, x2, 1, 1)
+    device = place(site, (x1, x2))
+    a, b = site.dims(x1), site.dims(x2)
+    if a is None or b is None:
+        return ranked(2, x1.dtype, device)
+    return tensor((*a, *b), x1.dtype, device)
+
+
+@operator("relax.einsum", "operands: tensors, subscripts: str")
+def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
+    """A sum of products over the axes that the subscripts name."""
+    if not operands:
+        return ranked(None, VOID)
+    kind, device = agree(site, operands), place(site, operands)
+    inputs, output = _subscripts(site, subscripts, len(operands))
+    shapes = [site.dims(x) for x in operands]
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) or any("..." in term for term in (*inputs, output)):
+        return ranked(None if "..." in output else len(output), kind, device)
+    sizes = labelled(site, inputs, known)
+    return tensor([sizes[label] for label in output], kind, device)
+
+
+def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
+    """The terms of the operands and of the result, without blanks."""
+    left, arrow, output = text.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    if len(inputs) != count:
+        site.fail(
+            "OBL-einsum-terms",
+            f"the subscripts {text!r} name {len(inputs)} operands, but {count} are given",
+        )
+    if not arrow:
+        letters = "".join(inputs).replace("...", "")
+        once = sorted(x for x in set(letters) if letters.count(x) == 1)
+        output = ("..." if "..." in left else "") + "".join(once)
+    return inputs, output
+
+
+@rule("OBL-einsum", "00000000")
+def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
+    """The length of each label: every axis it names has that length or 1."""
+    sizes: dict[str, PrimExpr] = {}
+    for term, dims in zip(terms, shapes, strict=True):
+        if len(term) != len(dims):
+            site.fail(
+                "OBL-einsum-rank",
+                f"the term {term!r} names {len(term)} axes of rank {len(dims)}",
+                0,
+            )
+        for label, dim in zip(term, dims, strict=True):
+            known = sizes.get(label)
+            if known is None or literal(known) == 1:
+                sizes[label] = dim
+            elif literal(dim) != 1:
+                site.equal(
+                    "OBL-einsum-dims",
+                    known,
+                    dim,
+                    lambda label=label, known=known, dim=dim: (  # type: ignore[misc]
+                        f"the axes labelled {label!r} have the lengths {show(known)} and {show(dim)}"
+                    ),
+                    0,
+                )
+    return sizes

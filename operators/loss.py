@@ -1,0 +1,87 @@
+"""Losses, and gradients of operators that have one of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.declare import operator
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Site
+from rlx.operators.tensors import Tensor, agree, elements, rank, tensor
+from rlx.spec.registry import rule
+
+
+@operator("relax.nn.cross_entropy_with_logits", "predictions, labels")
+def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
+    """The mean cross entropy of two distributions: a scalar."""
+    kind = agree(site, (predictions, labels))
+    a, b = site.dims(predictions), site.dims(labels)
+    if a is not None and b is not None:
+        losses(site, a, b, 1)
+    return tensor((), kind, predictions.vdevice)
+
+
+@rule("OBL-loss", "00000000")
+def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int) -> None:
+    """Predictions and targets of a loss agree in every dimension they share."""
+    if len(wanted) != len(found):
+        site.fail(
+            "OBL-loss-rank",
+            f"{show_shape(found)} {site.of(index)}, expected {show_shape(wanted)} {site.of(0)}",
+            index,
+        )
+    for a, b in zip(wanted, found, strict=True):
+        site.equal(
+            "OBL-loss-dims",
+            a,
+            b,
+            lambda a=a, b=b: (  # type: ignore[misc]
+                f"{show(b)} of {show_shape(found)} {site.of(index)} should be {show(a)} as in "
+                f"{show_shape(wanted)} {site.of(0)}"
+            ),
+            index,
+        )
+
+
+@operator(
+    "relax.nn.nll_loss",
+    "predictions, targets, weights: tensor? = None, reduction: str = 'mean', ignore_index: int = -100",
+)
+def nll_loss(
+    site: Site,
+    predictions: Tensor,
+    targets: Tensor,
+    weights: Tensor | None,
+    reduction: str,
+    ignore: int,
+) -> StructInfo:
+    """The negative log likelihood of the targets' classes: for each, or their mean or sum."""
+    elements(site, targets, 1, "integer")
+    rank(site, predictions, 0, 1, -1)
+    dims, wanted = site.dims(predictions), site.dims(targets)
+    if dims is not None:
+        classes, rest = (dims[0], ()) if len(dims) == 1 else (dims[1], (*dims[:1], *dims[2:]))
+        if wanted is not None:
+            losses(site, rest, wanted, 1)
+        if weights is not None and (found := site.dims(weights)) is not None:
+            losses(site, (classes,), found, 2)
+    if reduction != "none":
+        return tensor((), predictions.dtype, predictions.vdevice)
+    if dims is not None:
+        return tensor((*dims[:1], *dims[2:]) if len(dims) > 1 else (), predictions.dtype)
+    return TensorStructInfo(targets.shape, predictions.dtype, targets.ndim, predictions.vdevice)
+
+
+@operator(
+    "relax.grad.nll_loss_backward",
+    "output_grad, predictions, targets, weights: tensor? = None, reduction: str = 'mean', "
+    "ignore_index: int = -100",
+)
+@operator(
+    "relax.grad.take_backward", "output_grad, x, indices, axis: int? = None, mode: str = 'fast'"
+)
+def input_gradient(site: Site, output_grad: Tensor, data: Tensor, *rest: object) -> StructInfo:
+    """The gradient with respect to the operator's first input."""
+    return data

@@ -1,0 +1,172 @@
+"""Normalisation over axes, with learnt scales and offsets; softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.tir import EQ, FloorMod, PrimExpr
+from rlx.operators.declare import operator
+from rlx.operators.dims import ZERO, const, literal
+from rlx.operators.messages import show
+from rlx.operators.site import Site
+from rlx.operators.tensors import Tensor, agree, axes, axis, elements, fields, rank
+from rlx.spec.registry import rule
+
+Ints = tuple[int, ...]
+
+
+@rule("OBL-scale", "00000000")
+def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
+    """The learnt tensors have the lengths of the axes they belong to."""
+    dims = site.dims(data)
+    for index, parameter in enumerate(parameters, 1):
+        rank(site, parameter, index, len(over))
+        found = site.dims(parameter)
+        for k, length in zip(over, found or (), strict=True) if found is not None else ():
+            if dims is None:
+                continue
+            site.equal(
+                "OBL-scale-length",
+                dims[k],
+                length,
+                lambda k=k, length=length, index=index: (  # type: ignore[misc]
+                    f"{show(length)} {site.of(index)} for axis {k} of length "
+                    f"{show(dims[k])} {site.of(0)}"
+                ),
+                index,
+            )
+
+
+def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
+    agree(site, (data, *parameters))
+    elements(site, data, 0, "float")
+    ndim = site.rank(data)
+    if ndim is not None:
+        scales(site, data, parameters, axes(site, over, ndim, data))
+
+
+@operator(
+    "relax.nn.layer_norm",
+    "data, gamma, beta, axes: ints, epsilon: number = 1e-05, center: int = True, scale: int = True",
+)
+def layer_norm(
+    site: Site, data: Tensor, gamma: Tensor, beta: Tensor, over: Ints, *rest: object
+) -> StructInfo:
+    """Zero mean and unit variance over the axes, then scale and offset."""
+    _normed(site, data, (gamma, beta), over)
+    return data
+
+
+@operator("relax.nn.rms_norm", "data, weight, axes: ints = -1, epsilon: number = 1e-05")
+def rms_norm(site: Site, data: Tensor, weight: Tensor, over: Ints, epsilon: float) -> StructInfo:
+    """Unit mean square over the axes, then scale."""
+    _normed(site, data, (weight,), over)
+    return data
+
+
+@operator(
+    "relax.nn.group_norm",
+    "data, gamma, beta, num_groups: int, channel_axis: int, axes: ints, epsilon: number = 1e-05, "
+    "center: int = True, scale: int = True",
+)
+def group_norm(
+    site: Site,
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    groups: int,
+    channel: int,
+    over: Ints,
+    *rest: object,
+) -> StructInfo:
+    """Zero mean and unit variance over groups of channels, then scale and offset."""
+    _normed(site, data, (gamma, beta), (channel,))
+    ndim, dims = site.rank(data), site.dims(data)
+    if ndim is not None:
+        axes(site, (channel, *over), ndim, data)
+    if dims is not None:
+        grouped(site, dims[channel], groups)
+    return data
+
+
+@rule("OBL-group", "00000000")
+def grouped(site: Site, count: PrimExpr, groups: int) -> None:
+    """The number of groups is positive and divides the channels that are normalised."""
+    if groups < 1:
+        site.fail("OBL-group-positive", f"num_groups is {groups}, expected at least 1")
+    whole = literal(count)
+    if whole is not None and whole % groups == 0:
+        site.ctx.discharged += 1
+        return
+    site.require(
+        "OBL-group-divides",
+        EQ(FloorMod(count, const(groups)), ZERO),
+        lambda: f"{groups} groups do not divide {show(count)} channels {site.of(0)}",
+        0,
+    )
+
+
+@operator(
+    "relax.nn.instance_norm",
+    "data, gamma, beta, channel_axis: int, axes: ints, epsilon: number = 1e-05, "
+    "center: int = True, scale: int = True",
+)
+def instance_norm(
+    site: Site,
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    channel: int,
+    over: Ints,
+    *rest: object,
+) -> StructInfo:
+    """Zero mean and unit variance for each channel of each example, then scale and offset."""
+    _normed(site, data, (gamma, beta), (channel,))
+    return data
+
+
+@operator(
+    "relax.nn.batch_norm",
+    "data, gamma, beta, moving_mean, moving_var, axis: int, epsilon: number = 1e-05, "
+    "center: int = True, scale: int = True, momentum: number = 0.1, training: int = True",
+)
+def batch_norm(
+    site: Site,
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    channel: int,
+    *rest: object,
+) -> StructInfo:
+    """Zero mean and unit variance for each channel, and the new running mean and variance."""
+    _normed(site, data, (gamma, beta, mean, variance), (channel,))
+    return fields((data, mean, variance))
+
+
+@operator("relax.nn.softmax", "data, axis: int = -1")
+@operator("relax.nn.log_softmax", "data, axis: int = -1")
+def softmax(site: Site, data: Tensor, given: int) -> StructInfo:
+    """Positive elements that sum to 1 along an axis (or their logarithms)."""
+    elements(site, data, 0, "float")
+    ndim = site.rank(data)
+    if ndim is not None:
+        axis(site, given, ndim, data)
+    return data
+
+
+@operator("relax.nn.prelu", "data, alpha, axis: int = 1")
+def prelu(site: Site, data: Tensor, alpha: Tensor, given: int) -> StructInfo:
+    """Negative elements scaled by a learnt slope for each channel."""
+    elements(site, data, 0, "float")
+    ndim, dims = site.rank(data), site.dims(data)
+    slopes = site.dims(alpha)
+    if ndim is None:
+        return data
+    channel = axis(site, given, ndim, data)
+    rank(site, alpha, 1, 1)
+    if dims is not None and slopes is not None and literal(slopes[0]) != 1:
+        scales(site, data, (alpha,), (channel,))
+    return data

@@ -1,0 +1,215 @@
+"""The agreement of a call with the PrimFunc it calls: buffers against arguments and declared results.
+
+A PrimFunc binds its own shape variables to the lengths of the buffers it is given; all dimensions of all buffers are
+judged together under one binding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Expr,
+    GlobalVar,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.tir import EQ, Buffer, PrimExpr, PrimFunc
+from rlx.operators.dims import same
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Site
+from rlx.spec.registry import rule
+
+Pair = tuple[PrimExpr, PrimExpr, str]
+"""A dimension of the PrimFunc, the caller's, and where they stand."""
+
+
+def agreement(
+    site: Site,
+    func: Expr,
+    args: Expr,
+    out: Sequence[TensorStructInfo],
+    tir_vars: object,
+) -> None:
+    """Check a call against the signature of the PrimFunc, if it is one of the module."""
+    callee = _callee(site, func)
+    infos = _arguments(site, args)
+    if callee is None or infos is None:
+        return
+    scalars = _scalars(site, tir_vars)
+    if scalars is None:
+        return
+    values: list[StructInfo] = [*infos, *out, *scalars]
+    names = [f"argument {k}" for k in range(len(infos))]
+    names += [f"result {k}" if len(out) > 1 else "the result" for k in range(len(out))]
+    names += [f"tir_vars[{k}]" for k in range(len(scalars))]
+    count(site, func, callee, (len(infos), len(out), len(scalars)))
+    matching = Matching(site, func)
+    for param, value, name in zip(callee.params, values, names, strict=False):
+        matching.match(param, callee.buffer_map.get(param), value, name)
+    jointly(site, func, matching)
+
+
+@rule("OBL-callee", "00000000")
+def _callee(site: Site, func: Expr) -> PrimFunc | None:
+    """What ``call_tir`` calls is a PrimFunc of the module; None where that is not known."""
+    if not isinstance(func, GlobalVar):
+        site.fail(
+            "OBL-callee-global",
+            f"{show(func)} is not a global PrimFunc",
+            0,
+            site.call.sinfo_args[0],
+        )
+    found = site.ctx.prim_func(func)
+    if found is None and site.ctx.global_info(func) is not None:
+        site.fail(
+            "OBL-callee-prim_func",
+            f"{func.name_hint} is a Relax function, not a PrimFunc",
+            0,
+            site.call.sinfo_args[0],
+        )
+    return found
+
+
+def _arguments(site: Site, args: Expr) -> Sequence[StructInfo] | None:
+    if isinstance(args, ast.Tuple):
+        return [site.ctx.info(arg) for arg in args.fields]
+    info = site.ctx.info(args)
+    if isinstance(info, TupleStructInfo):
+        return info.fields
+    return None if isinstance(info, ObjectStructInfo) else (info,)
+
+
+def _scalars(site: Site, tir_vars: object) -> Sequence[StructInfo] | None:
+    """The trailing scalars; None where their number is not known."""
+    if tir_vars is None:
+        return ()
+    if isinstance(tir_vars, Expr):
+        info = site.ctx.info(tir_vars)
+        if isinstance(info, ShapeStructInfo) and info.values is not None:
+            return [PrimStructInfo(tir.type_of(value), value) for value in info.values]
+        if isinstance(info, TupleStructInfo):
+            return info.fields
+    return None
+
+
+@rule("OBL-buffers", "00000000")
+def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
+    """The PrimFunc has a parameter for each argument, each result and each of the trailing scalars."""
+    if len(callee.params) != sum(given):
+        args, out, scalars = given
+        trailing = f" and {scalars} tir_vars" if scalars else ""
+        site.fail(
+            "OBL-buffers-count",
+            f"{show(func)} has {len(callee.params)} parameters, but the call passes {args} "
+            f"argument{'s' * (args != 1)}, {out} result{'s' * (out != 1)}{trailing}",
+            1,
+            site.call.sinfo_args[0],
+        )
+
+
+class Matching:
+    """Buffers matched with values: the binding of the PrimFunc's variables and the dimensions to compare."""
+
+    def __init__(self, site: Site, func: Expr) -> None:
+        self.site, self.func = site, func
+        self.binding: dict[tir.Var, PrimExpr] = {}
+        self.pairs: list[Pair] = []
+
+    def match(self, param: tir.Var, buffer: Buffer | None, value: StructInfo, name: str) -> None:
+        """Compare a parameter with what is passed for it."""
+        if isinstance(value, ObjectStructInfo):
+            return
+        if buffer is None:
+            self._scalar(param, value, name)
+        else:
+            self._buffer(buffer, value, name)
+
+    @rule("OBL-scalar", "00000000")
+    def _scalar(self, param: tir.Var, value: StructInfo, name: str) -> None:
+        """A scalar is passed for a scalar; a handle without a buffer takes anything."""
+        if isinstance(value, PrimStructInfo):
+            if value.value is not None:
+                self._dim(param, value.value, f"{param.name} ({name})")
+        elif param.dtype.code != "handle":
+            self._fail(
+                "OBL-scalar-kind",
+                f"{name} is {show(value)}, but {param.name} of {show(self.func)} is a scalar",
+            )
+
+    @rule("OBL-buffer", "00000000")
+    def _buffer(self, buffer: Buffer, value: StructInfo, name: str) -> None:
+        """A tensor is passed for a buffer, with its element type and its rank."""
+        if not isinstance(value, TensorStructInfo):
+            self._fail("OBL-buffer-tensor", f"{self._told(buffer, value, name)} is a buffer")
+        if value.dtype != buffer.dtype and not value.dtype.is_void:
+            self._fail(
+                "OBL-buffer-dtype", f"{self._told(buffer, value, name)} holds {buffer.dtype}"
+            )
+        rank, dims = self.site.rank(value), self.site.dims(value)
+        if rank is not None and rank != len(buffer.shape):
+            self._fail(
+                "OBL-buffer-rank",
+                f"{self._told(buffer, value, name)} has the shape {show_shape(buffer.shape)}",
+            )
+        for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
+            self._dim(dim, given, f"axis {k} of {name}")
+
+    def _told(self, buffer: Buffer, value: StructInfo, name: str) -> str:
+        return f"{name} is {show(value)}, but {buffer.name} of {show(self.func)}"
+
+    def _fail(self, code: str, message: str) -> NoReturn:
+        self.site.fail(code, message, 1, self.site.call.sinfo_args[0])
+
+    def _dim(self, dim: PrimExpr, given: PrimExpr, where: str) -> None:
+        if type(dim) is tir.Var:
+            bound = self.binding.setdefault(dim, given)
+            if bound is given:
+                return
+        if same(dim, given):
+            self.site.ctx.discharged += 1
+        else:
+            self.pairs.append((dim, given, where))
+
+
+@rule("OBL-joint", "00000000")
+def jointly(site: Site, func: Expr, matching: Matching) -> None:
+    """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
+    from rlx.solver.order import substitute_prim
+
+    images: dict[tir.Var | ast.Var, PrimExpr | Expr] = {**matching.binding}
+    open_pairs: list[Pair] = []
+    conditions: list[PrimExpr] = []
+    shown: list[Pair] = []
+    for dim, given, where in matching.pairs:
+        meant = substitute_prim(dim, images) if images else dim
+        if same(meant, given):
+            site.ctx.discharged += 1
+        elif _unbound(dim, matching):
+            open_pairs.append((meant, given, where))
+        else:
+            conditions.append(EQ(meant, given))
+            shown.append((meant, given, where))
+    if conditions:
+        site.require("OBL-joint-dims", conditions, lambda: _message(site, func, shown), 1)
+    elif open_pairs and site.ctx.prover.relate_all([p[:2] for p in open_pairs]).kind == "never":
+        site.fail("OBL-joint-dims", _message(site, func, open_pairs), 1, site.call.sinfo_args[0])
+
+
+def _unbound(dim: PrimExpr, matching: Matching) -> bool:
+    return any(v not in matching.binding for v in tir.free_vars(dim))
+
+
+def _message(site: Site, func: Expr, pairs: Sequence[Pair]) -> str:
+    """The dimensions that do not agree: those that never do, or else all that may not."""
+    wrong = [p for p in pairs if site.ctx.prover.relate(p[0], p[1]).kind == "never"]
+    parts = [
+        f"{show(given)} along {where}, not {show(dim)}" for dim, given, where in wrong or pairs
+    ]
+    return f"the shapes do not agree with {show(func)}: it is passed {'; '.join(parts[:3])}"

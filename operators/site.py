@@ -1,0 +1,122 @@
+"""The call that a rule looks at: its context, and words for what goes wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from rlx.grammar import ast
+from rlx.grammar.ast import ObjectStructInfo, ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar.ast import TensorStructInfo as Tensor
+from rlx.grammar.tir import EQ, PrimExpr
+from rlx.operators.context import OperatorContext, Place
+from rlx.operators.dims import same
+
+if TYPE_CHECKING:
+    from rlx.operators.declare import Operator
+
+OBJECT = ObjectStructInfo()
+Dims = tuple[PrimExpr, ...]
+
+
+class Violation(Exception):
+    """A premise that certainly fails: one error, and the struct info that is still certain."""
+
+    def __init__(self, code: str, message: str, at: Place, best: StructInfo) -> None:
+        super().__init__(message)
+        self.code, self.message, self.at, self.best = code, message, at, best
+
+
+class Site:
+    """A call of an operator while its struct info is derived."""
+
+    __slots__ = ("call", "ctx", "operator")
+
+    def __init__(self, operator: Operator, call: ast.Call, ctx: OperatorContext) -> None:
+        self.operator, self.call, self.ctx = operator, call, ctx
+
+    def dims(self, tensor: Tensor) -> Dims | None:
+        """The dimensions of a tensor, None where they are unknown."""
+        shape = tensor.shape
+        if type(shape) is ShapeExpr:
+            return shape.values
+        if shape is not None:
+            info = self.ctx.info(shape)
+            return info.values if isinstance(info, ShapeStructInfo) else None
+        return () if tensor.ndim == 0 else None
+
+    def rank(self, tensor: Tensor) -> int | None:
+        """The rank of a tensor, None where it is unknown."""
+        shape = tensor.shape
+        if type(shape) is ShapeExpr:
+            return len(shape.values)
+        if tensor.ndim >= 0:
+            return tensor.ndim
+        if shape is not None:
+            info = self.ctx.info(shape)
+            if isinstance(info, ShapeStructInfo):
+                return len(info.values) if info.values is not None else _known(info.ndim)
+        return None
+
+    def fail(
+        self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
+    ) -> NoReturn:
+        """Give up with one error; ``best`` is what is still known of the result.
+
+        Raises
+        ------
+        Violation
+            Always; :meth:`Operator.derive` reports it.
+        """
+        raise Violation(code, message, at, best)
+
+    def warn(self, code: str, message: str, at: Place = None) -> None:
+        """Report what may go wrong."""
+        self.ctx.report(code, "warning", f"{self.name}: {message}", at)
+
+    def require(
+        self,
+        code: str,
+        condition: PrimExpr | Sequence[PrimExpr],
+        message: Callable[[], str],
+        at: Place = None,
+    ) -> bool:
+        """Hand a proof obligation to the context; see :meth:`OperatorContext.require`."""
+        return self.ctx.require(code, condition, lambda: f"{self.name}: {message()}", at)
+
+    def equal(
+        self, code: str, a: PrimExpr, b: PrimExpr, message: Callable[[], str], at: Place = None
+    ) -> bool:
+        """The obligation that two dimensions are equal."""
+        if same(a, b):
+            self.ctx.discharged += 1
+            return True
+        return self.require(code, EQ(a, b), message, at)
+
+    @property
+    def name(self) -> str:
+        """The operator's name as texts write it."""
+        return self.operator.name.removeprefix("relax.")
+
+    def of(self, index: int) -> str:
+        """An argument in words: ``(of x: Tensor((n, 4), float32))``."""
+        return f"(of {self.shown(index)})"
+
+    def shown(self, index: int) -> str:
+        """An argument with its struct info: ``x: Tensor((n, 4), float32)``."""
+        from rlx.operators.messages import show
+
+        parameter = self.operator.parameters[min(index, len(self.operator.parameters) - 1)]
+        value = self.argument(index)
+        return f"{parameter.name}: {show(self.ctx.info(value))}" if value else parameter.name
+
+    def argument(self, index: int) -> ast.Expr | None:
+        """The expression given for a parameter, by position or by keyword."""
+        if index < len(self.call.args):
+            return self.call.args[index]
+        value = self.call.attrs.get(self.operator.parameters[index].name)
+        return value if isinstance(value, ast.Expr) else None
+
+
+def _known(ndim: int) -> int | None:
+    return ndim if ndim >= 0 else None

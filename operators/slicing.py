@@ -1,0 +1,245 @@
+"""Parts of a tensor from a begin to an end along axes, and parts put back."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.tir import (
+    GE,
+    LE,
+    LT,
+    NE,
+    Add,
+    FloorDiv,
+    IntImm,
+    Max,
+    Min,
+    Mul,
+    PrimExpr,
+    Select,
+    Var,
+)
+from rlx.operators.declare import operator
+from rlx.operators.dims import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    add,
+    ceildiv,
+    const,
+    literal,
+    maximum,
+    minimum,
+    sub,
+)
+from rlx.operators.messages import show
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import agree, axes, axis, rank, ranked, tensor
+from rlx.spec.registry import rule
+
+Prims = tuple[PrimExpr | None, ...] | None
+
+
+def natural(index: PrimExpr) -> bool:
+    """Whether an index is plainly at least 0: built of lengths, which are, without a difference."""
+    stack = [index]
+    while stack:
+        e = stack.pop()
+        if isinstance(e, (Add, Mul, Min, Max, FloorDiv)):
+            stack += (e.a, e.b)
+        elif not (isinstance(e, Var) or (isinstance(e, IntImm) and e.value >= 0)):
+            return False
+    return True
+
+
+def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
+    """An index as slices read it: counted from the end if negative, then held inside the axis."""
+    value = literal(index)
+    if value is not None and value < 0:
+        index = add(length, index)
+    elif value is None and not natural(index):
+        index = Select(LT(index, ZERO), add(index, length), index)
+    low, high = (ZERO, length) if forward else (MINUS_ONE, sub(length, ONE))
+    if index is length and forward:
+        return length
+    if not natural(index):
+        index = maximum(index, low)
+    return minimum(index, high)
+
+
+@rule("OBL-slice", "00000000")
+def extent(
+    site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
+) -> PrimExpr:
+    """The number of elements a slice takes: its stride is not 0, and it ends no earlier than it begins.
+
+    If the slice is said to be in bounds, begin and end lie inside the axis; otherwise they are moved there.
+    """
+    step = literal(stride)
+    if step is None:
+        return _symbolic(site, length, begin, end, stride)
+    if step == 0:
+        site.fail("OBL-slice-stride", "a stride is 0")
+    if inbound:
+        _inside(site, length, begin, end, step)
+    else:
+        begin, end = (clamped(e, length, step > 0) for e in (begin, end))
+    distance = sub(end, begin) if step > 0 else sub(begin, end)
+    if (begin is ZERO and (natural(end) or not inbound)) or (literal(distance) or -1) >= 0 or distance is ZERO:
+        site.ctx.discharged += 1
+    else:
+        site.require(
+            "OBL-slice-order",
+            GE(distance, ZERO),
+            lambda: f"the slice ends at {show(end)}, before it begins at {show(begin)}",
+        )
+    return ceildiv(distance, const(abs(step)))
+
+
+def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int) -> None:
+    """Begin and end of a slice that is said to be in bounds."""
+    for what, index in (("begins", begin), ("ends", end)):
+        if index is ZERO or index is length:
+            site.ctx.discharged += 1
+            continue
+        low = const(-1) if step < 0 else ZERO
+        site.require(
+            "OBL-slice-bounds",
+            (GE(index, low), LE(index, length)),
+            lambda what=what, index=index: (  # type: ignore[misc]
+                f"the slice {what} at {show(index)}, outside of the length {show(length)} {site.of(0)}"
+            ),
+        )
+
+
+def _symbolic(
+    site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr
+) -> PrimExpr:
+    """A slice whose stride is a variable."""
+    site.require(
+        "OBL-slice-stride", NE(stride, ZERO), lambda: f"the stride {show(stride)} may be 0"
+    )
+    up = FloorDiv(
+        sub(add(sub(clamped(end, length, True), clamped(begin, length, True)), stride), ONE), stride
+    )
+    if natural(stride):
+        return up
+    back, last = clamped(begin, length, False), clamped(end, length, False)
+    down = FloorDiv(sub(sub(sub(back, last), stride), ONE), sub(ZERO, stride))
+    return Select(LT(stride, ZERO), down, up)
+
+
+@rule("OBL-slices", "00000000")
+def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
+    """Axes, begins, ends and strides of a slice are lists of one length; the axes are literals.
+
+    Returns
+    -------
+    list of int, or None
+        The axes; None where a list is not known.
+    """
+    if over is None or any(item is None for item in lists):
+        return None
+    if any(len(item or ()) != len(over) for item in lists):
+        shown = ", ".join(str(len(item or ())) for item in lists)
+        site.fail(
+            "OBL-slices-length",
+            f"{len(over)} axes are given, but {shown} begins, ends and strides",
+        )
+    found = [literal(k) for k in over]
+    if None in found:
+        site.fail("OBL-slices-axes", "the axes must be integer literals", 1)
+    return [k for k in found if k is not None]
+
+
+@operator(
+    "relax.strided_slice",
+    "x, axes: prims, begin: prims, end: prims, strides: prims? = None, assume_inbound: int = False",
+)
+def strided_slice(
+    site: Site,
+    x: TensorStructInfo,
+    over: Prims,
+    begin: Prims,
+    end: Prims,
+    strides: Prims,
+    inbound: int,
+) -> StructInfo:
+    """Every so many elements from a begin to before an end along the axes."""
+    ndim, dims = site.rank(x), site.dims(x)
+    strides = strides or (None if over is None else (ONE,) * len(over))
+    given = aligned(site, over, (begin, end, strides))
+    if ndim is None or given is None:
+        return ranked(ndim, x.dtype, x.vdevice)
+    named = axes(site, given, ndim, ranked(ndim, x.dtype, x.vdevice))
+    if dims is None:
+        return ranked(ndim, x.dtype, x.vdevice)
+    result: list[PrimExpr] = list(dims)
+    for k, *slices in zip(named, begin or (), end or (), strides or (), strict=True):
+        low, high, step = slices
+        if low is None or high is None or step is None:
+            return ranked(ndim, x.dtype, x.vdevice)
+        result[k] = extent(site, dims[k], low, high, step, bool(inbound))
+    if all(a is b for a, b in zip(result, dims, strict=True)):
+        return x
+    return tensor(result, x.dtype, x.vdevice)
+
+
+@operator("relax.dynamic_strided_slice", "x, begin, end, strides")
+def dynamic_strided_slice(
+    site: Site,
+    x: TensorStructInfo,
+    begin: TensorStructInfo,
+    end: TensorStructInfo,
+    strides: TensorStructInfo,
+) -> StructInfo:
+    """As ``strided_slice``, with bounds that are known only at run time."""
+    ndim = site.rank(x)
+    for index, info in enumerate((begin, end, strides), 1):
+        rank(site, info, index, 1)
+    if ndim is None:
+        return ranked(None, x.dtype, x.vdevice)
+    dims: Dims = tuple(site.ctx.fresh_dim(f"slice{k}") for k in range(ndim))
+    return tensor(dims, x.dtype, x.vdevice)
+
+
+@operator(
+    "relax.slice_scatter",
+    "input_tensor, src, start: prim, end: prim, step: prim = 1, axis: int = 0",
+)
+def slice_scatter(
+    site: Site,
+    data: TensorStructInfo,
+    src: TensorStructInfo,
+    start: PrimExpr | None,
+    end: PrimExpr | None,
+    step: PrimExpr | None,
+    given: int,
+) -> StructInfo:
+    """The tensor with a slice along an axis replaced by another tensor."""
+    agree(site, (data, src))
+    ndim, dims = site.rank(data), site.dims(data)
+    if ndim is None:
+        return data
+    along = axis(site, given, ndim, data)
+    rank(site, src, 1, ndim)
+    found = site.dims(src)
+    if dims is None or found is None or start is None or end is None or step is None:
+        return data
+    length = extent(site, dims[along], start, end, step, False)
+    replaced(site, (*dims[:along], length, *dims[along + 1 :]), found)
+    return data
+
+
+@rule("OBL-replace", "00000000")
+def replaced(site: Site, wanted: Dims, found: Dims) -> None:
+    """What replaces a slice has its shape."""
+    for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
+        site.equal(
+            "OBL-replace-dims",
+            a,
+            b,
+            lambda k=k, a=a, b=b: (  # type: ignore[misc]
+                f"axis {k} of the slice has length {show(a)}, but {show(b)} {site.of(1)}"
+            ),
+            1,
+        )

@@ -1,0 +1,101 @@
+"""Order along an axis, and what is drawn from a distribution."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.tir import GE
+from rlx.operators.declare import operator
+from rlx.operators.dims import const, literal
+from rlx.operators.messages import show
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import (
+    axis,
+    elements,
+    fields,
+    like,
+    rank,
+    ranked,
+    resized,
+)
+from rlx.spec.registry import rule
+
+
+@operator("relax.sort", "data, axis: int = -1, descending: int = False")
+def sort(site: Site, data: TensorStructInfo, given: int, descending: int) -> StructInfo:
+    """The elements in order along an axis."""
+    ndim = site.rank(data)
+    if ndim is not None:
+        axis(site, given, ndim, data)
+    return data
+
+
+@operator("relax.argsort", "data, axis: int = -1, descending: int = False, dtype: dtype? = 'int32'")
+def argsort(
+    site: Site, data: TensorStructInfo, given: int, descending: int, kind: DataType | None
+) -> StructInfo:
+    """Where the elements in order stand along an axis."""
+    return like(sort(site, data, given, descending), kind or VOID)  # type: ignore[arg-type]
+
+
+@rule("OBL-topk", "00000000")
+def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
+    """No more elements are asked for than there are along the axis."""
+    length = dims[along]
+    if literal(length) is not None and (literal(length) or 0) >= count:
+        site.ctx.discharged += 1
+        return
+    site.require(
+        "OBL-topk-count",
+        GE(length, const(count)),
+        lambda: f"k is {count}, but axis {along} has length {show(length)} {site.of(0)}",
+        0,
+    )
+
+
+@operator(
+    "relax.topk",
+    "data, k: int = 1, axis: int = -1, ret_type: str = 'both', largest: int = True, "
+    "dtype: dtype? = 'int32'",
+)
+def topk(
+    site: Site,
+    data: TensorStructInfo,
+    count: int,
+    given: int,
+    wanted: str,
+    largest: int,
+    kind: DataType | None,
+) -> StructInfo:
+    """The first ``k`` elements in order along an axis (all, if ``k`` is not positive), and their places."""
+    ndim, dims = site.rank(data), site.dims(data)
+    if ndim is None or dims is None:
+        values = ranked(ndim, data.dtype, data.vdevice)
+    else:
+        along = axis(site, given, ndim)
+        values = data
+        if count > 0:
+            chosen(site, dims, along, count)
+            values = resized(data, (*dims[:along], const(count), *dims[along + 1 :]), ndim)
+    places = like(values, kind or VOID)
+    return {"values": values, "indices": places}.get(wanted) or fields((values, places))
+
+
+@operator(
+    "relax.multinomial_from_uniform",
+    "prob, uniform_sample, sample_indices, dtype: dtype = 'int64'",
+)
+def multinomial(
+    site: Site,
+    prob: TensorStructInfo,
+    sample: TensorStructInfo,
+    indices: TensorStructInfo,
+    kind: DataType | None,
+) -> StructInfo:
+    """One draw from a row's distribution for each uniform sample."""
+    elements(site, prob, 0, "float")
+    elements(site, sample, 1, "float")
+    elements(site, indices, 2, "integer")
+    for index, info in enumerate((prob, sample, indices)):
+        rank(site, info, index, 2)
+    return like(sample, kind or VOID)

@@ -1,0 +1,90 @@
+"""Element by element, one operand: the result has its shape, and mostly its element type."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.dtype import BOOL, VOID, DataType
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.binary import combine
+from rlx.operators.declare import operator
+from rlx.operators.site import Site
+from rlx.operators.tensors import elements, fields, like, rank
+
+FLOAT = (
+    """acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt sigmoid sin sinh sqrt tan tanh"""
+)
+ANY = """abs bitwise_not ceil floor logical_not negative round sign square trunc"""
+TEST = """isfinite isinf isnan"""
+FLOAT_NN = "gelu gelu_tanh selu silu"
+
+
+def float_elementwise(site: Site, x: TensorStructInfo) -> StructInfo:
+    """Floats to floats."""
+    elements(site, x, 0, "float")
+    return x
+
+
+def elementwise(site: Site, x: TensorStructInfo) -> StructInfo:
+    """Any element type, kept."""
+    return x
+
+
+def test(site: Site, x: TensorStructInfo) -> StructInfo:
+    """A Boolean for each element."""
+    return like(x, BOOL)
+
+
+for _name in FLOAT.split():
+    operator(f"relax.{_name}", "x")(float_elementwise)
+for _name in ANY.split():
+    operator(f"relax.{_name}", "x")(elementwise)
+for _name in TEST.split():
+    operator(f"relax.{_name}", "x")(test)
+for _name in FLOAT_NN.split():
+    operator(f"relax.nn.{_name}", "data")(float_elementwise)
+operator("relax.nn.relu", "data")(elementwise)
+
+
+@operator("relax.nn.leakyrelu", "data, alpha: number = 0.01")
+@operator("relax.nn.softplus", "data, beta: number = 1.0, threshold: number = 20.0")
+def float_with_constants(site: Site, x: TensorStructInfo, *constants: float) -> StructInfo:
+    """Floats to floats, with constants that shape the function."""
+    elements(site, x, 0, "float")
+    return x
+
+
+@operator("relax.clip", "x, min: prim, max: prim")
+def clip(
+    site: Site, x: TensorStructInfo, low: PrimExpr | None, high: PrimExpr | None
+) -> StructInfo:
+    """Elements held between two scalars."""
+    return x
+
+
+@operator("relax.tril", "x, k: prim = 0")
+@operator("relax.triu", "x, k: prim = 0")
+def triangle(site: Site, x: TensorStructInfo, k: PrimExpr | None) -> StructInfo:
+    """The lower or upper triangle of the last two axes; the rest is zero."""
+    rank(site, x, 0, 2, -1)
+    return x
+
+
+@operator("relax.nn.dropout", "data, rate: number = 0.5")
+def dropout(site: Site, data: TensorStructInfo, rate: float) -> StructInfo:
+    """The tensor with elements dropped, and the mask."""
+    return fields((data, data))
+
+
+@operator("relax.astype", "x, dtype: dtype")
+@operator("relax.wrap_param", "data, dtype: dtype = 'float32'")
+def astype(site: Site, x: TensorStructInfo, kind: DataType | None) -> StructInfo:
+    """The elements converted to another type."""
+    return like(x, VOID if kind is None else kind)
+
+
+@operator("relax.ewise_fma", "x1, x2, x3")
+def ewise_fma(
+    site: Site, x1: TensorStructInfo, x2: TensorStructInfo, x3: TensorStructInfo
+) -> StructInfo:
+    """``x1 * x2 + x3`` of equal shapes."""
+    return combine(site, (x1, x2, x3))
