@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rlx.grammar.ast import (
     FuncStructInfo,
+    ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
@@ -19,8 +20,8 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.parts import rank, unknown_type
-from rlx.solver.order.subtype import Goal, Mismatch, Path, compare
+from rlx.solver.order.parts import apart, rank, same_text, unknown_type
+from rlx.solver.order.subtype import Goal, Mismatch, Path, compare, sides
 from rlx.solver.verdict import Relation
 from rlx.spec.registry import refuted, rule
 
@@ -123,8 +124,7 @@ def _weigh(mismatch: Mismatch) -> Compatibility:
 
 @rule("COMPAT-kind", "00000000")
 def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
-    """Two kinds share no value; that an Object may be anything is for a cast to find out."""
-    return False
+    return type(given) is ObjectStructInfo
 
 
 @rule("COMPAT-tensor", "00000000")
@@ -179,22 +179,36 @@ _HOPES: dict[str, Callable[..., bool]] = {
 @rule("COMPAT-joint", "00000000")
 def solve(equations: list[Mismatch], prover: Prover) -> Compatibility:
     """Judge all dimensions that have to be equal together, under one assignment of the variables."""
-    pairs = [(e.left, e.right) for e in equations if e.left is not None and e.right is not None]
-    relation = prover.relate_all(pairs)
+    for equation in equations:
+        if apart(*sides(equation)):
+            return _blame(equation, Relation("never"))
+    relation = prover.relate_all([sides(e) for e in equations])
+    if relation.kind == "unknown":
+        open_ones = [e for e in equations if not same_text(*sides(e))]
+        if len(open_ones) < len(equations):
+            return solve(open_ones, prover) if open_ones else COMPATIBLE
     if relation.kind == "always":
         return COMPATIBLE
-    kind: Kind = "incompatible" if relation.kind == "never" else "possible"
     culprit, alone = _culprit(equations, relation, prover)
     if alone:
-        code = culprit.code.replace("SUB", "COMPAT", 1)
-        reason = Mismatch(
-            code, culprit.given, culprit.wanted, culprit.path, culprit.left, culprit.right
-        )
-    else:
-        code = "COMPAT-joint-solvable"
-        reason = Mismatch(code, culprit.given, culprit.wanted, culprit.path[:-1])
+        return _blame(culprit, relation)
+    code = "COMPAT-joint-solvable"
     refuted(code)
-    return Compatibility(kind, reason, relation)
+    reason = Mismatch(code, culprit.given, culprit.wanted, culprit.path[:-1])
+    return Compatibility(_kind_of(relation), reason, relation)
+
+
+def _kind_of(relation: Relation) -> Kind:
+    return "incompatible" if relation.kind == "never" else "possible"
+
+
+def _blame(equation: Mismatch, relation: Relation) -> Compatibility:
+    """The judgement where one equation is at fault by itself."""
+    code = equation.code.replace("SUB", "COMPAT", 1)
+    refuted(code)
+    left, right = sides(equation)
+    reason = Mismatch(code, equation.given, equation.wanted, equation.path, left, right)
+    return Compatibility(_kind_of(relation), reason, relation)
 
 
 def _culprit(
@@ -205,8 +219,7 @@ def _culprit(
         return equations[0], True
     kinds: dict[str, Mismatch] = {}
     for equation in equations:
-        assert equation.left is not None and equation.right is not None
-        kinds.setdefault(prover.relate(equation.left, equation.right).kind, equation)
+        kinds.setdefault(prover.relate(*sides(equation)).kind, equation)
     for kind in ("never", "sometimes", "unknown"):
         if kind in kinds:
             return kinds[kind], kind == relation.kind or relation.kind == "unknown"

@@ -84,12 +84,36 @@ def same_device(a: VDevice | None, b: VDevice | None) -> bool:
 
 def identical(a: PrimExpr, b: PrimExpr) -> bool:
     """Whether two dimensions are visibly the same: one object, or the same number."""
-    return a is b or (type(a) is tir.IntImm and type(b) is tir.IntImm and a.value == b.value)
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is tir.IntImm:
+        return type(b) is tir.IntImm and a.value == b.value  # type: ignore[attr-defined]
+    return kind is tir.FloatImm and type(b) is tir.FloatImm and not apart(a, b)
+
+
+def apart(a: PrimExpr, b: PrimExpr) -> bool:
+    """Whether these are two different floating-point numbers, which the prover does not compare."""
+    if type(a) is tir.FloatImm and type(b) is tir.FloatImm:
+        return a.value != b.value and not (a.value != a.value and b.value != b.value)
+    return False
+
+
+def same_text(a: PrimExpr, b: PrimExpr) -> bool:
+    """Whether two expressions are written alike: the last resort where the prover knows no more."""
+    from rlx.grammar.equal import structural_equal
+
+    return structural_equal(a, b)
+
+
+def proved(a: PrimExpr, b: PrimExpr, prover: Prover) -> bool:
+    """Whether two dimensions are equal for all values of the variables."""
+    status = prover.equal(a, b).status
+    return status == "proved" or (status == "unknown" and same_text(a, b))
 
 
 def proved_equal(xs: Dimensions, ys: Dimensions, prover: Prover) -> bool:
     """Whether two lists of dimensions are equal for all values of the variables."""
     return len(xs) == len(ys) and all(
-        identical(x, y) or prover.equal(x, y).status == "proved"
-        for x, y in zip(xs, ys, strict=True)
+        identical(x, y) or proved(x, y, prover) for x, y in zip(xs, ys, strict=True)
     )

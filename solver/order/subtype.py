@@ -26,10 +26,12 @@ from rlx.solver.order.bind import instantiate
 from rlx.solver.order.parts import (
     OBJECT,
     Dimensions,
+    apart,
     dimensions,
     identical,
     rank,
     same_device,
+    same_text,
     same_type,
     unknown_type,
 )
@@ -66,6 +68,12 @@ class Mismatch(Node):
     path: Path
     left: PrimExpr | None = None
     right: PrimExpr | None = None
+
+
+def sides(equation: Mismatch) -> tuple[PrimExpr, PrimExpr]:
+    """The two dimensions that have to be equal."""
+    assert equation.left is not None and equation.right is not None
+    return equation.left, equation.right
 
 
 class NotSubtype(Refuted):
@@ -142,16 +150,29 @@ def _all_equal(goal: Goal) -> Verdict:
     divisors: list[PrimExpr] = []
     means = STRUCTURE.means
     for equation in goal.equations:
-        assert equation.left is not None and equation.right is not None
-        match goal.prover.equal(equation.left, equation.right):
-            case Refuted(example=example, values=values, means=means, overflow=overflow):
+        match _equal(equation, goal.prover):
+            case NotSubtype() as verdict:
                 refuted(equation.code)
-                return NotSubtype(example, values, means, overflow, equation)
-            case Unknown(reason=reason):
-                undecided = undecided or Undecided(reason, equation)
+                return verdict
+            case Undecided() as verdict:
+                undecided = undecided or verdict
             case Proved(means=means, divisors=more):
                 divisors += more
     return undecided or Proved(means, tuple(divisors))
+
+
+def _equal(equation: Mismatch, prover: Prover) -> Verdict:
+    """Whether the two dimensions of an equation are equal for all values."""
+    left, right = sides(equation)
+    if apart(left, right):
+        return NotSubtype({}, {}, "structure", None, equation)
+    match prover.equal(left, right):
+        case Refuted(example=example, values=values, means=means, overflow=overflow):
+            return NotSubtype(example, values, means, overflow, equation)
+        case Unknown(reason=reason):
+            return STRUCTURE if same_text(left, right) else Undecided(reason, equation)
+        case verdict:
+            return verdict
 
 
 def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
