@@ -8,7 +8,7 @@ from rlx.checker.derive.state import OBJECT, State
 from rlx.checker.derive.words import callee, show, written
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import FuncStructInfo, StructInfo
-from rlx.solver.order import Compatibility, Conflict, Instance, instantiate
+from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
 from rlx.solver.order.subtype import name_dimensions
 
 
@@ -107,14 +107,17 @@ def _check_conflicts(
 def _report_conflict(
     state: State, node: ast.Call, function: FuncStructInfo, conflict: Conflict
 ) -> None:
-    name = show(conflict.var)
-    first, second = show(conflict.first), show(conflict.second)
+    params = function.params or ()
+    said_by = [i for i, p in enumerate(params) if conflict.var in free_shape_vars(p)]
+    at = said_by[0] if len(said_by) == 1 else None
     extra = policy.evidence(conflict.relation) if conflict.relation else {}
-    extra["related"] = of_global(state, node.op)
-    extra["label"] = f"the parameters are ({', '.join(show(p) for p in function.params or ())})"
+    extra["label"] = f"the parameters are ({', '.join(show(p) for p in params)})"
+    related = [label for i in said_by for label in definition(state, node.args[i])]
+    extra["related"] = (*related, *of_global(state, node.op))
     verb = "cannot be" if conflict.impossible else "may not be"
-    message = f"'{name}' of {callee(node.op)} {verb} both {first} and {second}"
+    both = f"both {show(conflict.first)} and {show(conflict.second)}"
+    message = f"'{show(conflict.var)}' of {callee(node.op)} {verb} {both}"
     severity = "error" if conflict.impossible else "warning"
-    state.add("D14-binding", severity, message, node.span, **extra)
+    state.add("D14-binding", severity, message, of_argument(node, at), **extra)
     if conflict.impossible:
         state.poison.add(node)

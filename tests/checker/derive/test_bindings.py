@@ -1,0 +1,221 @@
+"""D11: annotations, casts, parameters, function literals."""
+
+from __future__ import annotations
+
+import pytest
+
+from .programs import main
+
+X = '(x: R.Tensor(("n", 4), "float32"), o: R.Object, t: R.Tensor(dtype="float32"))'
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        'R.Tensor((n, 4), "float32")',
+        'R.Tensor((n + 0, 2 + 2), "float32")',
+        "R.Tensor((n, 4))",
+        "R.Tensor(ndim=2)",
+        "R.Tensor",
+        "R.Object",
+    ],
+)
+def test_an_annotation_wins_over_what_is_derived(annotation: str) -> None:
+    derived = main(X, f"y: {annotation} = x\nreturn y")
+    assert derived.codes == []
+    (binding,) = (v for v in derived.derivation.info if getattr(v, "name_hint", "") == "y")
+    assert derived.derivation.info[binding] is binding.struct_info_annotation  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "note"),
+    [
+        ('R.Tensor((n, 5), "float32")', "dimension 1: 4 where 5 is expected"),
+        ('R.Tensor((n + 1, 4), "float32")', "dimension 0: n where n + 1 is expected"),
+        ('R.Tensor((n, 4), "int8")', None),
+        ('R.Tensor((n, 4, 1), "float32")', None),
+        ("R.Shape([n, 4])", None),
+        ("R.Tuple(R.Object)", None),
+    ],
+)
+def test_an_annotation_that_is_certainly_wrong(annotation: str, note: str | None) -> None:
+    derived = main(X, f"y: {annotation} = x\nreturn y")
+    assert derived.codes == ["error D11-annotation"]
+    assert derived.at(derived.only) == "x"
+    assert derived.at_label() == annotation
+    assert "Tensor((n, 4), float32)" in derived.only.message
+    assert note is None or note in derived.only.notes
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation"),
+    [
+        ("o", 'R.Tensor((n, 4), "float32")'),
+        ("t", 'R.Tensor((n, 4), "float32")'),
+        ("t", "R.Tensor(ndim=2)"),
+        ('R.call_packed("f", x)', "R.Tensor"),
+    ],
+)
+def test_an_annotation_that_says_more_than_is_known(value: str, annotation: str) -> None:
+    body = f"y: {annotation} = {value}\nreturn y"
+    derived = main(X, body, "@R.function(pure=False)")
+    assert derived.codes == ["warning D11-annotation"]
+    assert "all that is known" in derived.only.message
+    assert derived.only.help is not None and derived.only.help.startswith("insert R.match_cast(")
+
+
+def test_an_annotation_that_holds_for_some_values() -> None:
+    derived = main(
+        '(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32"))',
+        'z: R.Tensor((n,), "float32") = y\nreturn z',
+    )
+    assert derived.codes == ["warning D11-annotation"]
+    example = derived.only.counterexample
+    assert example is not None and example["n"] != example["m"]
+    assert any(note.startswith("it holds if ") for note in derived.only.notes)
+    assert derived.only.help == 'insert R.match_cast(y, R.Tensor((n,), dtype="float32"))'
+
+
+def test_only_a_zero_would_save_it() -> None:
+    derived = main(
+        '(x: R.Tensor(("n",), "float32"))',
+        'z: R.Tensor((n * 2,), "float32") = x\nreturn z',
+    )
+    assert derived.codes == ["error D11-annotation"]
+    assert "they agree if a shape variable is 0" in derived.only.notes
+
+
+def test_the_annotation_is_what_counts_from_then_on() -> None:
+    derived = main(X, 'y: R.Tensor(ndim=2) = x\nz: R.Tensor((n, 4), "float32") = y\nreturn z')
+    assert derived.codes == ["warning D11-annotation"]
+
+
+def test_a_parameter_without_annotation_is_an_object() -> None:
+    derived = main("(x)", "y = x\nreturn y")
+    assert derived.shown("y") == "Object"
+    assert derived.codes == []
+
+
+def test_a_cast_binds_shape_variables_in_any_order() -> None:
+    derived = main(
+        "(o: R.Object)",
+        """
+        y = R.match_cast(o, R.Tensor(("a * b", "a", "b"), "float32"))
+        z: R.Tensor((b * a,), "float32") = R.zeros(R.shape([a * b]), dtype="float32")
+        return z
+        """,
+    )
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor((a * b, a, b), float32)"
+
+
+@pytest.mark.parametrize(
+    "target", ['R.Tensor((n, 5), "float32")', "R.Tensor(ndim=3)", "R.Shape(ndim=2)", "R.Tuple()"]
+)
+def test_a_cast_that_always_fails(target: str) -> None:
+    derived = main(X, f"y = R.match_cast(x, {target})\nreturn y")
+    assert derived.codes == ["warning D11-cast"]
+    assert derived.at(derived.only) == target
+
+
+@pytest.mark.parametrize("target", ['R.Tensor((3, 4), "float32")', "R.Tensor(ndim=2)", "R.Object"])
+def test_a_cast_that_may_succeed(target: str) -> None:
+    derived = main(X, f"y = R.match_cast(x, {target})\nreturn y")
+    assert derived.codes == []
+
+
+def test_after_a_cast_its_dimensions_are_known_to_be_equal() -> None:
+    derived = main(
+        '(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32"))',
+        """
+        _ = R.match_cast(y, R.Tensor((n,), "float32"))
+        a: R.Tensor((n,), "float32") = y
+        b = R.match_cast(x, R.Tensor(("k",), "float32"))
+        c: R.Tensor((k,), "float32") = y
+        return c
+        """,
+    )
+    assert derived.codes == []
+
+
+def test_what_a_cast_says_ends_with_its_branch() -> None:
+    derived = main(
+        '(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32"), c: R.Tensor((), "bool"))',
+        """
+        if c:
+            a = R.match_cast(y, R.Tensor((n,), "float32"))
+            b = a
+        else:
+            b = x
+        d: R.Tensor((n,), "float32") = y
+        return d
+        """,
+    )
+    assert derived.codes == ["warning D11-annotation"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "codes"),
+    [
+        ("R.Tensor(ndim=2)", []),
+        ('R.Tensor((n, 4), "float32")', []),
+        ('R.Tensor((n, 5), "float32")', ["error D11-cast-annotation"]),
+        ('R.Tensor((3, 4), "float32")', ["warning D11-cast-annotation"]),
+    ],
+)
+def test_the_annotation_of_a_cast_variable(annotation: str, codes: list[str]) -> None:
+    derived = main(X, f'y: {annotation} = R.match_cast(x, R.Tensor((n, 4), "float32"))\nreturn y')
+    assert derived.codes == codes
+
+
+def test_a_local_function_knows_itself() -> None:
+    derived = main(
+        '(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool"))',
+        """
+        @R.function
+        def again(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            if c:
+                z: R.Tensor((4,), "float32") = again(y)
+            else:
+                z: R.Tensor((4,), "float32") = y
+            return z
+
+        w = again(x)
+        return w
+        """,
+    )
+    assert derived.codes == []
+    assert derived.shown("w") == "Tensor((4,), float32)"
+
+
+def test_a_local_function_against_the_annotation_of_its_variable() -> None:
+    literal = """
+        @R.function
+        def f(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return y
+
+        g: R.Callable((R.Tensor((4,), "float32"),), R.Tensor({}, "float32"), True) = f
+        return g
+    """
+    assert main("()", literal.format("(4,)")).codes == []
+    assert main("()", literal.format("(5,)")).codes == ["error D11-annotation"]
+
+
+def test_one_mistake_is_one_error() -> None:
+    derived = main(
+        '(x: R.Tensor((4, 5), "float32"), w: R.Tensor((6, 7), "float32"))',
+        """
+        y = R.matmul(x, w)
+        z = R.nn.relu(y)
+        a: R.Tensor((4, 7), "float32") = R.add(z, z)
+        b = (z, a)[0]
+        c = R.match_cast(b, R.Tensor((1, 2), "int8"))
+        return b
+        """,
+    )
+    assert len(derived.codes) == 1
+
+
+def test_an_annotation_with_a_variable_out_of_scope_is_left_to_well_formedness() -> None:
+    derived = main(X, 'k = T.int64()\ny: R.Tensor((k, 4), "float32") = x\nreturn y')
+    assert derived.codes == []

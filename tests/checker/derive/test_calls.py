@@ -1,0 +1,187 @@
+"""D14: what calls yield, and what may be passed."""
+
+from __future__ import annotations
+
+import pytest
+
+from .programs import Derived, main, module
+
+DOUBLE = """
+@R.function(private=True)
+def double(x: R.Tensor(("n",), "float32")) -> R.Tensor(("2 * n",), "float32"):
+    return R.concat((x, x), axis=0)
+"""
+
+PAIR = """
+@R.function(private=True)
+def pair(
+    a: R.Tensor(("n", "m"), "float32"), b: R.Tensor(("n * m",), "float32"), s: R.Shape(["n"])
+) -> R.Tensor(("m", "n"), "float32"):
+    return R.permute_dims(a)
+"""
+
+
+def calling(callee: str, signature: str, call: str) -> Derived:
+    return module(callee, f"@R.function\ndef main{signature}:\n    y = {call}\n    return y")
+
+
+def test_a_call_binds_the_shape_variables_of_the_callee() -> None:
+    derived = calling(DOUBLE, '(x: R.Tensor(("k + 1",), "float32"), k: R.Prim(value="k"))', "cls.double(x)")
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor((2 * (k + 1),), float32)"
+
+
+def test_positions_that_bind_are_read_before_the_others() -> None:
+    flipped = PAIR.replace("a: ", "z: R.Tensor((\"n + m\",), \"float32\"), a: ", 1)
+    signature = '(z: R.Tensor((7,), "float32"), a: R.Tensor((3, 4), "float32"), b: R.Tensor((12,), "float32"))'
+    derived = calling(flipped, signature, "cls.pair(z, a, b, R.shape([3]))")
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor((4, 3), float32)"
+
+
+def test_an_argument_of_another_kind() -> None:
+    derived = calling(DOUBLE, '(x: R.Tensor((4,), "float32"))', "cls.double((x, x))")
+    assert derived.codes == ["error D14-argument"]
+    assert derived.at(derived.only) == "(x, x)"
+    assert "'double'" in derived.only.message
+
+
+@pytest.mark.parametrize(
+    ("x", "note"),
+    [('R.Tensor((4,), "float16")', None), ('R.Tensor((4, 1), "float32")', None)],
+)
+def test_an_argument_that_certainly_does_not_fit(x: str, note: str | None) -> None:
+    derived = calling(DOUBLE, f"(x: {x})", "cls.double(x)")
+    assert derived.codes == ["error D14-argument"]
+    assert derived.at_label() == "x"
+
+
+def test_dimensions_against_bound_variables() -> None:
+    signature = '(a: R.Tensor((3, 4), "float32"), b: R.Tensor((13,), "float32"))'
+    derived = calling(PAIR, signature, "cls.pair(a, b, R.shape([3]))")
+    assert derived.codes == ["error D14-argument"]
+    assert derived.only.notes[0] == "dimension 0: 13 where 12 is expected"
+
+
+def test_dimensions_that_may_fit() -> None:
+    signature = '(a: R.Tensor(("p", 4), "float32"), b: R.Tensor(("q",), "float32"))'
+    derived = calling(PAIR, signature, "cls.pair(a, b, R.shape([p]))")
+    assert derived.codes == ["warning D14-argument"]
+    assert derived.only.counterexample is not None
+    assert derived.only.help is not None and "R.match_cast(b, " in derived.only.help
+
+
+def test_less_is_known_than_the_callee_asks() -> None:
+    derived = calling(DOUBLE, '(x: R.Tensor(dtype="float32"))', "cls.double(x)")
+    assert derived.codes == ["warning D14-argument"]
+    assert derived.only.message.startswith("all that is known of argument 0 of 'double'")
+
+
+def test_a_rank_is_enough_where_every_dimension_is_bound() -> None:
+    derived = calling(DOUBLE, '(x: R.Tensor(dtype="float32", ndim=1))', "cls.double(x)")
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor(float32, ndim=1)"
+
+
+def test_a_variable_bound_to_different_values() -> None:
+    square = """
+    @R.function(private=True)
+    def trace(x: R.Tensor(("n", "n"), "float32"), y: R.Tensor(("n",), "float32")) -> R.Prim(value="n"):
+        return R.prim_value(n)
+    """
+    signature = '(x: R.Tensor((16, 32), "float32"), y: R.Tensor((8,), "float32"))'
+    derived = calling(square, signature, "cls.trace(x, y)")
+    assert derived.codes == ["error D14-binding"]
+    assert derived.only.message == "'n' of 'trace' cannot be both 16 and 32"
+
+
+def test_a_variable_bound_to_values_that_may_differ() -> None:
+    both = """
+    @R.function(private=True)
+    def both(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n",), "float32")) -> R.Object:
+        return x
+    """
+    signature = '(x: R.Tensor(("a",), "float32"), y: R.Tensor(("b",), "float32"))'
+    derived = calling(both, signature, "cls.both(x, y)")
+    assert derived.codes == ["warning D14-binding"]
+    assert derived.only.counterexample is not None
+    assert derived.at(derived.only) == "cls.both(x, y)"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("cls.double()", "'double' takes 1 argument, but 0 are given"),
+        ("cls.double(x, x)", "'double' takes 1 argument, but 2 are given"),
+    ],
+)
+def test_a_wrong_number_of_arguments(call: str, message: str) -> None:
+    derived = calling(DOUBLE, '(x: R.Tensor((4,), "float32"))', call)
+    assert derived.codes == ["error D14-arity"]
+    assert derived.only.message == message
+    assert derived.at_label() == "double"
+
+
+def test_calling_something_that_is_no_function() -> None:
+    derived = main('(x: R.Tensor((4,), "float32"))', "y = x(x)\nz = y(x)\nreturn z")
+    assert derived.codes == ["error D14-callee"]
+
+
+def test_calling_an_object() -> None:
+    derived = main("(f: R.Object, x: R.Prim(\"int64\"))", "y = f(x)\nreturn y")
+    assert derived.codes == ["error D14-callee"]
+    assert derived.only.help is not None and "R.match_cast(f, R.Callable(" in derived.only.help
+
+
+@pytest.mark.parametrize(
+    ("types", "shown"),
+    [
+        ("", "Object"),
+        (', sinfo_args=(R.Tensor((4,), "float32"),)', "Tensor((4,), float32)"),
+        (", sinfo_args=(R.Object, R.Shape([1]))", "Tuple(Object, Shape((1,)))"),
+    ],
+)
+def test_a_packed_call_is_what_it_says(types: str, shown: str) -> None:
+    derived = main("()", f'y = R.call_packed("f"{types})\nreturn y', "@R.function(pure=False)")
+    assert derived.codes == []
+    assert derived.shown("y") == shown
+
+
+def test_an_opaque_function_with_a_result() -> None:
+    signature = '(f: R.Callable(ret=R.Tensor((2,), "int8"), purity=True))'
+    derived = main(signature, "y = f(f, f)\nreturn y")
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor((2,), int8)"
+
+
+def test_an_operator_that_nobody_declared() -> None:
+    derived = main(
+        '(x: R.Tensor((4,), "float32"))',
+        """
+        y = R.no_such_operator(x)
+        z: R.Tensor((9,), "int8") = R.no_such_operator(y)
+        w = R.nn.relu(y)
+        return z
+        """,
+    )
+    assert derived.codes == ["note D14-operator"]
+    assert derived.shown("y") == "Object"
+    assert derived.shown("z") == "Tensor((9,), int8)"
+
+
+def test_a_function_value_is_called_like_a_function() -> None:
+    derived = main(
+        '(f: R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32"), True),'
+        ' x: R.Tensor((3,), "float32"))',
+        "y = f(x)\nreturn y",
+    )
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor((3,), float32)"
+
+
+def test_obligations_are_counted() -> None:
+    good = main('(x: R.Tensor(("n", 4), "float32"))', "y = R.reshape(x, R.shape([4, n]))\nreturn y")
+    assert (good.derivation.proved, good.derivation.refuted) == (1, 0)
+    bad = main('(x: R.Tensor(("n", 4), "float32"))', "y = R.reshape(x, R.shape([5, n]))\nreturn y")
+    assert bad.derivation.refuted == 1
+    assert len(bad.codes) == 1

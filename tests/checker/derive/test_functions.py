@@ -1,0 +1,169 @@
+"""D01 and D15: functions, their order, their results, recursion, closures."""
+
+from __future__ import annotations
+
+import pytest
+
+from .programs import main, module
+
+X = '(x: R.Tensor(("n", 4), "float32"), t: R.Tensor(dtype="float32"))'
+
+
+def test_a_result_is_annotated_and_kept() -> None:
+    derived = main(X + ' -> R.Tensor((2 + 2, "n"), "float32")', "y = R.permute_dims(x)\nreturn y")
+    assert derived.codes == []
+
+
+def test_the_annotation_of_a_result_counts_even_if_more_is_known() -> None:
+    derived = main(X + " -> R.Tensor(ndim=2)", "return x")
+    assert derived.codes == []
+    assert derived.shown("main").endswith("-> Tensor(ndim=2))")
+
+
+@pytest.mark.parametrize(
+    "result", ['R.Tensor(("n", 5), "float32")', 'R.Tensor(("n", 4), "int8")', "R.Shape", "R.Tuple()"]
+)
+def test_a_result_that_is_certainly_another(result: str) -> None:
+    derived = main(f"{X} -> {result}", "return x")
+    assert derived.codes == ["error D15-result"]
+    assert derived.at(derived.only) == "x"
+    assert derived.at_label() == result
+
+
+def test_a_result_of_which_less_is_known() -> None:
+    derived = main(X + ' -> R.Tensor((4,), "float32")', "return t")
+    assert derived.codes == ["warning D15-result"]
+    assert derived.only.help is not None and "R.match_cast(" in derived.only.help
+
+
+def test_a_result_that_may_be_another() -> None:
+    derived = main(X + ' -> R.Tensor((4, 4), "float32")', "return x")
+    assert derived.codes == ["warning D15-result"]
+    assert derived.only.counterexample is not None
+    assert "it holds if n == 4" in derived.only.notes
+
+
+def test_a_function_without_annotation_is_what_its_body_is() -> None:
+    derived = main(X, "y = R.permute_dims(x)\nreturn y")
+    assert derived.shown("main").endswith("-> Tensor((4, n), float32))")
+
+
+CHAIN = [
+    '@R.function\ndef a(x: R.Tensor(("n",), "float32")):\n    y = cls.b(x)\n    return y',
+    '@R.function\ndef b(x: R.Tensor(("n",), "float32")):\n    y = cls.c(x)\n    return y',
+    '@R.function\ndef c(x: R.Tensor(("n",), "float32")):\n    y = R.concat((x, x), axis=0)\n    return y',
+]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
+def test_results_are_found_from_the_bottom_up(order: tuple[int, ...]) -> None:
+    derived = module(*(CHAIN[i] for i in order))
+    assert derived.codes == []
+    for name in "abc":
+        assert derived.shown(name) == "Callable((Tensor((n,), float32)) -> Tensor((2 * n,), float32))"
+
+
+def test_a_circle_with_annotations() -> None:
+    derived = module(
+        """
+        @R.function
+        def even(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+            y: R.Tensor((n,), "float32") = cls.odd(x)
+            return y
+        """,
+        """
+        @R.function
+        def odd(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+            y: R.Tensor((n,), "float32") = cls.even(x)
+            return y
+        """,
+    )
+    assert derived.codes == []
+
+
+def test_a_circle_without_annotations_is_left_to_well_formedness() -> None:
+    derived = module(
+        '@R.function\ndef f(x: R.Object):\n    y = cls.g(x)\n    z = y[0]\n    return z',
+        '@R.function\ndef g(x: R.Object):\n    y = cls.f(x)\n    return y',
+        '@R.function\ndef h(x: R.Object) -> R.Tensor((3,), "int8"):\n    y = cls.f(x)\n    return y',
+    )
+    assert derived.codes == []
+
+
+def test_a_chain_of_ten_thousand_functions_is_no_problem() -> None:
+    from rlx.checker.derive import derive
+    from rlx.grammar import ast, tir
+
+    names = [ast.GlobalVar(f"f{i}") for i in range(10_000)]
+    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+    for i, name in enumerate(names):
+        x, y = ast.Var("x", ast.ShapeStructInfo(None, 2)), ast.Var("y")
+        value = ast.Call(names[i + 1], (x,)) if i + 1 < len(names) else ast.Tuple((x, x))
+        block = ast.BindingBlock((ast.VarBinding(y, value),))
+        functions[name] = ast.Function((x,), ast.SeqExpr((block,), y))
+    info = derive(ast.IRModule(functions)).info[names[0]]
+    assert isinstance(info, ast.FuncStructInfo)
+    assert isinstance(info.ret, ast.TupleStructInfo)
+
+
+def test_a_closure_captures_shape_variables() -> None:
+    derived = main(
+        X,
+        """
+        @R.function
+        def f(y: R.Tensor(("n", "m"), "float32")) -> R.Tensor(("m", "n"), "float32"):
+            return R.permute_dims(y)
+
+        a = f(x)
+        b = f(a)
+        return a
+        """,
+    )
+    assert derived.shown("a") == "Tensor((4, n), float32)"
+    assert derived.codes == ["warning D14-argument"]
+    assert derived.only.notes[0] == "dimension 0: 4 where n is expected"
+
+
+def test_a_closure_that_outlives_a_variable_is_any_object() -> None:
+    derived = main(
+        "(t: R.Object)",
+        """
+        x = R.match_cast(t, R.Tensor(("k",), "float32"))
+
+        @R.function
+        def f(y: R.Tensor((k,), "float32")) -> R.Tensor((k,), "float32"):
+            return R.add(x, y)
+
+        return f
+        """,
+    )
+    assert derived.codes == []
+    assert derived.shown("main") == "Callable((Object) -> Object)"
+
+
+LOWERED = """
+R.func_attr({{"relax.force_pure": True}})
+a: R.Tensor(dtype="float32", ndim=2) = R.builtin.alloc_tensor(s, R.dtype("float32"), R.prim_value(0))
+{calls}
+return a
+"""
+KERNEL = """
+@T.prim_func(private=True)
+def kernel(x: T.Buffer((4, 4), "float32")):
+    T.evaluate(0)
+"""
+
+
+@pytest.mark.parametrize(("calls", "count"), [(0, "1 value of"), (2, "3 values of")])
+def test_a_lowered_function_checks_its_shapes_itself(calls: int, count: str) -> None:
+    body = LOWERED.format(calls="\n".join(["cls.kernel(a)"] * calls)).replace("\n", "\n    ")
+    result = 'R.Tensor((4, 4), "float32")'
+    derived = module(KERNEL, f"@R.function\ndef main(s: R.Shape(ndim=2)) -> {result}:{body}")
+    assert derived.codes == ["note D15-unchecked"]
+    assert derived.only.message.startswith(count)
+
+
+def test_a_lowered_function_may_still_be_wrong() -> None:
+    body = LOWERED.format(calls="").replace("\n", "\n    ")
+    derived = module(f"@R.function\ndef main(s: R.Shape(ndim=2)) -> R.Tensor(ndim=3):{body}")
+    assert derived.codes == ["error D15-result"]
