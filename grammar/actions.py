@@ -1,0 +1,497 @@
+"""The actions of the grammar's expression rules, one method a rule; statements build on them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rlx.grammar import arithmetic, ast, tir
+from rlx.grammar.coerce import BARE_INFOS, Coerce
+from rlx.grammar.lalr import Action, Entry, Rejected, tables
+from rlx.grammar.neutral import Form, Keyword, Name, Sequence, Slice, describe
+from rlx.grammar.scope import Scope
+from rlx.grammar.words import ALIASES, FORMS, METHODS, Arguments
+
+_ESCAPE = re.compile(
+    r"\\(?:([\\'\"abfnrtv\n])|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))"
+)
+_SIMPLE = dict(zip("\\'\"abfnrtv\n", "\\'\"\a\b\f\n\r\t\v", strict=False)) | {"\n": ""}
+_BYTES = re.compile(r"(?:\\x[89a-fA-F][0-9a-fA-F])+")
+
+
+class Expressions:
+    """Expression actions.
+
+    Parameters
+    ----------
+    text
+        The whole source text.
+    scope
+        The names; statements change it.
+    sub_parse
+        Reads part of the text from a start rule: ``(text, start, end, base)``.
+    """
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.coerce = Coerce(scope, self.read_quoted)
+        self.coerce.scope_text = self.text_between
+        self.metadata: dict[str, list[ast.Literal]] = {}
+
+    def text_between(self, start: int, end: int) -> str:
+        """The source between two offsets."""
+        return self.text[start:end]
+
+    def read_quoted(self, text: str, start: int) -> Entry | None:
+        """Read the inside of a quoted dimension; the parser supplies this."""
+        raise NotImplementedError
+
+    def read_info(self, start: int, end: int) -> Entry | None:
+        """Read an annotation that is not known by its text; the parser supplies this."""
+        raise NotImplementedError
+
+    def table(self) -> list[Action | None]:
+        """The actions by number of production."""
+        return [
+            getattr(self, "do_" + name) if name and not name.startswith("whole_") else None
+            for _, _, name in tables().productions
+        ]
+
+    # ------------------------------------------------------------ atoms
+
+    def do_name(self, c: list[Entry]) -> Any:
+        text = c[0][0]
+        found = self.scope.names.get(text)
+        if found is not None:
+            return found
+        if text == "None":
+            return None
+        if text == "True":
+            return True
+        if text == "False":
+            return False
+        found = self.scope.look_up(text)
+        return Name(text) if found is None else found
+
+    def do_dotted(self, c: list[Entry]) -> Any:
+        text, start, end = c[0]
+        head, _, rest = text.partition(".")
+        value = self.scope.names.get(head)
+        if value is not None:
+            return self._attribute(value, rest, start, end)
+        if head in ALIASES:
+            text = ALIASES[head] + "." + rest
+        return Name(text)
+
+    def _attribute(self, value: Any, name: str, start: int, end: int) -> Any:
+        if isinstance(value, tir.Buffer):
+            return tir.OpaqueExpr(self.text[start:end], (start, end))
+        if name == "shape" and isinstance(value, ast.Expr):
+            return ast.Call(
+                ast.op("relax.shape_of"),
+                (value,),
+                arg_spans=((start, end - len(".shape")),),
+                span=(start, end),
+            )
+        if isinstance(value, tir.PrimExpr):
+            return tir.OpaqueExpr(self.text[start:end], (start, end))
+        raise Rejected(f"a value has no attribute {name!r} in Relax", start, end)
+
+    def do_info(self, c: list[Entry]) -> Any:
+        text, start, end = c[0]
+        cache = self.scope.frame.infos
+        found = cache.get(text)
+        if found is not None:
+            return found
+        if text in BARE_INFOS:
+            info = BARE_INFOS[text]((start, end))
+        else:
+            entry = self.read_info(start, end)
+            if entry is None:
+                raise Rejected("this annotation can't be read", start, end)
+            info = self.coerce.info(entry)
+        cache[text] = info
+        return info
+
+    def do_int(self, c: list[Entry]) -> int:
+        text, start, end = c[0]
+        if len(text) > 40:
+            raise Rejected(
+                f"this integer of {len(text)} digits is outside of the 64-bit range", start, end
+            )
+        try:
+            return int(text, 0)
+        except ValueError:
+            if not text.strip("0_"):
+                return 0
+            raise Rejected(f"{text!r} is no integer literal", start, end) from None
+
+    def do_float(self, c: list[Entry]) -> float:
+        text, start, end = c[0]
+        if len(text) > 400:
+            raise Rejected("this number is too long", start, end)
+        return float(text)
+
+    def do_ints(self, c: list[Entry]) -> Sequence:
+        text, start, _ = c[0]
+        items: list[Entry] = []
+        at = start + 1
+        for part in text[1:-1].split(","):
+            shown = part.lstrip()
+            begin = at + len(part) - len(shown)
+            items.append((int(shown), begin, begin + len(shown)))
+            at += len(part) + 1
+        return Sequence(items, "[")
+
+    def do_strings(self, c: list[Entry]) -> str:
+        return unquote(c[0][0])
+
+    def do_strings_more(self, c: list[Entry]) -> str:
+        return str(c[0][0]) + unquote(c[1][0])
+
+    # ------------------------------------------------------------ brackets
+
+    def do_empty_tuple(self, c: list[Entry]) -> Sequence:
+        return Sequence([], "(")
+
+    def do_parenthesized(self, c: list[Entry]) -> Any:
+        return c[1][0]
+
+    def do_tuple(self, c: list[Entry]) -> Sequence:
+        return Sequence(c[1][0] if len(c) == 3 else c[0][0], "(")
+
+    def do_empty_list(self, c: list[Entry]) -> Sequence:
+        return Sequence([], "[")
+
+    def do_singleton_list(self, c: list[Entry]) -> Sequence:
+        return Sequence([c[1]], "[")
+
+    def do_list(self, c: list[Entry]) -> Sequence:
+        return Sequence(c[1][0], "[")
+
+    def do_elements_one(self, c: list[Entry]) -> list[Entry]:
+        return [c[0]]
+
+    def do_elements_two(self, c: list[Entry]) -> list[Entry]:
+        return [c[0], c[2]]
+
+    def do_elements_more(self, c: list[Entry]) -> list[Entry]:
+        items: list[Entry] = c[0][0]
+        items.append(c[1])
+        return items
+
+    def do_elements(self, c: list[Entry]) -> list[Entry]:
+        items: list[Entry] = c[0][0]
+        return items
+
+    def do_empty_dict(self, c: list[Entry]) -> dict[str, object]:
+        return {}
+
+    def do_dict(self, c: list[Entry]) -> dict[str, object]:
+        entries: dict[str, object] = c[1][0]
+        return entries
+
+    def do_entries_one(self, c: list[Entry]) -> dict[str, object]:
+        return {str(self._key(c[0])): self.coerce.attr(c[2])}
+
+    def do_entries_more(self, c: list[Entry]) -> dict[str, object]:
+        entries: dict[str, object] = c[0][0]
+        entries[str(self._key(c[2]))] = self.coerce.attr(c[4])
+        return entries
+
+    def _key(self, entry: Entry) -> object:
+        value = entry[0]
+        if isinstance(value, (str, int)):
+            return value
+        raise Rejected(f"expected a string as key, found {describe(value)}", entry[1], entry[2])
+
+    # ------------------------------------------------------------ operators
+
+    def do_chain_start(self, c: list[Entry]) -> list[Any]:
+        return [c[0], c[1][0], c[2]]
+
+    def do_chain_more(self, c: list[Entry]) -> list[Any]:
+        items: list[Any] = c[0][0]
+        items.append(c[1][0])
+        items.append(c[2])
+        return items
+
+    def do_folded(self, c: list[Entry]) -> Any:
+        return arithmetic.fold(self.coerce, c[0][0])[0]
+
+    def do_prefix(self, c: list[Entry]) -> Any:
+        return arithmetic.prefix(self.coerce, c[0][0], c[1], c[0][1])
+
+    # ------------------------------------------------------------ arguments
+
+    def do_arguments_one(self, c: list[Entry]) -> list[Entry]:
+        return [c[0]]
+
+    def do_arguments_more(self, c: list[Entry]) -> list[Entry]:
+        items: list[Entry] = c[0][0]
+        items.append(c[2])
+        return items
+
+    def do_trailing_comma(self, c: list[Entry]) -> Any:
+        return c[0][0]
+
+    def do_keyword(self, c: list[Entry]) -> Keyword:
+        return Keyword(c[0][0], c[1])
+
+    def do_slice(self, c: list[Entry]) -> Slice:
+        return Slice(c[0], c[2])
+
+    def do_full_slice(self, c: list[Entry]) -> Slice:
+        none = (None, c[0][1], c[0][2])
+        return Slice(none, none)
+
+    # ------------------------------------------------------------ calls
+
+    def do_call(self, c: list[Entry]) -> Any:
+        head = c[0][0][:-1]
+        items: list[Entry] = c[1][0] if len(c) == 3 else []
+        start, end = c[0][1], c[-1][2]
+        form = FORMS.get(head)
+        arguments = self._arguments(head, items, start, end)
+        if form is not None:
+            return form(self, arguments)
+        word, dot, rest = head.partition(".")
+        if not dot:
+            return self._call_by_name(head, arguments, c[0])
+        value = self.scope.names.get(word)
+        if value is not None:
+            return self._call_method(value, rest, arguments)
+        if word in ALIASES:
+            head = ALIASES[word] + "." + rest
+            word = ALIASES[word]
+            form = FORMS.get(head)
+            if form is not None:
+                arguments.head = head
+                return form(self, arguments)
+        if word == "R":
+            return self._operator("relax." + rest, arguments)
+        if word in self.scope.modules and "." not in rest:
+            where = (start, start + len(head))
+            return self._call_expr(self.scope.global_var(rest, where), arguments)
+        if word in ("T", "I", "tvm"):
+            return Form(head, arguments.positional, arguments.keywords)
+        raise Rejected(
+            f"{head!r} is not known: expected R.…, T.…, I.… or cls.…", start, start + len(head)
+        )
+
+    def _arguments(self, head: str, items: list[Entry], start: int, end: int) -> Arguments:
+        positional: list[Entry] = []
+        keywords: dict[str, Entry] = {}
+        for item in items:
+            value = item[0]
+            if type(value) is Keyword:
+                if value.name in keywords:
+                    raise Rejected(f"{value.name!r} is given twice", item[1], item[2])
+                keywords[value.name] = value.value
+            elif keywords:
+                raise Rejected("a positional argument follows a named one", item[1], item[2])
+            else:
+                positional.append(item)
+        return Arguments(head, positional, keywords, start, end)
+
+    def _operator(self, name: str, arguments: Arguments) -> ast.Call:
+        coerce = self.coerce
+        positional = arguments.positional
+        infos, spans = arguments.type_arguments(coerce)
+        attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
+        return ast.Call(
+            ast.op(name),
+            tuple(coerce.expr(entry) for entry in positional),
+            infos,
+            attrs,
+            tuple((entry[1], entry[2]) for entry in positional),
+            spans,
+            (arguments.start, arguments.end),
+        )
+
+    def _call_by_name(self, head: str, arguments: Arguments, where: Entry) -> Any:
+        span = (where[1], where[2] - 1)
+        found = self.scope.look_up(head)
+        if found is None:
+            if head in ("float", "range", "TypeVar", "len", "print", "int", "bool"):
+                return self._builtin(head, arguments)
+            found = ast.Var(head, None, None, span)
+        return self._call_found(found, arguments, head, span)
+
+    def _call_found(
+        self, found: Any, arguments: Arguments, head: str, span: tuple[int, int]
+    ) -> Any:
+        if not isinstance(found, ast.Expr):
+            raise Rejected(f"{head!r} is {describe(found)}, which can't be called", *span)
+        return self._call_expr(found, arguments)
+
+    def _builtin(self, head: str, arguments: Arguments) -> Any:
+        if head == "float" and len(arguments.positional) == 1:
+            value = arguments.positional[0][0]
+            try:
+                if isinstance(value, (str, int, float)):
+                    return float(value)
+            except (ValueError, OverflowError):
+                pass
+            raise Rejected("float(…) needs a number", arguments.start, arguments.end)
+        return Form(head, arguments.positional, arguments.keywords)
+
+    def _call_expr(self, callee: ast.Expr, arguments: Arguments) -> ast.Call:
+        coerce = self.coerce
+        infos, spans = arguments.type_arguments(coerce)
+        for name, value in arguments.keywords.items():
+            raise Rejected(
+                f"a call of a function has no named argument, but {name!r} is given",
+                value[1],
+                value[2],
+            )
+        positional = arguments.positional
+        return ast.Call(
+            callee,
+            tuple(coerce.expr(entry) for entry in positional),
+            infos,
+            {},
+            tuple((entry[1], entry[2]) for entry in positional),
+            spans,
+            (arguments.start, arguments.end),
+        )
+
+    def _call_method(self, value: Any, method: str, arguments: Arguments) -> Any:
+        name = METHODS.get(method)
+        if name is None or not isinstance(value, ast.Expr):
+            if isinstance(value, (tir.Buffer, tir.PrimExpr)):
+                return tir.OpaqueExpr(
+                    self.text[arguments.start : arguments.end], (arguments.start, arguments.end)
+                )
+            raise Rejected(
+                f"a value has no method {method!r} in Relax", arguments.start, arguments.end
+            )
+        arguments.positional.insert(0, (value, arguments.start, arguments.start))
+        return self._operator(name, arguments)
+
+    def do_call_value(self, c: list[Entry]) -> Any:
+        items: list[Entry] = c[2][0] if len(c) == 4 else []
+        start, end = c[0][1], c[-1][2]
+        arguments = self._arguments("", items, start, end)
+        value = c[0][0]
+        if isinstance(value, Name) and value.text in FORMS:
+            return FORMS[value.text](self, arguments)
+        if isinstance(value, (ast.Expr, Name)):
+            return self._call_expr(self.coerce.expr(c[0]), arguments)
+        raise Rejected(f"{describe(value)} can't be called", c[0][1], c[0][2])
+
+    # ------------------------------------------------------------ subscripts
+
+    def do_subscript(self, c: list[Entry]) -> Any:
+        value, start, end = c[0][0], c[0][1], c[-1][2]
+        items: list[Entry] = c[2][0]
+        match value:
+            case tir.Buffer():
+                return tir.BufferLoad(value, self._indices(items), (start, end))
+            case Name(text="metadata"):
+                return self._metadata(items[0])
+            case Name(text=text):
+                return self._subscripted_name(text, items, c)
+            case tuple() if value[0] == "metadata":
+                return self._constant(value[1], items[0], start, end)
+            case ast.Expr():
+                return self._get_item(value, items, start, end)
+            case Sequence(items=inner) if len(items) == 1:
+                index = items[0][0]
+                if isinstance(index, int) and -len(inner) <= index < len(inner):
+                    return inner[index][0]
+        if isinstance(value, tir.PrimExpr):
+            return tir.OpaqueExpr(self.text[start:end], (start, end))
+        raise Rejected(f"{describe(value)} can't be subscripted", start, end)
+
+    def _subscripted_name(self, text: str, items: list[Entry], c: list[Entry]) -> Any:
+        start, end = c[0][1], c[-1][2]
+        text = {"Tensor": "R.Tensor", "Shape": "R.Shape", "Tuple": "R.Tuple"}.get(text, text)
+        form = FORMS.get(text)
+        if form is not None:
+            if len(items) == 1 and isinstance(items[0][0], Sequence) and text == "R.Tensor":
+                inner = items[0][0]
+                if inner.bracket == "[":
+                    items = inner.items
+            return form(self, Arguments(text, items, {}, start, end))
+        if text.startswith("T."):
+            return Form(text, items, {})
+        if self.scope.in_prim_func():
+            return tir.OpaqueExpr(self.text[start:end], (start, end))
+        return self._get_item(self.coerce.expr(c[0]), items, start, end)
+
+    def _get_item(self, value: ast.Expr, items: list[Entry], start: int, end: int) -> Any:
+        index = items[0][0]
+        if isinstance(index, tir.IntImm):
+            index = index.value
+        if len(items) != 1 or not isinstance(index, int) or isinstance(index, bool):
+            raise Rejected("a tuple is indexed with an integer literal", items[0][1], items[-1][2])
+        return ast.TupleGetItem(value, index, (start, end))
+
+    def _indices(self, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
+        from rlx.grammar.dtype import INT32
+
+        found: list[tir.PrimExpr] = []
+        for item in items:
+            value, start, end = item
+            if isinstance(value, Slice):
+                if value.start[0] is None:
+                    found.append(tir.OpaqueExpr(":", (start, end)))
+                    continue
+                found.append(
+                    tir.Slice(
+                        self.coerce.prim(value.start, INT32),
+                        self.coerce.prim(value.stop, INT32),
+                        (start, end),
+                    )
+                )
+            else:
+                found.append(self.coerce.prim(item, INT32))
+        return tuple(found)
+
+    def _metadata(self, item: Entry) -> tuple[str, str]:
+        return ("metadata", self.coerce.text(item))
+
+    def _constant(self, kind: str, item: Entry, start: int, end: int) -> ast.Expr:
+        index = item[0]
+        known = self.metadata.get(kind, [])
+        key = self.text[start:end]
+        if isinstance(index, int) and 0 <= index < len(known):
+            data = known[index]
+            return ast.Constant(ast.Literal(None, data.dtype, data.shape, key), (start, end))
+        from rlx.grammar.dtype import VOID
+
+        return ast.Constant(ast.Literal(None, VOID, None, key), (start, end))
+
+
+def unquote(text: str) -> str:
+    """The value of a string literal; `\\x` escapes that spell UTF-8 bytes are joined to characters."""
+    prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
+    body = text[len(prefix) :]
+    body = body[3:-3] if body[:3] in ('"""', "'''") else body[1:-1]
+    if "r" in prefix or "\\" not in body:
+        return body
+    body = _BYTES.sub(_decode_bytes, body)
+    return _ESCAPE.sub(_unescape, body)
+
+
+def _decode_bytes(match: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(match[0].replace("\\x", "")).decode("utf-8")
+    except UnicodeDecodeError:
+        return match[0]
+
+
+def _unescape(match: re.Match[str]) -> str:
+    simple, octal, *hexadecimal = match.groups()
+    if simple is not None:
+        return _SIMPLE[simple]
+    if octal is not None:
+        return chr(int(octal, 8))
+    code = int(next(h for h in hexadecimal if h is not None), 16)
+    return chr(code) if code < 0x110000 else "\ufffd"
+
+
+FormHandler = Callable[[Expressions, Arguments], Any]

@@ -1,0 +1,233 @@
+"""From text to the tokens of `relax.lark`, with Python's layout rule.
+
+A token is ``(terminal, value, start, end)``. One regular expression finds them all; newlines inside
+brackets vanish, others become NEWLINE with the INDENT and DEDENT tokens that the indentation asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+MAX_NESTING = 512
+"""How deep brackets, and how deep indented blocks, may nest."""
+
+MAX_LINE = 4_000_000
+"""How long a physical line may be, in characters."""
+
+Token = tuple[str, str, int, int]
+Report = Callable[[str, int, int], None]
+
+_WORD = r"[A-Za-z_]\w*"
+# Four levels of brackets, without backtracking; a deeper annotation is read as ordinary tokens.
+_FLAT = r"[^()\[\]]*+"
+_BALANCED = _FLAT
+for _ in range(4):
+    _BALANCED = rf"{_FLAT}(?:[(\[]{_BALANCED}[)\]]{_FLAT})*+"
+
+_STRING = (
+    r"[rRbBuUfF]{0,2}(?:"
+    r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
+    r"'''(?:[^'\\]|\\.|'(?!''))*+'''|"
+    r'"(?:[^"\\\n]|\\.)*+"(?!")|""|'
+    r"'(?:[^'\\\n]|\\.)*+'(?!')|'')"
+)
+
+TOKEN = re.compile(
+    rf"""
+      (?P<space>[ \t\f]++|\\\r?\n)
+    | (?P<DEF>def[ \t]++{_WORD})
+    | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])(?:\({_BALANCED}\)|(?!\()))
+    | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
+    | (?P<HEAD>{_WORD}(?:\.{_WORD})*+\()
+    | (?P<STRING>{_STRING})
+    | (?P<DOTTED>{_WORD}(?:\.{_WORD})++)
+    | (?P<NAME>{_WORD})
+    | (?P<FLOAT>(?:\d[\d_]*+\.[\d_]*+(?:[eE][-+]?\d++)?|\.\d[\d_]*+(?:[eE][-+]?\d++)?|\d[\d_]*+[eE][-+]?\d++))
+    | (?P<INT>0[xX][\da-fA-F_]++|0[bB][01_]++|\d[\d_]*+)
+    | (?P<INTS>\[-?\d{{1,18}}(?:,[ ]-?\d{{1,18}})++\])
+    | (?P<newline>\r?\n(?:[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
+    | (?P<comment>\#[^\n]*+)
+    | (?P<AUGMENTED>(?:\*\*|//|<<|>>|[-+*/%@&|^])=)
+    | (?P<ARROW>->)
+    | (?P<OP>\*\*|//|<<|>>|<=|>=|==|!=|[*/%<>&|^])
+    | (?P<SIGN>[-+])
+    | (?P<punct>[()\[\]{{}},:=@~])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+KEYWORDS = {
+    word: word.upper()
+    for word in "class return pass assert if elif else for in while with as not".split()
+}
+OPERATORS = {"and", "or"}
+_OPENING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+
+
+class Lexer:
+    """The tokens of one stretch of text.
+
+    Parameters
+    ----------
+    text, start, end
+        The text and the part of it to read.
+    report
+        Called with a message and a span for what can't be a token; reading goes on behind it.
+    layout
+        Whether indentation matters. Without it (inside an annotation) newlines are white space.
+
+    Attributes
+    ----------
+    whole_info
+        False to read the annotation at the start word by word instead of as one INFO token.
+    position
+        Where reading has got to: behind the last token given out.
+    """
+
+    def __init__(
+        self, text: str, start: int, end: int, report: Report, layout: bool = True
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.report = report
+        self.layout = layout
+        self.stopped = end
+        self.position = end
+        self.whole_info = True
+
+    def __iter__(self) -> Iterator[Token]:
+        return self._with_layout() if self.layout else self._flat()
+
+    def _flat(self) -> Iterator[Token]:
+        for kind, value, start, end in self._raw(self.start):
+            if kind != "newline":
+                yield kind, value, start, end
+        yield "END", "", self.end, self.end
+
+    def _raw(self, at: int) -> Iterator[Token]:
+        """Tokens without layout: `newline` for every line end, brackets by their own character."""
+        text, end, match = self.text, self.end, TOKEN.match
+        keywords = KEYWORDS
+        if not self.whole_info:
+            head = _INFO_HEAD.match(text, at, end)
+            if head is not None:
+                kind = "HEAD" if head[0].endswith("(") else "DOTTED"
+                at = head.end()
+                yield kind, head[0], head.start(), at
+        while at < end:
+            found = match(text, at, end)
+            if found is None:
+                at = self._unknown(at)
+                continue
+            kind, start = found.lastgroup, at
+            at = found.end()
+            if kind == "space" or kind == "comment":
+                continue
+            value = found[0]
+            if kind == "NAME":
+                if value in keywords:
+                    kind = keywords[value]
+                elif value in OPERATORS:
+                    kind = "OP"
+            elif kind == "punct":
+                kind = value
+            elif kind == "HEAD":
+                # A keyword in front of a bracket is not a call: `return (a, b)`, `not(x)`.
+                word = value[:-1]
+                if word in keywords or word in OPERATORS:
+                    kind, value, at = keywords.get(word, "OP"), word, at - 1
+            elif kind == "TARGET":
+                word = value[:-1].rstrip()
+                if word in keywords or word in OPERATORS:
+                    kind, value, at = keywords.get(word, "OP"), word, start + len(word)
+                else:
+                    value = word
+            assert kind is not None
+            yield kind, value, start, at
+
+    def _unknown(self, at: int) -> int:
+        """Report what stands at ``at`` and is no token; return where to go on."""
+        text = self.text
+        char = text[at]
+        if char in "\"'":
+            stop = text.find("\n", at, self.end)
+            self.report("this string is not closed on its line", at, at + 1)
+            return self.end if stop < 0 else stop
+        stop = at + 1
+        while stop < self.end and text[stop] == char:
+            stop += 1
+        name = repr(char) if char.isprintable() else f"the character U+{ord(char):04X}"
+        self.report(f"{name} can't be part of a Relax text", at, stop)
+        return stop
+
+    def _with_layout(self) -> Iterator[Token]:
+        indents = [self._column(self.start)]
+        opened: list[str] = []
+        at_line_start = False
+        for token in self._raw(self.start):
+            kind, value, start, end = token
+            if kind == "newline":
+                if opened:
+                    if self._is_statement(end):
+                        # Far more likely an unclosed bracket than a statement inside brackets.
+                        opened.clear()
+                    else:
+                        continue
+                if at_line_start:
+                    continue
+                yield "NEWLINE", value, start, start
+                at_line_start = True
+                width = self._column(end)
+                if end >= self.end:
+                    continue
+                if width > indents[-1]:
+                    if len(indents) >= MAX_NESTING:
+                        self.report(f"blocks are nested deeper than {MAX_NESTING} levels", end, end)
+                        self.stopped = end
+                        break
+                    indents.append(width)
+                    yield "INDENT", "", end, end
+                elif width < indents[-1]:
+                    while width < indents[-1] and len(indents) > 1:
+                        indents.pop()
+                        yield "DEDENT", "", end, end
+                    if width > indents[-1]:
+                        self.report("this line's indentation matches no block around it", end, end)
+                continue
+            at_line_start = False
+            if kind in _OPENING or kind == "HEAD":
+                if _OPENING.get(kind, 1) > 0:
+                    opened.append(value)
+                    if len(opened) > MAX_NESTING:
+                        self.report(
+                            f"brackets are nested deeper than {MAX_NESTING} levels", start, end
+                        )
+                        self.stopped = self.end
+                        break
+                elif opened:
+                    opened.pop()
+            yield token
+        if not at_line_start:
+            yield "NEWLINE", "", self.stopped, self.stopped
+        for _ in indents[1:]:
+            yield "DEDENT", "", self.stopped, self.stopped
+        yield "END", "", self.stopped, self.stopped
+
+    def _column(self, at: int) -> int:
+        """The width of the white space in front of ``at``; a tab goes to the next multiple of 8."""
+        line = self.text.rfind("\n", 0, at) + 1
+        lead = self.text[line:at]
+        return len(lead.expandtabs(8)) if "\t" in lead else len(lead)
+
+    def _is_statement(self, at: int) -> bool:
+        """Whether the line at ``at`` can only be a new statement, even inside an open bracket."""
+        return _STATEMENT.match(self.text, at, self.end) is not None
+
+
+_INFO_HEAD = re.compile(r"R\.\w+\(?")
+_STATEMENT = re.compile(
+    rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return\b|with[ \t]+R\.|"
+    rf"{_WORD}[ \t]*:[ \t]*R\.[^\n]*[^,\n](?:\n|\Z)|{_WORD}[ \t]*=[ \t]*R\.[\w.]+\([^\n]*\)[ \t]*(?:\n|\Z)"
+)

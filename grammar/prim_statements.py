@@ -1,0 +1,470 @@
+"""The actions of statements inside a PrimFunc. What is not understood is kept as text, with a note."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar import tir
+from rlx.grammar.actions import Expressions
+from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, DataType, dtype
+from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.neutral import Form, Name, Sequence, describe
+from rlx.grammar.node import Span
+
+if TYPE_CHECKING:
+    from rlx.grammar.ast import Var
+    from rlx.grammar.statements import Open, Signature
+
+LOOPS = {
+    "range": "serial",
+    "T.serial": "serial",
+    "T.parallel": "parallel",
+    "T.vectorized": "vectorized",
+    "T.unroll": "unroll",
+    "T.thread_binding": "thread_binding",
+}
+ALLOCATIONS = {"T.alloc_buffer", "T.sblock_alloc_buffer"}
+DECLARATIONS = {"T.decl_buffer", "T.alloc_local", "T.alloc_shared", *ALLOCATIONS}
+AXES = {
+    "T.axis.spatial": "S",
+    "T.axis.reduce": "R",
+    "T.axis.scan": "scan",
+    "T.axis.opaque": "opaque",
+}
+
+
+class Part:
+    """A statement that describes the block it stands in: an axis, a region, a predicate."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, kind: str, value: Any) -> None:
+        self.kind = kind
+        self.value = value
+
+
+class PrimStatements(Expressions):
+    """Statement actions of PrimFuncs; the parser supplies the reporting."""
+
+    holes: set[Var]
+
+    def error(
+        self, message: str, span: Span, help: str | None = None, related: Span | None = None
+    ) -> None:
+        """Report a syntax error."""
+        raise NotImplementedError
+
+    def note(self, message: str, span: Span) -> None:
+        """Report something worth knowing."""
+        raise NotImplementedError
+
+    def has_errors_in(self, span: Span) -> bool:
+        """Whether an error was reported inside a stretch of text."""
+        raise NotImplementedError
+
+    def hole(self, name: str, span: Span | None) -> Var:
+        """A variable that stands for what could not be read."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ signatures
+
+    def prim_parameter(self, c: list[Entry]) -> tir.Var:
+        name, start, end = c[0]
+        span = (start, end)
+        value = c[2][0]
+        if isinstance(value, Form) and value.head == "T.Buffer":
+            buffer = self.buffer(name, value, span)
+            handle = tir.Var(name, HANDLE, span)
+            self._buffer_map()[handle] = buffer
+            self.scope.frame.attrs[" direct"] = True
+            self.scope.bind(name, buffer)
+            return handle
+        data_type = self._annotated_type(c[2])
+        var = tir.Var(name, data_type, span)
+        self.scope.bind(name, var)
+        self.scope.bound.add(var)
+        # A dimension written before its parameter (`T.Buffer((n,))`, then `n: T.int64`) is that parameter.
+        known = self.scope.shapes.get(name)
+        if known is not None:
+            self.scope.bind(name, known)
+            return known
+        return var
+
+    def prim_bare_parameter(self, entry: Entry) -> tir.Var:
+        name, start, end = entry
+        var = tir.Var(name, HANDLE, (start, end))
+        self.scope.bind(name, var)
+        return var
+
+    def _annotated_type(self, entry: Entry) -> DataType:
+        value, start, end = entry
+        if isinstance(value, Form) and value.head.startswith("T."):
+            if value.head in ("T.handle", "T.Ptr", "T.let"):
+                inner = value.args[0] if value.head == "T.let" and value.args else None
+                return HANDLE if inner is None else self._annotated_type(inner)
+            return dtype(value.head[2:])
+        if isinstance(value, (Name, str)):
+            return self.coerce.data_type(entry)
+        raise Rejected(
+            f'expected the type of a parameter, such as T.Buffer((n,), "float32"), '
+            f"found {describe(value)}",
+            start,
+            end,
+        )
+
+    def _buffer_map(self) -> dict[tir.Var, tir.Buffer]:
+        found: Any = self.scope.function_frame().attrs.setdefault(" buffers", {})
+        return found  # type: ignore[no-any-return]
+
+    def buffer(self, name: str, form: Form, span: Span, skip: int = 0) -> tir.Buffer:
+        """The buffer that a form describes: its shape, its type, and the rest as attributes."""
+        args = form.args[skip:]
+        keywords = dict(form.keywords)
+        shape = keywords.pop("shape", None) or (args[0] if args else None)
+        data_type = keywords.pop("dtype", None) or (args[1] if len(args) > 1 else None)
+        items: list[Entry] = []
+        if shape is not None:
+            items = shape[0].items if isinstance(shape[0], Sequence) else [shape]
+        attrs = {key: self._buffer_attr(value) for key, value in keywords.items()}
+        if len(args) > 2:
+            attrs["scope"] = self.coerce.attr(args[2])
+        return tir.Buffer(
+            name,
+            tuple(self.coerce.prim(item, INT32) for item in items),
+            FLOAT32 if data_type is None else self.coerce.data_type(data_type),
+            attrs,
+            span,
+        )
+
+    def _buffer_attr(self, entry: Entry) -> object:
+        value = entry[0]
+        if isinstance(value, Sequence):
+            return tuple(self.coerce.prim(item, INT32) for item in value.items)
+        if isinstance(value, (str, bool)) or value is None:
+            return value
+        return self.coerce.prim(entry, INT32)
+
+    def prim_func(
+        self,
+        signature: Signature,
+        comments: tuple[str, ...],
+        attrs: dict[str, object],
+        statements: list[Any],
+        span: Span,
+    ) -> tir.PrimFunc:
+        """A PrimFunc from its head and its statements."""
+        buffers: Any = attrs.pop(" buffers", {})
+        direct = bool(attrs.pop(" direct", False))
+        flags = self._decorator_flags(signature)
+        if not flags.get("private") and signature.var is None:
+            attrs.setdefault("global_symbol", signature.name)
+        return tir.PrimFunc(
+            tuple(signature.params),
+            self.prim_body(statements),
+            signature.ret,
+            buffers,
+            {**attrs, **flags},
+            direct,
+            signature.name_span,
+            comments,
+            span,
+        )
+
+    def _decorator_flags(self, signature: Signature) -> dict[str, object]:
+        flags: dict[str, object] = {}
+        for value, _, _ in signature.decorations:
+            if isinstance(value, Form) and value.head.startswith("T."):
+                flags.update({k: self.coerce.attr(v) for k, v in value.keywords.items()})
+        return {key: value for key, value in flags.items() if value is not False}
+
+    # ------------------------------------------------------------ statements
+
+    def opaque(self, start: int, end: int) -> tir.OpaqueStmt:
+        """Lines kept as they stand."""
+        line = self.text.rfind("\n", 0, start) + 1
+        lead = self.text[line:start]
+        text = dedent((lead if not lead.strip() else " " * len(lead)) + self.text[start:end])
+        self.note("this part of a PrimFunc is not understood; it is kept as text", (start, end))
+        return tir.OpaqueStmt(text, (start, end))
+
+    def prim_body(self, statements: list[Any]) -> tir.Stmt:
+        """Statements as one; what describes a block is dropped outside of one."""
+        found: list[tir.Stmt] = []
+        for item in statements:
+            for part in item if isinstance(item, list) else [item]:
+                if isinstance(part, tir.Stmt):
+                    found.append(part)
+        return found[0] if len(found) == 1 else tir.SeqStmt(tuple(found))
+
+    def prim_assign(
+        self, name: str, where: Span, annotation: Entry | None, value: Entry, span: Span
+    ) -> Any:
+        found = value[0]
+        if isinstance(found, Form):
+            if found.head == "T.match_buffer":
+                return self._match_buffer(name, found, where)
+            if found.head in DECLARATIONS:
+                return self._declare_buffer(name, found, where, span)
+            if found.head in AXES and len(found.args) == 2:
+                return self._axis(name, where, AXES[found.head], found.args, span)
+            if found.head.startswith("T.") and not found.args and annotation is None:
+                return self._declare_variable(name, where, found, span)
+            if found.head == "TypeVar":
+                return None
+        if isinstance(found, tir.BufferLoad) and any(
+            isinstance(i, (tir.Slice, tir.OpaqueExpr)) for i in found.indices
+        ):
+            self.scope.bind(name, tir.Var(name, span=where))
+            return self.opaque(*span)
+        literal = INT32 if annotation is None else self._let_type(annotation)
+        prim = self.coerce.prim(value, literal)
+        if isinstance(prim, tir.OpaqueExpr):
+            self.scope.bind(name, tir.Var(name, span=where))
+            return self.opaque(*span)
+        data_type = literal if annotation is not None else _type_or(prim, INT32)
+        var = tir.Var(name, data_type, where)
+        self.scope.bind(name, var)
+        return tir.LetStmt(var, prim, span)
+
+    def _let_type(self, annotation: Entry) -> DataType:
+        value = annotation[0]
+        if isinstance(value, Form) and value.head == "T.let" and value.args:
+            return self._annotated_type(value.args[0])
+        return self._annotated_type(annotation)
+
+    def _declare_variable(self, name: str, where: Span, form: Form, span: Span) -> Any:
+        try:
+            data_type = dtype(form.head[2:])
+        except ValueError:
+            self.scope.bind(name, tir.Var(name, span=where))
+            return self.opaque(*span)
+        self.scope.shape_var(name, where, data_type)
+        return None
+
+    def _match_buffer(self, name: str, form: Form, where: Span) -> Any:
+        buffer = self.buffer(name, form, where, skip=1)
+        source = form.args[0][0] if form.args else None
+        self.scope.bind(name, buffer)
+        if isinstance(source, tir.Var):
+            self._buffer_map()[source] = buffer
+            return None
+        return Part("match_buffer", (buffer, source))
+
+    def _declare_buffer(self, name: str, form: Form, where: Span, span: Span) -> Any:
+        buffer = self.buffer(name, form, where)
+        self.scope.bind(name, buffer)
+        if form.head in ALLOCATIONS and self.scope.frame.kind == "block":
+            return Part("alloc", buffer)
+        return tir.AllocBuffer(buffer, form.head[2:], span)
+
+    def _axis(self, name: str, where: Span, kind: str, args: list[Entry], span: Span) -> Part:
+        domain = args[0][0]
+        binding = self.coerce.prim(args[1], INT32)
+        if isinstance(domain, Sequence) and len(domain.items) == 2:
+            low, high = (self.coerce.prim(item, INT32) for item in domain.items)
+        else:
+            high = self.coerce.prim(args[0], INT32)
+            low = tir.IntImm(0, _type_or(high, INT32))
+        var = tir.Var(name, _type_or(binding, _type_or(high, INT32)), where)
+        self.scope.bind(name, var)
+        return Part("axis", [tir.IterVar(var, kind, (low, high), binding, span)])
+
+    def prim_unpack(self, names: list[Entry], value: Entry, span: Span) -> Any:
+        found = value[0]
+        if isinstance(found, Form) and found.head == "T.axis.remap" and len(found.args) == 2:
+            return self._remap(names, found, span)
+        for name, start, end in names:
+            self.scope.bind(name, tir.Var(name, span=(start, end)))
+        if isinstance(found, Sequence) and len(found.items) == len(names):
+            for (name, start, end), item in zip(names, found.items, strict=True):
+                form = item[0]
+                if not (isinstance(form, Form) and not form.args):
+                    return self.opaque(*span)
+                self._declare_variable(name, (start, end), form, span)
+            return None
+        return self.opaque(*span)
+
+    def _remap(self, names: list[Entry], form: Form, span: Span) -> Part:
+        kinds = self.coerce.text(form.args[0])
+        bindings = form.args[1][0]
+        if not isinstance(bindings, Sequence) or not len(kinds) == len(bindings.items) == len(
+            names
+        ):
+            raise Rejected("T.axis.remap needs a kind and a loop for each axis", *span)
+        axes: list[tir.IterVar] = []
+        for (name, start, end), kind, item in zip(names, kinds, bindings.items, strict=True):
+            binding = self.coerce.prim(item, INT32)
+            var = tir.Var(name, _type_or(binding, INT32), (start, end))
+            self.scope.bind(name, var)
+            axes.append(tir.IterVar(var, kind, None, binding, (start, end)))
+        return Part("axis", axes)
+
+    def prim_store(self, c: list[Entry]) -> Any:
+        target = c[0][0]
+        span = (c[0][1], c[-1][2])
+        if isinstance(target, tir.BufferLoad):
+            literal = target.buffer.dtype
+            value = c[2][0]
+            if isinstance(value, (str, Sequence)) or value is None:
+                return self.opaque(*span)
+            prim = self.coerce.prim(c[2], literal)
+            return tir.BufferStore(target.buffer, target.indices, prim, span)
+        return self.opaque(*span)
+
+    def prim_augmented(self, c: list[Entry]) -> Any:
+        from rlx.grammar import arithmetic
+
+        target, span = c[0][0], (c[0][1], c[-1][2])
+        if not isinstance(target, tir.BufferLoad):
+            return self.opaque(*span)
+        value = arithmetic.binary(self.coerce, c[1][0][:-1], c[0], c[2])
+        return tir.BufferStore(target.buffer, target.indices, value, span)
+
+    def prim_expression(self, entry: Entry) -> Any:
+        value, start, end = entry
+        span = (start, end)
+        if isinstance(value, Form):
+            match value.head:
+                case "T.reads" | "T.writes":
+                    return Part(value.head[2:], self._regions(value))
+                case "T.where":
+                    return Part("where", self.coerce.prim(value.args[0], INT32))
+                case "T.sblock_attr" | "T.block_attr":
+                    return Part("attrs", value.args[0][0] if value.args else {})
+                case "T.func_attr":
+                    self._prim_func_attr(value, span)
+                    return None
+                case "T.evaluate":
+                    return tir.Evaluate(self.coerce.prim(value.args[0], INT32), span)
+                case "T.match_buffer":
+                    return self.opaque(*span)
+            return tir.Evaluate(self.coerce.tir_form(value, span), span)
+        if isinstance(value, str):
+            return None
+        if isinstance(value, tir.PrimExpr) and not isinstance(value, tir.OpaqueExpr):
+            return tir.Evaluate(value, span)
+        return self.opaque(*span)
+
+    def _prim_func_attr(self, form: Form, span: Span) -> None:
+        if len(form.args) != 1 or not isinstance(form.args[0][0], dict):
+            raise Rejected("T.func_attr takes a dictionary", *span)
+        self.scope.function_frame().attrs.update(form.args[0][0])
+
+    def _regions(self, form: Form) -> tuple[tir.PrimExpr, ...]:
+        items = form.args
+        if len(items) == 1 and isinstance(items[0][0], Sequence):
+            items = items[0][0].items
+        return tuple(self.coerce.prim(item, INT32) for item in items)
+
+    def prim_if(
+        self, condition: Any, then: list[Any], otherwise: list[Any] | None, span: Span
+    ) -> tir.Stmt:
+        return tir.IfThenElse(
+            condition,
+            self.prim_body(then),
+            None if otherwise is None else self.prim_body(otherwise),
+            span,
+        )
+
+    def prim_with(self, value: Any, statements: list[Any], span: Span) -> Any:
+        if isinstance(value, Form):
+            if value.head in ("T.sblock", "T.block"):
+                return self._block(value, statements, span)
+            if value.head == "T.init":
+                return Part("init", self.prim_body(statements))
+        return self.opaque(*span)
+
+    def _block(self, form: Form, statements: list[Any], span: Span) -> tir.Block:
+        name = form.args[0][0] if form.args and isinstance(form.args[0][0], str) else ""
+        found: dict[str, Any] = {}
+        axes: list[tir.IterVar] = []
+        buffers: list[tir.Buffer] = []
+        attrs: dict[str, object] = {}
+        for item in statements:
+            if not isinstance(item, Part):
+                continue
+            match item.kind:
+                case "axis":
+                    axes.extend(item.value)
+                case "alloc":
+                    buffers.append(item.value)
+                case "attrs" if isinstance(item.value, dict):
+                    attrs.update(item.value)
+                case _:
+                    found[item.kind] = item.value
+        return tir.Block(
+            name,
+            tuple(axes),
+            found.get("reads"),
+            found.get("writes"),
+            found.get("where"),
+            tuple(buffers),
+            found.get("init"),
+            self.prim_body(statements),
+            attrs,
+            span,
+        )
+
+    def prim_for_head(self, c: list[Entry]) -> Open:
+        from rlx.grammar.statements import Open
+
+        form, span = c[3][0], (c[0][1], c[-1][2])
+        names: list[Entry] = c[1][0]
+        depth = len(self.scope.frames) + 1
+        loops: list[Any] | None = None
+        if isinstance(form, Form):
+            loops = self._loops(names, form)
+        self.scope.open("block")
+        for at, (name, start, end) in enumerate(names):
+            low, high = loops[at] if loops is not None else (None, None)
+            data_type = _type_or(high, INT32) if high is not None else INT32
+            if low is not None and not isinstance(low, tir.IntImm):
+                data_type = _type_or(low, data_type)
+            var = tir.Var(name, data_type, (start, end))
+            self.scope.bind(name, var)
+            if loops is not None:
+                loops[at] = (var, low, high)
+        return Open((form, loops), depth, span)
+
+    def _loops(self, names: list[Entry], form: Form) -> list[Any] | None:
+        """Start and extent for each loop variable, or None for a form that is not known."""
+        prim = self.coerce.prim
+        if form.head == "T.grid" and len(form.args) == len(names):
+            highs = [prim(entry, INT32) for entry in form.args]
+            return [(tir.IntImm(0, _type_or(high, INT32)), high) for high in highs]
+        if form.head in LOOPS and len(names) == 1 and 1 <= len(form.args) <= 2:
+            if len(form.args) == 1:
+                high = prim(form.args[0], INT32)
+                return [(tir.IntImm(0, _type_or(high, INT32)), high)]
+            low, stop = (prim(entry, INT32) for entry in form.args)
+            return [(low, _extent(low, stop))]
+        return None
+
+    def prim_for(self, head: Any, statements: list[Any], span: Span) -> Any:
+        form, loops = head
+        if loops is None:
+            return self.opaque(*span)
+        body = self.prim_body(statements)
+        kind = LOOPS.get(form.head, "serial")
+        attrs = {key: self.coerce.attr(value) for key, value in form.keywords.items()}
+        for var, low, high in reversed(loops):
+            body = tir.For(var, low, high, kind, body, attrs, span)
+        return body
+
+
+def _type_or(value: tir.PrimExpr, default: DataType) -> DataType:
+    if isinstance(value, (tir.OpaqueExpr, tir.StringImm)):
+        return default
+    if isinstance(value, tir.Call) and value.dtype is None:
+        return default
+    return tir.type_of(value)
+
+
+def _extent(low: tir.PrimExpr, stop: tir.PrimExpr) -> tir.PrimExpr:
+    """How many steps lead from ``low`` to ``stop``."""
+    if isinstance(low, tir.IntImm) and isinstance(stop, tir.IntImm):
+        return tir.IntImm(stop.value - low.value, stop.dtype, stop.span)
+    if isinstance(low, tir.IntImm) and low.value == 0:
+        return stop
+    return tir.Sub(stop, low, getattr(stop, "span", None))

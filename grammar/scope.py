@@ -1,0 +1,175 @@
+"""Which name means what: the four scopes of the specification, resolved here and nowhere else.
+
+Global names, function parameters, SeqExpr variables and dataflow variables live in one table with a
+log that is rolled back when a scope ends, so that a look-up costs one dictionary access at any depth.
+Shape variables have a table of their own: a parameter `n` and a dimension `"n"` are two things.
+
+Dataflow variables stay visible after their block: a use there is WF01's to report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.node import Span
+
+_ABSENT = object()
+
+
+class Frame:
+    """An open scope.
+
+    Attributes
+    ----------
+    kind
+        ``"function"``, ``"prim_func"``, ``"branch"``, ``"dataflow"`` or ``"block"`` (of a PrimFunc).
+    infos
+        Annotations already read in this scope, by their text.
+    outputs
+        Of a dataflow block, the names that outlive it.
+    """
+
+    __slots__ = ("attrs", "infos", "kind", "mark", "outputs")
+
+    def __init__(self, kind: str, mark: int) -> None:
+        self.kind = kind
+        self.mark = mark
+        self.infos: dict[str, ast.StructInfo] = {}
+        self.outputs: frozenset[str] = frozenset()
+        self.attrs: dict[str, object] = {}
+
+
+class Scope:
+    """The names visible at the point that the parser has reached."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self.shapes: dict[str, tir.Var] = {}
+        self.bound: set[tir.Var] = set()
+        self.globals: dict[str, ast.GlobalVar] = {}
+        self.global_names: frozenset[str] = frozenset()
+        self.modules: set[str] = {"cls", "Module", "self"}
+        self._log: list[tuple[dict[str, Any], str, Any]] = []
+        self.frames: list[Frame] = [Frame("module", 0)]
+
+    @property
+    def frame(self) -> Frame:
+        """The innermost open scope."""
+        return self.frames[-1]
+
+    def open(self, kind: str) -> Frame:
+        """Enter a scope."""
+        frame = Frame(kind, len(self._log))
+        self.frames.append(frame)
+        return frame
+
+    def close(self) -> Frame:
+        """Leave the innermost scope: its names mean again what they meant before."""
+        frame = self.frames.pop()
+        log = self._log
+        while len(log) > frame.mark:
+            table, name, before = log.pop()
+            if before is _ABSENT:
+                table.pop(name, None)
+            else:
+                table[name] = before
+        return frame
+
+    def close_to(self, depth: int) -> None:
+        """Leave scopes until so many are open; for recovery."""
+        while len(self.frames) > depth:
+            self.close()
+
+    def keep(self) -> None:
+        """Leave the innermost scope, but let its names stay until the one around it ends."""
+        self.frames.pop()
+
+    def bind(self, name: str, value: object) -> None:
+        """Give a name a meaning in the innermost scope, shadowing another."""
+        self._log.append((self.names, name, self.names.get(name, _ABSENT)))
+        self.names[name] = value
+
+    def in_prim_func(self) -> bool:
+        """Whether the innermost function is a PrimFunc."""
+        for frame in reversed(self.frames):
+            if frame.kind == "function":
+                return False
+            if frame.kind == "prim_func":
+                return True
+        return False
+
+    def function_frame(self) -> Frame:
+        """The frame of the innermost function, or of the module."""
+        for frame in reversed(self.frames):
+            if frame.kind in ("function", "prim_func", "module"):
+                return frame
+        return self.frames[0]
+
+    # ------------------------------------------------------------ shape variables
+
+    def shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
+        """The shape variable of that name; where there is none yet, a new one that nothing binds so far."""
+        found = self.shapes.get(name)
+        if found is None:
+            found = tir.Var(name, dtype, span)
+            self._log.append((self.shapes, name, _ABSENT))
+            self.shapes[name] = found
+        return found
+
+    def new_shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
+        """A new shape variable, whatever the name meant before."""
+        self._log.append((self.shapes, name, self.shapes.get(name, _ABSENT)))
+        made = self.shapes[name] = tir.Var(name, dtype, span)
+        self.frame.infos.clear()
+        return made
+
+    def bind_shapes(self, infos: Iterable[ast.StructInfo]) -> tuple[tir.Var, ...]:
+        """Bind the unbound shape variables that stand alone in a dimension of these annotations."""
+        found: dict[tir.Var, None] = {}
+        for info in infos:
+            for value in binding_positions(info):
+                if type(value) is tir.Var and value not in self.bound:
+                    found[value] = None
+        self.bound.update(found)
+        return tuple(found)
+
+    # ------------------------------------------------------------ global names
+
+    def global_var(self, name: str, span: Span | None) -> ast.GlobalVar:
+        """The global variable of that name, the same object throughout the module."""
+        found = self.globals.get(name)
+        if found is None:
+            found = self.globals[name] = ast.GlobalVar(name, span)
+        return found
+
+    def look_up(self, name: str) -> Any:
+        """What a bare name means as a value: a variable, a shape variable, a global, or None."""
+        found = self.names.get(name)
+        if found is None:
+            found = self.shapes.get(name)
+            if found is None and name in self.global_names:
+                return self.global_var(name, None)
+        return found
+
+
+def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
+    """The dimensions and values of an annotation in which a lone shape variable is bound.
+
+    A function type's own parameters are not among them: they bind for its calls (ledger 13).
+    """
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            return list(values)
+        case ast.ShapeStructInfo(values=values) if values is not None:
+            return list(values)
+        case ast.PrimStructInfo(value=value) if value is not None:
+            return [value]
+        case ast.TupleStructInfo(fields=fields):
+            return [value for field in fields for value in binding_positions(field)]
+    return []
+
+
+EMPTY: Mapping[str, object] = {}
