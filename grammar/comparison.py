@@ -1,0 +1,198 @@
+"""The machine of structural equality: a work list of pairs, and which variable stands for which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Node
+
+Path = tuple[Any, ...]
+"""A path from the root as a linked list: ``(parent, step)``, the empty tuple at the root."""
+
+_IGNORED = frozenset({"comments", "direct_buffers"})
+
+
+class Difference(Exception):
+    """Two things differ; raised to leave the comparison from anywhere."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(reason)
+        self.path = path
+        self.reason = reason
+
+
+class Comparison:
+    """One comparison: the pairs still to compare, and which variable stands for which.
+
+    A variable is one object, so a pair once made holds to the end. Only what binds shape variables may
+    be met twice, since annotations are shared objects: its pairs are forgotten when it is entered.
+    """
+
+    def __init__(self, map_free_vars: bool) -> None:
+        self.map_free_vars = map_free_vars
+        self.stack: list[tuple[Any, Any, Path] | Callable[[], None]] = []
+        self.left: dict[Node, Node] = {}
+        self.right: dict[Node, Node] = {}
+        # What binds a shape variable; the first uses decide which stands for which.
+        self.binder_left: dict[Node, object] = {}
+        self.binder_right: dict[Node, object] = {}
+        self.loops: dict[Node, tir.For] = {}
+
+    def run(self, a: Node, b: Node) -> str | None:
+        """Compare until the work list is empty or something differs."""
+        self.stack.append((a, b, ()))
+        try:
+            while self.stack:
+                item = self.stack.pop()
+                if isinstance(item, tuple):
+                    self._compare(*item)
+                else:
+                    item()
+        except Difference as found:
+            return f"{_shown(found.path)}: {found.reason}"
+        return None
+
+    # ------------------------------------------------------------------ any values
+
+    def then(self, *work: tuple[Any, Any, Path] | Callable[[], None]) -> None:
+        """Do these next, in this order."""
+        self.stack.extend(reversed(work))
+
+    def _compare(self, a: Any, b: Any, path: Path) -> None:
+        special = SPECIAL.get(type(a))
+        if special is not None and type(a) is type(b):
+            special(self, a, b, path)
+        elif isinstance(a, tir.Stmt) and isinstance(b, tir.Stmt) and type(a) is not type(b):
+            self.statements(a, b, path)
+        elif isinstance(a, Mapping) and isinstance(b, Mapping):
+            self.mapping(a, b, path)
+        elif isinstance(a, tuple | list) and isinstance(b, tuple | list):
+            self.elements(a, b, path)
+        elif type(a) is not type(b):
+            raise Difference(path, f"{named(a)} is not {named(b)}")
+        elif isinstance(a, DataType):
+            require(a == b, path, a, b)
+        elif isinstance(a, Node):
+            self.fields(a, b, path)
+        else:
+            # repr tells -0.0 from 0.0 and takes NaN for NaN.
+            require(a is b or repr(a) == repr(b), path, a, b)
+
+    def fields(self, a: Node, b: Node, path: Path) -> None:
+        """Compare two nodes of one kind field by field."""
+        names = _compared(type(a))
+        self.stack.extend((getattr(a, f), getattr(b, f), (path, f)) for f in names)
+
+    def elements(self, a: Sequence[Any], b: Sequence[Any], path: Path) -> None:
+        """Compare two sequences element by element, the first element first."""
+        if len(a) != len(b):
+            raise Difference(path, f"{len(a)} elements are not {len(b)}")
+        self.stack.extend((a[i], b[i], (path, i)) for i in range(len(a) - 1, -1, -1))
+
+    def mapping(self, a: Mapping[Any, Any], b: Mapping[Any, Any], path: Path) -> None:
+        """Compare two mappings key by key; their order says nothing."""
+        for key in (*a, *b):
+            if (key in a) != (key in b):
+                raise Difference(path, f"only one side has {named(key)}")
+        self.stack.extend((a[key], b[key], (path, key)) for key in reversed(list(a)))
+
+    # ------------------------------------------------------------------ variables
+
+    def bind(self, a: Node, b: Node) -> None:
+        """From here on, one variable stands for the other."""
+        self.left[a], self.right[b] = b, a
+
+    def enter(self, a: Iterable[Node], b: Iterable[Node], path: Path) -> None:
+        """Something binds these shape variables: they pair up as they are used."""
+        left, right, binder = tuple(a), tuple(b), object()
+        if len(left) != len(right):
+            raise Difference(path, f"{len(left)} shape variables are not {len(right)}")
+        for var in left:
+            self.right.pop(self.left.pop(var, var), None)
+            self.binder_left[var] = binder
+        for var in right:
+            self.left.pop(self.right.pop(var, var), None)
+            self.binder_right[var] = binder
+
+    def same(self, a: Node, b: Node, path: Path) -> None:
+        """A use of one variable must be a use of what stands for it."""
+        image, source = self.left.get(a), self.right.get(b)
+        if image is None and source is None:
+            binder = self.binder_left.get(a)
+            if binder is self.binder_right.get(b) and (
+                binder is not None or a is b or self.map_free_vars
+            ):
+                self.bind(a, b)
+                return
+        elif image is b and source is a:
+            return
+        raise Difference(path, f"{named(a)} is not {named(b)}")
+
+    def statements(self, a: tir.Stmt, b: tir.Stmt, path: Path) -> None:
+        """Compare two bodies statement by statement; how sequences nest says nothing."""
+        if isinstance(a, tir.SeqStmt) or isinstance(b, tir.SeqStmt):
+            self.elements(flat(a), flat(b), path)
+        else:
+            raise Difference(path, f"{named(a)} is not {named(b)}")
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _compared(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node that count, last first."""
+    found = _FIELDS.get(kind)
+    if found is None:
+        names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
+        kept = [f for f in names if f not in _IGNORED and "span" not in f]
+        found = _FIELDS[kind] = tuple(reversed(kept))
+    return found
+
+
+def require(holds: bool, path: Path, a: object, b: object) -> None:
+    if not holds:
+        raise Difference(path, f"{named(a)} is not {named(b)}")
+
+
+def named(value: object) -> str:
+    """A value in a message: its kind, and what it is called where that helps."""
+    match value:
+        case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name) | tir.Var(name=name):
+            return f"{type(value).__name__} {name}"
+        case tir.Buffer(name=name):
+            return f"Buffer {name}"
+        case DataType():
+            return str(value)
+        case Node():
+            return type(value).__name__
+        case Mapping() | tuple() | list():
+            return type(value).__name__
+    return repr(value)
+
+
+def _shown(path: Path) -> str:
+    steps: list[str] = []
+    while path:
+        path, step = path
+        steps.append(f".{step}" if isinstance(step, str) and step.isidentifier() else f"[{step!r}]")
+    return "".join(reversed(steps)).removeprefix(".") or "the whole"
+
+
+def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
+    found, stack = [], [stmt]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tir.SeqStmt):
+            stack.extend(reversed(node.stmts))
+        else:
+            found.append(node)
+    return found
+
+
+Special = Callable[[Comparison, Any, Any, Path], None]
+
+SPECIAL: dict[type, Special] = {}
+"""Kinds of nodes that are not compared field by field."""

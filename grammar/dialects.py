@@ -1,0 +1,159 @@
+"""The spellings of Relax from 0.16 to 0.27, as data.
+
+A :class:`Dialect` holds how one version writes what the versions write differently; the printer reads
+nothing else. The tables below it give the same facts in the other direction, for whoever reads text:
+every spelling any version ever used, and the one thing it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar.node import Node, replace
+
+
+class Dialect(Node):
+    """How one version of TVM spells Relax.
+
+    Attributes
+    ----------
+    version
+        ``"0.16"`` … ``"0.27"``.
+    out_info, info_args
+        Keywords of the type arguments of ``R.call_tir`` and of ``R.call_packed``.
+    object_info
+        The annotation of any value.
+    prim_types
+        Whether a scalar without a known value is written ``T.int64``, else ``R.Prim("int64")``.
+    prim_value
+        Whether a boxed scalar stands as it is, else inside ``R.prim_value(…)``.
+    block, block_attr, alloc_buffer
+        The words of a block of a PrimFunc.
+    tir_module
+        What the printed header imports as ``T``.
+    function_flag, module_flag
+        Whether PrimFuncs, and modules that hold some, are marked ``s_tir=True``.
+    direct_buffers
+        Whether buffers are parameters of a PrimFunc even where their shape is symbolic, else a handle
+        and ``T.match_buffer``.
+    type_vars
+        Whether shape variables are declared before the class, else ``n = T.int64()`` inside functions
+        (and quoted in signatures).
+    constant_key
+        What a reference to a constant outside the text begins with.
+    """
+
+    version: str
+    out_info: str
+    info_args: str
+    object_info: str
+    prim_types: bool
+    prim_value: bool
+    block: str
+    block_attr: str
+    alloc_buffer: str
+    tir_module: str
+    function_flag: bool
+    module_flag: bool
+    direct_buffers: bool
+    type_vars: bool
+    constant_key: str
+
+
+_V16 = Dialect(
+    version="0.16",
+    out_info="out_sinfo",
+    info_args="sinfo_args",
+    object_info="R.Object",
+    prim_types=False,
+    prim_value=False,
+    block="T.block",
+    block_attr="T.block_attr",
+    alloc_buffer="T.alloc_buffer",
+    tir_module="tir",
+    function_flag=False,
+    module_flag=False,
+    direct_buffers=False,
+    type_vars=False,
+    constant_key="relax.expr.Constant",
+)
+_V24 = replace(
+    _V16,
+    version="0.24",
+    block="T.sblock",
+    block_attr="T.sblock_attr",
+    alloc_buffer="T.sblock_alloc_buffer",
+    tir_module="tirx",
+)
+_V25 = replace(_V24, version="0.25", function_flag=True, module_flag=True)
+_V26 = replace(
+    _V25,
+    version="0.26",
+    out_info="out_ty",
+    info_args="ty_args",
+    object_info="R.Any",
+    prim_types=True,
+    prim_value=True,
+    direct_buffers=True,
+)
+_V27 = replace(
+    _V26, version="0.27", module_flag=False, type_vars=True, constant_key="ir.GenericConst"
+)
+
+DIALECTS: Mapping[str, Dialect] = {
+    **{f"0.{minor}": replace(_V16, version=f"0.{minor}") for minor in range(16, 24)},
+    **{each.version: each for each in (_V24, _V25, _V26, _V27)},
+}
+"""Every dialect by its version."""
+
+DEFAULT = "0.27"
+
+
+def dialect(version: str) -> Dialect:
+    """The dialect of a version.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name; the message lists those there are.
+    """
+    found = DIALECTS.get(version)
+    if found is None:
+        raise ValueError(f"unknown dialect {version!r}: expected one of {', '.join(DIALECTS)}")
+    return found
+
+
+OUT_OPERATORS = frozenset(
+    f"relax.{name}"
+    for name in (
+        "call_tir",
+        "call_tir_inplace",
+        "call_tir_with_grad",
+        "call_dps_packed",
+        "call_py_func",
+        "dist.call_tir",
+        "dist.call_tir_local_view",
+    )
+)
+"""Operators whose type argument says what the call returns; the others list theirs."""
+
+OUT_KEYWORDS = frozenset(each.out_info for each in DIALECTS.values())
+"""Keywords that give the type of what a destination-passing call returns."""
+
+ARGS_KEYWORDS = frozenset(each.info_args for each in DIALECTS.values())
+"""Keywords that give the type arguments of a call of a packed function."""
+
+OBJECT_WORDS = frozenset(each.object_info for each in DIALECTS.values())
+"""Spellings of ObjectStructInfo."""
+
+BLOCK_WORDS = frozenset(each.block for each in DIALECTS.values())
+"""What opens a block of a PrimFunc."""
+
+BLOCK_ATTR_WORDS = frozenset(each.block_attr for each in DIALECTS.values())
+"""What gives a block its attributes."""
+
+ALLOC_WORDS = frozenset({"T.alloc_buffer", *(each.alloc_buffer for each in DIALECTS.values())})
+"""What allocates a buffer at the head of a block."""
+
+CONSTANT_KEYS = frozenset(each.constant_key for each in DIALECTS.values())
+"""What a reference to a constant outside the text begins with."""

@@ -1,0 +1,184 @@
+"""Printing: from nodes to text, in any dialect from 0.16 to 0.27.
+
+What is printed reads back as a structurally equal module, and printing that again gives the same text.
+Four things cannot be kept, because no text says them: adjacent binding blocks print as one, a branch
+or function inside an expression is bound to a variable first, the data of a constant that stood outside
+the text stays outside, and names are changed where they would be captured.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+
+from rlx.grammar import ast, dialects, tir
+from rlx.grammar.dialects import DEFAULT, Dialect
+from rlx.grammar.dtype import INT32, INT64
+from rlx.grammar.printer_calls import ExprPrinter
+from rlx.grammar.printer_prim import PrimPrinter, scalar
+from rlx.grammar.printer_relax import FunctionPrinter
+from rlx.grammar.printer_show import show
+from rlx.grammar.printer_tir import PrimFuncPrinter
+
+__all__ = [
+    "print_expr",
+    "print_function",
+    "print_module",
+    "print_prim_expr",
+    "print_struct_info",
+    "show",
+]
+
+_RECURSION = 50_000
+_INDENT = "    "
+
+
+def print_module(module: ast.IRModule, dialect: str = DEFAULT) -> str:
+    """A module as TVM of that version prints it, comments above definitions included.
+
+    Parameters
+    ----------
+    module
+        The module.
+    dialect
+        ``"0.16"`` … ``"0.27"``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such dialect.
+    """
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
+    return _ModulePrinter(module, dialects.dialect(dialect)).print()
+
+
+def print_function(
+    function: ast.Function | tir.PrimFunc, name: str = "main", dialect: str = DEFAULT
+) -> str:
+    """A function on its own, without a header; global functions are written ``cls.name``."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
+    printer = _function_printer(function, dialects.dialect(dialect), "Module", ())
+    return "\n".join(printer.print(name, "")) + "\n"
+
+
+def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
+    """A Relax expression; a function literal, branch or sequence is written as the lines it takes."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
+    if isinstance(expr, ast.Function):
+        return print_function(expr, "function", dialect).rstrip("\n")
+    if isinstance(expr, ast.If | ast.SeqExpr):
+        lines = print_function(ast.Function((), expr), "body", dialect).split("\n")[2:]
+        return "\n".join([line.removeprefix(_INDENT) for line in lines]).rstrip("\n")
+    return ExprPrinter({}, dialects.dialect(dialect)).text(expr)
+
+
+def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
+    """An annotation as it is written inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
+    return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)
+
+
+def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:
+    """Arithmetic over shape variables; bare literals are int64, inside a PrimFunc int32."""
+    return PrimPrinter({}, INT32 if in_prim_func else INT64).text(expr)
+
+
+Printer = FunctionPrinter | PrimFuncPrinter
+
+
+def _function_printer(
+    function: ast.Function | tir.PrimFunc,
+    spelling: Dialect,
+    module: str | None,
+    global_names: Iterable[str],
+) -> Printer:
+    if isinstance(function, tir.PrimFunc):
+        return PrimFuncPrinter(function, spelling)
+    return FunctionPrinter(function, spelling, module, global_names)
+
+
+class _ModulePrinter:
+    def __init__(self, module: ast.IRModule, spelling: Dialect) -> None:
+        self.module = module
+        self.dialect = spelling
+        self.bare = module.bare and not module.attrs and not module.global_infos
+        global_names = [gv.name_hint for gv in module.functions]
+        around = None if self.bare else module.name
+        self.functions: list[tuple[str, Printer]] = [
+            (gv.name_hint, _function_printer(f, spelling, around, global_names))
+            for gv, f in module.functions.items()
+        ]
+
+    def print(self) -> str:
+        lines = self._header()
+        pad = "" if self.bare else _INDENT
+        lines += self.module.comments
+        if not self.bare:
+            lines += [f"@I.ir_module{self._flag()}", f"class {self.module.name}:"]
+            lines += self._attributes()
+        before = len(lines)
+        for name, printer in self.functions:
+            if len(lines) > before:
+                lines.append("")
+            lines += printer.print(name, pad)
+        if lines and lines[-1].startswith("class "):
+            lines.append(f"{pad}pass")
+        return "\n".join(lines) + "\n"
+
+    def _header(self) -> list[str]:
+        type_vars = self._type_vars()
+        has_tir = any(isinstance(p, PrimFuncPrinter) for _, p in self.functions)
+        has_relax = any(isinstance(p, FunctionPrinter) for _, p in self.functions)
+        lines = ["# from typing import TypeVar"] if type_vars else []
+        lines.append("# from tvm.script import ir as I")
+        if has_tir or (
+            not self.dialect.type_vars and any(p.type_vars() for _, p in self.functions)
+        ):
+            lines.append(f"# from tvm.script import {self.dialect.tir_module} as T")
+        if has_tir and self.dialect.type_vars:
+            lines.append("# from tvm.tirx.layout import Axis")
+        if has_relax:
+            lines.append("# from tvm.script import relax as R")
+        return [*lines, "", *(f'{name} = TypeVar("{name}")' for name in type_vars)]
+
+    def _type_vars(self) -> list[str]:
+        """Names to declare before the class: those bound in some function, or declared and mentioned."""
+        if not self.dialect.type_vars:
+            return []
+        names = {name for _, printer in self.functions for name in printer.type_vars()}
+        for _, printer in self.functions:
+            if isinstance(printer, FunctionPrinter):
+                free = {v.name for v in printer.scope.free_shape_vars}
+                names |= free & set(self.module.type_vars)
+        return sorted(names)
+
+    def _flag(self) -> str:
+        marked = any(
+            isinstance(p, PrimFuncPrinter) and p.is_schedulable() for _, p in self.functions
+        )
+        return "(s_tir=True)" if self.dialect.module_flag and marked else ""
+
+    def _attributes(self) -> list[str]:
+        lines = []
+        values = ExprPrinter({}, self.dialect)
+        if self.module.attrs:
+            lines.append(f"{_INDENT}I.module_attrs({values.value(self.module.attrs)})")
+        if self.module.global_infos:
+            shown = _global_infos(self.module.global_infos, values)
+            lines.append(f"{_INDENT}I.module_global_infos({shown})")
+        return lines
+
+
+def _global_infos(infos: Mapping[str, tuple[object, ...]], values: ExprPrinter) -> str:
+    listed = []
+    for key, entries in infos.items():
+        shown = [
+            _device(entry) if isinstance(entry, ast.VDevice) else values.value(entry)
+            for entry in entries
+        ]
+        listed.append(f"{scalar(key)}: [{', '.join(shown)}]")
+    return "{" + ", ".join(listed) + "}"
+
+
+def _device(device: ast.VDevice) -> str:
+    target = device.target if device.target.startswith("{") else scalar(device.target)
+    return f"I.vdevice({target}, {device.index}, {scalar(device.memory_scope)})"

@@ -1,0 +1,119 @@
+"""Struct info as text, in the spelling of a dialect, and in the short form of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.dialects import Dialect
+from rlx.grammar.dtype import VOID
+from rlx.grammar.printer_prim import Names, PrimPrinter, in_shape, quoted
+
+
+class InfoPrinter:
+    """Prints the annotations of one function.
+
+    Parameters
+    ----------
+    names
+        The names of the variables of the function.
+    dialect
+        The spelling.
+    global_var
+        How a dimension that is no shape arithmetic is written: a Relax expression as shape.
+    """
+
+    def __init__(self, names: Names, dialect: Dialect, expr: Callable[[ast.Expr], str]) -> None:
+        self.names = names
+        self.dialect = dialect
+        self.expr = expr
+        self.prim: PrimPrinter = in_shape(names)
+        self._body: dict[StructInfo, str] = {}
+        self._signature: dict[StructInfo, str] = {}
+
+    def body(self, info: StructInfo) -> str:
+        """An annotation inside a function, where the shape variables are known names."""
+        text = self._body.get(info)
+        if text is None:
+            text = self._body[info] = self._text(info, self.prim.text)
+        return text
+
+    def signature(self, info: StructInfo) -> str:
+        """An annotation of a parameter or result, where dimensions are quoted as the dialect has it."""
+        text = self._signature.get(info)
+        if text is None:
+            text = self._signature[info] = self._text(info, self.quoted_dim)
+        return text
+
+    def quoted_dim(self, dim: tir.PrimExpr) -> str:
+        """A dimension of a signature."""
+        if type(dim) is tir.IntImm or (type(dim) is tir.Var and self.dialect.type_vars):
+            return self.prim.text(dim)
+        return quoted(self.prim.text(dim))
+
+    def _text(self, info: StructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
+        match info:
+            case ast.TensorStructInfo():
+                return self._tensor(info, dim)
+            case ast.ShapeStructInfo(values=None, ndim=ndim):
+                return f"R.Shape(ndim={ndim})"
+            case ast.ShapeStructInfo(values=values):
+                return f"R.Shape([{', '.join([dim(v) for v in values or ()])}])"
+            case ast.ObjectStructInfo():
+                return self.dialect.object_info
+            case ast.PrimStructInfo(dtype=dtype, value=None):
+                return f"T.{dtype}" if self.dialect.prim_types else f'R.Prim("{dtype}")'
+            case ast.PrimStructInfo(value=value) if value is not None:
+                return f"R.Prim(value={dim(value)})"
+            case ast.TupleStructInfo(fields=()):
+                return "R.Tuple"
+            case ast.TupleStructInfo(fields=fields):
+                return f"R.Tuple({', '.join([self._text(f, dim) for f in fields])})"
+            case ast.FuncStructInfo():
+                return self._callable(info, dim)
+        raise TypeError(f"not struct info: {type(info).__name__}")
+
+    def _tensor(self, info: ast.TensorStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
+        parts = []
+        match info.shape:
+            case ast.ShapeExpr(values=values):
+                dims = [dim(v) for v in values]
+                parts.append(f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})")
+            case ast.Expr() as shape:
+                parts.append(self.expr(shape))
+        if info.dtype is not VOID and not info.dtype.is_void:
+            parts.append(f'dtype="{info.dtype}"')
+        if info.ndim >= 0 and not isinstance(info.shape, ast.ShapeExpr):
+            parts.append(f"ndim={info.ndim}")
+        if info.vdevice is not None:
+            parts.append(f"vdevice={quoted(device_text(info.vdevice))}")
+        return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
+
+    def _callable(self, info: ast.FuncStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
+        ret = self._text(info.ret, dim)
+        if info.params is not None:
+            params = [self._text(p, dim) for p in info.params]
+            shown = f"({params[0]},)" if len(params) == 1 else f"({', '.join(params)})"
+            return f"R.Callable({shown}, {ret}, {info.purity})"
+        parts = [] if isinstance(info.ret, ast.ObjectStructInfo) else [f"ret={ret}"]
+        if info.purity:
+            parts.append("purity=True")
+        if info.derive_func == "default":
+            parts.append('derive_func="default"')
+        return f"R.Callable({', '.join(parts)})" if parts else "R.Callable"
+
+
+def device_text(device: ast.VDevice) -> str:
+    """A virtual device as tensors name it: ``cuda:0:global``."""
+    return f"{device.target}:{device.index}:{device.memory_scope}"
+
+
+_LONG = 200
+
+
+def elided(text: str) -> str:
+    """A text of at most about 200 characters: the middle of a longer one is left out."""
+    if len(text) <= _LONG:
+        return text
+    return f"{text[: _LONG * 2 // 3]} … {text[-_LONG // 3 :]}"

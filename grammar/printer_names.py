@@ -1,0 +1,342 @@
+"""What variables are called in print.
+
+Variables have identity, texts have only names. Most programs give every variable of a function its own
+name and nothing is renamed. Where two share one, the later may keep it only if the earlier is not used
+any more as far as the later is in scope; otherwise it gets a name that nothing else has: ``x_1``.
+
+Shape variables are stricter: they never share a name with another variable of their function, because
+an older spelling declares them for the whole function at its top.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Node
+from rlx.grammar.visit import subexpressions
+
+USE, BIND, OPEN, CLOSE = range(4)
+"""What happens to names along a text: a use, a binding, a scope begins, the scope ends."""
+
+RESERVED = frozenset(
+    {*keyword.kwlist, "R", "T", "I", "cls", "metadata", "TypeVar", "range", "float"}
+)
+"""Names that mean something else in a printed module."""
+
+_NAME = re.compile(r"[^\W\d]\w*\Z")
+
+
+def usable(name: str) -> bool:
+    """Whether a variable may be called that."""
+    return _NAME.match(name) is not None and name != "_" and name not in RESERVED
+
+
+def hint_of(node: Node) -> str:
+    """The name that a variable, buffer or global variable carries."""
+    return node.name_hint if isinstance(node, ast.Expr) else node.name  # type: ignore[attr-defined,no-any-return]
+
+
+class Fresh:
+    """Makes names that are not taken."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
+        self._count: dict[str, int] = {}
+
+    def __call__(self, hint: str) -> str:
+        """``hint`` with a number behind it, or what is usable of it if that is free."""
+        base = hint
+        if not usable(hint):
+            base = re.sub(r"\W", "_", hint).strip("_") or "v"
+            base = f"v_{base}" if base[0].isdigit() or base in RESERVED else base
+            if base not in self.taken:
+                self.taken.add(base)
+                return base
+        number = self._count.get(base, 0) + 1
+        while f"{base}_{number}" in self.taken:
+            number += 1
+        self._count[base] = number
+        self.taken.add(f"{base}_{number}")
+        return f"{base}_{number}"
+
+
+def rename_apart(events: list[tuple[int, Node]], fresh: Fresh, barred: set[str]) -> dict[Node, str]:
+    """New names for the variables that must not be called what they are called.
+
+    Parameters
+    ----------
+    events
+        Uses, bindings and scopes, in the order of the text.
+    fresh
+        Makes the new names; knows every name of the function.
+    barred
+        Names that no variable bound here may have.
+    """
+    names: dict[Node, str] = {}
+    holder: dict[str, Node] = {}
+    undo: list[tuple[str, Node | None] | None] = []
+    uses, ends = _uses_of(events), _scope_ends(events)
+    for at, (kind, node) in enumerate(events):
+        if kind == BIND:
+            name = hint_of(node)
+            held = holder.get(name)
+            hides = held is not None and held is not node and _used(uses, held, at, ends[at])
+            if hides or name in barred or not usable(name):
+                name = names[node] = fresh(name)
+            undo.append((name, holder.get(name)))
+            holder[name] = node
+        elif kind == OPEN:
+            undo.append(None)
+        elif kind == CLOSE:
+            while (entry := undo.pop()) is not None:
+                if entry[1] is None:
+                    del holder[entry[0]]
+                else:
+                    holder[entry[0]] = entry[1]
+    return names
+
+
+def _uses_of(events: list[tuple[int, Node]]) -> dict[Node, list[int]]:
+    """Where each variable is used, in ascending order."""
+    uses: dict[Node, list[int]] = {}
+    for at, (kind, node) in enumerate(events):
+        if kind == USE:
+            uses.setdefault(node, []).append(at)
+    return uses
+
+
+def _scope_ends(events: list[tuple[int, Node]]) -> dict[int, int]:
+    """Where the scope ends that a binding belongs to."""
+    ends: dict[int, int] = {}
+    end: list[int] = [len(events)]
+    for at in range(len(events) - 1, -1, -1):
+        kind = events[at][0]
+        if kind == CLOSE:
+            end.append(at)
+        elif kind == OPEN:
+            end.pop()
+        elif kind == BIND:
+            ends[at] = end[-1]
+    return ends
+
+
+def _used(uses: dict[Node, list[int]], node: Node, after: int, before: int) -> bool:
+    places = uses.get(node, [])
+    at = bisect_right(places, after)
+    return at < len(places) and places[at] < before
+
+
+def _is_scalar(node: Node) -> bool:
+    return isinstance(node, ast.Var) and isinstance(node.struct_info_annotation, ast.PrimStructInfo)
+
+
+class FunctionNames:
+    """The names of a Relax function, with those of the functions inside it.
+
+    Attributes
+    ----------
+    names
+        Names of variables that do not go by the name they carry.
+    used
+        Relax variables that are used at least once.
+    shape_vars
+        Shape variables that are bound by a signature or a cast, in order of first appearance.
+    binders
+        Shape variables bound by the function types among the annotations.
+    free_shape_vars
+        Those that nothing binds.
+    globals
+        Global functions that are mentioned.
+    fresh
+        Makes names that nothing in the function has.
+    """
+
+    fresh: Fresh
+
+    def __init__(self, function: ast.Function, also: Iterable[str] = ()) -> None:
+        self._events: list[tuple[int, Node]] = []
+        self._bound: dict[tir.Var, None] = {}
+        self._seen: dict[tir.Var, None] = {}
+        self._binders: dict[tir.Var, None] = {}
+        self._infos: set[Node] = set()
+        self._info_uses: dict[Node, tuple[ast.Var, ...]] = {}
+        self.globals: dict[ast.GlobalVar, None] = {}
+        self._nested(function)
+        self.used = {node for kind, node in self._events if kind == USE}
+        # A statement binds `_`, again and again; only one that is used needs a name.
+        self._events = [e for e in self._events if e[0] != BIND or not self._is_dropped(e[1])]
+        self.binders = tuple(self._binders)
+        self.shape_vars = tuple(v for v in self._seen if v in self._bound)
+        self.free_shape_vars = tuple(
+            v for v in self._seen if v not in self._bound and v not in self._binders
+        )
+        self.names = self._choose(set(also))
+
+    def _is_dropped(self, node: Node) -> bool:
+        return hint_of(node) == "_" and node not in self.used
+
+    def _choose(self, also: set[str]) -> dict[Node, str]:
+        bound = {n for kind, n in self._events if kind == BIND}
+        outside = {hint_of(n) for n in self.used if n not in bound} | also
+        relax = {hint_of(n) for n in bound} | outside
+        # Since 0.26 a dimension may be the name of a scalar parameter: those keep their name together.
+        linked = {hint_of(n) for n in bound if _is_scalar(n)}
+        free = {v.name for v in self.free_shape_vars} - linked
+        own = [v for v in (*self.shape_vars, *self.binders) if v.name not in linked]
+        shapes = {v.name for v in own}
+        self.fresh = Fresh({*relax, *shapes, *free, *RESERVED})
+        everything = relax | shapes | free
+        counted = len(bound) + len(outside) + len(own) + len(free)
+        if len(everything) == counted and all(map(usable, everything - free)):
+            return {}
+        names = self._shape_names((relax | free) - linked)
+        names.update(rename_apart(self._events, self.fresh, outside | free))
+        return names
+
+    def _shape_names(self, barred: set[str]) -> dict[Node, str]:
+        names: dict[Node, str] = {}
+        taken = set(barred)
+        for var in (*self.shape_vars, *self.binders):
+            if var.name in taken or not usable(var.name):
+                names[var] = self.fresh(var.name)
+            taken.add(names.get(var) or var.name)
+        return names
+
+    def _nested(self, node: ast.Expr) -> None:
+        """A function, branch or sequence: whatever has a scope of its own."""
+        match node:
+            case ast.Function():
+                self._function(node)
+            case ast.If():
+                self._expr(node.cond)
+                for branch in (node.true_branch, node.false_branch):
+                    self._events.append((OPEN, node))
+                    self._expr(branch)
+                    self._events.append((CLOSE, node))
+            case ast.SeqExpr():
+                for block in node.blocks:
+                    for binding in block.bindings:
+                        self._binding(binding)
+                    if isinstance(block, ast.DataflowBlock):
+                        self._outputs(block)
+                self._expr(node.body)
+
+    def _outputs(self, block: ast.DataflowBlock) -> None:
+        """A block puts out names, so none of its other variables may have one of these."""
+        bound = [b.var for b in block.bindings if b.var is not None]  # type: ignore[attr-defined]
+        out = {v.name_hint for v in bound if type(v) is ast.Var} - {"_"}
+        if len(bound) > len({v.name_hint for v in bound}):
+            self._events += [(USE, v) for v in bound if v.name_hint in out]
+
+    def _function(self, node: ast.Function) -> None:
+        self._events.append((OPEN, node))
+        self._bound.update(dict.fromkeys(node.shape_vars))
+        self._events += [(BIND, p) for p in node.params]
+        for param in node.params:
+            if param.struct_info_annotation is not None:
+                self._info(param.struct_info_annotation)
+        if node.ret_struct_info is not None:
+            self._info(node.ret_struct_info)
+        self._value(node.attrs)
+        self._expr(node.body)
+        self._events.append((CLOSE, node))
+
+    def _binding(self, binding: ast.Binding) -> None:
+        match binding:
+            case ast.VarBinding(var=var, value=ast.Function() as value):
+                self._events.append((BIND, var))
+                self._function(value)
+            case ast.VarBinding(var=var, value=value):
+                self._expr(value)
+                self._bind(var)
+            case ast.MatchCast(var=cast_var, value=value, struct_info=info):
+                self._expr(value)
+                self._bound.update(dict.fromkeys(binding.shape_vars))
+                self._info(info)
+                if cast_var is not None:
+                    self._bind(cast_var)
+
+    def _bind(self, var: ast.Var) -> None:
+        if var.struct_info_annotation is not None:
+            self._info(var.struct_info_annotation)
+        self._events.append((BIND, var))
+
+    def _expr(self, expr: ast.Expr) -> None:
+        stack = [expr]
+        while stack:
+            node = stack.pop()
+            match node:
+                case ast.Var():
+                    self._events.append((USE, node))
+                case ast.Call():
+                    stack.extend(reversed(subexpressions(node)))
+                    for info in node.sinfo_args:
+                        self._info(info)
+                    if node.attrs:
+                        self._value(node.attrs)
+                case ast.PrimValue(value=value):
+                    self._prims((value,))
+                case ast.ShapeExpr(values=values):
+                    self._prims(values)
+                case ast.GlobalVar():
+                    self.globals[node] = None
+                case ast.ExternFunc(struct_info=known) if known is not None:
+                    self._info(known)
+                case ast.Function() | ast.If() | ast.SeqExpr():
+                    self._nested(node)
+                case _:
+                    stack.extend(reversed(subexpressions(node)))
+
+    def _value(self, value: object) -> None:
+        """A value among attributes; expressions are met as sub-expressions of the call."""
+        match value:
+            case tir.PrimExpr():
+                self._prims((value,))
+            case ast.StructInfo():
+                self._info(value)
+            case tuple() | list():
+                for each in value:
+                    self._value(each)
+            case Mapping():
+                for each in value.values():
+                    self._value(each)
+
+    def _prims(self, exprs: tuple[tir.PrimExpr, ...]) -> None:
+        for expr in exprs:
+            if type(expr) is tir.Var:
+                self._seen[expr] = None
+            elif type(expr) is not tir.IntImm:
+                self._seen.update(dict.fromkeys(tir.free_vars(expr)))
+
+    def _info(self, info: ast.StructInfo) -> None:
+        # Annotations are shared objects: one is walked once, only its uses of variables count again.
+        if info not in self._infos:
+            self._infos.add(info)
+            at = len(self._events)
+            self._walk_info(info)
+            self._info_uses[info] = tuple(n for _, n in self._events[at:])  # type: ignore[misc]
+        else:
+            self._events += [(USE, var) for var in self._info_uses[info]]
+
+    def _walk_info(self, info: ast.StructInfo) -> None:
+        match info:
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+                self._prims(values)
+            case ast.TensorStructInfo(shape=ast.Var() as var):
+                self._events.append((USE, var))
+            case ast.ShapeStructInfo(values=values) if values is not None:
+                self._prims(values)
+            case ast.PrimStructInfo(value=value) if value is not None:
+                self._prims((value,))
+            case ast.TupleStructInfo(fields=fields):
+                for field in fields:
+                    self._walk_info(field)
+            case ast.FuncStructInfo(params=params, ret=ret, binders=binders):
+                self._binders.update(dict.fromkeys(binders))
+                for param in params or ():
+                    self._walk_info(param)
+                self._walk_info(ret)

@@ -1,0 +1,336 @@
+"""Prim expressions and plain values as text, with as few parentheses as read back the same tree."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+
+Names = Mapping[Node, str]
+"""What variables and buffers are called where that is not the name they carry."""
+
+_ATOM = 13
+_POWER = 12
+_UNARY = 11
+_COMPARISON = 4
+_NOT = 3
+
+_INFIX: dict[type, tuple[str, int]] = {
+    tir.Or: (" or ", 1),
+    tir.And: (" and ", 2),
+    tir.EQ: (" == ", 4),
+    tir.NE: (" != ", 4),
+    tir.LT: (" < ", 4),
+    tir.LE: (" <= ", 4),
+    tir.GT: (" > ", 4),
+    tir.GE: (" >= ", 4),
+    tir.Add: (" + ", 9),
+    tir.Sub: (" - ", 9),
+    tir.Mul: (" * ", 10),
+    tir.Div: (" / ", 10),
+    tir.FloorDiv: (" // ", 10),
+    tir.FloorMod: (" % ", 10),
+}
+_OPERATOR_CALLS = {
+    "bitwise_or": (" | ", 5),
+    "bitwise_xor": (" ^ ", 6),
+    "bitwise_and": (" & ", 7),
+    "shift_left": (" << ", 8),
+    "shift_right": (" >> ", 8),
+    "pow": (" ** ", _POWER),
+}
+_NAMED: dict[type, str] = {
+    tir.TruncDiv: "T.truncdiv(",
+    tir.TruncMod: "T.truncmod(",
+    tir.Min: "T.min(",
+    tir.Max: "T.max(",
+}
+
+_ESCAPES = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), 0x7F)},
+    **{code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029, 0xFEFF, *range(0xD800, 0xE000))},
+    ord("\\"): "\\\\",
+    ord('"'): '\\"',
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+}
+_WORD = re.compile(r"[\w.]+")
+_PLAIN = re.compile(r'[^\\"\x00-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]*')
+
+
+def quoted(text: str) -> str:
+    """A string literal; all that could end the line or the literal is escaped."""
+    return f'"{text}"' if _PLAIN.fullmatch(text) else f'"{text.translate(_ESCAPES)}"'
+
+
+def integer(value: int) -> str:
+    """An integer literal; hexadecimal where Python refuses to write the digits out."""
+    return str(value) if value.bit_length() < 14_000 else hex(value)
+
+
+def scalar(value: object) -> str:
+    """A number, Boolean, string or None, written so that it reads back as the same value."""
+    match value:
+        case bool() | None:
+            return str(value)
+        case int():
+            return integer(value)
+        case float():
+            return repr(value) if math.isfinite(value) else f'float("{value}")'
+        case str():
+            return quoted(value)
+    raise TypeError(f"no literal for {type(value).__name__}")
+
+
+def _int_imm(node: tir.IntImm, plain: DataType | None) -> str:
+    value, dtype = node.value, node.dtype
+    if dtype is plain or dtype == plain:
+        return integer(value)
+    if dtype == BOOL:
+        return f"T.bool({bool(value)})"
+    return f"T.{dtype}({integer(value)})"
+
+
+def _float_imm(node: tir.FloatImm) -> str:
+    value = node.value
+    shown = repr(value) if math.isfinite(value) else f'"{value}"'
+    return f"T.{node.dtype}({shown})"
+
+
+Part = str | tuple[PrimExpr, int]
+"""Text, or an operand with the precedence it must have."""
+
+_BARE = 0
+_TYPED = _ATOM + 1
+"""A precedence nothing has: the operand is an integer literal that must say its type."""
+
+
+class PrimPrinter:
+    """Prints prim expressions.
+
+    A bare literal takes the type of the operand beside it, so one of another type says its own.
+
+    Parameters
+    ----------
+    names
+        The names of variables and buffers; those missing print under their own.
+    plain
+        The data type whose literals are written bare: int64 in shapes, int32 inside PrimFuncs.
+    value
+        How to write the value of a keyword argument.
+    """
+
+    def __init__(
+        self, names: Names, plain: DataType, value: Callable[[object], str] | None = None
+    ) -> None:
+        self.names = names
+        self.plain = plain
+        self.value = value or self._value
+
+    def text(self, expr: PrimExpr) -> str:
+        """The expression, without parentheses around it."""
+        if type(expr) is tir.Var:
+            return self.names.get(expr) or expr.name
+        if type(expr) is tir.IntImm:
+            return _int_imm(expr, self.plain)
+        return _Text(self).run(expr)
+
+    def alone(self, expr: PrimExpr, bare: DataType | None = None) -> str:
+        """The expression where a bare literal would be read as of the type ``bare``."""
+        if type(expr) is tir.IntImm and expr.dtype == self.plain and bare != self.plain:
+            return _int_imm(expr, None)
+        return self.text(expr)
+
+    def texts(self, exprs: tuple[PrimExpr, ...]) -> str:
+        """Several expressions, with commas between them."""
+        return ", ".join([self.text(e) for e in exprs])
+
+    def tupled(self, exprs: tuple[PrimExpr, ...]) -> str:
+        """Several expressions as a Python tuple."""
+        return f"({self.text(exprs[0])},)" if len(exprs) == 1 else f"({self.texts(exprs)})"
+
+    def _value(self, value: object) -> str:
+        return value_text(value, self.text)
+
+
+class _Text:
+    """One expression being written: a stack of what is still to write."""
+
+    def __init__(self, printer: PrimPrinter) -> None:
+        self.names = printer.names
+        self.plain = printer.plain
+        self.value = printer.value
+        self.types = Types()
+
+    def run(self, expr: PrimExpr) -> str:
+        out: list[str] = []
+        stack: list[Part] = [(expr, _BARE)]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                out.append(item)
+            else:
+                stack.extend(reversed(self._parts(*item)))
+        return "".join(out)
+
+    def _parts(self, expr: PrimExpr, required: int) -> list[Part]:
+        if isinstance(expr, tir.Binary):
+            return self._binary(expr, required)
+        match expr:
+            case tir.Var(name=name):
+                return [self.names.get(expr) or name]
+            case tir.IntImm():
+                return [_int_imm(expr, None if required == _TYPED else self.plain)]
+            case tir.FloatImm():
+                return [_float_imm(expr)]
+            case tir.StringImm(value=text):
+                return [quoted(text)]
+            case tir.Not(a=a):
+                return _wrapped(["not ", self._alone(a, _NOT)], _NOT, required)
+            case tir.Select(condition=c, true_value=t, false_value=f):
+                return ["T.Select(", self._alone(c), ", ", *self._pair(t, f, ", "), ")"]
+            case tir.Cast(dtype=dtype, value=v):
+                return [f'T.Cast("{dtype}", ', (v, _BARE), ")"]
+            case tir.Slice(start=start, stop=stop):
+                return [self._alone(start, _BARE, INT32), ":", self._alone(stop, _BARE, INT32)]
+            case tir.BufferLoad(buffer=buffer, indices=indices):
+                name = self.names.get(buffer) or buffer.name
+                return [name, "[", *(self._list(indices) or ["()"]), "]"]
+            case tir.Call():
+                return self._call(expr, required)
+            case tir.OpaqueExpr(text=text):
+                return [text if not required or _WORD.fullmatch(text) else f"({text})"]
+        raise TypeError(f"not a prim expression: {type(expr).__name__}")
+
+    def _binary(self, expr: tir.Binary, required: int) -> list[Part]:
+        infix = _INFIX.get(type(expr))
+        if infix is not None:
+            return self._infix(expr.a, expr.b, *infix, required)
+        return [_NAMED[type(expr)], *self._pair(expr.a, expr.b, ", "), ")"]
+
+    def _infix(
+        self, a: PrimExpr, b: PrimExpr, symbol: str, level: int, required: int
+    ) -> list[Part]:
+        if symbol == " - " and self._is_negation(a, b):
+            return _wrapped(["-", (b, _ATOM)], _UNARY, required)
+        left, right = level, level + 1
+        if level == _COMPARISON:  # would chain in Python
+            left = right
+        elif level == _POWER:
+            left, right = _ATOM, _POWER
+        x, y = self._required(a, b, left, True), self._required(b, a, right, True)
+        return _wrapped([(a, x), symbol, (b, y)], level, required)
+
+    def _pair(self, a: PrimExpr, b: PrimExpr, between: str) -> list[Part]:
+        """Two operands between commas."""
+        x, y = self._required(a, b, _BARE, False), self._required(b, a, _BARE, False)
+        return [(a, x), between, (b, y)]
+
+    def _required(self, operand: PrimExpr, beside: PrimExpr, level: int, infix: bool) -> int:
+        """The precedence of an operand; :data:`_TYPED` where a bare literal would change its type."""
+        if type(operand) is not tir.IntImm or operand.dtype != self.plain:
+            return level
+        if type(beside) is tir.Call and beside.dtype is None:
+            return level if infix else _TYPED
+        found = self.types.of(beside)
+        numeric = found.is_integer or found.is_float
+        return level if found == self.plain or (infix and not numeric) else _TYPED
+
+    def _alone(self, expr: PrimExpr, level: int = _BARE, bare: DataType | None = None) -> Part:
+        """An operand without another beside it: a literal is bare only if of the type given."""
+        if type(expr) is not tir.IntImm or expr.dtype == BOOL:
+            return (expr, level)
+        return integer(expr.value) if expr.dtype == bare else (expr, _TYPED)
+
+    def _is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
+        """Whether ``a - b`` is what ``-b`` reads as: zero minus something that is no literal."""
+        if not isinstance(a, tir.IntImm | tir.FloatImm) or repr(a.value) not in ("0", "0.0"):
+            return False
+        if isinstance(b, tir.IntImm | tir.FloatImm):
+            return False
+        return a.dtype == self.plain if _untyped(b) else a.dtype == self.types.of(b)
+
+    def _list(self, exprs: tuple[PrimExpr, ...]) -> list[Part]:
+        """Indices, and arguments of intrinsics: bare literals are int32 everywhere."""
+        parts: list[Part] = []
+        for each in exprs:
+            shown = self._alone(each, _BARE, INT32)
+            parts += (", ", shown) if parts else (shown,)
+        return parts
+
+    def _call(self, call: tir.Call, required: int) -> list[Part]:
+        args = call.args
+        if call.dtype is not None and not call.attrs:
+            if len(args) == 2 and (infix := _OPERATOR_CALLS.get(call.op)):
+                return self._infix(args[0], args[1], *infix, required)
+            if len(args) == 1 and call.op == "bitwise_not":
+                return _wrapped(["~", (args[0], _ATOM)], _UNARY, required)
+        if call.op == "if_then_else" and len(args) == 3 and not call.attrs:
+            both = self._pair(args[1], args[2], ", ")
+            return ["T.if_then_else(", self._alone(args[0]), ", ", *both, ")"]
+        arguments = self._list(args)
+        for key, value in call.attrs.items():
+            arguments += (", " if arguments else "", f"{key}={self.value(value)}")
+        return [f"T.{call.op}(", *arguments, ")"]
+
+
+def _untyped(expr: PrimExpr) -> bool:
+    return isinstance(expr, tir.Call) and expr.dtype is None
+
+
+def _wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
+    return ["(", *parts, ")"] if level < required else parts
+
+
+class Types:
+    """The types of expressions as :func:`rlx.grammar.tir.type_of` has them, each found once."""
+
+    def __init__(self) -> None:
+        self._known: dict[PrimExpr, DataType] = {}
+
+    def of(self, expr: PrimExpr) -> DataType:
+        """The type of an expression; a chain of operators is walked once in all."""
+        chain, node = [], expr
+        while node not in self._known:
+            chain.append(node)
+            match node:
+                case tir.Comparison() | tir.And() | tir.Or():
+                    break
+                case tir.Select(true_value=value):
+                    node = value
+                case tir.Binary(a=a, b=b):
+                    node = b if isinstance(a, tir.IntImm) else a
+                case _:
+                    break
+        found = self._known.get(node) or tir.type_of(node)
+        self._known.update(dict.fromkeys(chain, found))
+        return found
+
+
+def value_text(value: object, prim: Callable[[PrimExpr], str]) -> str:
+    """A value among attributes: a scalar, data type, prim expression, or a tuple or dict of them."""
+    match value:
+        case tuple() | list():
+            return "[" + ", ".join([value_text(v, prim) for v in value]) + "]"
+        case dict() | Mapping():
+            items = [f"{value_text(k, prim)}: {value_text(v, prim)}" for k, v in value.items()]
+            return "{" + ", ".join(items) + "}"
+        case DataType():
+            return f'"{value}"'
+        case tir.IntImm():
+            return _int_imm(value, None)  # a bare literal would read back as a plain number
+        case PrimExpr():
+            return prim(value)
+        case _:
+            return scalar(value)
+
+
+def in_shape(names: Names) -> PrimPrinter:
+    """A printer of shape arithmetic: int64 literals stand bare."""
+    return PrimPrinter(names, INT64)

@@ -1,0 +1,208 @@
+"""Relax functions as text: signatures, bindings, branches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr
+from rlx.grammar.dialects import Dialect
+from rlx.grammar.printer_calls import ExprPrinter
+from rlx.grammar.printer_names import FunctionNames
+
+_INDENT = "    "
+_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
+
+
+class FunctionPrinter:
+    """Prints one global function with everything inside it.
+
+    Parameters
+    ----------
+    function
+        The function.
+    dialect
+        The spelling.
+    module
+        The name of the class around it; None where there is none.
+    global_names
+        Names that mean a function of the module where no class is around.
+    """
+
+    def __init__(
+        self,
+        function: ast.Function,
+        dialect: Dialect,
+        module: str | None,
+        global_names: Iterable[str] = (),
+    ) -> None:
+        self.function = function
+        self.dialect = dialect
+        self.module = module
+        self.scope = FunctionNames(function, () if module is not None else global_names)
+        self.names = self.scope.names
+        self.exprs = ExprPrinter(self.names, dialect, "cls." if module is not None else "")
+        self.lines: list[str] = []
+
+    def print(self, name: str, pad: str) -> list[str]:
+        """The lines of the function, each with ``pad`` in front."""
+        self._function(name, self.function, pad, outermost=True)
+        return self.lines
+
+    def type_vars(self) -> tuple[str, ...]:
+        """Names of the shape variables that something in the function binds."""
+        return tuple(self.names.get(v) or v.name for v in self._bound_shape_vars())
+
+    def _bound_shape_vars(self) -> tuple[tir.Var, ...]:
+        return self.scope.shape_vars + self.scope.binders
+
+    def _function(self, name: str, node: ast.Function, pad: str, outermost: bool) -> None:
+        out, info = self.lines, self.exprs.info
+        out += [f"{pad}{line}" for line in node.comments]
+        out.append(f"{pad}@R.function{_flags(node)}")
+        params = [
+            self.exprs.text(p)
+            if p.struct_info_annotation is None
+            else f"{self.exprs.text(p)}: {info.signature(p.struct_info_annotation)}"
+            for p in node.params
+        ]
+        ret = "" if node.ret_struct_info is None else f" -> {info.signature(node.ret_struct_info)}"
+        out.append(f"{pad}def {name}({', '.join(params)}){ret}:")
+        inner = pad + _INDENT
+        if outermost:
+            self._declare(inner)
+        attrs = {
+            k: v
+            for k, v in node.attrs.items()
+            if k != "private" and not (k == "global_symbol" and v == name)
+        }
+        if attrs:
+            out.append(f"{inner}R.func_attr({self.exprs.value(attrs)})")
+        if outermost and self.scope.globals and self.module is not None:
+            out.append(f"{inner}cls = {self.module}")
+        self._return(node.body, inner)
+
+    def _declare(self, pad: str) -> None:
+        if self.dialect.type_vars:
+            return
+        declared = {self.names.get(v) or v.name: v.dtype for v in self._bound_shape_vars()}
+        self.lines += [f"{pad}{name} = T.{dtype}()" for name, dtype in declared.items()]
+
+    def _blocks(self, expr: Expr, pad: str) -> Expr:
+        """Print the blocks that lead to an expression; it is the result."""
+        while isinstance(expr, ast.SeqExpr):
+            for block in expr.blocks:
+                self._block(block, pad)
+            expr = expr.body
+        return expr
+
+    def _return(self, body: Expr, pad: str) -> None:
+        value = self._blocks(body, pad)
+        if isinstance(value, ast.If):
+            self.lines.append(f"{pad}if {self._inline(value.cond, pad)}:")
+            self._return(value.true_branch, pad + _INDENT)
+            self.lines.append(f"{pad}else:")
+            self._return(value.false_branch, pad + _INDENT)
+        else:
+            shown = self._inline(value, pad)
+            self.lines.append(f"{pad}return {shown}")
+
+    def _inline(self, expr: Expr, pad: str) -> str:
+        """The text of an expression; what has none on one line is bound to a variable first."""
+        if not isinstance(expr, _BLOCKS):
+            return self.exprs.text(expr)
+        var = ast.Var("gv")
+        self.names[var] = self.scope.fresh("gv")
+        self._var_binding(ast.VarBinding(var, expr), pad)
+        return self.exprs.text(var)
+
+    def _block(self, block: ast.BindingBlock, pad: str) -> None:
+        if not isinstance(block, ast.DataflowBlock):
+            for binding in block.bindings:
+                self._binding(binding, pad)
+            return
+        self.lines.append(f"{pad}with R.dataflow():")
+        outputs = []
+        for binding in block.bindings:
+            self._binding(binding, pad + _INDENT)
+            var = binding.var  # type: ignore[attr-defined]
+            if type(var) is ast.Var and not self._is_statement(var):
+                outputs.append(self.exprs.text(var))
+        self.lines.append(f"{pad}{_INDENT}R.output({', '.join(outputs)})")
+
+    def _binding(self, binding: ast.Binding, pad: str) -> None:
+        match binding:
+            case ast.VarBinding():
+                self._var_binding(binding, pad)
+            case ast.MatchCast(var=var, value=value, struct_info=info):
+                cast = f"R.match_cast({self._inline(value, pad)}, {self.exprs.info.body(info)})"
+                target = "_" if var is None else self._target(var)
+                self.lines.append(f"{pad}{target} = {cast}")
+
+    def _var_binding(self, binding: ast.VarBinding, pad: str) -> None:
+        var, value = binding.var, binding.value
+        if isinstance(value, ast.Function):
+            self._function(self.exprs.text(var), value, pad, outermost=False)
+            self.lines.append("")
+        elif isinstance(value, ast.If):
+            self._if(var, value, pad)
+        elif isinstance(value, ast.Call) and self._is_statement(var):
+            self.lines.append(pad + self.exprs.text(value))
+        else:
+            shown = self._inline(self._blocks(value, pad), pad)
+            if _is_retyped(var, value):
+                shown = self.exprs.prim.alone(value.value)  # type: ignore[attr-defined]
+            self.lines.append(f"{pad}{self._target(var)} = {shown}")
+
+    def _is_statement(self, var: ast.Var) -> bool:
+        return (
+            var.name_hint == "_"
+            and var.struct_info_annotation is None
+            and var not in self.scope.used
+        )
+
+    def _target(self, var: ast.Var) -> str:
+        name = self.names.get(var) or var.name_hint
+        info = var.struct_info_annotation
+        return name if info is None else f"{name}: {self.exprs.info.body(info)}"
+
+    def _if(self, var: ast.Var, node: ast.If, pad: str) -> None:
+        self.lines.append(f"{pad}if {self._inline(node.cond, pad)}:")
+        self._branch(var, node.true_branch, pad + _INDENT)
+        self.lines.append(f"{pad}else:")
+        self._branch(var, node.false_branch, pad + _INDENT)
+
+    def _branch(self, var: ast.Var, branch: Expr, pad: str) -> None:
+        """A branch ends by giving its value the name of what the ``if`` binds."""
+        value = self._blocks(branch, pad)
+        if not (isinstance(value, ast.Var) and self._ends_in(branch, value, var)):
+            self._var_binding(ast.VarBinding(var, value), pad)
+
+    def _ends_in(self, branch: Expr, value: ast.Var, var: ast.Var) -> bool:
+        """Whether a branch has ended by binding its value under the very name already."""
+        if not isinstance(branch, ast.SeqExpr) or not branch.blocks or branch.body is not value:
+            return False
+        last = branch.blocks[-1]
+        if isinstance(last, ast.DataflowBlock):
+            kept = [b.var for b in last.bindings if type(b.var) is ast.Var]  # type: ignore[attr-defined]
+            bound = kept[-1] if kept else None
+        else:
+            final = last.bindings[-1] if last.bindings else None
+            bound = final.var if isinstance(final, ast.MatchCast) else None
+        return bound is value and self._target(bound) == self._target(var)
+
+
+def _is_retyped(var: ast.Var, value: Expr) -> bool:
+    """Whether the annotation of a variable would give a bare literal another type than its own."""
+    match var.struct_info_annotation, value:
+        case ast.PrimStructInfo(dtype=dtype), ast.PrimValue(value=tir.IntImm(dtype=own)):
+            return dtype != own
+    return False
+
+
+def _flags(node: ast.Function) -> str:
+    """The arguments of the decorator."""
+    flags = ["pure=False"] if node.is_pure is False else []
+    if node.attrs.get("private"):
+        flags.append("private=True")
+    return f"({', '.join(flags)})" if flags else ""

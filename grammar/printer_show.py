@@ -1,0 +1,86 @@
+"""The short form in which messages name struct info, expressions and dimensions."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Node
+from rlx.grammar.printer_info import device_text, elided
+from rlx.grammar.printer_prim import in_shape
+
+_PRIM = in_shape({})
+
+
+def show(node: Node) -> str:
+    """A node as people write it in conversation: ``Tensor((n, 4), float32)``.
+
+    Sums and other texts of more than about 200 characters are cut in the middle.
+
+    Parameters
+    ----------
+    node
+        Struct info, a prim expression, a variable, an operator, a data type or any Relax expression.
+    """
+    match node:
+        case StructInfo():
+            return _info(node)
+        case tir.PrimExpr():
+            return elided(_PRIM.text(node))
+        case DataType():
+            return str(node)
+        case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
+            return name
+        case ast.VDevice():
+            return device_text(node)
+    from rlx.grammar.printer import print_expr
+
+    return elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
+
+
+def _dims(values: tuple[tir.PrimExpr, ...]) -> str:
+    shown = [elided(_PRIM.text(v)) for v in values]
+    return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+
+
+def _info(info: StructInfo) -> str:
+    match info:
+        case ast.TensorStructInfo():
+            return _tensor(info)
+        case ast.ShapeStructInfo(values=None, ndim=ndim):
+            return "Shape" if ndim < 0 else f"Shape(ndim={ndim})"
+        case ast.ShapeStructInfo(values=values):
+            return f"Shape({_dims(values or ())})"
+        case ast.ObjectStructInfo():
+            return "Object"
+        case ast.PrimStructInfo(dtype=dtype, value=value):
+            return f"Prim({dtype})" if value is None else f"Prim({dtype}, {show(value)})"
+        case ast.TupleStructInfo(fields=fields):
+            return f"Tuple({', '.join([_info(f) for f in fields])})"
+        case ast.FuncStructInfo():
+            return _callable(info)
+    raise TypeError(f"not struct info: {type(info).__name__}")
+
+
+def _tensor(info: ast.TensorStructInfo) -> str:
+    parts = []
+    match info.shape:
+        case ast.ShapeExpr(values=values):
+            parts.append(_dims(values))
+        case ast.Expr() as shape:
+            parts.append(show(shape))
+    if not info.dtype.is_void:
+        parts.append(str(info.dtype))
+    if info.ndim >= 0 and not isinstance(info.shape, ast.ShapeExpr):
+        parts.append(f"ndim={info.ndim}")
+    if info.vdevice is not None:
+        parts.append(device_text(info.vdevice))
+    return f"Tensor({', '.join(parts)})" if parts else "Tensor"
+
+
+def _callable(info: ast.FuncStructInfo) -> str:
+    impure = "" if info.purity else ", impure"
+    if info.params is None:
+        return f"Callable(... -> {_info(info.ret)}{impure})"
+    params = ", ".join([_info(p) for p in info.params])
+    return f"Callable(({params}) -> {_info(info.ret)}{impure})"

@@ -1,0 +1,317 @@
+"""PrimFuncs as text: parameters and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar import tir
+from rlx.grammar.dialects import Dialect
+from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.printer_prim import PrimPrinter, quoted
+from rlx.grammar.printer_tir_names import PrimFuncNames
+from rlx.grammar.tir import PrimExpr, PrimFunc, Stmt
+from rlx.grammar.visit import shape_vars_of
+
+_INDENT = "    "
+_FLAGS = ("private", "s_tir")
+
+
+class PrimFuncPrinter:
+    """Prints one PrimFunc.
+
+    Parameters
+    ----------
+    function
+        The PrimFunc.
+    dialect
+        The spelling.
+    """
+
+    def __init__(self, function: PrimFunc, dialect: Dialect) -> None:
+        self.function = function
+        self.dialect = dialect
+        self.scope = PrimFuncNames(function)
+        self.names = self.scope.names
+        self.prim = PrimPrinter(self.names, INT32)
+        self.lines: list[str] = []
+
+    def type_vars(self) -> tuple[str, ...]:
+        """Names of the shape variables that can be declared before the class."""
+        return tuple(self.names.get(v) or v.name for v in self.scope.shape_vars if v.dtype == INT64)
+
+    def is_schedulable(self) -> bool:
+        """Whether the function is of the kind that has blocks."""
+        return bool(self.function.attrs.get("s_tir")) or self.scope.has_blocks
+
+    def print(self, name: str, pad: str) -> list[str]:
+        """The lines of the function, each with ``pad`` in front."""
+        function = self.function
+        self.lines += [f"{pad}{line}" for line in function.comments]
+        self.lines.append(f"{pad}@T.prim_func{self._flags()}")
+        params = ", ".join([self._param(p) for p in function.params])
+        ret = "" if function.ret_type is None else f" -> T.{function.ret_type}"
+        self.lines.append(f"{pad}def {name}({params}){ret}:")
+        inner = pad + _INDENT
+        attrs = {
+            k: v
+            for k, v in function.attrs.items()
+            if k not in _FLAGS and not (k == "global_symbol" and v == name)
+        }
+        if attrs:
+            self.lines.append(f"{inner}T.func_attr({self.prim.value(attrs)})")
+        self._declare(inner)
+        if self.scope.has_blocks:
+            self.lines.append(f'{inner}# with {self.dialect.block}("root"):')
+        self._body(function.body, inner)
+        return self.lines
+
+    def _flags(self) -> str:
+        flags = ["private=True"] if self.function.attrs.get("private") else []
+        if self.dialect.function_flag and self.is_schedulable():
+            flags.append("s_tir=True")
+        return f"({', '.join(flags)})" if flags else ""
+
+    # ------------------------------------------------------------------ parameters
+
+    def _is_direct(self, buffer: tir.Buffer) -> bool:
+        """Whether a buffer can stand as a parameter; older spellings match symbolic ones in the body.
+
+        A shape variable that is no int64 is declared in the body, so its buffer is matched behind that.
+        """
+        found = shape_vars_of(buffer)
+        implicit = (v for v in found if v not in self.function.params)
+        return not found or (
+            self.dialect.direct_buffers and all(v.dtype == INT64 for v in implicit)
+        )
+
+    def _param(self, param: tir.Var) -> str:
+        buffer = self.function.buffer_map.get(param)
+        if buffer is not None and self._is_direct(buffer):
+            name = self.names.get(buffer) or buffer.name
+            return f"{name}: T.Buffer({self._buffer(buffer, self._quoted_dim)})"
+        dtype = "handle" if param.dtype == HANDLE else str(param.dtype)
+        return f"{self._param_name(param)}: T.{dtype}"
+
+    def _param_name(self, param: tir.Var) -> str:
+        """A handle has a name of its own only where its buffer is matched in the body."""
+        buffer = self.function.buffer_map.get(param)
+        if buffer is None:
+            return self.names.get(param) or param.name
+        if param not in self.names:
+            own = self.names.get(buffer) or buffer.name
+            hint = f"var_{own}" if param.name in (own, buffer.name) else param.name
+            taken = self.scope.fresh.taken
+            self.names[param] = self.scope.fresh(hint) if hint in taken else hint
+            taken.add(self.names[param])
+        return self.names[param]
+
+    def _declare(self, pad: str) -> None:
+        outside = self.dialect.type_vars
+        for var in self.scope.shape_vars:
+            if not outside or var.dtype != INT64:
+                self.lines.append(f"{pad}{self.names.get(var) or var.name} = T.{var.dtype}()")
+        for param, buffer in self.function.buffer_map.items():
+            if not self._is_direct(buffer):
+                name = self.names.get(buffer) or buffer.name
+                head = f"{name} = T.match_buffer({self._param_name(param)}, "
+                self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
+
+    def _quoted_dim(self, dim: PrimExpr) -> str:
+        text = self.prim.text(dim)
+        if type(dim) is tir.Var and self.dialect.type_vars and dim not in self.function.params:
+            return text
+        return quoted(text) if tir.free_vars(dim) else text
+
+    def _buffer(self, buffer: tir.Buffer, dim: object, always: bool = True) -> str:
+        """Shape, element type and the rest of a buffer, as arguments."""
+        show = self.prim.text if not callable(dim) else dim
+        dims = [show(d) for d in buffer.shape]
+        parts = [f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"]
+        if always or buffer.dtype != FLOAT32:
+            parts.append(f'"{buffer.dtype}"')
+        parts += [f"{key}={self._buffer_value(key, v)}" for key, v in buffer.attrs.items()]
+        return ", ".join(parts)
+
+    def _buffer_value(self, key: str, value: object) -> str:
+        if isinstance(value, tuple) and all(isinstance(v, PrimExpr) for v in value):
+            return self.prim.tupled(value)
+        return self.prim.text(value) if isinstance(value, PrimExpr) else self.prim.value(value)
+
+    # ------------------------------------------------------------------ statements
+
+    def _body(self, stmt: Stmt, pad: str) -> None:
+        before = len(self.lines)
+        self._stmt(stmt, pad)
+        if len(self.lines) == before:
+            self.lines.append(f"{pad}pass")
+
+    def _stmt(self, stmt: Stmt, pad: str) -> None:
+        text = self.prim.text
+        match stmt:
+            case tir.SeqStmt(stmts=stmts):
+                for each in stmts:
+                    self._stmt(each, pad)
+            case tir.BufferStore(buffer=buffer, indices=indices, value=value):
+                target = text(tir.BufferLoad(buffer, indices))
+                self.lines.append(f"{pad}{target} = {self.prim.alone(value, buffer.dtype)}")
+            case tir.For():
+                self._for(stmt, pad)
+            case tir.Block():
+                self._block(stmt, pad)
+            case tir.IfThenElse():
+                self._if(stmt, pad)
+            case tir.While(condition=condition, body=body):
+                self.lines.append(f"{pad}while {self.prim.alone(condition)}:")
+                self._body(body, pad + _INDENT)
+            case tir.LetStmt(var=var, value=value):
+                dtype = f"T.let[T.{var.dtype}]" if self.dialect.type_vars else f"T.{var.dtype}"
+                name = self.names.get(var) or var.name
+                self.lines.append(f"{pad}{name}: {dtype} = {self.prim.alone(value, var.dtype)}")
+            case tir.AllocBuffer():
+                self._allocate(stmt, pad)
+            case tir.Evaluate(value=value):
+                shown = text(value)
+                is_call = isinstance(value, tir.Call) and shown.startswith("T.")
+                self.lines.append(pad + (shown if is_call else f"T.evaluate({shown})"))
+            case tir.OpaqueStmt(text=lines):
+                self.lines += [pad + line if line else "" for line in lines.split("\n")]
+
+    def _if(self, stmt: tir.IfThenElse, pad: str) -> None:
+        word, branch = "if", stmt
+        while True:
+            self.lines.append(f"{pad}{word} {self.prim.alone(branch.condition)}:")
+            self._body(branch.then_case, pad + _INDENT)
+            match branch.else_case:
+                case None:
+                    return
+                case tir.IfThenElse() as chained:
+                    word, branch = "elif", chained
+                case otherwise:
+                    self.lines.append(f"{pad}else:")
+                    self._body(otherwise, pad + _INDENT)
+                    return
+
+    def _allocate(self, stmt: tir.AllocBuffer, pad: str) -> None:
+        name = self.names.get(stmt.buffer) or stmt.buffer.name
+        arguments = self._buffer(stmt.buffer, None, always=False)
+        self.lines.append(f"{pad}{name} = {self._alloc_word(stmt.op)}({arguments})")
+
+    def _alloc_word(self, op: str) -> str:
+        """Before 0.24 one word allocates everywhere, since then blocks have their own."""
+        block_word = self.dialect.alloc_buffer
+        if op == "sblock_alloc_buffer":
+            return block_word
+        old = (
+            op == "alloc_buffer" and self.scope.has_blocks and not self.function.attrs.get("s_tir")
+        )
+        return block_word if old else f"T.{op}"
+
+    # ------------------------------------------------------------------ loops and blocks
+
+    def _for(self, stmt: tir.For, pad: str) -> None:
+        loops = _grid(stmt)
+        if len(loops) > 1:
+            names = ", ".join([self.names.get(v.loop_var) or v.loop_var.name for v in loops])
+            extents = self.prim.texts(tuple(v.extent for v in loops))
+            self.lines.append(f"{pad}for {names} in T.grid({extents}):")
+        else:
+            name = self.names.get(stmt.loop_var) or stmt.loop_var.name
+            self.lines.append(f"{pad}for {name} in {self._range(stmt)}:")
+        self._body(loops[-1].body, pad + _INDENT)
+
+    def _range(self, loop: tir.For) -> str:
+        word = "range" if loop.kind == "serial" and not loop.attrs else f"T.{loop.kind}"
+        bounds: list[str] = [self.prim.text(loop.extent)]
+        if not _is_zero(loop.min):
+            bounds = [self.prim.text(loop.min), self.prim.text(_stop(loop.min, loop.extent))]
+        named = [f"{key}={self._attr(value)}" for key, value in loop.attrs.items()]
+        return f"{word}({', '.join(bounds + named)})"
+
+    def _attr(self, value: object) -> str:
+        return self.prim.text(value) if isinstance(value, PrimExpr) else self.prim.value(value)
+
+    def _block(self, block: tir.Block, pad: str) -> None:
+        self.lines.append(f"{pad}with {self.dialect.block}({quoted(block.name)}):")
+        inner, text = pad + _INDENT, self.prim.text
+        before = len(self.lines)
+        self._axes(block.iter_vars, inner)
+        if block.predicate is not None:
+            self.lines.append(f"{inner}T.where({text(block.predicate)})")
+        for word, regions in (("reads", block.reads), ("writes", block.writes)):
+            if regions is not None:
+                self.lines.append(f"{inner}T.{word}({self.prim.texts(regions)})")
+        if block.attrs:
+            attrs = self._mapping(block.attrs)
+            self.lines.append(f"{inner}{self.dialect.block_attr}({attrs})")
+        for buffer in block.alloc_buffers:
+            name = self.names.get(buffer) or buffer.name
+            arguments = self._buffer(buffer, None, always=False)
+            self.lines.append(f"{inner}{name} = {self.dialect.alloc_buffer}({arguments})")
+        if block.init is not None:
+            self.lines.append(f"{inner}with T.init():")
+            self._body(block.init, inner + _INDENT)
+        self._stmt(block.body, inner)
+        if len(self.lines) == before:
+            self.lines.append(f"{inner}pass")
+
+    def _mapping(self, attrs: Mapping[str, object]) -> str:
+        return self.prim.value(dict(attrs))
+
+    def _axes(self, axes: tuple[tir.IterVar, ...], pad: str) -> None:
+        at = 0
+        while at < len(axes):
+            run = at
+            while run < len(axes) and axes[run].dom is None and axes[run].kind in _REMAP:
+                run += 1
+            if run > at:
+                group = axes[at:run]
+                names = ", ".join([self.names.get(a.var) or a.var.name for a in group])
+                kinds = "".join([_REMAP[a.kind] for a in group])
+                bound = self.prim.texts(tuple(a.binding for a in group))
+                self.lines.append(f'{pad}{names} = T.axis.remap("{kinds}", [{bound}])')
+                at = run
+            else:
+                self._axis(axes[at], pad)
+                at += 1
+
+    def _axis(self, axis: tir.IterVar, pad: str) -> None:
+        name = self.names.get(axis.var) or axis.var.name
+        kind = _AXIS.get(axis.kind, axis.kind)
+        start, stop = axis.dom or (tir.IntImm(0), tir.IntImm(0))
+        dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
+        self.lines.append(f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})")
+
+
+_REMAP = {"S": "S", "R": "R", "spatial": "S", "reduce": "R"}
+_AXIS = {"S": "spatial", "R": "reduce"}
+
+
+def _is_zero(expr: PrimExpr) -> bool:
+    return isinstance(expr, tir.IntImm) and expr.value == 0
+
+
+def _stop(start: PrimExpr, extent: PrimExpr) -> PrimExpr:
+    """Where a loop ends; an extent that was read as ``stop - start`` says it itself."""
+    if isinstance(extent, tir.Sub) and structural_equal(extent.b, start):
+        return extent.a
+    if isinstance(start, tir.IntImm) and isinstance(extent, tir.IntImm):
+        return tir.IntImm(start.value + extent.value, extent.dtype)
+    return tir.Add(start, extent)
+
+
+def _grid(stmt: tir.For) -> list[tir.For]:
+    """The loops that one ``T.grid`` can stand for: plain, from zero, of independent extents."""
+    loops = [stmt]
+    if not _is_plain(stmt):
+        return loops
+    while isinstance(inner := loops[-1].body, tir.For) and _is_plain(inner):
+        outer = {loop.loop_var for loop in loops}
+        if any(v in outer for v in tir.free_vars(inner.extent)):
+            break
+        loops.append(inner)
+    return loops
+
+
+def _is_plain(loop: tir.For) -> bool:
+    return loop.kind == "serial" and not loop.attrs and _is_zero(loop.min)

@@ -1,0 +1,159 @@
+"""What the variables and buffers of a PrimFunc are called in print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rlx.grammar import tir
+from rlx.grammar.node import Node
+from rlx.grammar.printer_names import (
+    BIND,
+    CLOSE,
+    OPEN,
+    RESERVED,
+    USE,
+    Fresh,
+    hint_of,
+    rename_apart,
+    usable,
+)
+from rlx.grammar.tir import PrimExpr, Stmt
+from rlx.grammar.visit import shape_vars_of
+
+
+class PrimFuncNames:
+    """The names of a PrimFunc.
+
+    Attributes
+    ----------
+    names
+        Names of variables and buffers that do not go by the name they carry.
+    shape_vars
+        Shape variables that the shapes of the parameters' buffers bind, in order of first appearance.
+    has_blocks
+        Whether there is a block anywhere in the body.
+    fresh
+        Makes names that nothing in the function has.
+    """
+
+    fresh: Fresh
+
+    def __init__(self, function: tir.PrimFunc) -> None:
+        self._events: list[tuple[int, Node]] = []
+        self.has_blocks = False
+        params = dict.fromkeys(function.params)
+        buffers = tuple(function.buffer_map.values())
+        self.shape_vars = tuple(
+            dict.fromkeys(v for b in buffers for v in shape_vars_of(b) if v not in params)
+        )
+        # A handle goes by its buffer's name wherever buffers are parameters.
+        scalars = [p for p in function.params if p not in function.buffer_map]
+        self._events += [(BIND, node) for node in (*self.shape_vars, *scalars, *buffers)]
+        for buffer in buffers:
+            self._shape(buffer)
+        self._stmt(function.body)
+        self.names = self._choose()
+
+    def _choose(self) -> dict[Node, str]:
+        bound = {node for kind, node in self._events if kind == BIND}
+        hints = {hint_of(node) for node in bound}
+        outside = {
+            hint_of(node) for kind, node in self._events if kind == USE and node not in bound
+        }
+        self.fresh = Fresh({*hints, *outside, *RESERVED})
+        if len(hints) == len(bound) and not hints & outside and all(map(usable, hints)):
+            return {}
+        return rename_apart(self._events, self.fresh, outside)
+
+    def _use(self, expr: PrimExpr) -> None:
+        if type(expr) is tir.Var:
+            self._events.append((USE, expr))
+        elif type(expr) is not tir.IntImm:
+            for node in tir.postorder(expr):
+                if type(node) is tir.Var:
+                    self._events.append((USE, node))
+                elif isinstance(node, tir.BufferLoad):
+                    self._events.append((USE, node.buffer))
+                elif isinstance(node, tir.Call) and node.attrs:
+                    self._attrs(node.attrs)
+
+    def _uses(self, exprs: Iterable[PrimExpr] | None) -> None:
+        for expr in exprs or ():
+            self._use(expr)
+
+    def _attrs(self, value: object) -> None:
+        match value:
+            case PrimExpr():
+                self._use(value)
+            case tir.Buffer():
+                self._events.append((USE, value))
+            case tuple() | list():
+                for each in value:
+                    self._attrs(each)
+            case Mapping():
+                for key, each in value.items():
+                    self._attrs(key)
+                    self._attrs(each)
+
+    def _shape(self, buffer: tir.Buffer) -> None:
+        self._uses(buffer.shape)
+        self._attrs(buffer.attrs)
+
+    def _allocate(self, buffer: tir.Buffer) -> None:
+        self._shape(buffer)
+        self._events.append((BIND, buffer))
+
+    def _scoped(self, stmt: Stmt) -> None:
+        self._events.append((OPEN, stmt))
+        self._stmt(stmt)
+        self._events.append((CLOSE, stmt))
+
+    def _stmt(self, stmt: Stmt) -> None:
+        match stmt:
+            case tir.SeqStmt(stmts=stmts):
+                for each in stmts:
+                    self._stmt(each)
+            case tir.For():
+                self._uses((stmt.min, stmt.extent))
+                self._attrs(stmt.attrs)
+                self._events += [(OPEN, stmt), (BIND, stmt.loop_var)]
+                self._stmt(stmt.body)
+                self._events.append((CLOSE, stmt))
+            case tir.Block():
+                self._block(stmt)
+            case tir.BufferStore(buffer=buffer, indices=indices, value=value):
+                self._uses((*indices, value))
+                self._events.append((USE, buffer))
+            case tir.IfThenElse(condition=condition, then_case=then, else_case=otherwise):
+                self._use(condition)
+                self._scoped(then)
+                if otherwise is not None:
+                    self._scoped(otherwise)
+            case tir.While(condition=condition, body=body):
+                self._use(condition)
+                self._scoped(body)
+            case tir.LetStmt(var=var, value=value):
+                self._use(value)
+                self._events.append((BIND, var))
+            case tir.AllocBuffer(buffer=buffer):
+                self._allocate(buffer)
+            case tir.Evaluate(value=value):
+                self._use(value)
+
+    def _block(self, block: tir.Block) -> None:
+        self.has_blocks = True
+        self._events.append((OPEN, block))
+        for axis in block.iter_vars:
+            self._uses((*(axis.dom or ()), axis.binding))
+            self._events.append((BIND, axis.var))
+        if block.predicate is not None:
+            self._use(block.predicate)
+        for buffer in block.alloc_buffers:
+            self._allocate(buffer)
+        self._uses(block.reads)
+        self._uses(block.writes)
+        self._attrs(block.attrs)
+        if block.init is not None:
+            self._scoped(block.init)
+        self._stmt(block.body)
+        self._events.append((CLOSE, block))

@@ -1,0 +1,153 @@
+"""Walking Relax expressions: what stands directly inside, everything below, who is used and called.
+
+Nothing here recurses; the order is that of the text, which is the order of evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Binding, Expr, GlobalVar, StructInfo, Var
+
+_LEAVES = frozenset(
+    {
+        ast.Constant,
+        ast.Var,
+        ast.DataflowVar,
+        ast.GlobalVar,
+        ast.PrimValue,
+        ast.StringImm,
+        ast.DataTypeImm,
+        ast.ExternFunc,
+        ast.ShapeExpr,
+        ast.Op,
+    }
+)
+
+
+def _of_call(call: Expr) -> tuple[Expr, ...]:
+    assert isinstance(call, ast.Call)
+    written = tuple(v for v in call.attrs.values() if isinstance(v, Expr)) if call.attrs else ()
+    return (call.op, *call.args, *written)
+
+
+def _of_seq(seq: Expr) -> tuple[Expr, ...]:
+    assert isinstance(seq, ast.SeqExpr)
+    return (*(b.value for block in seq.blocks for b in _bindings_of(block)), seq.body)
+
+
+def _bindings_of(block: ast.BindingBlock) -> tuple[ast.VarBinding | ast.MatchCast, ...]:
+    return block.bindings  # type: ignore[return-value]
+
+
+_INSIDE: dict[type, Callable[[Expr], tuple[Expr, ...]]] = {
+    ast.Call: _of_call,
+    ast.SeqExpr: _of_seq,
+    ast.Tuple: lambda e: e.fields,  # type: ignore[attr-defined]
+    ast.TupleGetItem: lambda e: (e.tuple_value,),  # type: ignore[attr-defined]
+    ast.If: lambda e: (e.cond, e.true_branch, e.false_branch),  # type: ignore[attr-defined]
+    ast.Function: lambda e: (e.body,),  # type: ignore[attr-defined]
+}
+
+
+def subexpressions(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions that stand directly inside one, in evaluation order.
+
+    Of a call that is its callee, its arguments and the expressions among its attributes; of a SeqExpr
+    the values of its bindings and its body. Annotations are not expressions: see :func:`struct_infos`.
+    """
+    inside = _INSIDE.get(type(expr))
+    return inside(expr) if inside is not None else ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """An expression and everything below it, each before what it contains."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        if type(node) not in _LEAVES:
+            stack.extend(reversed(subexpressions(node)))
+
+
+def bindings(expr: Expr) -> Iterator[Binding]:
+    """Every binding below an expression, branches and nested functions included, in the order of the text.
+
+    A binding comes before those inside its value.
+    """
+    stack: list[Expr | Binding] = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Binding):
+            yield node
+            stack.append(node.value)  # type: ignore[attr-defined]
+        elif isinstance(node, ast.SeqExpr):
+            stack.append(node.body)
+            stack.extend(b for block in reversed(node.blocks) for b in reversed(block.bindings))
+        elif type(node) not in _LEAVES:
+            stack.extend(reversed(subexpressions(node)))
+
+
+def struct_infos(expr: Expr) -> Iterator[StructInfo]:
+    """Every StructInfo written below an expression: of parameters, results, bindings, casts and calls."""
+    for node in walk(expr):
+        match node:
+            case ast.Call(sinfo_args=infos) if infos:
+                yield from infos
+            case ast.ExternFunc(struct_info=info) if info is not None:
+                yield info
+            case ast.Function(params=params, ret_struct_info=ret):
+                yield from (p.struct_info_annotation for p in params if p.struct_info_annotation)
+                if ret is not None:
+                    yield ret
+            case ast.SeqExpr(blocks=blocks):
+                for block in blocks:
+                    yield from _written_in(block)
+
+
+def _written_in(block: ast.BindingBlock) -> Iterator[StructInfo]:
+    for binding in _bindings_of(block):
+        if isinstance(binding, ast.MatchCast):
+            yield binding.struct_info
+        if binding.var is not None and binding.var.struct_info_annotation is not None:
+            yield binding.var.struct_info_annotation
+
+
+def bound_vars(expr: Expr) -> set[Var]:
+    """The variables that something below the expression binds."""
+    bound: set[Var] = set()
+    for node in walk(expr):
+        if isinstance(node, ast.Function):
+            bound.update(node.params)
+        elif isinstance(node, ast.SeqExpr):
+            bound.update(
+                b.var for block in node.blocks for b in _bindings_of(block) if b.var is not None
+            )
+    return bound
+
+
+def free_vars(expr: Expr) -> tuple[Var, ...]:
+    """The Relax variables an expression uses and does not bind, each once, in order of first use.
+
+    A variable has identity, so a use outside the scope of its binding still counts as bound.
+    """
+    used = dict.fromkeys(node for node in walk(expr) if isinstance(node, Var))
+    bound = bound_vars(expr)
+    return tuple(var for var in used if var not in bound)
+
+
+def called_globals(expr: Expr) -> tuple[GlobalVar, ...]:
+    """The global functions an expression mentions (calls, or passes on), each once, in order."""
+    return tuple(dict.fromkeys(node for node in walk(expr) if isinstance(node, GlobalVar)))
+
+
+def shape_vars_of(buffer: tir.Buffer) -> tuple[tir.Var, ...]:
+    """The variables in the shape of a buffer, and in its strides and offset."""
+    values: list[object] = [buffer.shape, *buffer.attrs.values()]
+    found: dict[tir.Var, None] = {}
+    for value in values:
+        for each in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(each, tir.PrimExpr):
+                found.update(dict.fromkeys(tir.free_vars(each)))
+    return tuple(found)
