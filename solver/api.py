@@ -74,7 +74,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._variables: dict[str, tir.Var] = {}
-        self._foreign: dict[object, PrimExpr] = {}
+        self._foreign: dict[object, tir.Var] = {}
 
     def read(self, goal: Goal) -> PrimExpr:
         if isinstance(goal, str):
@@ -96,6 +96,8 @@ def explain(
     goal: Goal,
     assume: Iterable[Goal] = (),
     lower: Mapping[str, int | None] | None = None,
+    *,
+    int64: bool = False,
 ) -> str:
     """How a question is settled: the steps, or what would have to be assumed.
 
@@ -106,7 +108,7 @@ def explain(
     """
     from rlx.solver.explain import explained
 
-    prover, condition = question(goal, assume, lower)
+    prover, condition = question(goal, assume, lower, int64=int64)
     return explained(prover, condition)
 
 

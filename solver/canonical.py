@@ -125,8 +125,9 @@ def divisors(goals: Iterable[PrimExpr]) -> list[PrimExpr]:
         if walk.conditional(node):
             stack.append(tir.children(node)[0])
             continue
-        if isinstance(node, (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)):
-            if not isinstance(node.b, tir.IntImm) or node.b.value == 0:
-                found[node.b] = None
+        if isinstance(node, walk.DIVISIONS) and (
+            not isinstance(node.b, tir.IntImm) or node.b.value == 0
+        ):
+            found[node.b] = None
         stack.extend(reversed(tir.children(node)))
     return list(found)

@@ -36,9 +36,8 @@ def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
             return engine.div(engine.scale(-1, a), engine.const(-b.value))
         if b.value == 1:
             return a
-    elif b.terms[leading(b)] < 0 or bounds.nonneg(engine, engine.scale(-1, b)):
-        if not bounds.nonneg(engine, b):
-            return engine.div(engine.scale(-1, a), engine.scale(-1, b))
+    elif _points_down(engine, b):
+        return engine.div(engine.scale(-1, a), engine.scale(-1, b))
     a, b = _cancel(engine, a, b)
     if b.value is not None and b.value <= 1:
         return engine.div(a, b)
@@ -46,6 +45,13 @@ def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
     if rest is engine.zero:
         return whole
     return engine.add(whole, _fraction(engine, rest, b))
+
+
+def _points_down(engine: Engine, b: Poly) -> bool:
+    """Whether a divisor is better turned round: it is never positive, or its sign is open."""
+    if b.terms[leading(b)] < 0 or bounds.nonneg(engine, engine.scale(-1, b)):
+        return not bounds.nonneg(engine, b)
+    return False
 
 
 def _cancel(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:

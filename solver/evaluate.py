@@ -69,8 +69,8 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
 
 def _node(node: PrimExpr, values: dict[PrimExpr, Value], point: Mapping[tir.Var, int]) -> Value:
     match node:
-        case tir.IntImm(value=value):
-            return int(value)
+        case tir.IntImm(value=number):
+            return int(number)
         case tir.Var():
             found = point.get(node)
             return UndefinedError(f"{node.name} has no value", node) if found is None else found

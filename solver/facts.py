@@ -108,10 +108,10 @@ def _learn_sum_limit(
     engine: Engine, linear: list[tuple[tuple[int, ...], int]], constant: int
 ) -> bool:
     """``a + b <= c``: limits of both where the other has one."""
-    for (index,), coef in linear:  # type: ignore[misc]
+    for (index,), coef in linear:
         others = [(m, c) for m, c in linear if m != (index,)]
         room = constant
-        for (other,), size in others:  # type: ignore[misc]
+        for (other,), size in others:
             low = bounds.atom_interval(engine, engine.atoms[other])[0]
             if low is None:
                 break

@@ -66,7 +66,7 @@ def _sum(engine: Engine, expr: PrimExpr) -> Poly:
     memo = engine.memo
     for node in reversed(_additions(engine, expr)):
         factor = factors[node]
-        if node is not expr and node in memo or not isinstance(node, _LINEAR):
+        if (node is not expr and node in memo) or not isinstance(node, _LINEAR):
             parts.append((factor, as_poly(engine, memo[node])))
             continue
         assert isinstance(node, tir.Binary)

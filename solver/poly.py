@@ -14,6 +14,7 @@ Mono = tuple[int, ...]
 Terms = dict[Mono, int]
 
 DEGREE_LIMIT = 40
+MONOMIAL_LIMIT = 2000
 TERM_LIMIT = 4000
 BIT_LIMIT = 1 << 17
 DEPTH_LIMIT = 100
@@ -182,10 +183,12 @@ class Store:
             return self.scale(a.value, b)
         if b.value is not None:
             return self.scale(b.value, a)
-        if len(a.terms) * len(b.terms) > TERM_LIMIT or _degree(a) + _degree(b) > DEGREE_LIMIT:
+        count = len(a.terms) * len(b.terms)
+        degree = _degree(a) + _degree(b)
+        if count > TERM_LIMIT or degree > (MONOMIAL_LIMIT if count == 1 else DEGREE_LIMIT):
             first, second = (a, b) if a.index <= b.index else (b, a)
             return self.of_atom(self.atom("prod", (first, second)))
-        self.spend(len(a.terms) * len(b.terms))
+        self.spend(count + degree // 8)
         total: Terms = {}
         for left, x in a.terms.items():
             for right, y in b.terms.items():

@@ -18,6 +18,7 @@ from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 FUEL = 120_000
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
+_SMT_DEGREE = 40
 _PORTFOLIO = (
     ("purified", 400_000),
     ("raw", 800_000),
@@ -52,6 +53,7 @@ class Question:
         nodes = walk.topological(goal, *self.facts)
         self.size = len(nodes)
         self.interpreted = all(map(walk.interpreted, nodes))
+        self._tape: Tape | None = None
 
     def decide(self) -> Verdict:
         """The answer, by the cheapest means that finds one."""
@@ -67,6 +69,12 @@ class Question:
 
     # Points
 
+    def tape(self) -> Tape:
+        """Facts and goal, compiled for evaluation."""
+        if self._tape is None:
+            self._tape = Tape([*self.facts, self.goal], self.variables)
+        return self._tape
+
     def _first_points(self) -> Verdict | None:
         return None if self.facts else self._points(_FIRST)
 
@@ -76,7 +84,7 @@ class Question:
     def _points(self, budget: int) -> Verdict | None:
         if not self.interpreted:
             return None
-        tape = Tape([*self.facts, self.goal], self.variables)
+        tape = self.tape()
         if not tape.usable:
             self.tried.append("values too large to try points")
             return None
@@ -148,10 +156,10 @@ class Question:
         try:
             engine = self.engine()
         except (OutOfFuelError, RecursionError):
-            engine = Engine(0)
+            engine = Engine(FUEL)
         engine.fuel = FUEL
         for node in walk.topological(self.goal, *self.facts):
-            if isinstance(node, (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)):
+            if isinstance(node, walk.DIVISIONS):
                 if isinstance(node.b, tir.IntImm):
                     if node.b.value > 0:
                         yield node.b
@@ -168,6 +176,9 @@ class Question:
             return None
         if self.size > _SMT_NODES:
             self.tried.append(f"{self.size} nodes are too many for SMT")
+            return None
+        if self.tape().degree > _SMT_DEGREE:
+            self.tried.append("a power is too high for SMT")
             return None
         query = self.query()
         names = [f"v{i}" for i in range(len(self.variables))]
@@ -186,7 +197,7 @@ class Question:
         point = tuple(answer.model[name] for name in names)
         if self.refute(dict(zip(self.variables, point, strict=True)), "smt") is None:
             return None
-        tape = Tape([*self.facts, self.goal], self.variables)
+        tape = self.tape()
         if tape.usable:
             point = Samples(tape, self.ranges, None).shrink(point)
         return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")

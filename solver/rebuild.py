@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.engine import Engine
@@ -79,7 +80,7 @@ def _condition(engine: Engine, cond: Cond) -> PrimExpr | None:
         kinds = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
         return kinds[cond.kind](value, walk.ZERO)
     if not cond.parts:
-        return tir.IntImm(int(cond is engine.true), walk.BOOL)
+        return tir.IntImm(int(cond is engine.true), BOOL)
     operands = [_condition(engine, part) for part in cond.parts]
     result = operands[0]
     for operand in operands[1:]:

@@ -99,7 +99,7 @@ def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
         if isinstance(v, tir.Var) and session.state.range_of(v)[0] == 0
     )
     for node in nodes:
-        if isinstance(node, (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)):
+        if isinstance(node, walk.DIVISIONS):
             yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
     left = [(a, b) for a, b in pairs if not isinstance(session.equal(a, b), Proved)]
     yield from _solved(left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rlx.solver import bounds, search
 from rlx.solver.context import Range
@@ -21,14 +21,16 @@ class Samples:
 
     def find(self, budget: int) -> Point | None:
         """A point at which the goal is false, made smaller, or None."""
+        points: Iterable[Point]
         if self._engine is None:
             points = search.points(self._ranges, budget)
         else:
             points = self._solved_points(self._engine, budget)
-        for place, point in enumerate(points):
+        for point in points:
             if self.refutes(point):
                 # Small points come first and in order of size: only later ones can be improved.
-                return point if place < budget // 2 and not self._engine else self.shrink(point)
+                small = self._engine is None and sum(map(abs, point)) <= search.SMALL
+                return point if small else self.shrink(point)
         return None
 
     def refutes(self, point: Point) -> bool:

@@ -76,7 +76,7 @@ def _wrapper(low: int, high: int) -> Callable[[int], int]:
     return lambda value: low + (value - low) % size
 
 
-def _guarded(step: Callable[..., int]) -> Callable[..., object]:
+def _guarded(step: Callable[..., object]) -> Callable[..., object]:
     def run(*operands: object) -> object:
         if _POISON in operands:
             return _POISON
@@ -108,6 +108,8 @@ class Tape:
     ----------
     variables
         The order in which a point lists its values.
+    degree
+        An estimate of the power in which variables occur.
     usable
         Whether evaluating is possible and cheap: no operation outside integer arithmetic, no powers in
         the hundreds.
@@ -127,7 +129,8 @@ class Tape:
                 degrees.append(self._compile(node, degrees, lazy))
                 self._place[node] = self._size
                 self._size += 1
-        self.usable = self.usable and max(degrees, default=0) <= _DEGREE_LIMIT
+        self.degree = max(degrees, default=0)
+        self.usable = self.usable and self.degree <= _DEGREE_LIMIT
         self._roots = [self._place[root] for root in roots]
 
     def __len__(self) -> int:
@@ -185,7 +188,7 @@ def _cast_step(node: PrimExpr) -> Callable[[int], int] | None:
     return operator.pos if limits is None else _wrapper(*limits)
 
 
-_SMALL = 12
+SMALL = 12
 _AWKWARD = (0, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 61, 64, 97, 127, 128, 255, 256, 1009)
 _HUGE = (4096, 65536, 65537, 2**31 - 1, 2**31, 2**32 + 1, 2**62 + 1, 2**63 - 1)
 
@@ -207,7 +210,7 @@ def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
     bases = [_base(r) for r in ranges]
     given = 0
     small = budget // 2
-    for total in range(_SMALL * count):
+    for total in range(SMALL * count):
         for shares in _shares(total, count):
             if point := _at(bases, ranges, shares):
                 yield point
@@ -291,7 +294,7 @@ def _clip(share: int, limits: Range) -> int:
 
 
 def smaller(
-    point: Point, ranges: Sequence[Range], holds: Callable[[Point], bool], tries: int = 200
+    point: Point, ranges: Sequence[Range], holds: Callable[[Point], bool], tries: int = 600
 ) -> Point:
     """A smaller point for which ``holds`` is still true: coordinates lowered one by one."""
     best = point
@@ -312,20 +315,12 @@ def smaller(
 
 
 def _lower(floor: int, value: int) -> Iterator[int]:
-    distance = value - floor
-    sign = 1 if distance > 0 else -1
-    distance = abs(distance)
+    """Values nearer to ``floor``: the nearest, then parts of the distance, then steps back."""
+    distance = abs(value - floor)
+    sign = 1 if value > floor else -1
     tried: set[int] = set()
-    for size in (
-        0,
-        1,
-        2,
-        distance // 4,
-        distance // 2,
-        distance - distance // 4,
-        distance - 2,
-        distance - 1,
-    ):
+    steps = (distance >> shift for shift in range(1, distance.bit_length() + 1))
+    for size in (0, 1, 2, *(distance - step for step in steps), distance - 1):
         if 0 <= size < distance and size not in tried:
             tried.add(size)
             yield floor + sign * size

@@ -59,7 +59,8 @@ class Session:
         verdict = self._conjunction(expanded)
         if self.int64 and isinstance(verdict, Proved):
             verdict = without_overflow(self, expanded, verdict)
-        self.statistics.count("unknown" if isinstance(verdict, Unknown) else verdict.means)  # type: ignore[attr-defined]
+        means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
+        self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)
         return verdict
 
@@ -113,7 +114,8 @@ class Session:
                 used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
-                self._consistent = facts.load(engine, ranges, (), self._conditions)
+                defined = [tir.NE(d, walk.ZERO) for d in canonical.divisors(self._conditions)]
+                self._consistent = facts.load(engine, ranges, (), [*defined, *self._conditions])
             except (OutOfFuelError, RecursionError):
                 engine = Engine(FUEL)
             self._plain = engine

@@ -129,17 +129,15 @@ class _Writer:
         match node:
             case tir.IntImm(value=value):
                 return _integer(int(value)), False
-            case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
+            case tir.And() | tir.Or():
                 word = "and" if isinstance(node, tir.And) else "or"
-                return f"({word} {self._as_truth(a)} {self._as_truth(b)})", True
-            case tir.Not(a=a):
-                return f"(not {self._as_truth(a)})", True
-            case tir.Min(a=a, b=b):
-                x, y = self._as_int(a), self._as_int(b)
-                return f"(ite (<= {x} {y}) {x} {y})", False
-            case tir.Max(a=a, b=b):
-                x, y = self._as_int(a), self._as_int(b)
-                return f"(ite (>= {x} {y}) {x} {y})", False
+                return f"({word} {self._as_truth(node.a)} {self._as_truth(node.b)})", True
+            case tir.Not():
+                return f"(not {self._as_truth(node.a)})", True
+            case tir.Min() | tir.Max():
+                x, y = self._as_int(node.a), self._as_int(node.b)
+                word = "<=" if isinstance(node, tir.Min) else ">="
+                return f"(ite ({word} {x} {y}) {x} {y})", False
             case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
                 return self._division(node), False
             case tir.Cast():
@@ -226,7 +224,7 @@ _OPERATORS: dict[type[PrimExpr], str] = {
 
 def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
     """Ask Z3, with a bound on its work and fixed seeds, in a context of its own."""
-    import z3
+    import z3  # type: ignore[import-untyped]
 
     context = z3.Context()
     solver = z3.Solver(ctx=context)

@@ -11,6 +11,7 @@ from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, OutOfFuelError, Poly
 
 _CLASSES = 600
+_MODULUS = 1 << 20
 _SPLITS = 4
 
 
@@ -56,6 +57,9 @@ def _attempt(engine: Engine, cond: Cond) -> str | None:
                 return "bounds"
     if _by_residues(engine, cond):
         return "residues"
+    exact = _exact(engine, cond)
+    if exact is not cond and _decided(engine, exact):
+        return "residues"
     return None
 
 
@@ -92,9 +96,9 @@ def _zero_by_floor(engine: Engine, poly: Poly, effort: int = 3) -> bool:
         if left is not engine.zero or not bounds.nonneg(engine, divisor):
             continue
         remainder = engine.sub(top, engine.mul(divisor, value))
-        if bounds.nonneg(engine, remainder, 4):
-            if bounds.nonneg(engine, engine.shift(engine.sub(divisor, remainder), -1), 4):
-                return True
+        above = engine.shift(engine.sub(divisor, remainder), -1)
+        if bounds.nonneg(engine, remainder, 4) and bounds.nonneg(engine, above, 4):
+            return True
     return False
 
 
@@ -121,6 +125,62 @@ def _decided(engine: Engine, cond: Cond) -> bool:
     if cond.kind == "ge" and cond.poly is not None:
         return bounds.nonneg(engine, cond.poly)
     return cond is engine.true
+
+
+def _exact(engine: Engine, cond: Cond) -> Cond:
+    """The condition with ``M*(X//M)`` replaced by ``X - c`` where X is always c modulo M."""
+    poly = cond.poly
+    assert poly is not None
+    for index in {i for mono in poly.terms for i in mono}:
+        atom = engine.atoms[index]
+        if atom.kind != "div":
+            continue
+        top, divisor = atom.parts
+        assert isinstance(top, Poly)
+        assert isinstance(divisor, Poly)
+        parts = bounds.coefficient(engine, poly, index)
+        if divisor.value is None or parts is None:
+            continue
+        residue = _residue(engine, top, divisor.value)
+        if residue is None:
+            continue
+        whole = engine.mul(parts[0], engine.shift(top, -residue))
+        poly = engine.add(whole, engine.scale(divisor.value, parts[1]))
+    if poly is cond.poly:
+        return cond
+    return engine.equate(poly, cond.kind == "eq") if cond.kind != "ge" else engine.compare(poly)
+
+
+def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:
+    """What a polynomial in variables always is modulo a number, by its prime powers."""
+    indices = sorted({i for mono in poly.terms for i in mono})
+    if any(engine.atoms[i].kind != "var" for i in indices) or modulus > _MODULUS:
+        return None
+    constant = poly.terms.get((), 0)
+    for power in _prime_powers(modulus):
+        if power ** len(indices) > _CLASSES:
+            return None
+        engine.spend(power ** len(indices) * len(poly.terms) // 4)
+        for values in product(range(power), repeat=len(indices)):
+            known = dict(zip(indices, values, strict=True))
+            total = sum(c * prod(known[i] for i in m) for m, c in poly.terms.items())
+            if (total - constant) % power:
+                return None
+    return constant % modulus
+
+
+def _prime_powers(number: int) -> list[int]:
+    found: list[int] = []
+    prime = 2
+    while prime * prime <= number:
+        power = 1
+        while number % prime == 0:
+            number //= prime
+            power *= prime
+        if power > 1:
+            found.append(power)
+        prime += 1
+    return [*found, number] if number > 1 else found
 
 
 def _class_variable(engine: Engine, index: int, period: int) -> Poly:

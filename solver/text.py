@@ -6,30 +6,39 @@ chain ``a < b < c`` means ``a < b and b < c``.
 
 from __future__ import annotations
 
-import ast
+import re
 from collections.abc import Mapping
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 
-_LENGTH_LIMIT = 4_000_000
-_NESTING_LIMIT = 200
+NESTING_LIMIT = 200
+"""How deep parentheses, ``not`` and signs may be nested."""
 
-_BINARY: dict[type[ast.operator], type[tir.Binary]] = {
-    ast.Add: tir.Add,
-    ast.Sub: tir.Sub,
-    ast.Mult: tir.Mul,
-    ast.FloorDiv: tir.FloorDiv,
-    ast.Mod: tir.FloorMod,
+_DIGIT_LIMIT = 4000
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d[\d_]*)(?![\w.])|(?P<word>[^\W\d]\w*)|(?P<symbol>//|[=!<>]=|[-+*%<>(),]))"
+)
+_COMPARISONS: dict[str, type[tir.Binary]] = {
+    "==": tir.EQ,
+    "!=": tir.NE,
+    "<": tir.LT,
+    "<=": tir.LE,
+    ">": tir.GT,
+    ">=": tir.GE,
 }
-_COMPARISONS: dict[type[ast.cmpop], type[tir.Binary]] = {
-    ast.Eq: tir.EQ,
-    ast.NotEq: tir.NE,
-    ast.Lt: tir.LT,
-    ast.LtE: tir.LE,
-    ast.Gt: tir.GT,
-    ast.GtE: tir.GE,
+_NOT, _COMPARISON, _SIGN = 3, 4, 7
+_BINARY: dict[str, tuple[int, type[tir.Binary]]] = {
+    "or": (1, tir.Or),
+    "and": (2, tir.And),
+    **{symbol: (_COMPARISON, kind) for symbol, kind in _COMPARISONS.items()},
+    "+": (5, tir.Add),
+    "-": (5, tir.Sub),
+    "*": (6, tir.Mul),
+    "//": (6, tir.FloorDiv),
+    "%": (6, tir.FloorMod),
 }
 _CALLS: dict[str, type[tir.Binary]] = {
     "min": tir.Min,
@@ -47,94 +56,140 @@ def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
     ValueError
         If the text is not an expression of the language, or is nested too deeply.
     """
-    return _Reader(variables).read(_tree(text))
-
-
-def _tree(text: str) -> ast.expr:
-    if len(text) > _LENGTH_LIMIT:
-        raise ValueError(f"the expression has {len(text)} characters, more than {_LENGTH_LIMIT}")
-    if text.count("(") + text.count("[") > _NESTING_LIMIT and _nesting(text) > _NESTING_LIMIT:
-        raise ValueError(f"the expression is nested more than {_NESTING_LIMIT} levels deep")
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ValueError(f"cannot read {_shortened(text)!r}: {reason}") from None
-
-
-def _nesting(text: str) -> int:
-    depth = deepest = 0
-    for character in text:
-        if character in "([":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in ")]":
-            depth -= 1
-    return deepest
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return _Reader(text, variables).whole()
 
 
 class _Reader:
-    """Turns a Python syntax tree into an expression, without recursion."""
+    """Operator precedence: operands of one level are a loop, only nesting recurses."""
 
-    def __init__(self, variables: dict[str, tir.Var]) -> None:
+    def __init__(self, text: str, variables: dict[str, tir.Var]) -> None:
+        self._text = text
         self._variables = variables
+        self._place = 0
+        self._depth = 0
+        self._kind: str | None = None
+        self._token = ""
+        self._advance()
 
-    def read(self, root: ast.expr) -> PrimExpr:
-        done: dict[int, PrimExpr] = {}
-        stack: list[ast.expr] = [root]
-        while stack:
-            node = stack[-1]
-            below = _operands(node)
-            missing = [child for child in reversed(below) if id(child) not in done]
-            if missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            done[id(node)] = self._node(node, [done[id(child)] for child in below])
-        return done[id(root)]
+    def whole(self) -> PrimExpr:
+        """The expression up to the end of the text."""
+        result = self._expression(0)
+        if self._token:
+            raise self._error("an operator or the end")
+        return result
 
-    def _node(self, node: ast.expr, operands: list[PrimExpr]) -> PrimExpr:
-        match node:
-            case ast.Constant(value=bool(value)):
-                return tir.IntImm(int(value), BOOL)
-            case ast.Constant(value=int(value)):
-                return tir.IntImm(value)
-            case ast.Name(id=name):
-                return self._variables.setdefault(name, tir.Var(name))
-            case ast.BinOp(op=op) if type(op) in _BINARY:
-                return _BINARY[type(op)](operands[0], operands[1])
-            case ast.UnaryOp(op=ast.USub()):
-                return _negative(operands[0])
-            case ast.UnaryOp(op=ast.UAdd()):
-                return operands[0]
-            case ast.UnaryOp(op=ast.Not()):
-                return tir.Not(operands[0])
-            case ast.BoolOp(op=op):
-                return _joined(tir.And if isinstance(op, ast.And) else tir.Or, operands)
-            case ast.Compare(ops=ops):
-                return _chain(ops, operands)
-            case ast.Call(func=ast.Name(id=name), keywords=[]):
-                return _call(name, operands)
-        raise ValueError(f"{_describe(node)} is not integer arithmetic")
+    def _advance(self) -> None:
+        match = _TOKEN.match(self._text, self._place)
+        if match is None:
+            rest = self._text[self._place :].strip()
+            if rest:
+                self._token = rest[:20]
+                raise self._error("a number, a name or an operator")
+            self._kind, self._token = None, ""
+            return
+        self._place = match.end()
+        self._kind = match.lastgroup
+        self._token = match[match.lastgroup or 0]
+
+    def _error(self, expected: str) -> ValueError:
+        found = repr(self._token) if self._token else "the end"
+        shown = self._text if len(self._text) <= 60 else self._text[:57] + "..."
+        return ValueError(f"expected {expected}, found {found} in {shown!r}")
+
+    def _expect(self, symbol: str) -> None:
+        if self._token != symbol:
+            raise self._error(repr(symbol))
+        self._advance()
+
+    def _expression(self, level: int) -> PrimExpr:
+        """Operators that bind at least as strongly as ``level``."""
+        self._depth += 1
+        if self._depth > NESTING_LIMIT:
+            raise ValueError(f"the expression is nested more than {NESTING_LIMIT} levels deep")
+        operands = [self._operand()]
+        waiting: list[tuple[int, str]] = []
+        while (found := _BINARY.get(self._token)) is not None and found[0] >= level:
+            own = found[0]
+            # Comparisons wait for the rest of their chain.
+            _reduce(operands, waiting, own + (own == _COMPARISON))
+            waiting.append((own, self._token))
+            self._advance()
+            operands.append(self._operand())
+        _reduce(operands, waiting, 0)
+        self._depth -= 1
+        return operands[0]
+
+    def _operand(self) -> PrimExpr:
+        kind, token = self._kind, self._token
+        if kind == "number":
+            return self._number(token)
+        if kind == "word":
+            return self._word(token)
+        match token:
+            case "(":
+                self._advance()
+                inner = self._expression(0)
+                self._expect(")")
+                return inner
+            case "-" | "+":
+                self._advance()
+                operand = self._expression(_SIGN)
+                return _negative(operand) if token == "-" else operand
+        raise self._error("a number, a name or an opening parenthesis")
+
+    def _number(self, token: str) -> PrimExpr:
+        if len(token) > _DIGIT_LIMIT:
+            raise ValueError(f"a number has more than {_DIGIT_LIMIT} digits")
+        self._advance()
+        return tir.IntImm(int(token))
+
+    def _word(self, name: str) -> PrimExpr:
+        if name in ("and", "or"):
+            raise self._error("an operand")
+        self._advance()
+        match name:
+            case "not":
+                return tir.Not(self._expression(_NOT))
+            case "True" | "False":
+                return tir.IntImm(int(name == "True"), BOOL)
+        if self._token != "(":
+            variable = self._variables.get(name)
+            if variable is None:
+                variable = self._variables[name] = tir.Var(name)
+            return variable
+        self._advance()
+        operands = [self._expression(0)]
+        while self._token == ",":
+            self._advance()
+            operands.append(self._expression(0))
+        self._expect(")")
+        return _call(name, operands)
 
 
-def _operands(node: ast.expr) -> list[ast.expr]:
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return [left, right]
-        case ast.UnaryOp(operand=operand):
-            return [operand]
-        case ast.BoolOp(values=values):
-            return values
-        case ast.Compare(left=left, comparators=comparators):
-            return [left, *comparators]
-        case ast.Call(args=args):
-            return args
-    return []
+def _reduce(operands: list[PrimExpr], waiting: list[tuple[int, str]], level: int) -> None:
+    """Apply the operators that bind at least as strongly as the one that follows."""
+    while waiting and waiting[-1][0] >= level:
+        own = waiting[-1][0]
+        if own == _COMPARISON:
+            _compare(operands, waiting)
+            continue
+        kind = _BINARY[waiting.pop()[1]][1]
+        right = operands.pop()
+        operands[-1] = kind(operands[-1], right)
+
+
+def _compare(operands: list[PrimExpr], waiting: list[tuple[int, str]]) -> None:
+    """A chain of comparisons."""
+    count = 0
+    while count < len(waiting) and waiting[-1 - count][0] == _COMPARISON:
+        count += 1
+    words = [word for _, word in waiting[-count:]]
+    values = operands[-count - 1 :]
+    del waiting[-count:], operands[-count - 1 :]
+    links: list[PrimExpr] = [
+        _COMPARISONS[word](values[i], values[i + 1]) for i, word in enumerate(words)
+    ]
+    operands.append(_joined(tir.And, links))
 
 
 def _negative(operand: PrimExpr) -> PrimExpr:
@@ -150,16 +205,6 @@ def _joined(kind: type[tir.Binary], operands: list[PrimExpr]) -> PrimExpr:
     return result
 
 
-def _chain(ops: list[ast.cmpop], operands: list[PrimExpr]) -> PrimExpr:
-    links: list[PrimExpr] = []
-    for place, op in enumerate(ops):
-        kind = _COMPARISONS.get(type(op))
-        if kind is None:
-            raise ValueError(f"{type(op).__name__} is not a comparison of integers")
-        links.append(kind(operands[place], operands[place + 1]))
-    return _joined(tir.And, links)
-
-
 def _call(name: str, operands: list[PrimExpr]) -> PrimExpr:
     if name == "select" and len(operands) == 3:
         return tir.Select(operands[0], operands[1], operands[2])
@@ -172,14 +217,7 @@ def _call(name: str, operands: list[PrimExpr]) -> PrimExpr:
     )
 
 
-def _describe(node: ast.expr) -> str:
-    try:
-        return f"{_shortened(ast.unparse(node))!r}"
-    except (RecursionError, ValueError):
-        return type(node).__name__
-
-
-_SYMBOLS: dict[type[PrimExpr], tuple[str, int]] = {
+_SHOWN: dict[type[PrimExpr], tuple[str, int]] = {
     tir.Or: ("or", 1),
     tir.And: ("and", 2),
     tir.EQ: ("==", 4),
@@ -215,7 +253,7 @@ def show(expr: PrimExpr) -> str:
 
 
 def _shown(node: PrimExpr, texts: dict[PrimExpr, tuple[str, int]]) -> tuple[str, int]:
-    symbol = _SYMBOLS.get(type(node))
+    symbol = _SHOWN.get(type(node))
     if symbol is not None and isinstance(node, tir.Binary):
         word, level = symbol
         if isinstance(node, tir.Sub) and isinstance(node.a, tir.IntImm) and node.a.value == 0:

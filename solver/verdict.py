@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlx.grammar.node import Node
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.tir import PrimExpr, Var
 
 
 class Verdict(Node):
@@ -58,7 +58,7 @@ class Refuted(Verdict):
     """
 
     example: Mapping[str, int]
-    values: Mapping[PrimExpr, int]
+    values: Mapping[Var, int]
     means: str
     overflow: PrimExpr | None = None
 

@@ -152,6 +152,8 @@ def _declared(node: PrimExpr) -> DataType:
     return INT64
 
 
+DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
+
 _ARITHMETIC = (
     tir.Add,
     tir.Sub,

@@ -28,7 +28,9 @@ Templates = tuple[dict[str, tuple[int, ...]], str]
 
 IDENTITIES: dict[str, tuple[Templates, ...]] = {
     "reshape": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (a*b*c)//(a*b) == c
             a*b*c == c*(b*a)
             (a*b)//b*b == a*b
@@ -47,8 +49,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n*n - 1)//(n + 1) == n - 1
             (a*b + a*c)//a == b + c
             ((a*b)*(c*d))//((a*c)*b) == d
-        """),
-        (_ONE, """
+        """,
+        ),
+        (
+            _ONE,
+            """
             (n*{c})//{c} == n
             (n*{c}*m)//({c}*m) == n
             n*{c} % {c} == 0
@@ -59,17 +64,23 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n*m)//{c} == n//{c}*m | n % {c} == 0
             (n + m)//{c} == n//{c} + m//{c} | n % {c} == 0
             b*n//{c}*{c} == b*n | n % {c} == 0
-        """),
-        (_PAIRS, """
+        """,
+        ),
+        (
+            _PAIRS,
+            """
             (n*{c}*{d})//({c}*{d}) == n
             (n*{c})*(m*{d})//({c}*{d}) == n*m
             n*{c}//{c}*{d} == {d}*n
             n//{c}//{d}*{d}*{c} == n | n % ({c}*{d}) == 0
             n//({c}*{d})*{d} == n//{c} | n % ({c}*{d}) == 0
-        """),
+        """,
+        ),
     ),
     "tiling": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (x % (a*b)) % b == x % b
             (x % (a*b))//b == (x//b) % a
             x//a//b == x//(a*b)
@@ -90,8 +101,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (x % (a*b*c)) % c == x % c
             (x//c) % b == (x % (b*c))//c
             x//(a*b*c) == x//a//b//c
-        """),
-        (_PAIRS, """
+        """,
+        ),
+        (
+            _PAIRS,
+            """
             (x % ({c}*{d})) % {d} == x % {d}
             (x % ({c}*{d}))//{d} == x//{d} % {c}
             x//{c}//{d} == x//({c}*{d})
@@ -102,10 +116,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n*{c} + i)//{c} == n | i < {c}
             (n*t*{c} + i)//(t*{c}) == n | i < t*{c}
             (n*t + i)//t == n | i < t
-        """),
+        """,
+        ),
     ),
     "ceildiv": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + t - 1)//t*t == n + (-n) % t
             -((-n)//t) == (n + t - 1)//t
             (n + t - 1)//t == (n - 1)//t + 1
@@ -118,8 +135,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n + t - 1)//t*t < n + t
             (n + t - 1)//t <= n
             min(n, t) <= t*((n + t - 1)//t)
-        """),
-        ({"c": (2, 3, 4, 16, 128)}, """
+        """,
+        ),
+        (
+            {"c": (2, 3, 4, 16, 128)},
+            """
             (n + {c} - 1)//{c}*{c} == n + (-n) % {c}
             -((-n)//{c}) == (n + {c} - 1)//{c}
             (n + {c} - 1)//{c} == (n - 1)//{c} + 1
@@ -130,14 +150,20 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n + {c} - 1)//{c} == n//{c} + 1 | n % {c} != 0
             (n + {c} - 1)//{c} == n//{c} + min(n % {c}, 1)
             ((n + {c} - 1)//{c}*{c} + {c} - 1)//{c} == (n + {c} - 1)//{c}
-        """),
-        (_PAIRS, """
+        """,
+        ),
+        (
+            _PAIRS,
+            """
             ((n + {c} - 1)//{c} + {d} - 1)//{d} == (n + {c}*{d} - 1)//({c}*{d})
             (n*{d} + {c}*{d} - 1)//({c}*{d}) == (n + {c} - 1)//{c}
-        """),
+        """,
+        ),
     ),
     "conv and pool": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + 2*p - k)//s + 1 == (n + 2*p - k + s)//s
             (n + 2*1 - 3)//1 + 1 == n
             (n + 2*p - (2*p + 1))//1 + 1 == n
@@ -151,8 +177,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n + 2*k - 1 - 2*k)//1 + 1 == n
             (n - 1)*s - 2*p + k + 2*p == (n - 1)*s + k
             (((n - 1)*s + k) - k)//s + 1 == n
-        """),
-        ({"s": (1, 2, 3, 4)}, """
+        """,
+        ),
+        (
+            {"s": (1, 2, 3, 4)},
+            """
             (n + 2*1 - 3)//{s} + 1 == (n - 1)//{s} + 1
             (n - {s})//{s} + 1 == n//{s}
             (n*{s} - {s})//{s} + 1 == n
@@ -161,27 +190,36 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n - 1)//{s} + 1 == (n + {s} - 1)//{s}
             ((n - 1)//{s} + 1)*{s} - n < {s}
             (n//{s} - 1)//1 + 1 == n//{s}
-        """),
-        ({"s": (2, 4), "k": (3, 5)}, """
+        """,
+        ),
+        (
+            {"s": (2, 4), "k": (3, 5)},
+            """
             (n + 2*({k}//2) - {k})//{s} + 1 == (n - 1)//{s} + 1
             ({s}*n + 2*({k}//2) - {k})//{s} + 1 == n
             ((n - {k})//{s} + 1)*{s} <= n - {k} + {s}
             (n - {k})//1 + 1 == n - {k} + 1
             ((n + 2*({k}//2) - {k})//{s} + 1)*{s} >= n
-        """),
+        """,
+        ),
     ),
     "two-level conv": (
-        ({"s": (2, 3), "t": (2, 4)}, """
+        (
+            {"s": (2, 3), "t": (2, 4)},
+            """
             ((n - 1)//{s} + 1 - 1)//{t} + 1 == (n - 1)//({s}*{t}) + 1
             (n//{s})//{t} == n//({t}*{s})
             ((n + {s} - 1)//{s} + {t} - 1)//{t} == (n - 1)//({s}*{t}) + 1
             ((n*{s}*{t})//{s})//{t} == n
             ((n*{s}*{t} - 1)//{s} + 1 - 1)//{t} + 1 == n
             (n//{s}//{t})*({s}*{t}) == n | n % ({s}*{t}) == 0
-        """),
+        """,
+        ),
     ),
     "splits and concat": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             n//2 + (n - n//2) == n
             n - n//2 == (n + 1)//2
             n//3 + (n + 1)//3 + (n + 2)//3 == n
@@ -206,8 +244,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             max(e - b, 0) + b == e | b <= e
             max(min(e, n) - min(b, n), 0) == min(e, n) - b | b <= e; b <= n
             (e - b + s - 1)//s == (e - b - 1)//s + 1
-        """),
-        ({"c": (2, 3, 4, 8)}, """
+        """,
+        ),
+        (
+            {"c": (2, 3, 4, 8)},
+            """
             n//{c}*({c} - 1) + n//{c} == n | n % {c} == 0
             n//{c} + (n - n//{c}) == n
             (n + n*({c} - 1))//{c} == n
@@ -219,16 +260,22 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             min(n % {c}, {c}) == n % {c}
             max(n, {c}) + min(n, {c}) == n + {c}
             ({c}*n)//{c} - n == 0
-        """),
-        ({"c": (1, 2, 3)}, """
+        """,
+        ),
+        (
+            {"c": (1, 2, 3)},
+            """
             (n + {c})//2 + (n + {c} + 1)//2 == n + {c}
             (n + 2*{c})//2 - n//2 == {c}
             min(n + {c}, m + {c}) - {c} == min(n, m)
             max(n - {c}, 0) + {c} == max(n, {c})
-        """),
+        """,
+        ),
     ),
     "padding": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + (-n) % t) % t == 0
             (n + (-n) % t)//t == (n + t - 1)//t
             ((n + t - 1)//t*t + t - 1)//t*t == (n + t - 1)//t*t
@@ -242,8 +289,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (-n) % t == (n + t - 1)//t*t - n
             (-(-n) % t) % t == n % t
             (-n) % t + n//t*t + n % t == (n + t - 1)//t*t
-        """),
-        ({"c": (2, 4, 8, 64)}, """
+        """,
+        ),
+        (
+            {"c": (2, 4, 8, 64)},
+            """
             (n + (-n) % {c}) % {c} == 0
             (n + (-n) % {c})//{c} == (n + {c} - 1)//{c}
             (-n) % {c} == ({c} - n % {c}) % {c}
@@ -253,10 +303,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n % {c} + (-n) % {c}) % {c} == 0
             n + (-n) % {c} == n | n % {c} == 0
             (n*m + (-(n*m)) % {c}) % {c} == 0
-        """),
+        """,
+        ),
     ),
     "mod of sums": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + k*t) % t == n % t
             (n - k*t) % t == n % t
             (n % t + m % t) % t == (n + m) % t
@@ -276,8 +329,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             n % t < t
             n % t <= n
             (n + m) % t <= n % t + m % t
-        """),
-        ({"c": (2, 3, 5, 12)}, """
+        """,
+        ),
+        (
+            {"c": (2, 3, 5, 12)},
+            """
             (n + {c}*m) % {c} == n % {c}
             (n % {c} + m % {c}) % {c} == (n + m) % {c}
             ((n % {c})*(m % {c})) % {c} == (n*m) % {c}
@@ -288,10 +344,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n % {c} + {c} - 1) // {c} <= 1
             ({c}*n + m) % {c} == m % {c}
             (n*{c} + m*{c}) % {c} == 0
-        """),
+        """,
+        ),
     ),
     "unflattening": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             ((i*b + j)//b) == i | j < b
             (i*b + j) % b == j | j < b
             ((i*b + j)*c + k)//(b*c) == i | j < b; k < c
@@ -306,8 +365,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (i*b + j)*c + k < a*b*c | i < a; j < b; k < c
             (x % (b*c))//c*c + x % c == x % (b*c)
             x//b*b + x % b < a*b | x < a*b
-        """),
-        ({"b": (3, 8), "c": (4, 5)}, """
+        """,
+        ),
+        (
+            {"b": (3, 8), "c": (4, 5)},
+            """
             ((i*{b} + j)*{c} + k)//({b}*{c}) == i | j < {b}; k < {c}
             ((i*{b} + j)*{c} + k)//{c} % {b} == j | j < {b}; k < {c}
             (x//({b}*{c}))*({b}*{c}) + ((x//{c}) % {b})*{c} + x % {c} == x
@@ -315,10 +377,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             x//{b} < n | x < n*{b}
             x//({b}*{c}) < n | x < n*{b}*{c}
             (x//{c}) % {b} < {b}
-        """),
+        """,
+        ),
     ),
     "divisibility": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             n*(n + 1) % 2 == 0
             n*(n + 1)*(n + 2) % 6 == 0
             n*(n + 1)*(2*n + 1) % 6 == 0
@@ -337,8 +402,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             d//(h*g)*g == d//h | d % (h*g) == 0
             (n + k)//h == n//h + k//h | k % h == 0
             (n*d + d)//h == (n + 1)*(d//h) | d % h == 0
-        """),
-        ({"c": (2, 4, 6), "d": (2, 3)}, """
+        """,
+        ),
+        (
+            {"c": (2, 4, 6), "d": (2, 3)},
+            """
             n % {c} == 0 | n % ({c}*{d}) == 0
             (n//{c}) % {d} == 0 | n % ({c}*{d}) == 0
             (n*m) % ({c}*{d}) == 0 | n % {c} == 0; m % {d} == 0
@@ -347,10 +415,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n + {c})//{c} == n//{c} + 1 | n % {d} == 0
             (n*{d})//({c}*{d}) == n//{c}
             n//{c} >= n//({c}*{d})
-        """),
+        """,
+        ),
     ),
     "order": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             n//t <= n
             n*m >= n | m >= 1
             n//t*t <= n
@@ -373,8 +444,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             a <= c | a <= b; b <= c
             a + 1 <= c | a < b; b <= c
             a*k < c*k | a < c; k >= 1
-        """),
-        ({"c": (2, 3, 8)}, """
+        """,
+        ),
+        (
+            {"c": (2, 3, 8)},
+            """
             n//{c} <= n
             n//{c}*{c} <= n
             n - n//{c}*{c} < {c}
@@ -385,10 +459,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             n//{c} + m//{c} <= (n + m)//{c}
             (n + m)//{c} <= n//{c} + m//{c} + 1
             n % {c} + n//{c} <= n
-        """),
+        """,
+        ),
     ),
     "attention": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             b*s*(3*(h*d))//3 == b*s*h*d
             (h*d)//h == d
             b*(s + k)*h*d - b*k*h*d == b*s*h*d
@@ -403,8 +480,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (s + p - 1)//p*p >= s
             ((s + p - 1)//p)*p - s <= p - 1
             s*(s + 1)//2 <= s*s
-        """),
-        ({"h": (8, 12), "d": (64, 128)}, """
+        """,
+        ),
+        (
+            {"h": (8, 12), "d": (64, 128)},
+            """
             b*s*{h}*{d}//(b*s) == {h}*{d}
             (s*{h}*{d})//{d}//{h} == s
             (b*s*3*{h}*{d})//({h}*{d}) == 3*b*s
@@ -413,10 +493,13 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             n//{d}*{d}*{h} == n*{h} | n % {d} == 0
             (x % ({h}*{d}))//{d} < {h}
             (x//{d}) % {h} == (x % ({h}*{d}))//{d}
-        """),
+        """,
+        ),
     ),
     "truncation and choice": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             tdiv(n, m) == n//m
             tmod(n, m) == n % m
             tdiv(-n, m) == -(n//m)
@@ -436,8 +519,11 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             (n < m) == (n + 1 <= m)
             n == m or n < m or n > m
             n <= m or m <= n
-        """),
-        ({"c": (2, 5, 8)}, """
+        """,
+        ),
+        (
+            {"c": (2, 5, 8)},
+            """
             tdiv(n, {c}) == n//{c}
             tdiv(-n, {c}) == -(n//{c})
             tmod(n, {c}) == n % {c}
@@ -446,13 +532,16 @@ IDENTITIES: dict[str, tuple[Templates, ...]] = {
             n//{c} == select(n < {c}, 0, n//{c})
             n//-{c} == -((n + {c} - 1)//{c})
             n % -{c} == -((-n) % {c})
-        """),
+        """,
+        ),
     ),
 }
 
 FALSEHOODS: dict[str, tuple[Templates, ...]] = {
     "reshape": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             n == m
             n*m == n + m
             (n*m)//k == n
@@ -463,22 +552,31 @@ FALSEHOODS: dict[str, tuple[Templates, ...]] = {
             b*s*h == b*s*d
             n*n == n
             (n + m)*(n + m) == n*n + m*m
-        """),
-        (_ONE, """
+        """,
+        ),
+        (
+            _ONE,
+            """
             n//{c}*{c} == n
             (n*m)//{c} == n//{c}*m
             n % {c} == 0
             (n + m)//{c} == n//{c} + m//{c}
             (n*m) % {c} == 0
-        """),
-        (_PAIRS, """
+        """,
+        ),
+        (
+            _PAIRS,
+            """
             n//{c}//{d}*({c}*{d}) == n | n % {c} == 0
             n*{c} == n*{d}
             (n*{c})//{d} == n//{d}*{c}
-        """),
+        """,
+        ),
     ),
     "tiling": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (x % (a*b)) % b == x % a
             (x % (a*b))//b == x//b
             x//(a + b) == x//a//b
@@ -487,49 +585,67 @@ FALSEHOODS: dict[str, tuple[Templates, ...]] = {
             (x//a) % b == (x % a)//b
             x//(a*b) == x//b
             (x + t)//t == x//t
-        """),
-        (_PAIRS, """
+        """,
+        ),
+        (
+            _PAIRS,
+            """
             (x % ({c}*{d})) % {d} == x % {c}
             (i*{c} + j)//{c} == i | j <= {c}
             (x//{c}) % {d} == (x//{d}) % {c}
             x//{c} % {d} == x//{c}
-        """),
+        """,
+        ),
     ),
     "ceildiv": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + t - 1)//t == n//t + 1
             (n + t)//t == (n + t - 1)//t
             (n + t - 1)//t*t == n
             -(n//t) == (-n)//t
             ((n + a - 1)//a + b - 1)//b == (n + a*b)//(a*b)
             (n + t - 1)//t*t <= n
-        """),
-        ({"c": (2, 16, 100, 1024)}, """
+        """,
+        ),
+        (
+            {"c": (2, 16, 100, 1024)},
+            """
             (n + {c} - 1)//{c} == n//{c}
             (n + {c} - 1)//{c} == n//{c} + 1
             (n + {c} - 2)//{c} == (n + {c} - 1)//{c}
             (n + {c} - 1)//{c}*{c} == n
             (n + {c})//{c}*{c} == n + (-n) % {c}
-        """),
+        """,
+        ),
     ),
     "conv and pool": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + 2*p - k)//s + 1 == n
             (n + 2*p - k)//s + 1 == (n + 2*p - k + 1)//s
             (n - 1)//s + 1 == n//s
             (n*s - k)//s + 1 == n
             (n*s - k)//s + 1 == n | k <= s
             (n - k)//s == (n - k + 1)//s
-        """),
-        ({"s": (2, 3, 4)}, """
+        """,
+        ),
+        (
+            {"s": (2, 3, 4)},
+            """
             (n + 2*1 - 3)//{s} + 1 == n//{s}
             ((n - 1)//{s} + 1)*{s} == n
             (n - {s})//{s} + 1 == (n - 1)//{s} + 1
             (n//{s} - 1)//{s} + 1 == n//({s}*{s})
-        """),
+        """,
+        ),
     ),
     "splits and concat": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             n//2 + n//2 == n
             min(n, m) == n
             max(n, m) == n + m
@@ -540,33 +656,45 @@ FALSEHOODS: dict[str, tuple[Templates, ...]] = {
             min(n, m) + min(n, k) == min(n, m + k)
             min(n, 1000) == n
             n - n//2 == n//2
-        """),
-        ({"c": (2, 5, 64, 4097)}, """
+        """,
+        ),
+        (
+            {"c": (2, 5, 64, 4097)},
+            """
             n//{c} + (n + 1)//{c} == 2*(n//{c})
             min(n, {c}) == n
             max(n, {c}) == {c}
             max(n - {c}, 0) + {c} == n
             n < {c}
-        """),
+        """,
+        ),
     ),
     "padding": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + (-n) % t)//t == n//t
             n + (-n) % t == n
             (n + t) % t == 0
             (-n) % t == t - n % t
             (n + p) % t == n % t
             n % t + (-n) % t == t
-        """),
-        ({"c": (2, 8, 77)}, """
+        """,
+        ),
+        (
+            {"c": (2, 8, 77)},
+            """
             (n + {c} - n % {c}) == (n + {c} - 1)//{c}*{c}
             (-n) % {c} == {c} - n % {c}
             n + (-n) % {c} == n
             (n*m + (-n) % {c}) % {c} == 0
-        """),
+        """,
+        ),
     ),
     "mod": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             (n + m) % t == n % t + m % t
             (n*m) % t == (n % t)*(m % t)
             (n*m) % (k*m) == n % k
@@ -577,17 +705,23 @@ FALSEHOODS: dict[str, tuple[Templates, ...]] = {
             n*(n + 1) % 4 == 0
             n*n % 4 == n % 4
             (k*n) % t == k*(n % t)
-        """),
-        ({"c": (3, 10, 256)}, """
+        """,
+        ),
+        (
+            {"c": (3, 10, 256)},
+            """
             (n + m) % {c} == n % {c} + m % {c}
             n % {c} == n
             (n*m) % {c} == (n % {c})*(m % {c})
             n % {c} < {c} - 1
             n % (2*{c}) == n % {c}
-        """),
+        """,
+        ),
     ),
     "order and choice": (
-        (_NONE, """
+        (
+            _NONE,
+            """
             n*m >= n
             n < n*m
             n <= m
@@ -604,14 +738,18 @@ FALSEHOODS: dict[str, tuple[Templates, ...]] = {
             a < c | a <= b; b <= c
             n != 4099
             n*m != 10403
-        """),
-        ({"c": (2, 3, 8)}, """
+        """,
+        ),
+        (
+            {"c": (2, 3, 8)},
+            """
             tdiv(-n, {c}) == (-n)//{c}
             n//{c} + m//{c} == (n + m)//{c}
             n//{c} >= m | n >= m
             n//-{c} == -(n//{c})
             n*n >= {c}*n
-        """),
+        """,
+        ),
     ),
 }
 

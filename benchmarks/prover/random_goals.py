@@ -135,7 +135,9 @@ def _law(rng: random.Random, node: PrimExpr) -> PrimExpr | None:
             return tir.Mul(b, a)
         case tir.FloorMod(a=a, b=b):
             other = tir.FloorMod(tir.Add(a, tir.Mul(b, c)), b)
-            return rng.choice((tir.Sub(a, tir.Mul(b, tir.FloorDiv(a, b))), other, tir.TruncMod(a, b)))
+            return rng.choice(
+                (tir.Sub(a, tir.Mul(b, tir.FloorDiv(a, b))), other, tir.TruncMod(a, b))
+            )
         case tir.FloorDiv(a=tir.FloorDiv(a=a, b=b), b=d):
             return tir.FloorDiv(a, tir.Mul(b, d))
         case tir.FloorDiv(a=a, b=b):
@@ -148,7 +150,9 @@ def _law(rng: random.Random, node: PrimExpr) -> PrimExpr | None:
                 )
             )
         case tir.Max(a=a, b=b):
-            return rng.choice((tir.Select(tir.GE(a, b), a, b), tir.Sub(tir.Add(a, b), tir.Min(a, b))))
+            return rng.choice(
+                (tir.Select(tir.GE(a, b), a, b), tir.Sub(tir.Add(a, b), tir.Min(a, b)))
+            )
         case tir.Min(a=a, b=b):
             return tir.Select(tir.LE(a, b), a, b)
         case tir.Cast(value=value):
@@ -156,7 +160,31 @@ def _law(rng: random.Random, node: PrimExpr) -> PrimExpr | None:
     return rng.choice((tir.Add(tir.Sub(node, c), c), tir.FloorDiv(tir.Mul(node, c), c)))
 
 
-_VALUES = (-9, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 100, 127, 128, 255, 256, 2**31, 2**40 + 1)
+_VALUES = (
+    -9,
+    -4,
+    -3,
+    -2,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    12,
+    16,
+    100,
+    127,
+    128,
+    255,
+    256,
+    2**31,
+    2**40 + 1,
+)
 
 
 def points(goal: Goal, count: int) -> Iterator[dict[tir.Var, int]]:

@@ -1,0 +1,139 @@
+"""``rlx prove``: a question about integers on the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from rlx.solver.verdict import Verdict
+
+EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
+_USAGE = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Answer one question.
+
+    Returns
+    -------
+    int
+        0 proved, 1 refuted, 3 unknown, 2 where the question cannot be read.
+    """
+    parser = _parser()
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    try:
+        return _answer(options)
+    except ValueError as error:
+        print(f"rlx prove: {error}", file=sys.stderr)
+        return _USAGE
+
+
+def _parser() -> ArgumentParser:
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(
+        prog="rlx prove",
+        description="Decide whether a condition over integers holds for all values of its variables.",
+        epilog="Operators: + - * // %% == != < <= > >= and or not; calls: min max select tdiv tmod. "
+        "Variables are >= 0 unless --lower says otherwise. "
+        "Exit status: 0 proved, 1 refuted, 3 unknown, 2 usage.",
+    )
+    parser.add_argument("goal", help="the condition, for instance '(n + 3)//4*4 >= n'")
+    parser.add_argument(
+        "--assume", action="append", default=[], metavar="CONDITION", help="what holds; repeatable"
+    )
+    parser.add_argument(
+        "--lower",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="smallest value of a variable, or none; repeatable",
+    )
+    parser.add_argument("--format", choices=("human", "json"), default="human")
+    parser.add_argument("--int64", action="store_true", help="a value beyond 64 bits is a failure")
+    parser.add_argument("--explain", action="store_true", help="show the steps")
+    parser.add_argument(
+        "--smtlib", action="store_true", help="print the question as SMT-LIB 2 and do not answer it"
+    )
+    return parser
+
+
+def _answer(options: Namespace) -> int:
+    from rlx.solver import api
+
+    lower = dict(_lower(text) for text in options.lower)
+    if options.smtlib:
+        print(api.to_smtlib(options.goal, options.assume, lower), end="")
+        return 0
+    verdict = api.prove(options.goal, options.assume, lower, int64=options.int64)
+    if options.format == "json":
+        import json
+
+        print(json.dumps(_record(options.goal, verdict)))
+    elif options.explain:
+        print(api.explain(options.goal, options.assume, lower, int64=options.int64))
+    else:
+        print(_sentence(verdict))
+    return EXIT_CODES[verdict.status]
+
+
+def _lower(text: str) -> tuple[str, int | None]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip().isidentifier():
+        raise ValueError(f"--lower takes NAME=VALUE, found {text!r}")
+    value = value.strip()
+    if value.lower() == "none":
+        return name.strip(), None
+    try:
+        return name.strip(), int(value)
+    except ValueError:
+        raise ValueError(
+            f"--lower {name.strip()}: expected an integer or none, found {value!r}"
+        ) from None
+
+
+def _sentence(verdict: Verdict) -> str:
+    from rlx.solver.text import show
+    from rlx.solver.verdict import Proved, Refuted, Unknown
+
+    match verdict:
+        case Proved(means=means, divisors=divisors):
+            needed = ", ".join(f"{show(d)} != 0" for d in divisors)
+            return f"proved ({means})" + (f", wherever {needed}" if needed else "")
+        case Refuted(example=example, overflow=overflow):
+            shown = ", ".join(f"{name} = {value}" for name, value in example.items())
+            where = f" for {shown}" if shown else ""
+            if overflow is not None:
+                return f"refuted: {show(overflow)} does not fit into int64{where}"
+            return f"refuted: false{where}"
+        case Unknown(reason=reason):
+            return f"unknown: {reason}"
+    raise AssertionError(verdict)
+
+
+def _record(goal: str, verdict: Verdict) -> dict[str, object]:
+    from rlx.solver.text import show
+    from rlx.solver.verdict import Proved, Refuted, Unknown
+
+    record: dict[str, object] = {"version": 1, "goal": goal, "status": verdict.status}
+    match verdict:
+        case Proved(means=means, divisors=divisors):
+            record |= {"means": means, "divisors": [show(d) for d in divisors]}
+        case Refuted(example=example, means=means, overflow=overflow):
+            record |= {"means": means, "counterexample": dict(example)}
+            if overflow is not None:
+                record["overflow"] = show(overflow)
+        case Unknown(reason=reason):
+            record["reason"] = reason
+    return record
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Why a question has the answer it has, in words."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.prover import Prover
+from rlx.solver.text import show
+from rlx.solver.verdict import Proved, Refuted, Unknown
+
+_MEANS = {
+    "identical": "both sides are the same expression",
+    "normal form": "both sides have the same normal form",
+    "bounds": "limits of the variables and terms decide it",
+    "floor": "the quotient is determined by 0 <= remainder < divisor",
+    "residues": "it holds for every residue of the variables modulo the constant divisors",
+    "cases": "a case distinction, each case by its normal form",
+    "contradictory assumptions": "the assumptions cannot all be true",
+}
+
+
+def explained(prover: Prover, goal: PrimExpr) -> str:
+    """The steps that settle a question, or the weakest simple assumption found that would.
+
+    The assumption was checked by proving the goal with it, and can hold.
+    """
+    verdict = prover.always(goal)
+    lines = [f"goal: {show(goal)}"]
+    lines += [f"assuming: {show(fact)}" for fact in prover.context.state.facts]
+    lines += _steps(prover, goal)
+    match verdict:
+        case Proved(means=means, divisors=divisors):
+            lines.append(f"proved: {_MEANS.get(means, _by_smt(means))}")
+            lines += [f"wherever it is defined: {show(d)} != 0" for d in divisors]
+        case Refuted(example=example, means=means):
+            shown = ", ".join(f"{name} = {value}" for name, value in example.items())
+            lines.append(f"refuted: false for {shown or 'all values'}")
+            lines += _values(goal, verdict)
+            lines += _assumption(prover, goal)
+        case Unknown(reason=reason):
+            lines.append(f"unknown: {reason}")
+            lines += _assumption(prover, goal)
+    return "\n".join(lines)
+
+
+def _by_smt(means: str) -> str:
+    style = means.removeprefix("smt: ")
+    return f"Z3 finds no values against it ({style} encoding; export it with --smtlib)"
+
+
+def _steps(prover: Prover, goal: PrimExpr) -> list[str]:
+    """Both sides after simplification, where that changes them."""
+    if not isinstance(goal, tir.Comparison):
+        return []
+    lines = []
+    for word, side in (("left", goal.a), ("right", goal.b)):
+        simple = prover.simplify(side)
+        if show(simple) != show(side):
+            lines.append(f"{word} side: {show(side)} = {show(simple)}")
+    return lines
+
+
+def _values(goal: PrimExpr, refuted: Refuted) -> list[str]:
+    if refuted.overflow is not None:
+        return [f"{show(refuted.overflow)} does not fit into int64"]
+    if not isinstance(goal, tir.Comparison):
+        return []
+    from rlx.solver.evaluate import evaluate
+
+    left, right = (evaluate(side, refuted.values) for side in walk.expand([goal.a, goal.b]))
+    return [f"there the left side is {left}, the right side {right}"]
+
+
+def _assumption(prover: Prover, goal: PrimExpr) -> list[str]:
+    if not isinstance(goal, tir.EQ):
+        return []
+    found = prover.relate(goal.a, goal.b).assumption
+    return [] if found is None else [f"it would hold if {show(found)}"]

@@ -1,0 +1,107 @@
+"""TVM's PrimExprs, read through their public attributes; TVM itself is never required."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64, DataType, dtype
+from rlx.grammar.tir import PrimExpr
+
+_BINARY: dict[str, type[tir.Binary]] = {
+    kind.__name__: kind
+    for kind in (
+        tir.Add,
+        tir.Sub,
+        tir.Mul,
+        tir.FloorDiv,
+        tir.FloorMod,
+        tir.Min,
+        tir.Max,
+        tir.EQ,
+        tir.NE,
+        tir.LT,
+        tir.LE,
+        tir.GT,
+        tir.GE,
+        tir.And,
+        tir.Or,
+    )
+} | {"Div": tir.TruncDiv, "Mod": tir.TruncMod}
+
+
+def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
+    """The expression that a TVM PrimExpr stands for; one TVM variable is one variable.
+
+    Parameters
+    ----------
+    variables
+        The variables met so far by TVM variable; new ones are added.
+
+    Raises
+    ------
+    TypeError
+        If it is no PrimExpr, or of a kind without a meaning here.
+    """
+    order: list[tuple[Any, int]] = []
+    stack: list[Any] = [expr]
+    while stack:
+        node = stack.pop()
+        below = _operands(node)
+        order.append((node, len(below)))
+        stack.extend(below)
+    values: list[PrimExpr] = []
+    for node, count in reversed(order):
+        operands = tuple(values[len(values) - count :])
+        del values[len(values) - count :]
+        values.append(_node(node, operands, variables))
+    return values[0]
+
+
+def _operands(node: Any) -> tuple[Any, ...]:
+    match type(node).__name__:
+        case name if name in _BINARY:
+            return (node.a, node.b)
+        case "Select":
+            return (node.condition, node.true_value, node.false_value)
+        case "Cast":
+            return (node.value,)
+        case "Not":
+            return (node.a,)
+        case "LShift" | "RShift":
+            return (node.a, node.b)
+        case "Call":
+            return tuple(node.args)
+    return ()
+
+
+def _node(node: Any, operands: tuple[PrimExpr, ...], variables: dict[object, tir.Var]) -> PrimExpr:
+    name = type(node).__name__
+    if name in _BINARY:
+        return _BINARY[name](operands[0], operands[1])
+    match name:
+        case "Var" | "SizeVar":
+            return variables.setdefault(node, tir.Var(_name(node), _dtype(node)))
+        case "IntImm":
+            return tir.IntImm(int(node.value), _dtype(node))
+        case "Select":
+            return tir.Select(operands[0], operands[1], operands[2])
+        case "Cast":
+            return tir.Cast(_dtype(node), operands[0])
+        case "Not":
+            return tir.Not(operands[0])
+        case "LShift" | "RShift":
+            return tir.Call("shift_left" if name == "LShift" else "shift_right", operands)
+        case "Call":
+            return tir.Call(str(node.op.name).rpartition(".")[2], operands, _dtype(node))
+    raise TypeError(f"expected an expression over integers, found {type(node).__name__}")
+
+
+def _name(node: Any) -> str:
+    return str(getattr(node, "name", None) or node.name_hint)
+
+
+def _dtype(node: Any) -> DataType:
+    """Newer TVM keeps the data type in ``ty``, older in ``dtype``."""
+    found = getattr(getattr(node, "ty", None), "dtype", None) or getattr(node, "dtype", None)
+    return INT64 if found is None else dtype(str(found))
