@@ -134,14 +134,14 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
         )
         return floordiv(sub(add(end, step), add(start, const(1))), step)
     down = (literal(step) or 0) < 0
-    distance = sub(start, end) if down else sub(end, start)
-    if (literal(distance) or 0) < 0 or (literal(distance) is None and start is not ZERO):
+    length = ceildiv(sub(start, end) if down else sub(end, start), const(abs(literal(step) or 1)))
+    if (literal(length) or 0) < 0 or (literal(length) is None and start is not ZERO):
         site.require(
             "OBL-arange-length",
-            GE(distance, ZERO),
+            GE(length, ZERO),
             lambda: f"{show(end)} is not reached from {show(start)} in steps of {show(step)}",
         )
-    return ceildiv(distance, const(abs(literal(step) or 1)))
+    return length
 
 
 @operator(

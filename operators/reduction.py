@@ -21,14 +21,12 @@ def reduced(
         return ranked(0 if given is None and not keepdims else None, x.dtype, x.vdevice)
     over = set(range(ndim)) if given is None else set(axes(site, given, ndim))
     if dims is None:
-        return _of_rank(x, ndim if keepdims else ndim - len(over))
+        if len(over) == ndim:
+            return resized(x, (ONE,) * ndim if keepdims else (), None)
+        return ranked(ndim if keepdims else ndim - len(over), x.dtype, x.vdevice)
     if keepdims:
         return resized(x, tuple([ONE if k in over else dim for k, dim in enumerate(dims)]), None)
     return resized(x, tuple([dim for k, dim in enumerate(dims) if k not in over]), None)
-
-
-def _of_rank(x: TensorStructInfo, ndim: int) -> TensorStructInfo:
-    return resized(x, () if ndim == 0 else None, ndim)
 
 
 for _name in PLAIN.split():

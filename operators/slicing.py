@@ -84,15 +84,16 @@ def extent(
     else:
         begin, end = (clamped(e, length, step > 0) for e in (begin, end))
     distance = sub(end, begin) if step > 0 else sub(begin, end)
-    if (begin is ZERO and (natural(end) or not inbound)) or (literal(distance) or -1) >= 0 or distance is ZERO:
+    count = ceildiv(distance, const(abs(step)))
+    if (literal(count) or -1) >= 0 or count is ZERO or (begin is ZERO and natural(end)):
         site.ctx.discharged += 1
-    else:
-        site.require(
-            "OBL-slice-order",
-            GE(distance, ZERO),
-            lambda: f"the slice ends at {show(end)}, before it begins at {show(begin)}",
-        )
-    return ceildiv(distance, const(abs(step)))
+        return count
+    site.require(
+        "OBL-slice-order",
+        GE(count, ZERO),
+        lambda: f"the slice ends at {show(end)}, before it begins at {show(begin)}",
+    )
+    return count
 
 
 def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int) -> None:

@@ -35,6 +35,18 @@ def prim(value: int | tir.PrimExpr) -> tir.PrimExpr:
     return value if isinstance(value, tir.PrimExpr) else tir.IntImm(value)
 
 
+def times(a: int | tir.PrimExpr, b: int | tir.PrimExpr) -> tir.PrimExpr:
+    return tir.Mul(prim(a), prim(b))
+
+
+def plus(a: int | tir.PrimExpr, b: int | tir.PrimExpr) -> tir.PrimExpr:
+    return tir.Add(prim(a), prim(b))
+
+
+def half(a: tir.PrimExpr) -> tir.PrimExpr:
+    return tir.FloorDiv(a, prim(2))
+
+
 def tensor(
     shape: Sequence[int | tir.PrimExpr] | Var | None = None, kind: str = "float32", ndim: int = -1
 ) -> TensorStructInfo:
@@ -92,7 +104,9 @@ def argument(value: Any) -> Expr:
 class Recorder:
     """An :class:`OperatorContext` that derives nothing: variables carry their struct info."""
 
-    def __init__(self, functions: dict[ast.GlobalVar, tir.PrimFunc | FuncStructInfo] | None = None) -> None:
+    def __init__(
+        self, functions: dict[ast.GlobalVar, tir.PrimFunc | FuncStructInfo] | None = None
+    ) -> None:
         self.discharged = 0
         self.required = 0
         self.context = Context()
@@ -205,9 +219,7 @@ def derive(
     operator = lookup(f"relax.{name}")
     assert operator is not None, name
     recorder = recorder or Recorder()
-    call = ast.Call(
-        ast.op(f"relax.{name}"), tuple(map(argument, args)), tuple(types), attrs
-    )
+    call = ast.Call(ast.op(f"relax.{name}"), tuple(map(argument, args)), tuple(types), attrs)
     return Derived(operator.derive(call, recorder), recorder)
 
 
@@ -225,12 +237,15 @@ __all__ = [
     "argument",
     "constant",
     "derive",
+    "half",
     "k",
     "legal",
     "m",
     "n",
+    "plus",
     "prim",
     "shape",
     "tensor",
+    "times",
     "variable",
 ]

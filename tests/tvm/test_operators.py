@@ -1,0 +1,230 @@
+"""Every operator beside TVM's: the same calls, the same struct info."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import tvm
+from tvm import relax, tirx
+from tvm.relax.op import vm as _vm  # registers relax.op.vm
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Constant,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.printer import show
+from rlx.operators.registry import FAMILIES
+from rlx.solver.evaluate import UndefinedError, evaluate
+
+from ..operators.context import Recorder, derive, k, m, n
+from .operator_cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
+from .translate import Translation
+
+POINTS = [(8, 3, 5), (12, 11, 4), (16, 16, 9), (32, 5, 6)]
+"""Values of n, m and k at which dimensions are compared."""
+
+WITHOUT_CALL = {
+    "call_tir",
+    "call_tir_inplace",
+    "call_tir_with_grad",
+    "call_dps_packed",
+    "call_pure_packed",
+    "call_inplace_packed",
+    "call_builtin_with_ctx",
+    "call_py_func",
+    "invoke_closure",
+    "invoke_pure_closure",
+    "make_closure",
+    "vm.call_tir_dyn",
+}
+"""Their result is what the call declares: nothing is derived that could differ."""
+
+
+class Caller:
+    """Makes a call of TVM's out of ours."""
+
+    def __init__(self) -> None:
+        self.dims = {v: tirx.Var(v.name, "int64") for v in (n, m, k)}
+        self.back = {theirs: ours for ours, theirs in self.dims.items()}
+        self.shapes: dict[ast.Var, Any] = {}
+
+    def prim(self, e: tir.PrimExpr) -> Any:
+        match e:
+            case tir.IntImm(value=value):
+                return value
+            case tir.Var():
+                return self.dims[e]
+            case tir.Mul(a=a, b=b):
+                return self.prim(a) * self.prim(b)
+            case tir.Add(a=a, b=b):
+                return self.prim(a) + self.prim(b)
+            case tir.FloorDiv(a=a, b=b):
+                return tirx.floordiv(self.prim(a), self.prim(b))
+        raise TypeError(f"no TVM form for {e!r}")
+
+    def variable(self, info: StructInfo) -> Any:
+        return relax.Var("x", self.type(info))
+
+    def type(self, info: StructInfo) -> Any:
+        match info:
+            case TensorStructInfo(shape=ast.Var() as holder, dtype=kind):
+                return relax.TensorType(self.shape_variable(holder), str(kind))
+            case TensorStructInfo(shape=ShapeExpr(values=values), dtype=kind):
+                text = "" if kind.is_void else str(kind)
+                return relax.TensorType([self.prim(v) for v in values], text)
+            case TensorStructInfo(dtype=kind, ndim=ndim):
+                return relax.TensorType(None, "" if kind.is_void else str(kind), ndim=ndim)
+            case ShapeStructInfo(values=None, ndim=ndim):
+                return relax.ShapeType(ndim=ndim)
+            case ShapeStructInfo(values=values):
+                return relax.ShapeType([self.prim(v) for v in values or ()])
+        raise TypeError(f"no TVM form for {info!r}")
+
+    def shape_variable(self, holder: ast.Var) -> Any:
+        if holder not in self.shapes:
+            assert holder.struct_info_annotation is not None
+            self.shapes[holder] = self.variable(holder.struct_info_annotation)
+        return self.shapes[holder]
+
+    def argument(self, value: Any) -> Any:
+        match value:
+            case StructInfo():
+                return self.variable(value)
+            case ast.Var():
+                return self.shape_variable(value)
+            case Constant(data=data):
+                return relax.const(data.value, str(data.dtype))
+            case tir.PrimExpr():
+                return self.prim(value)
+            case tuple() if value and isinstance(value[0], StructInfo):
+                return relax.Tuple([self.variable(info) for info in value])
+            case tuple() | list():
+                return [self.argument(item) for item in value]
+        return value
+
+    def call(self, name: str, args: tuple[Any, ...], attrs: Mapping[str, Any]) -> Any:
+        function: Any = relax.op
+        for part in name.split("."):
+            function = getattr(function, part)
+        given = [self.argument(a) for a in args]
+        if name in ("take", "one_hot", "add", "less", "multiply"):
+            given = [relax.prim_value(a) if isinstance(a, int) else a for a in given]
+        if name == "index_tensor" or name == "index_put":
+            given[1] = list(given[1].fields)
+        return function(*given, **{key: self.argument(v) for key, v in attrs.items()})
+
+
+def theirs(case: Case) -> tuple[StructInfo, dict[tir.Var, tir.Var]]:
+    """What TVM derives, translated, and which variable of the translation is which of ours."""
+    caller = Caller()
+    builder = relax.BlockBuilder()
+    call = caller.call(*case)
+    with builder.function("f", relax.analysis.free_vars(call)):
+        bound = builder.emit(call)
+        builder.emit_func_output(bound)
+    found = bound.ty
+    translation = Translation()
+    names: dict[tir.Var, tir.Var] = {}
+    for ours, var in caller.dims.items():
+        names[translation.prim(var)] = ours  # type: ignore[index]
+    for holder, held in caller.shapes.items():
+        translation.variables[held] = holder
+    return translation.info(found), names
+
+
+def value(e: tir.PrimExpr, point: Mapping[tir.Var, int]) -> int | str:
+    try:
+        return int(evaluate(e, point))
+    except UndefinedError:
+        return "undefined"
+
+
+def concrete(info: StructInfo, point: Mapping[tir.Var, int]) -> object:
+    """A struct info at a point, as plain data; the dimensions that data decide on are ``"?"``."""
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=values), dtype=kind):
+            return ("tensor", tuple(value(v, point) for v in values), str(kind))
+        case TensorStructInfo(shape=None, dtype=kind, ndim=0):
+            return ("tensor", (), str(kind))
+        case TensorStructInfo(shape=shape, dtype=kind, ndim=ndim):
+            return ("tensor", id(shape) if shape else ndim, str(kind))
+        case ShapeStructInfo(values=values, ndim=ndim):
+            return ("shape", ndim if values is None else tuple(value(v, point) for v in values))
+        case PrimStructInfo(dtype=kind):
+            return ("prim", str(kind))
+        case TupleStructInfo(fields=fields):
+            return tuple(concrete(field, point) for field in fields)
+    return type(info).__name__
+
+
+def agrees(case: Case, ours: StructInfo) -> bool:
+    """Whether TVM derives the same, at each of the points."""
+    expected, names = theirs(case)
+    for point in POINTS:
+        at = dict(zip((n, m, k), point, strict=True))
+        there = {variable: at[known] for variable, known in names.items()}
+        if concrete(ours, at) != concrete(expected, there):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in LEGAL}))
+def test_derives_what_tvm_derives(name: str) -> None:
+    wrong = []
+    for case in (c for c in LEGAL if c[0] == name):
+        ours = derive(name, *case[1], **case[2])
+        if ours.reports or not agrees(case, ours.info):
+            wrong.append(f"{case[2]}: {ours} {ours.reports}, TVM {show(theirs(case)[0])}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("code", "case"), WARNED, ids=[f"{c}:{x[0]}" for c, x in WARNED])
+def test_warns_and_derives_what_tvm_derives(code: str, case: Case) -> None:
+    name, args, attrs = case
+    ours = derive(name, *args, **attrs)
+    assert [r[:2] for r in ours.reports] == [(code, "warning")]
+    assert agrees(case, ours.info), f"{ours}, TVM {show(theirs(case)[0])}"
+
+
+@pytest.mark.parametrize(
+    ("case", "ours", "tvm_says", "why"), DIFFERENT, ids=[c[0][0] for c in DIFFERENT]
+)
+def test_difference_is_as_described(case: Case, ours: str, tvm_says: str, why: str) -> None:
+    name, args, attrs = case
+    assert str(derive(name, *args, **attrs)) == ours, why
+    assert show(theirs(case)[0]) == tvm_says, why
+
+
+@pytest.mark.parametrize(("code", "case"), ILLEGAL, ids=[f"{c}:{x[0]}" for c, x in ILLEGAL])
+def test_refuses_what_tvm_refuses(code: str, case: Case) -> None:
+    name, args, attrs = case
+    assert [r[:2] for r in derive(name, *args, **attrs).reports] == [(code, "error")]
+    with pytest.raises(Exception):  # noqa: B017 - TVM raises many kinds
+        theirs(case)
+
+
+@pytest.mark.parametrize(("code", "case"), OURS, ids=[f"{c}:{x[0]}" for c, x in OURS])
+def test_refuses_what_tvm_lets_pass(code: str, case: Case) -> None:
+    name, args, attrs = case
+    assert [r[:2] for r in derive(name, *args, **attrs).reports] == [(code, "error")]
+    assert theirs(case)
+
+
+def test_every_operator_of_tvm_is_declared() -> None:
+    registered = {name for name in tvm.ir.Op.list_op_names() if name.startswith("relax.")}
+    declared = {f"relax.{name}" for names in FAMILIES.values() for name in names.split()}
+    assert declared == registered
+
+
+def test_every_operator_is_compared() -> None:
+    compared = {name for name, _, _ in LEGAL} | {c[0][0] for c in DIFFERENT}
+    declared = {name for names in FAMILIES.values() for name in names.split()}
+    assert sorted(declared - compared - WITHOUT_CALL) == []
