@@ -232,7 +232,7 @@ def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
         raise Rejected("purity is True or False", a.start, a.end)
     if params is None or params[0] is None:
         result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
-        kind = "empty" if derive is None else "default"
+        kind = "default" if derive is not None else "empty" if ret is None else None
         return ast.FuncStructInfo(
             None, result, pure if purity is not None else False, kind, (), a.span
         )

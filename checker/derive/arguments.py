@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlx.checker.derive import policy
 from rlx.checker.derive.places import definition, of_argument, of_global
 from rlx.checker.derive.state import OBJECT, State
@@ -25,8 +27,8 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
         pairs = zip(function.params, found, strict=True)
         named = tuple([s if p is s else name_dimensions(p, s) for p, s in pairs])
     instance = instantiate(function, named, state.prover)
-    blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
-    if not blamed:
+    conflicts = [c for c in instance.binding.conflicts if _named(state, c)]
+    if not _check_conflicts(state, node, function, conflicts):
         for index, (given, wanted) in enumerate(zip(named, instance.params, strict=True)):
             if given is not wanted and node.args[index] not in state.poison:
                 _check_argument(state, node, index, (found[index], given, wanted), instance)
@@ -53,6 +55,16 @@ def _check_argument(
         state.effects.unchecked += 1
         return
     _report(state, node, index, found, wanted, result)
+
+
+def _named(state: State, conflict: Conflict) -> bool:
+    """Whether both images have names in the program; others are a matter of what is not known."""
+    return all(
+        v in state.shape_vars
+        for image in (conflict.first, conflict.second)
+        if isinstance(image, tir.PrimExpr)
+        for v in tir.free_vars(image)
+    )
 
 
 def _images(instance: Instance) -> tuple[tir.Var, ...]:
@@ -90,7 +102,7 @@ def _report(
 
 
 def _check_conflicts(
-    state: State, node: ast.Call, function: FuncStructInfo, conflicts: tuple[Conflict, ...]
+    state: State, node: ast.Call, function: FuncStructInfo, conflicts: Sequence[Conflict]
 ) -> bool:
     """Report a variable that two arguments bind to different values; whether there is one.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from rlx.checker.derive.words import place, show, values
+from rlx.checker.derive.words import show, values
 from rlx.grammar import tir
-from rlx.grammar.ast import ObjectStructInfo, StructInfo
+from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Node
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars
@@ -86,15 +86,7 @@ def mismatch(
     result = compatibility(found, wanted, state.prover)
     if result.kind == "compatible" or not _meaningful(state, fresh, found, wanted):
         return None
-    reason = result.reason
-    if result.kind == "incompatible" and reason is not None and _may_be_anything(reason.given):
-        return Compatibility("possible", reason, result.relation)
     return result
-
-
-def _may_be_anything(info: StructInfo) -> bool:
-    """An Object is not certainly something else."""
-    return type(info) is ObjectStructInfo
 
 
 def _meaningful(state: State, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
@@ -110,19 +102,8 @@ def unknown_only(result: Compatibility) -> bool:
 def explained(result: Compatibility) -> dict[str, object]:
     """Notes that say where two infos differ, with the counterexample."""
     extra = evidence(result.relation) if result.relation is not None else {}
-    said = _difference(result)
-    if said:
+    if result.path or result.relation is not None:
         notes = extra.get("notes", ())
         assert isinstance(notes, tuple)
-        extra["notes"] = (said, *notes)
+        extra["notes"] = (result.message, *notes)
     return extra
-
-
-def _difference(result: Compatibility) -> str:
-    reason = result.reason
-    if reason is None or not reason.path:
-        return ""
-    where = place(reason.path)
-    if reason.left is None or reason.right is None:
-        return f"{where}: {show(reason.given)} where {show(reason.wanted)} is expected"
-    return f"{where}: {show(reason.left)} where {show(reason.right)} is expected"

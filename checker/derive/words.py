@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlx.grammar.node import Node
-from rlx.solver.order import Path
-
-_STEPS = {
-    "field": "field {}",
-    "parameter": "parameter {}",
-    "dimension": "dimension {}",
-    "result": "the result",
-    "value": "the value",
-}
 
 
 def show(node: Node) -> str:
@@ -28,11 +19,6 @@ def written(node: Node) -> str:
     from rlx.grammar.printer import print_struct_info
 
     return print_struct_info(node)  # type: ignore[arg-type]
-
-
-def place(path: Path) -> str:
-    """A path inside an annotation: ``dimension 1 of field 0``; empty at the top."""
-    return " of ".join(_STEPS[step].format(index) for step, index in reversed(path))
 
 
 def values(example: Mapping[str, int]) -> str:

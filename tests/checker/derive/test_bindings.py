@@ -30,8 +30,8 @@ def test_an_annotation_wins_over_what_is_derived(annotation: str) -> None:
 @pytest.mark.parametrize(
     ("annotation", "note"),
     [
-        ('R.Tensor((n, 5), "float32")', "dimension 1: 4 where 5 is expected"),
-        ('R.Tensor((n + 1, 4), "float32")', "dimension 0: n where n + 1 is expected"),
+        ('R.Tensor((n, 5), "float32")', "dimension 1 is 4 where 5 is expected"),
+        ('R.Tensor((n + 1, 4), "float32")', "dimension 0 is n where n + 1 is expected"),
         ('R.Tensor((n, 4), "int8")', None),
         ('R.Tensor((n, 4, 1), "float32")', None),
         ("R.Shape([n, 4])", None),

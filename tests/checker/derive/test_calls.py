@@ -26,13 +26,15 @@ def calling(callee: str, signature: str, call: str) -> Derived:
 
 
 def test_a_call_binds_the_shape_variables_of_the_callee() -> None:
-    derived = calling(DOUBLE, '(x: R.Tensor(("k + 1",), "float32"), k: R.Prim(value="k"))', "cls.double(x)")
+    derived = calling(
+        DOUBLE, '(x: R.Tensor(("k + 1",), "float32"), k: R.Prim(value="k"))', "cls.double(x)"
+    )
     assert derived.codes == []
     assert derived.shown("y") == "Tensor((2 * (k + 1),), float32)"
 
 
 def test_positions_that_bind_are_read_before_the_others() -> None:
-    flipped = PAIR.replace("a: ", "z: R.Tensor((\"n + m\",), \"float32\"), a: ", 1)
+    flipped = PAIR.replace("a: ", 'z: R.Tensor(("n + m",), "float32"), a: ', 1)
     signature = '(z: R.Tensor((7,), "float32"), a: R.Tensor((3, 4), "float32"), b: R.Tensor((12,), "float32"))'
     derived = calling(flipped, signature, "cls.pair(z, a, b, R.shape([3]))")
     assert derived.codes == []
@@ -60,7 +62,7 @@ def test_dimensions_against_bound_variables() -> None:
     signature = '(a: R.Tensor((3, 4), "float32"), b: R.Tensor((13,), "float32"))'
     derived = calling(PAIR, signature, "cls.pair(a, b, R.shape([3]))")
     assert derived.codes == ["error D14-argument"]
-    assert derived.only.notes[0] == "dimension 0: 13 where 12 is expected"
+    assert derived.only.notes[0] == "dimension 0 is 13 where 12 is expected"
 
 
 def test_dimensions_that_may_fit() -> None:
@@ -128,7 +130,7 @@ def test_calling_something_that_is_no_function() -> None:
 
 
 def test_calling_an_object() -> None:
-    derived = main("(f: R.Object, x: R.Prim(\"int64\"))", "y = f(x)\nreturn y")
+    derived = main('(f: R.Object, x: R.Prim("int64"))', "y = f(x)\nreturn y")
     assert derived.codes == ["error D14-callee"]
     assert derived.only.help is not None and "R.match_cast(f, R.Callable(" in derived.only.help
 

@@ -31,7 +31,7 @@ def test_a_boolean_is_a_condition(condition: str) -> None:
     [
         'R.Tensor((), "float32")',
         'R.Tensor((1,), "bool")',
-        'R.Tensor(ndim=1)',
+        "R.Tensor(ndim=1)",
         'R.Prim("int64")',
         "R.Shape([1])",
         'R.Tuple(R.Tensor((), "bool"))',
@@ -72,9 +72,10 @@ def test_a_condition_on_shapes_is_known_in_its_branches() -> None:
         '(x: R.Tensor(("n",), "float32"))',
         """
         if R.prim_value(n == 4):
-            y: R.Tensor((4,), "float32") = x
+            a: R.Tensor((4,), "float32") = x
+            y = a
         else:
-            y: R.Tensor((4,), "float32") = R.zeros(R.shape([4]), dtype="float32")
+            y = R.zeros(R.shape([4]), dtype="float32")
         return y
         """,
     )

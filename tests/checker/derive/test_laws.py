@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +11,7 @@ from rlx.checker.derive import derive
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.node import Node
 from rlx.grammar.printer import show
 from rlx.solver.order import free_shape_vars, free_vars
 
@@ -122,13 +125,13 @@ def test_derivation_is_deterministic(module: ast.IRModule) -> None:
 
 
 def check_scope(
-    info: dict[ast.Node, StructInfo] | object,
+    info: Mapping[Node, StructInfo],
     expr: Expr,
     variables: frozenset[ast.Var],
     shapes: frozenset[tir.Var],
 ) -> None:
     """Every variable bound in an expression is described by what is in scope where it is bound."""
-    assert hasattr(info, "__getitem__")
+
     match expr:
         case ast.Function(params=params, body=body, shape_vars=own):
             check_scope(info, body, variables.union(params), shapes.union(own))
@@ -160,7 +163,7 @@ def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> Non
         check_scope(info, function, frozenset(), frozenset())
 
 
-def annotated(expr: Expr, info: dict[ast.Node, StructInfo], new: dict[ast.Var, ast.Var]) -> Expr:
+def annotated(expr: Expr, info: dict[Node, StructInfo], new: dict[ast.Var, ast.Var]) -> Expr:
     """A copy in which every bound variable is annotated with what was derived for it."""
 
     def use(e: Expr) -> Expr:

@@ -64,7 +64,7 @@ def test_a_field_of_something_else() -> None:
 def test_a_field_of_an_object_needs_a_cast() -> None:
     derived = main("(x: R.Object)", "y = x[1]\nreturn y")
     assert derived.codes == ["error D12-tuple"]
-    assert derived.only.help == "say what it is: R.match_cast(x, R.Tuple(R.Object, R.Object))"
+    assert derived.only.help == "say what it is: R.match_cast(x, R.Tuple(R.Any, R.Any))"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_field_of_an_object_needs_a_cast() -> None:
     ],
 )
 def test_a_field_that_is_not_there(index: int, message: str) -> None:
-    derived = main("(x: R.Tuple(R.Object, R.Object))", f"y = x[{index}]\nz = y[0]\nreturn z")
+    derived = main("(x: R.Tuple(R.Any, R.Any))", f"y = x[{index}]\nz = y[0]\nreturn z")
     assert derived.codes == ["error D12-index"]
     assert derived.only.message == message
 

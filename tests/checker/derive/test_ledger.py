@@ -19,7 +19,9 @@ def test_ledger_15_an_argument_is_below_its_parameter() -> None:
     signature = '(x: R.Tensor((4,), "float32"), t: R.Tensor)'
     first = module(WIDE, f"@R.function\ndef main{signature}:\n    y = cls.wide(x)\n    return y")
     assert first.codes == []
-    second = module(NARROW, f"@R.function\ndef main{signature}:\n    y = cls.narrow(t)\n    return y")
+    second = module(
+        NARROW, f"@R.function\ndef main{signature}:\n    y = cls.narrow(t)\n    return y"
+    )
     assert second.codes == ["warning D14-argument"]
 
 
@@ -33,7 +35,7 @@ def test_ledger_16_an_unknown_element_type_is_possible() -> None:
 
 def test_ledger_17_purity_comes_before_the_derivation() -> None:
     # By the letter an opaque function goes on to need parameters, and the purity of its type is never read.
-    body = 'y = f(1)\nreturn y'
+    body = "y = f(1)\nreturn y"
     pure = '(f: R.Callable(ret=R.Tensor((2,), "int8"), purity=True))'
     assert main(pure, body).shown("y") == "Tensor((2,), int8)"
     impure = main(pure.replace("True", "False"), body)
@@ -70,7 +72,7 @@ def test_ledger_19_a_function_literal_stays_known() -> None:
 def test_ledger_20_a_cast_between_overlapping_types_may_succeed() -> None:
     # Neither is below the other, but a float32 vector of 4 elements belongs to both.
     derived = main(
-        '(x: R.Tensor((4,)))', 'y = R.match_cast(x, R.Tensor(dtype="float32", ndim=1))\nreturn y'
+        "(x: R.Tensor((4,)))", 'y = R.match_cast(x, R.Tensor(dtype="float32", ndim=1))\nreturn y'
     )
     assert derived.codes == []
 
@@ -98,7 +100,7 @@ def test_ledger_29_a_condition_has_a_type() -> None:
 def test_ledger_30_callers_know_a_result_without_annotation() -> None:
     # By the letter the callee is Object to its callers, whatever its body is.
     derived = module(
-        '@R.function\ndef main(x: R.Shape([2])):\n    y = cls.same(x)\n    return y',
+        "@R.function\ndef main(x: R.Shape([2])):\n    y = cls.same(x)\n    return y",
         "@R.function(private=True)\ndef same(x: R.Shape([2])):\n    return x",
     )
     assert derived.codes == []

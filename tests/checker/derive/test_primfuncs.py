@@ -11,7 +11,7 @@ from .programs import module
 
 KERNEL = """
 @T.prim_func(private=True)
-def kernel(a: T.Buffer(("n", 4), "float32"), k: T.int64, b: T.Buffer((4,), "float32")):
+def kernel(a: T.Buffer((n, T.int64(4)), "float32"), k: T.int64, b: T.Buffer((T.int64(4),), "float32")):
     T.evaluate(0)
 """
 
