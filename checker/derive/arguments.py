@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rlx.checker.derive import policy
@@ -9,66 +10,85 @@ from rlx.checker.derive.places import definition, of_argument, of_global
 from rlx.checker.derive.state import OBJECT, State
 from rlx.checker.derive.words import callee, show, written
 from rlx.grammar import ast, tir
-from rlx.grammar.ast import FuncStructInfo, StructInfo
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
+from rlx.solver.order.parts import dimensions
 from rlx.solver.order.subtype import name_dimensions
 
 
 def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> Instance:
     """Instantiate the signature for the arguments and compare each with its parameter.
 
-    An argument of which only the rank is known binds variables to dimensions that have no name; a
-    signature is read in two phases, so the order of parameters does not matter.
+    A signature is read in two phases, so the order of parameters does not matter.
     """
     assert function.params is not None
     found = tuple([OBJECT if a in state.poison else state.info_of[a] for a in node.args])
-    named = found
-    if function.binders:
-        pairs = zip(function.params, found, strict=True)
-        named = tuple([s if p is s else name_dimensions(p, s) for p, s in pairs])
-    instance = instantiate(function, named, state.prover)
-    conflicts = [c for c in instance.binding.conflicts if _named(state, c)]
-    if not _check_conflicts(state, node, function, conflicts):
-        for index, (given, wanted) in enumerate(zip(named, instance.params, strict=True)):
-            if given is not wanted and node.args[index] not in state.poison:
-                _check_argument(state, node, index, (found[index], given, wanted), instance)
+    instance = instantiate(function, found, state.prover)
+    nameless: tuple[tir.Var, ...] = ()
+    if instance.unbound:
+        named = _named(function.params, found, instance)
+        if named is not found:
+            found, instance = named, instantiate(function, named, state.prover)
+        nameless = (*instance.unbound, *(v for info in named for v in free_shape_vars(info)))
+    blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
+    for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
+        if given is wanted or node.args[index] in state.poison:
+            continue
+        if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
+            _check_argument(state, node, index, given, wanted, nameless)
     return instance
+
+
+def _named(
+    params: Sequence[StructInfo], found: tuple[StructInfo, ...], instance: Instance
+) -> tuple[StructInfo, ...]:
+    """Arguments of known rank with names for their dimensions, where any dimensions will do.
+
+    That is so where each dimension of the parameter binds a variable that stands nowhere else.
+    """
+    uses = Counter(v for p in params for e in _dimensions(p) for v in tir.free_vars(e))
+    free = {v for v in instance.binding.unbound if uses[v] == 1}  # type: ignore[index]
+    named = [
+        name_dimensions(p, s) if free.issuperset(_dimensions(p)) else s
+        for p, s in zip(params, found, strict=True)
+    ]
+    return found if all(n is s for n, s in zip(named, found, strict=True)) else tuple(named)
+
+
+def _dimensions(info: StructInfo) -> tuple[tir.PrimExpr, ...]:
+    """The dimensions that a parameter speaks of, those of its parts included."""
+    match info:
+        case TensorStructInfo() | ShapeStructInfo():
+            return dimensions(info) or ()
+        case PrimStructInfo(value=tir.PrimExpr() as value):
+            return (value,)
+        case TupleStructInfo(fields=fields):
+            return tuple([e for field in fields for e in _dimensions(field)])
+    return free_shape_vars(info)
 
 
 def _check_argument(
     state: State,
     node: ast.Call,
     index: int,
-    infos: tuple[StructInfo, StructInfo, StructInfo],
-    instance: Instance,
+    found: StructInfo,
+    wanted: StructInfo,
+    fresh: Sequence[tir.Var],
 ) -> None:
-    found, given, wanted = infos
-    fresh = instance.unbound
-    if given is not found:
-        fresh = (*fresh, *_images(instance))
-    result = policy.mismatch(state, given, wanted, fresh)
+    result = policy.mismatch(state, found, wanted, fresh)
     if result is None:
         return
-    if given is not found:  # say what is not known, rather than compare dimensions without a name
-        result = policy.mismatch(state, found, wanted, fresh) or result
     if state.effects.lowered and policy.unknown_only(result):
         state.effects.unchecked += 1
         return
     _report(state, node, index, found, wanted, result)
-
-
-def _named(state: State, conflict: Conflict) -> bool:
-    """Whether both images have names in the program; others are a matter of what is not known."""
-    return all(
-        v in state.shape_vars
-        for image in (conflict.first, conflict.second)
-        if isinstance(image, tir.PrimExpr)
-        for v in tir.free_vars(image)
-    )
-
-
-def _images(instance: Instance) -> tuple[tir.Var, ...]:
-    return tuple(v for v in instance.binding.mapping.values() if isinstance(v, tir.Var))
 
 
 def _report(
@@ -82,17 +102,16 @@ def _report(
     arg = node.args[index]
     extra = policy.explained(result)
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
-    start = f"argument {index} of {callee(node.op)} is {show(found)}"
-    if result.kind == "incompatible":
-        severity, message = "error", f"{start}, but {show(wanted)} is expected"
+    argument = f"argument {index} of {callee(node.op)}"
+    severity = "error" if result.kind == "incompatible" else "warning"
+    if severity == "error":
+        message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
     elif policy.unknown_only(result):
-        severity = "warning"
         message = (
-            f"all that is known of {start[0].lower()}{start[1:]}, but {show(wanted)} is expected"
+            f"{show(found)} is all that is known of {argument}, but {show(wanted)} is expected"
         )
-        message = message.replace(f" is {show(found)}", f": {show(found)}", 1)
     else:
-        severity, message = "warning", f"{start}, which may not be the {show(wanted)} expected"
+        message = f"{argument} is {show(found)}, which may not be the {show(wanted)} expected"
     if severity == "warning":
         value = arg.name_hint if isinstance(arg, ast.Var) else "…"
         extra["help"] = f"check it before the call: R.match_cast({value}, {written(wanted)})"
@@ -103,17 +122,14 @@ def _report(
 
 def _check_conflicts(
     state: State, node: ast.Call, function: FuncStructInfo, conflicts: Sequence[Conflict]
-) -> bool:
-    """Report a variable that two arguments bind to different values; whether there is one.
-
-    One report for each variable (ledger 12).
-    """
-    seen: set[object] = set()
+) -> set[object]:
+    """Report each variable that two arguments bind to different values (ledger 12); these variables."""
+    blamed: set[object] = set()
     for conflict in conflicts:
-        if conflict.var not in seen:
-            seen.add(conflict.var)
+        if conflict.var not in blamed:
+            blamed.add(conflict.var)
             _report_conflict(state, node, function, conflict)
-    return bool(seen)
+    return blamed
 
 
 def _report_conflict(
