@@ -122,6 +122,8 @@ def _interval(engine: Engine, poly: Poly) -> Range:
 
 def mono_interval(engine: Engine, mono: Mono) -> Range:
     """Smallest and largest value of a monomial."""
+    if len(mono) == 1:
+        return engine.intervals.get(mono[0]) or atom_interval(engine, engine.atoms[mono[0]])
     result: Range = (1, 1)
     atoms = engine.atoms
     position = 0
@@ -163,20 +165,30 @@ def _nonneg(engine: Engine, poly: Poly, effort: int) -> bool:
         return True
     if high is not None and high < 0:
         return False
-    engine.spend(10)
     shifted = shift_to_zero(engine, poly)
     if shifted is not poly:
         low = interval(engine, shifted)[0]
         if low is not None and low >= 0:
             return True
-    if any(
-        (engine.sub(poly, fact).value or -1) >= 0 or poly is fact for fact in engine.inequalities
-    ):
+    if engine.inequalities and _is_fact(engine, poly):
         return True
     if effort == 0:
         return False
-    for weaker in _weaker(engine, poly):
-        if nonneg(engine, weaker, effort - 1):
+    engine.spend(10)
+    return any(nonneg(engine, weaker, effort - 1) for weaker in _weaker(engine, poly))
+
+
+def _is_fact(engine: Engine, poly: Poly) -> bool:
+    """Whether this is a fact plus a constant that is not negative."""
+    constant = poly.terms.get((), 0)
+    size = len(poly.terms) - (constant != 0)
+    for fact in engine.inequalities:
+        other = fact.terms.get((), 0)
+        if (
+            other <= constant
+            and len(fact.terms) - (other != 0) == size
+            and (fact is poly or engine.sub(poly, fact).value is not None)
+        ):
             return True
     return False
 
@@ -228,21 +240,22 @@ def coefficient(engine: Engine, poly: Poly, index: int) -> tuple[Poly, Poly] | N
 
 
 def _without_quotient(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
-    """Use ``D*(X//D) = X - r`` with ``0 <= r <= D - 1``."""
+    """Use ``D*(X//D) = X - r`` with ``0 <= r <= D - 1`` where that makes the polynomial smaller."""
     top, divisor = atom.parts
     parts = coefficient(engine, poly, atom.index)
     if parts is None or not isinstance(top, Poly) or not isinstance(divisor, Poly):
         return []
-    factor, rest = parts
     if not nonneg(engine, divisor, 1):
         return []
-    if divisor.value is not None:
-        times, left = factor, engine.zero
-        rest = engine.scale(divisor.value, rest)
-    else:
-        times, left = engine.split(factor, divisor)
+    factor, rest = parts
+    times, left = (
+        (engine.zero, factor) if divisor.value is not None else engine.split(factor, divisor)
+    )
     if times is engine.zero:
-        return []
+        # An integer P is not negative if D*P + D - 1 is not.
+        times, left = factor, engine.zero
+        slack = engine.shift(divisor, -1)
+        rest = engine.add(engine.mul(divisor, rest), slack)
     if nonneg(engine, times, 1):
         taken = engine.shift(engine.sub(top, divisor), 1)
     elif nonneg(engine, engine.scale(-1, times), 1):

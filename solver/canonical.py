@@ -109,9 +109,27 @@ def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: State) -> tuple[int
     return len(nodes), codes[expr]
 
 
-def divisors(goals: Iterable[PrimExpr]) -> list[PrimExpr]:
-    """The divisors, constants left out, that are evaluated whenever the goal is."""
-    found: dict[PrimExpr, None] = {}
+def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None) -> list[PrimExpr]:
+    """The divisors, constants left out, that are evaluated whenever the goals are.
+
+    ``order`` holds the nodes of the goals, where the caller has them.
+    """
+    nodes = walk.topological(*goals) if order is None else order
+    found = dict.fromkeys(
+        node.b
+        for node in nodes
+        if isinstance(node, walk.DIVISIONS)
+        and (not isinstance(node.b, tir.IntImm) or node.b.value == 0)
+    )
+    if found and any(isinstance(n, (tir.And, tir.Or, tir.Call)) for n in nodes):
+        certain = _certain(goals)
+        return [d for d in found if d in certain]
+    return list(found)
+
+
+def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
+    """The divisors that no ``and``, ``or`` or branch protects."""
+    found: set[PrimExpr] = set()
     seen: set[PrimExpr] = set()
     stack = list(goals)
     while stack:
@@ -125,9 +143,7 @@ def divisors(goals: Iterable[PrimExpr]) -> list[PrimExpr]:
         if walk.conditional(node):
             stack.append(tir.children(node)[0])
             continue
-        if isinstance(node, walk.DIVISIONS) and (
-            not isinstance(node.b, tir.IntImm) or node.b.value == 0
-        ):
-            found[node.b] = None
-        stack.extend(reversed(tir.children(node)))
-    return list(found)
+        if isinstance(node, walk.DIVISIONS):
+            found.add(node.b)
+        stack.extend(tir.children(node))
+    return found

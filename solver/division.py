@@ -49,9 +49,9 @@ def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
 
 def _points_down(engine: Engine, b: Poly) -> bool:
     """Whether a divisor is better turned round: it is never positive, or its sign is open."""
-    if b.terms[leading(b)] < 0 or bounds.nonneg(engine, engine.scale(-1, b)):
-        return not bounds.nonneg(engine, b)
-    return False
+    if bounds.nonneg(engine, b):
+        return False
+    return b.terms[leading(b)] < 0 or bounds.nonneg(engine, engine.scale(-1, b))
 
 
 def _cancel(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
@@ -185,13 +185,32 @@ def _settled(engine: Engine, rest: Poly, b: Poly) -> Poly:
     return engine.of_atom(engine.atom("div", (rest, b)))
 
 
+def _grows_freely(engine: Engine, rest: Poly, b: Poly) -> bool:
+    """Whether ``rest`` has no limit that ``b`` or a fact could give it: most divisions of a variable."""
+    if engine.inequalities or any(
+        engine.atoms[i].kind != "var" for mono in (*rest.terms, *b.terms) for i in mono
+    ):
+        return False
+    own = {i for mono in b.terms for i in mono}
+    for mono, coef in rest.terms.items():
+        if coef > 0 and len(mono) == 1 and mono[0] not in own:
+            return engine.ranges.get(mono[0], (None, None))[1] is None
+    return False
+
+
 def _by_bounds(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
-    for times in (0, -1, 1):
-        low = engine.combine(((1, rest), (-times, b)))
-        if bounds.nonneg(engine, low, 2):
-            high = engine.shift(engine.sub(b, low), -1)
-            if bounds.nonneg(engine, high, 2):
-                return engine.const(times)
+    if _grows_freely(engine, rest, b):
+        return None
+    if bounds.nonneg(engine, rest, 2):
+        if bounds.nonneg(engine, engine.shift(engine.sub(b, rest), -1), 2):
+            return engine.zero
+        over = engine.sub(rest, b)
+        if bounds.nonneg(engine, over, 0):
+            if bounds.nonneg(engine, engine.shift(engine.sub(b, over), -1), 2):
+                return engine.one
+    elif bounds.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0):
+        if bounds.nonneg(engine, engine.add(rest, b), 2):
+            return engine.const(-1)
     return None
 
 
@@ -229,6 +248,8 @@ def _unflatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
     if b.value is not None:
         candidates += [((), d) for d in _divisors(rest, b.value)]
     for mono, size in candidates:
+        if mono and all(quotient(m, mono) is None for m in rest.terms):
+            continue
         g = engine.of_mono(mono, size)
         outer, exact = split(engine, b, g)
         if exact is not engine.zero or outer is engine.one or not bounds.nonneg(engine, outer):

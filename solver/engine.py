@@ -42,11 +42,15 @@ class Engine(Store):
 
     def forget(self) -> None:
         """Drop what was computed from ranges and facts that have changed since."""
+        self.forget_limits()
+        self.memo.clear()
+        self.divided.clear()
+
+    def forget_limits(self) -> None:
+        """Drop intervals and signs, because a range has changed."""
         self.intervals.clear()
         self.poly_intervals.clear()
         self.signs.clear()
-        self.memo.clear()
-        self.divided.clear()
 
     # Operations beyond polynomials
 
@@ -145,7 +149,7 @@ class Engine(Store):
         if cond.poly is not None:
             if cond in self.assumed or bounds.nonneg(self, cond.poly):
                 return self.true
-            if bounds.nonneg(self, self.shift(self.scale(-1, cond.poly), -1)):
+            if bounds.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
                 return self.false
         return cond
 
@@ -158,8 +162,8 @@ class Engine(Store):
                 return self.true
             if self.assumed and self.negate(cond) in self.assumed:
                 return self.false
-            if bounds.nonneg(self, self.shift(poly, -1)) or bounds.nonneg(
-                self, self.shift(self.scale(-1, poly), -1)
+            if bounds.nonneg(self, self.shift(poly, -1), 1) or bounds.nonneg(
+                self, self.shift(self.scale(-1, poly), -1), 1
             ):
                 return self.truth(not equal)
         return cond

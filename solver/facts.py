@@ -12,6 +12,7 @@ from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, Poly
 
 _ROUNDS = 12
+_DERIVED = 12
 
 
 def load(
@@ -42,8 +43,26 @@ def load(
         _limits_of_solved(engine)
         if before == (len(engine.solved), engine.ranges):
             break
+    _multiply_quotients(engine)
     engine.forget()
     return True
+
+
+def _multiply_quotients(engine: Engine) -> None:
+    """What inequalities over a quotient ``X//D`` say of X, from ``X - D + 1 <= D*(X//D) <= X``."""
+    for fact in list(engine.inequalities[:_DERIVED]):
+        for atom in engine.atoms_in(fact):
+            parts = bounds.coefficient(engine, fact, atom.index) if atom.kind == "div" else None
+            if parts is None or parts[0].value is None or parts[0].value == 0:
+                continue
+            top, divisor = atom.parts
+            assert isinstance(top, Poly)
+            assert isinstance(divisor, Poly)
+            if not bounds.nonneg(engine, divisor, 1):
+                continue
+            largest = top if parts[0].value > 0 else engine.shift(engine.sub(top, divisor), 1)
+            product = engine.mul(divisor, parts[1])
+            engine.inequalities.append(engine.combine(((parts[0].value, largest), (1, product))))
 
 
 def _define(engine: Engine, var: tir.Var, value: Poly) -> None:
@@ -95,12 +114,23 @@ def _learn_sign(engine: Engine, poly: Poly) -> bool:
             high = new if high is None else min(high, new)
         if engine.ranges.get(index) != (low, high):
             engine.ranges[index] = (low, high)
-            engine.intervals.clear()
-            engine.poly_intervals.clear()
-            engine.signs.clear()
+            engine.forget_limits()
         return low is None or high is None or low <= high
+    if len(linear) == 1 and linear[0][1] > 0 and constant < 0:
+        return _learn_factors(engine, linear[0][0])
     if len(linear) > 1 and all(len(m) == 1 and c < 0 for m, c in linear):
         return _learn_sum_limit(engine, linear, constant)
+    return True
+
+
+def _learn_factors(engine: Engine, mono: tuple[int, ...]) -> bool:
+    """A positive product: factors that are never negative are positive."""
+    limits = {i: bounds.atom_interval(engine, engine.atoms[i]) for i in mono}
+    if all(low is not None and low >= 0 for low, _ in limits.values()):
+        for index, (low, high) in limits.items():
+            if low == 0:
+                engine.ranges[index] = (1, high)
+                engine.forget_limits()
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
@@ -14,8 +14,10 @@ from rlx.solver.poly import Cond, Part, Poly
 _LINEAR = (tir.Add, tir.Sub)
 
 
-def normalize(engine: Engine, expr: PrimExpr) -> Part:
+def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None = None) -> Part:
     """The polynomial (or condition) of an expression; work already done is remembered.
+
+    ``order`` holds the nodes, operands first, where the caller has them.
 
     Raises
     ------
@@ -25,7 +27,7 @@ def normalize(engine: Engine, expr: PrimExpr) -> Part:
     memo = engine.memo
     found = memo.get(expr)
     if found is None:
-        for node in walk.topological(expr):
+        for node in walk.topological(expr) if order is None else order:
             if node not in memo and type(node) not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)
@@ -37,9 +39,9 @@ def polynomial(engine: Engine, expr: PrimExpr) -> Poly:
     return as_poly(engine, normalize(engine, expr))
 
 
-def condition(engine: Engine, expr: PrimExpr) -> Cond:
+def condition(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None = None) -> Cond:
     """The condition of a truth-valued expression."""
-    return as_cond(engine, normalize(engine, expr))
+    return as_cond(engine, normalize(engine, expr, order))
 
 
 def as_poly(engine: Engine, part: Part) -> Poly:

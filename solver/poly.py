@@ -155,15 +155,23 @@ class Store:
 
     def add(self, a: Poly, b: Poly) -> Poly:
         """``a + b``"""
+        if not a.terms:
+            return b
+        if not b.terms:
+            return a
         return self.combine(((1, a), (1, b)))
 
     def sub(self, a: Poly, b: Poly) -> Poly:
         """``a - b``"""
+        if not b.terms:
+            return a
+        if a is b:
+            return self.zero
         return self.combine(((1, a), (-1, b)))
 
     def scale(self, factor: int, a: Poly) -> Poly:
         """``factor * a``"""
-        if factor == 1:
+        if factor == 1 or not a.terms:
             return a
         return self.poly({m: factor * c for m, c in a.terms.items()} if factor else {})
 

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import canonical, facts, normal_form, relation, walk
+from rlx.solver import bounds, canonical, facts, normal_form, relation, walk
 from rlx.solver.context import State
 from rlx.solver.engine import Engine
 from rlx.solver.overflow import without_overflow
@@ -55,8 +55,12 @@ class Session:
 
     def _always(self, condition: PrimExpr) -> Verdict:
         started = perf_counter()
-        (expanded,) = walk.expand([condition])
-        verdict = self._conjunction(expanded)
+        expanded = condition
+        order = walk.topological(condition)
+        if walk.has_call(order):
+            (expanded,) = walk.expand([condition])
+            order = walk.topological(expanded)
+        verdict = self._conjunction(expanded, order)
         if self.int64 and isinstance(verdict, Proved):
             verdict = without_overflow(self, expanded, verdict)
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
@@ -64,10 +68,10 @@ class Session:
         self.statistics.time(perf_counter() - started, condition)
         return verdict
 
-    def _conjunction(self, condition: PrimExpr) -> Verdict:
+    def _conjunction(self, condition: PrimExpr, order: list[PrimExpr]) -> Verdict:
+        if not isinstance(condition, tir.And):
+            return self.settle(condition, order)
         parts = walk.conjuncts(condition)
-        if len(parts) == 1:
-            return self.settle(condition)
         unknown: Verdict | None = None
         proved: list[Proved] = []
         for part in parts:
@@ -85,15 +89,17 @@ class Session:
         slowest = max((p.means for p in proved), key=len)
         return Proved(slowest, tuple(dict.fromkeys(d for p in proved for d in p.divisors)))
 
-    def settle(self, goal: PrimExpr) -> Verdict:
+    def settle(self, goal: PrimExpr, order: list[PrimExpr] | None = None) -> Verdict:
         """The answer to one condition, in exact integers."""
-        if self._by_normal_form(goal):
-            return Proved("normal form", self._needed(goal))
+        if order is None:
+            order = walk.topological(goal)
+        if self._by_normal_form(goal, order):
+            return Proved("normal form", self._needed(goal, order))
         question = self.question(goal)
         verdict = question.decide()
         match verdict:
             case Proved(means=means):
-                return Proved(means, self._needed(goal))
+                return Proved(means, self._needed(goal, order))
             case Refuted():
                 return self._completed(verdict, question)
         return verdict
@@ -122,33 +128,33 @@ class Session:
         self._plain.fuel = FUEL
         return self._plain
 
-    def _ready(self, *exprs: PrimExpr) -> Engine:
+    def _ready(self, order: list[PrimExpr]) -> Engine:
         """The shared normal form, with the ranges of all variables that occur."""
         engine = self.plain()
-        for expr in exprs:
-            if expr in engine.memo:
-                continue
-            for var in walk.variables([expr]):
+        memo = engine.memo
+        for var in order:
+            if type(var) is tir.Var and var not in memo:
                 index = engine.atom("var", (), var).index
                 if index not in engine.ranges:
                     engine.ranges[index] = self.state.range_of(var)
         return engine
 
-    def _by_normal_form(self, goal: PrimExpr) -> bool:
+    def _by_normal_form(self, goal: PrimExpr, order: list[PrimExpr]) -> bool:
         try:
-            engine = self._ready(goal)
-            return normal_form.condition(engine, goal) is engine.true
+            engine = self._ready(order)
+            return normal_form.condition(engine, goal, order) is engine.true
         except (OutOfFuelError, RecursionError):
             return False
 
-    def _needed(self, goal: PrimExpr) -> tuple[PrimExpr, ...]:
+    def _needed(self, goal: PrimExpr, order: list[PrimExpr]) -> tuple[PrimExpr, ...]:
         """The divisors of a goal that are not known to be different from zero."""
         needed: dict[object, PrimExpr] = {}
-        for divisor in canonical.divisors([goal]):
+        for divisor in canonical.divisors([goal], order):
             try:
-                engine = self._ready(divisor)
+                engine = self._ready(walk.topological(divisor))
                 poly = normal_form.polynomial(engine, divisor)
-                if engine.equate(poly, equal=False) is not engine.true:
+                low, high = bounds.interval(engine, poly)
+                if not ((low is not None and low > 0) or (high is not None and high < 0)):
                     needed.setdefault(poly, divisor)
             except (OutOfFuelError, RecursionError):
                 needed[divisor] = divisor
@@ -160,7 +166,7 @@ class Session:
 
         (expanded,) = walk.expand([expr])
         try:
-            engine = self._ready(expanded)
+            engine = self._ready(walk.topological(expanded))
             new = rebuilt(engine, normal_form.normalize(engine, expanded))
         except (OutOfFuelError, RecursionError):
             return expr
@@ -204,7 +210,7 @@ class Session:
     def proves_quickly(self, condition: PrimExpr) -> bool:
         """Whether a condition is proved without SMT."""
         (expanded,) = walk.expand([condition])
-        if self._by_normal_form(expanded):
+        if self._by_normal_form(expanded, walk.topological(expanded)):
             return True
         return self.question(expanded).holds_simply()
 

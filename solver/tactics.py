@@ -280,3 +280,14 @@ def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
             yield inner if not inner.parts else inner.parts[0]
         elif atom.kind == "relu" and isinstance(atom.parts[0], Poly):
             yield engine.at_least_zero(atom.parts[0])
+    if cond.kind == "ge" and cond.poly is not None:
+        yield from _at_lower_limit(engine, cond.poly)
+
+
+def _at_lower_limit(engine: Engine, poly: Poly) -> Iterator[Cond]:
+    """Whether a variable of a negative term is larger than its lower limit: ``n*n >= n``."""
+    for mono, coef in poly.terms.items():
+        for index in mono if coef < 0 else ():
+            low, high = bounds.atom_interval(engine, engine.atoms[index])
+            if low is not None and low == 0 != high and engine.atoms[index].kind == "var":
+                yield engine.at_least_zero(engine.shift(engine.of_atom(engine.atoms[index]), -1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
@@ -12,24 +13,51 @@ ZERO = tir.IntImm(0)
 ONE = tir.IntImm(1)
 
 
+def _no_children(node: Any) -> tuple[PrimExpr, ...]:
+    return ()
+
+
+def _binary_children(node: Any) -> tuple[PrimExpr, ...]:
+    return node.a, node.b
+
+
+_CHILDREN: dict[type[PrimExpr], Callable[[Any], tuple[PrimExpr, ...]]] = {
+    tir.Var: _no_children,
+    tir.IntImm: _no_children,
+    **{
+        kind: _binary_children
+        for kind in (
+            *(tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod),
+            *(tir.Min, tir.Max, tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE, tir.And, tir.Or),
+        )
+    },
+}
+"""The operands of the common kinds of nodes; :func:`rlx.grammar.tir.children` knows them all."""
+
+
 def topological(*roots: PrimExpr) -> list[PrimExpr]:
     """All distinct nodes, operands first.
 
     Unlike :func:`rlx.grammar.tir.postorder` the cost is linear in the number of distinct nodes.
     """
     order: list[PrimExpr] = []
-    state: dict[PrimExpr, bool] = {}
+    done: set[PrimExpr] = set()
+    get = _CHILDREN.get
     stack: list[PrimExpr] = list(reversed(roots))
     while stack:
         node = stack[-1]
-        if node in state:
+        if node in done:
             stack.pop()
-            if not state[node]:
-                state[node] = True
-                order.append(node)
             continue
-        state[node] = False
-        stack.extend(c for c in reversed(tir.children(node)) if c not in state)
+        waiting = False
+        for child in reversed(get(type(node), tir.children)(node)):
+            if child not in done:
+                stack.append(child)
+                waiting = True
+        if not waiting:
+            done.add(node)
+            order.append(node)
+            stack.pop()
     return order
 
 
@@ -115,9 +143,14 @@ def _expand(node: PrimExpr) -> PrimExpr | None:
 
 def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
     """Expressions with integer intrinsics written out."""
-    if any(type(e) is tir.Call for e in topological(*exprs)):
+    if has_call(topological(*exprs)):
         return transform(exprs, _expand)
     return exprs
+
+
+def has_call(nodes: Iterable[PrimExpr]) -> bool:
+    """Whether an intrinsic is among some nodes."""
+    return tir.Call in map(type, nodes)
 
 
 def conditional(node: PrimExpr) -> bool:
