@@ -124,6 +124,7 @@ def _weigh(mismatch: Mismatch) -> Compatibility:
 
 @rule("COMPAT-kind", "00000000")
 def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
+    """An Object may be a value of any kind."""
     return type(given) is ObjectStructInfo
 
 

@@ -333,13 +333,8 @@ def opaque_result(info: FuncStructInfo) -> StructInfo | None:
     return OBJECT if type(info.ret) is ObjectStructInfo else info.ret
 
 
-def _nothing(a: StructInfo, b: StructInfo, goal: Goal) -> None:
-    """Two annotations ``Object`` that are not one object."""
-    _object(a, b, goal)
-
-
 _RULES: dict[type[StructInfo], Callable[..., None]] = {
-    ObjectStructInfo: _nothing,
+    ObjectStructInfo: _object,
     TensorStructInfo: _tensor,
     ShapeStructInfo: _shape,
     PrimStructInfo: _prim,
