@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT32, INT64
+from rlx.grammar.dtype import INT32, INT64, DataType
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Name, Negation, Operation
 from rlx.grammar.node import Span
@@ -62,6 +62,7 @@ PRIM_CALL = {
     "^": "bitwise_xor",
     "**": "pow",
 }
+COMPARISONS = frozenset(["<", "<=", ">", ">=", "==", "!=", "and", "or"])
 RELAX = {
     "+": "relax.add",
     "-": "relax.subtract",
@@ -175,19 +176,20 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
         spine.append((inner.operator, inner.operands[1], (left[1], left[2])))
         left = inner.operands[0]
     literal = INT32 if coerce.scope.in_prim_func() else INT64
-    value: tir.PrimExpr | None = None
-    for name, right, where in reversed(spine):
-        if value is None:
-            value, other = _agree(coerce, left, right, literal)
-        else:
-            other = coerce.prim(right, _type(value, literal))
-        value = _prim_binary(name, value, other, where)
-    assert value is not None
+    value, other = _agree(coerce, left, spine[-1][1], literal)
+    # The data type is carried along: looking it up would walk the whole chain again for each link.
+    data_type = _type(value, literal)
+    for at, (name, right, where) in enumerate(reversed(spine)):
+        if at:
+            other = coerce.prim(right, data_type)
+        value = _prim_binary(name, value, other, where, data_type)
+        if name in COMPARISONS:
+            data_type = literal
     return value
 
 
 def _agree(
-    coerce: Coerce, left: Entry, right: Entry, literal: Any
+    coerce: Coerce, left: Entry, right: Entry, literal: DataType
 ) -> tuple[tir.PrimExpr, tir.PrimExpr]:
     """Both operands; a literal takes the data type of the other one."""
     if isinstance(left[0], (int, float)):
@@ -197,23 +199,25 @@ def _agree(
     return a, coerce.prim(right, _type(a, literal))
 
 
-def _type(value: tir.PrimExpr, literal: Any) -> Any:
+def _type(value: tir.PrimExpr, literal: DataType) -> DataType:
     found = tir.type_of(value) if not isinstance(value, tir.Call) or value.dtype else literal
     return found if found.is_integer or found.is_float else literal
 
 
-def _prim_binary(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) -> tir.PrimExpr:
+def _prim_binary(
+    operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span, data_type: DataType
+) -> tir.PrimExpr:
     made = PRIM.get(operator)
     if made is not None:
         return made(a, b, span)
     if operator == "/":
-        if tir.type_of(a).is_float or tir.type_of(b).is_float:
+        if data_type.is_float or tir.type_of(b).is_float:
             return tir.Div(a, b, span)
         return tir.TruncDiv(a, b, span)
     name = PRIM_CALL.get(operator)
     if name is None:
         raise Rejected(f"the operator {operator} does not work on scalars", *span)
-    return tir.Call(name, (a, b), tir.type_of(a), {}, span)
+    return tir.Call(name, (a, b), data_type, {}, span)
 
 
 def _prim_prefix(coerce: Coerce, operator: str, operand: Entry, span: Span) -> tir.PrimExpr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 from rlx.grammar.node import Node
 
@@ -69,7 +69,7 @@ _SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+
 _NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
 
 
-@lru_cache(maxsize=None)
+@cache
 def dtype(text: str) -> DataType:
     """Read a data type as Relax texts spell it: ``"float32"``, ``"f32"``, ``"bool"``, ``""``, ``"void"``.
 
@@ -93,7 +93,7 @@ def dtype(text: str) -> DataType:
     raise ValueError(f"expected a data type such as 'float32', found {text!r}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _intern(code: str, bits: int, lanes: int) -> DataType:
     return DataType(code, bits, lanes)
 

@@ -52,7 +52,7 @@ TOKEN = re.compile(
     | (?P<ARROW>->)
     | (?P<OP>\*\*|//|<<|>>|<=|>=|==|!=|[*/%<>&|^])
     | (?P<SIGN>[-+])
-    | (?P<punct>[()\[\]{{}},:=@~])
+    | (?P<punct>[()\[\]{{}},:=@~.])
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -228,6 +228,6 @@ class Lexer:
 
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
-    rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return\b|with[ \t]+R\.|"
-    rf"{_WORD}[ \t]*:[ \t]*R\.[^\n]*[^,\n](?:\n|\Z)|{_WORD}[ \t]*=[ \t]*R\.[\w.]+\([^\n]*\)[ \t]*(?:\n|\Z)"
+    rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
+    rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=]*(?:=[^ \n][^\n=]*)*)?[ ]=[ ]"
 )

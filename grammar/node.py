@@ -32,7 +32,7 @@ class NodeMeta(type):
             parameters = ", ".join(f"{f}=_defaults[{f!r}]" if f in defaults else f for f in fields)
             body = "".join(f"\n _set_{f}(self, {f})" for f in fields)
             scope: dict[str, Any] = {**setters, "_defaults": defaults}
-            exec(f"def __init__(self, {parameters}):{body}", scope)
+            exec(f"def __init__(self, {parameters}):{body}", scope)  # noqa: S102 - field names only
             type.__setattr__(cls, "__init__", scope["__init__"])
         return cls
 

@@ -74,7 +74,8 @@ def parse(text: str, path: str = "<text>") -> Parsed:
     named ``*.py`` other code is passed over.
     """
     with recursion_room():
-        return _Reader(text, path).read()
+        # A byte-order mark is no part of the text; a space keeps the offsets.
+        return _Reader(" " + text[1:] if text.startswith("\ufeff") else text, path).read()
 
 
 def parse_expr(text: str) -> ast.Expr:

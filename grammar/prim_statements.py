@@ -103,7 +103,7 @@ class PrimStatements(Expressions):
             if value.head in ("T.handle", "T.Ptr", "T.let"):
                 inner = value.args[0] if value.head == "T.let" and value.args else None
                 return HANDLE if inner is None else self._annotated_type(inner)
-            return dtype(value.head[2:])
+            return self.coerce.data_type((value.head[2:], start, end))
         if isinstance(value, (Name, str)):
             return self.coerce.data_type(entry)
         raise Rejected(

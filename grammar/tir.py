@@ -395,8 +395,11 @@ def type_of(expr: PrimExpr) -> DataType:
             return BOOL
         if isinstance(node, Select):
             node = node.true_value
+        elif isinstance(node.a, IntImm) or type(node.b) in _LEAVES:
+            # The right side, where it answers at once: chains are deep on the left.
+            node = node.a if type(node.b) is IntImm and type(node.a) is Var else node.b
         else:
-            node = node.b if isinstance(node.a, IntImm) else node.a
+            node = node.a
     match node:
         case Var(dtype=d) | IntImm(dtype=d) | FloatImm(dtype=d) | Cast(dtype=d):
             return d
@@ -407,3 +410,6 @@ def type_of(expr: PrimExpr) -> DataType:
         case Not():
             return BOOL
     return INT64
+
+
+_LEAVES = frozenset([Var, IntImm, FloatImm, Cast])
