@@ -10,6 +10,7 @@ Dataflow variables stay visible after their block: a use there is WF01's to repo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -170,6 +171,24 @@ def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
         case ast.TupleStructInfo(fields=fields):
             return [value for field in fields for value in binding_positions(field)]
     return []
+
+
+def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
+    """Settle which shape variables the function types in an annotation bind for their calls.
+
+    Those that stand alone in a parameter and are not bound around the type. It can be asked again once more
+    is bound: a parameter of a signature may come before the one that binds its variables.
+    """
+    match info:
+        case ast.TupleStructInfo(fields=fields):
+            for field in fields:
+                bind_callable(field, bound)
+        case ast.FuncStructInfo(params=params, ret=ret) if params is not None:
+            lone = (value for param in params for value in binding_positions(param))
+            own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
+            object.__setattr__(info, "binders", tuple(own))
+            for inner in (*params, ret):
+                bind_callable(inner, bound | own.keys())
 
 
 EMPTY: Mapping[str, object] = {}

@@ -11,6 +11,7 @@ from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span, replace
 from rlx.grammar.prim_statements import PrimStatements
+from rlx.grammar.scope import bind_callable
 from rlx.grammar.words import Cast
 
 _MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
@@ -221,6 +222,9 @@ class Statements(PrimStatements):
             infos = [p.struct_info_annotation for p in signature.params]
             bound = self.scope.bind_shapes(info for info in infos if info is not None)
             self.scope.frame.attrs["shape_vars"] = bound
+            for info in (*infos, signature.ret):
+                if info is not None:
+                    bind_callable(info, self.scope.bound)
         return opened
 
     def _prim_ret(self, entry: Entry) -> DataType | None:

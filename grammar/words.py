@@ -13,6 +13,7 @@ from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, Wildcard, describe
 from rlx.grammar.node import Span
+from rlx.grammar.scope import bind_callable
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions
@@ -226,7 +227,6 @@ def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     params, ret = a.take(0, "params"), a.take(1, "ret")
     purity, derive = a.take(2, "purity"), a.take(3, "derive_func")
     a.done()
-    scope = actions.scope
     pure = purity[0] if purity is not None else True
     if not isinstance(pure, bool):
         raise Rejected("purity is True or False", a.start, a.end)
@@ -238,9 +238,10 @@ def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
         )
     items = params[0].items if isinstance(params[0], Sequence) else [params]
     found = tuple(actions.coerce.info(item) for item in items)
-    binders = scope.bind_shapes(found)
     result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
-    return ast.FuncStructInfo(found, result, pure, None, binders, a.span)
+    info = ast.FuncStructInfo(found, result, pure, None, (), a.span)
+    bind_callable(info, actions.scope.bound)
+    return info
 
 
 # ---------------------------------------------------------------- values
