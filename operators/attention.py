@@ -15,7 +15,7 @@ _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions
 
 
 @rule("OBL-attention", "00000000")
-def fits(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
+def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
     """Query, key and value belong together: batches, the keys' length, heads, and the heads' width."""
     pairs = (
         ("OBL-attention-batch", query[0], key[0], 0, 1, 0),
@@ -57,24 +57,20 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
 def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     """The bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])
+    fits = site.together("OBL-bias-dims", 3)
     for k, (dim, aim) in enumerate(zip(bias, wanted, strict=True)):
         if same(dim, aim) or (literal(dim) == 1 and k < 3):
             site.ctx.discharged += 1
             continue
-        condition: PrimExpr = EQ(dim, aim)
-        if literal(dim) is None and k < 3:
-            condition = Or(condition, EQ(dim, ONE))
-        held = site.require(
-            "OBL-bias-dims",
-            condition,
+        may_be_one = literal(dim) is None and k < 3
+        fits.require(
+            Or(EQ(dim, aim), EQ(dim, ONE)) if may_be_one else EQ(dim, aim),
             lambda dim=dim, aim=aim: (  # type: ignore[misc]
                 f"the bias {site.of(3)} does not broadcast to {show_shape(wanted)}: "
                 f"{show(dim)} against {show(aim)}"
             ),
-            3,
         )
-        if not held:
-            return
+    fits.settle()
 
 
 _OPTIONS = "scale: expr? = None, causal_mask: str? = None, window_size: expr? = None"
@@ -94,7 +90,7 @@ def attention(
     q, k, v = site.dims(query), site.dims(key), site.dims(value)
     if q is None or k is None or v is None:
         return ranked(4, query.dtype, device)
-    if fits(site, q, k, v) and bias is not None and (b := site.dims(bias)) is not None:
+    if belong(site, q, k, v) and bias is not None and (b := site.dims(bias)) is not None:
         biased(site, q, k, b)
     if v[3] is q[3]:
         return query

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.tir import EQ, Or, PrimExpr
-from rlx.operators.declare import operator
+from rlx.operators import declare
 from rlx.operators.dims import ONE, literal, same
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
@@ -34,6 +35,7 @@ def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | No
         a, b, i, j = b, a, j, i
     lead = len(a) - len(b)
     result: list[PrimExpr] | None = list(a)
+    fits = site.together("OBL-broadcast-dims", j)
     for k, y in enumerate(b, lead):
         x = a[k]
         if same(x, y) or literal(y) == 1:
@@ -42,41 +44,37 @@ def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | No
             site.ctx.discharged += 1
             if result is not None:
                 result[k] = y
-        elif not _equal_or_one(site, (a, b), (x, y), (i, j)):
+        elif not _proved_equal(site, x, y):
+            fits.require(
+                equal_or_one(x, y),
+                lambda x=x, y=y: (  # type: ignore[misc]
+                    f"the shapes {show_shape(a)} {site.of(i)} and {show_shape(b)} {site.of(j)} "
+                    f"do not broadcast: {show(x)} against {show(y)}"
+                ),
+            )
             result = None
+    fits.settle()
     if result is None:
         return None
-    return a if all(map(_is, result, a)) else tuple(result)
+    return a if all(map(operator.is_, result, a)) else tuple(result)
 
 
-def _is(x: object, y: object) -> bool:
-    return x is y
-
-
-def _equal_or_one(
-    site: Site, shapes: tuple[Dims, Dims], pair: tuple[PrimExpr, PrimExpr], at: tuple[int, int]
-) -> bool:
-    """Whether two dimensions are proved equal; if not, it is an obligation that they fit."""
-    x, y = pair
-    if (literal(x) is None or literal(y) is None) and site.ctx.prover.equal(
-        x, y
-    ).status == "proved":
+def _proved_equal(site: Site, x: PrimExpr, y: PrimExpr) -> bool:
+    if literal(x) is not None and literal(y) is not None:
+        return False
+    if site.ctx.prover.equal(x, y).status == "proved":
         site.ctx.discharged += 1
         return True
-    ones = [EQ(dim, ONE) for dim in pair if literal(dim) is None]
-    condition: PrimExpr = EQ(x, y)
-    for one in ones:
-        condition = Or(condition, one)
-    site.require(
-        "OBL-broadcast-dims",
-        condition,
-        lambda: (
-            f"the shapes {show_shape(shapes[0])} {site.of(at[0])} and {show_shape(shapes[1])} {site.of(at[1])} "
-            f"do not broadcast: {show(x)} against {show(y)}"
-        ),
-        at[1],
-    )
     return False
+
+
+def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """That two dimensions are equal, or one of those that is not a literal is 1."""
+    condition: PrimExpr = EQ(a, b)
+    for dim in (a, b):
+        if literal(dim) is None:
+            condition = Or(condition, EQ(dim, ONE))
+    return condition
 
 
 def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
@@ -144,6 +142,6 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
 
 
 for _name in ARITHMETIC.split():
-    operator(f"relax.{_name}", "x1: operand, x2: operand")(binary)
+    declare.operator(f"relax.{_name}", "x1: operand, x2: operand")(binary)
 for _name in COMPARISON.split():
-    operator(f"relax.{_name}", "x1: operand, x2: operand")(comparison)
+    declare.operator(f"relax.{_name}", "x1: operand, x2: operand")(comparison)

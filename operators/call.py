@@ -164,9 +164,10 @@ def reuses(
             continue
         if len(a) != len(b):
             site.fail("OBL-reuse-rank", f"{words}: the ranks differ", 1)
+        alike = site.together("OBL-reuse-shape", 1)
         for x, y in zip(a, b, strict=True):
-            message = partial(str.format, "{}: the shapes differ", words)
-            site.equal("OBL-reuse-shape", x, y, message, 1)
+            alike.equal(x, y, partial(str.format, "{}: the shapes differ", words))
+        alike.settle()
 
 
 @operator(

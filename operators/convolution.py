@@ -105,7 +105,15 @@ def _convolution(count: int) -> Rule:
         if x is None or w is None or not channels(site, x[1], w[1], plan.groups, w[0]):
             return best
         sizes = [
-            positions(site, x[2 + k], w[2 + k], plan.padding[k], plan.strides[k], plan.dilation[k])
+            positions(
+                site,
+                x[2 + k],
+                w[2 + k],
+                plan.padding[k],
+                plan.strides[k],
+                plan.dilation[k],
+                best=best,
+            )
             for k in range(count)
         ]
         return tensor(outer.arrange((x[0], w[0], *sizes), f"NC{axes}"), best.dtype, best.vdevice)

@@ -74,7 +74,9 @@ class Operator:
                 readers = self._plans[shape] = plan(site)
             result: StructInfo = self.rule(site, *[read(site) for read in readers])
         except Violation as violation:
-            ctx.report(violation.code, "error", f"{site.name}: {violation.message}", violation.at)
+            if violation.code is not None:
+                words = f"{site.name}: {violation.message}"
+                ctx.report(violation.code, "error", words, violation.at)
             return violation.best
         return result
 

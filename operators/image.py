@@ -114,11 +114,11 @@ def affine_grid(site: Site, data: TensorStructInfo, size: Expr, align_corners: i
 @rule("OBL-affine", "00000000")
 def transforms(site: Site, dims: Dims, count: int) -> None:
     """The transformation is a matrix of one row for each axis and one column more."""
+    matrix = site.together("OBL-affine-matrix", 0)
     for dim, wanted in zip(dims[1:], (count, count + 1), strict=True):
-        site.equal(
-            "OBL-affine-matrix",
+        matrix.equal(
             dim,
             const(wanted),
             lambda: f"a grid of {count} axes needs {count} by {count + 1} matrices {site.of(0)}",
-            0,
         )
+    matrix.settle()

@@ -9,7 +9,7 @@ from rlx.grammar.dtype import INT32, INT64, VOID
 from rlx.grammar.tir import GE, LT, PrimExpr, type_of
 from rlx.operators.binary import broadcast, shaped
 from rlx.operators.declare import operator
-from rlx.operators.dims import ZERO, const, literal
+from rlx.operators.dims import ZERO, const, literal, same
 from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
@@ -101,19 +101,21 @@ def take(
 def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
     """The indices are within the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
+    enough = site.together("OBL-gather-dims", 1)
     for k, (length, count) in enumerate(zip(a or (), b or (), strict=False)):
-        if k != along and length is not count and literal(length) != literal(count):
-            site.require(
-                "OBL-gather-dims",
-                GE(length, count),
-                lambda k=k, length=length, count=count: (  # type: ignore[misc]
-                    f"along axis {k} there are {show(count)} indices {site.of(1)} for the "
-                    f"length {show(length)} {site.of(0)}"
-                ),
-                1,
-            )
-        elif k != along:
+        if k == along:
+            continue
+        if same(length, count):
             site.ctx.discharged += 1
+            continue
+        enough.require(
+            GE(length, count),
+            lambda k=k, length=length, count=count: (  # type: ignore[misc]
+                f"along axis {k} there are {show(count)} indices {site.of(1)} for the "
+                f"length {show(length)} {site.of(0)}"
+            ),
+        )
+    enough.settle()
 
 
 @operator("relax.gather_elements", "data, indices, axis: int = 0")
@@ -176,17 +178,17 @@ def gather_nd(
 def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
     """The updates have the shape of the places they go to."""
     rank(site, updates, index, len(wanted))
+    alike = site.together("OBL-scatter-updates", index)
     for k, (a, b) in enumerate(zip(wanted, site.dims(updates) or (), strict=False)):
-        site.equal(
-            "OBL-scatter-updates",
+        alike.equal(
             a,
             b,
             lambda k=k, a=a, b=b: (  # type: ignore[misc]
                 f"the updates {site.of(index)} must have the shape {show_shape(wanted)} of {what}: "
                 f"{show(b)} against {show(a)} along axis {k}"
             ),
-            index,
         )
+    alike.settle()
 
 
 @operator(

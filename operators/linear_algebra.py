@@ -100,6 +100,7 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
 def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
     """The length of each label: every axis it names has that length or 1."""
     sizes: dict[str, PrimExpr] = {}
+    lengths = site.together("OBL-einsum-dims", 0)
     for term, dims in zip(terms, shapes, strict=True):
         if len(term) != len(dims):
             site.fail(
@@ -112,13 +113,12 @@ def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, Prim
             if known is None or literal(known) == 1:
                 sizes[label] = dim
             elif literal(dim) != 1:
-                site.equal(
-                    "OBL-einsum-dims",
+                lengths.equal(
                     known,
                     dim,
                     lambda label=label, known=known, dim=dim: (  # type: ignore[misc]
                         f"the axes labelled {label!r} have the lengths {show(known)} and {show(dim)}"
                     ),
-                    0,
                 )
+    lengths.settle()
     return sizes

@@ -32,17 +32,17 @@ def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], in
             f"{show_shape(found)} {site.of(index)}, expected {show_shape(wanted)} {site.of(0)}",
             index,
         )
+    alike = site.together("OBL-loss-dims", index)
     for a, b in zip(wanted, found, strict=True):
-        site.equal(
-            "OBL-loss-dims",
+        alike.equal(
             a,
             b,
             lambda a=a, b=b: (  # type: ignore[misc]
                 f"{show(b)} of {show_shape(found)} {site.of(index)} should be {show(a)} as in "
                 f"{show_shape(wanted)} {site.of(0)}"
             ),
-            index,
         )
+    alike.settle()
 
 
 @operator(

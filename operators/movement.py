@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID
@@ -25,7 +26,7 @@ from rlx.operators.dims import (
 )
 from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show, show_shape
-from rlx.operators.site import OBJECT, Dims, Site
+from rlx.operators.site import OBJECT, Dims, Site, Together
 from rlx.operators.tensors import (
     Tensor,
     agree,
@@ -211,18 +212,18 @@ def expand_dims(site: Site, x: TensorStructInfo, given: tuple[int, ...]) -> Stru
 def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
+    ones = site.together("OBL-squeeze-one", 0)
     for k, dim in enumerate(dims):
         value = literal(dim)
         if k not in given or value not in (None, 1):
             kept.append(dim)
         elif value is None:
-            site.equal(
-                "OBL-squeeze-one",
+            ones.equal(
                 dim,
                 ONE,
                 lambda dim=dim, k=k: f"axis {k} has length {show(dim)} {site.of(0)}, not 1",  # type: ignore[misc]
-                0,
             )
+    ones.settle()
     return tuple(kept)
 
 
@@ -257,12 +258,12 @@ def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | N
     if not known:
         return None
     head, first = known[0]
-    clear = len(known) == len(shapes)
+    lengths = site.together("OBL-concat-dims", 0)
     for other, dims in known[1:]:
-        for k, pair in enumerate(zip(first, dims, strict=True)):
-            if k != along and not _proved_equal(site, pair, k, (head, other)):
-                clear = False
-    if not clear:
+        for k, (a, b) in enumerate(zip(first, dims, strict=True)):
+            if k != along:
+                lengths.equal(a, b, partial(_unequal, (a, b), k, (head, other)))
+    if not lengths.settle() or len(known) < len(shapes) or not _all_proved(site, lengths):
         return None
     if along is None:
         return first
@@ -270,23 +271,14 @@ def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | N
     return (*first[:along], length, *first[along + 1 :])
 
 
-def _proved_equal(
-    site: Site, pair: tuple[PrimExpr, PrimExpr], k: int, tensors: tuple[Tensor, Tensor]
-) -> bool:
-    a, b = pair
-    if same(a, b):
-        site.ctx.discharged += 1
-        return True
-    site.require(
-        "OBL-concat-dims",
-        EQ(a, b),
-        lambda: (
-            f"the lengths along axis {k} differ: {show(a)} of {show(tensors[0])} and "
-            f"{show(b)} of {show(tensors[1])}"
-        ),
-        0,
-    )
-    return site.ctx.prover.equal(a, b).status == "proved"
+def _all_proved(site: Site, lengths: Together) -> bool:
+    """Whether what has been asked for holds always."""
+    return all(site.ctx.prover.always(c).status == "proved" for c, _ in lengths.open)
+
+
+def _unequal(pair: tuple[PrimExpr, PrimExpr], k: int, tensors: tuple[Tensor, Tensor]) -> str:
+    (a, b), (head, other) = pair, tensors
+    return f"the lengths along axis {k} differ: {show(a)} of {show(head)} and {show(b)} of {show(other)}"
 
 
 def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
@@ -408,22 +400,20 @@ def expands(site: Site, dims: Dims, wanted: Dims, index: int, best: Tensor) -> N
             index,
             best,
         )
+    fits = site.together("OBL-expand-dims", index)
     for dim, aim in zip(dims[::-1], wanted[::-1], strict=False):
         if same(dim, aim) or literal(dim) == 1:
             site.ctx.discharged += 1
             continue
-        condition: PrimExpr = EQ(dim, aim)
-        if literal(dim) is None:
-            condition = Or(condition, EQ(dim, ONE))
-        site.require(
-            "OBL-expand-dims",
-            condition,
+        one = EQ(dim, ONE)
+        fits.require(
+            EQ(dim, aim) if literal(dim) is not None else Or(EQ(dim, aim), one),
             lambda dim=dim, aim=aim: (  # type: ignore[misc]
                 f"{show_shape(dims)} {site.of(index)} does not broadcast to "
                 f"{show_shape(wanted)}: {show(dim)} against {show(aim)}"
             ),
-            index,
         )
+    fits.settle()
 
 
 @operator("relax.collapse_sum_to", "data, shape: shape")

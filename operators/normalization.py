@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
@@ -23,19 +24,18 @@ def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequenc
     for index, parameter in enumerate(parameters, 1):
         rank(site, parameter, index, len(over))
         found = site.dims(parameter)
-        for k, length in zip(over, found or (), strict=True) if found is not None else ():
-            if dims is None:
-                continue
-            site.equal(
-                "OBL-scale-length",
-                dims[k],
-                length,
-                lambda k=k, length=length, index=index: (  # type: ignore[misc]
-                    f"{show(length)} {site.of(index)} for axis {k} of length "
-                    f"{show(dims[k])} {site.of(0)}"
-                ),
-                index,
-            )
+        if dims is None or found is None:
+            continue
+        fits = site.together("OBL-scale-length", index)
+        for k, length in zip(over, found, strict=True):
+            fits.equal(dims[k], length, partial(_misfit, site, index, k, (dims[k], length)))
+        if not fits.settle():
+            return
+
+
+def _misfit(site: Site, index: int, k: int, lengths: tuple[PrimExpr, PrimExpr]) -> str:
+    wanted, found = map(show, lengths)
+    return f"{found} {site.of(index)} for axis {k} of length {wanted} {site.of(0)}"
 
 
 def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:

@@ -42,7 +42,14 @@ def _pool(count: int) -> Rule:
         x = inner.canonical(dims, axes)
         found = [
             positions(
-                site, x[2 + k], const(sizes[k]), pads[k], steps[k], spacing[k], bool(ceil_mode)
+                site,
+                x[2 + k],
+                const(sizes[k]),
+                pads[k],
+                steps[k],
+                spacing[k],
+                bool(ceil_mode),
+                best,
             )
             for k in range(count)
         ]

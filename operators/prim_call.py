@@ -119,7 +119,7 @@ class Matching:
 
     def __init__(self, site: Site, func: Expr) -> None:
         self.site, self.func = site, func
-        self.binding: dict[tir.Var, PrimExpr] = {}
+        self.binding: dict[tir.Var | ast.Var, PrimExpr | Expr] = {}
         self.pairs: list[Pair] = []
 
     def match(self, param: tir.Var, buffer: Buffer | None, value: StructInfo, name: str) -> None:
@@ -183,12 +183,11 @@ def jointly(site: Site, func: Expr, matching: Matching) -> None:
     """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
     from rlx.solver.order import substitute_prim
 
-    images: dict[tir.Var | ast.Var, PrimExpr | Expr] = {**matching.binding}
     open_pairs: list[Pair] = []
     conditions: list[PrimExpr] = []
     shown: list[Pair] = []
     for dim, given, where in matching.pairs:
-        meant = substitute_prim(dim, images) if images else dim
+        meant = substitute_prim(dim, matching.binding) if matching.binding else dim
         if same(meant, given):
             site.ctx.discharged += 1
         elif _unbound(dim, matching):

@@ -20,9 +20,12 @@ Dims = tuple[PrimExpr, ...]
 
 
 class Violation(Exception):
-    """A premise that certainly fails: one error, and the struct info that is still certain."""
+    """A premise that certainly fails: one error, and the struct info that is still certain.
 
-    def __init__(self, code: str, message: str, at: Place, best: StructInfo) -> None:
+    ``code`` is None where the error has been reported and only the way out is left.
+    """
+
+    def __init__(self, code: str | None, message: str, at: Place, best: StructInfo) -> None:
         super().__init__(message)
         self.code, self.message, self.at, self.best = code, message, at, best
 
@@ -70,6 +73,16 @@ class Site:
         """
         raise Violation(code, message, at, best)
 
+    def stop(self, best: StructInfo = OBJECT) -> NoReturn:
+        """Give up after an obligation that never holds.
+
+        Raises
+        ------
+        Violation
+            Always; nothing more is reported.
+        """
+        raise Violation(None, "", None, best)
+
     def warn(self, code: str, message: str, at: Place = None) -> None:
         """Report what may go wrong."""
         self.ctx.report(code, "warning", f"{self.name}: {message}", at)
@@ -92,6 +105,10 @@ class Site:
             self.ctx.discharged += 1
             return True
         return self.require(code, EQ(a, b), message, at)
+
+    def together(self, code: str, at: Place = None) -> Together:
+        """Obligations of one premise, to be judged as one."""
+        return Together(self, code, at)
 
     @property
     def name(self) -> str:
@@ -116,6 +133,46 @@ class Site:
             return self.call.args[index]
         value = self.call.attrs.get(self.operator.parameters[index].name)
         return value if isinstance(value, ast.Expr) else None
+
+
+class Together:
+    """Obligations of one premise over several dimensions: one question, at most one diagnostic."""
+
+    __slots__ = ("at", "code", "open", "site")
+
+    def __init__(self, site: Site, code: str, at: Place) -> None:
+        self.site, self.code, self.at = site, code, at
+        self.open: list[tuple[PrimExpr, Callable[[], str]]] = []
+
+    def equal(self, a: PrimExpr, b: PrimExpr, message: Callable[[], str]) -> None:
+        """Two dimensions are equal."""
+        if same(a, b):
+            self.site.ctx.discharged += 1
+        else:
+            self.open.append((EQ(a, b), message))
+
+    def require(self, condition: PrimExpr, message: Callable[[], str]) -> None:
+        """A condition holds."""
+        self.open.append((condition, message))
+
+    def settle(self) -> bool:
+        """Judge all of them; False if they never hold together."""
+        if not self.open:
+            return True
+        conditions = [condition for condition, _ in self.open]
+        return self.site.require(self.code, conditions, self._message, self.at)
+
+    def _message(self) -> str:
+        """The words of the first that never holds, else of the first that is not proved."""
+        prover = self.site.ctx.prover
+        if len(self.open) > 1:
+            for condition, message in self.open:
+                if prover.never(condition).status == "proved":
+                    return message()
+            for condition, message in self.open:
+                if prover.always(condition).status != "proved":
+                    return message()
+        return self.open[0][1]()
 
 
 def _known(ndim: int) -> int | None:

@@ -234,13 +234,13 @@ def slice_scatter(
 @rule("OBL-replace", "00000000")
 def replaced(site: Site, wanted: Dims, found: Dims) -> None:
     """What replaces a slice has its shape."""
+    alike = site.together("OBL-replace-dims", 1)
     for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
-        site.equal(
-            "OBL-replace-dims",
+        alike.equal(
             a,
             b,
             lambda k=k, a=a, b=b: (  # type: ignore[misc]
                 f"axis {k} of the slice has length {show(a)}, but {show(b)} {site.of(1)}"
             ),
-            1,
         )
+    alike.settle()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.dims import ZERO, add, const, floordiv, literal, mul, sub
 from rlx.operators.messages import show
-from rlx.operators.site import Site
+from rlx.operators.site import OBJECT, Site
 from rlx.spec.registry import rule
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
@@ -50,6 +51,7 @@ def positions(
     stride: int,
     dilation: int,
     ceil: bool = False,
+    best: StructInfo = OBJECT,
 ) -> PrimExpr:
     """How many positions a window has along an axis; not fewer than none."""
     reach = add(mul(sub(window, const(1)), const(dilation)), const(1))
@@ -63,7 +65,7 @@ def positions(
     if result is length or (literal(result) or 0) > 0:
         site.ctx.discharged += 1
         return result
-    site.require(
+    held = site.require(
         "OBL-output-size",
         GE(result, ZERO),
         lambda: (
@@ -72,4 +74,6 @@ def positions(
         ),
         0,
     )
+    if not held:
+        site.stop(best)
     return result

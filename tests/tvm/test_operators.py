@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 import tvm
+import tvm.relax.op.vm
 from tvm import relax, tirx
-from tvm.relax.op import vm as _vm  # registers relax.op.vm
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Constant,
+    ObjectStructInfo,
     PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
@@ -23,8 +24,8 @@ from rlx.grammar.ast import (
 from rlx.grammar.printer import show
 from rlx.operators.registry import FAMILIES
 from rlx.solver.evaluate import UndefinedError, evaluate
+from tests.operators.context import derive, k, m, n
 
-from ..operators.context import Recorder, derive, k, m, n
 from .operator_cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
 from .translate import Translation
 
@@ -44,8 +45,15 @@ WITHOUT_CALL = {
     "invoke_pure_closure",
     "make_closure",
     "vm.call_tir_dyn",
+    "dist.annotate_sharding",
+    "dist.call_tir_local_view",
+    "dist.redistribute",
+    "dist.redistribute_replica_to_shard",
+    "nn.attention_bias",
+    "layout_transform",
 }
-"""Their result is what the call declares: nothing is derived that could differ."""
+"""Their result is what the call declares; or they are distributed, which is opaque here; ``attention_bias``
+is what ``attention`` with a bias becomes, and an index map is opaque."""
 
 
 class Caller:
@@ -86,6 +94,8 @@ class Caller:
                 return relax.ShapeType(ndim=ndim)
             case ShapeStructInfo(values=values):
                 return relax.ShapeType([self.prim(v) for v in values or ()])
+            case ObjectStructInfo():
+                return relax.AnyType()
         raise TypeError(f"no TVM form for {info!r}")
 
     def shape_variable(self, holder: ast.Var) -> Any:
@@ -100,6 +110,10 @@ class Caller:
                 return self.variable(value)
             case ast.Var():
                 return self.shape_variable(value)
+            case ShapeExpr(values=values):
+                return relax.ShapeExpr([self.prim(v) for v in values])
+            case ast.VDevice(target=target):
+                return relax.VDevice(target)
             case Constant(data=data):
                 return relax.const(data.value, str(data.dtype))
             case tir.PrimExpr():
@@ -111,14 +125,18 @@ class Caller:
         return value
 
     def call(self, name: str, args: tuple[Any, ...], attrs: Mapping[str, Any]) -> Any:
-        function: Any = relax.op
-        for part in name.split("."):
-            function = getattr(function, part)
         given = [self.argument(a) for a in args]
-        if name in ("take", "one_hot", "add", "less", "multiply"):
+        if name in ("take", "one_hot", "add", "less", "multiply") or name.startswith("inspect."):
             given = [relax.prim_value(a) if isinstance(a, int) else a for a in given]
         if name == "index_tensor" or name == "index_put":
             given[1] = list(given[1].fields)
+        if name.startswith("inspect."):
+            return relax.Call(tvm.ir.Op.get(f"relax.{name}"), given)
+        if name == "hint_on_device":
+            return relax.op.hint_on_device(*given, tvm.device("cpu"))
+        function: Any = relax.op
+        for part in name.split("."):
+            function = getattr(function, part)
         return function(*given, **{key: self.argument(v) for key, v in attrs.items()})
 
 
