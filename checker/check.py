@@ -68,7 +68,7 @@ def check_modules(
     found
         What is known to be wrong already: syntax errors.
     """
-    from rlx.checker.derive import derive
+    from rlx.checker.derive import derive, propagate_vdevices
     from rlx.checker.normalize import normalize
     from rlx.checker.well_formed import well_formed
 
@@ -83,6 +83,10 @@ def check_modules(
         derivation = derive(normal[-1], unknown_operators)
         diagnostics += derivation.diagnostics
         info.update(derivation.info)
+        if normal[-1].global_infos.get("vdevice"):
+            placement = propagate_vdevices(normal[-1], derivation.info)
+            diagnostics += placement.diagnostics
+            info.update(placement.info)
         proved += derivation.proved
         refuted += derivation.refuted
         unknown += derivation.unknown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlx.checker.derive.devices import Placement, propagate_vdevices
 from rlx.checker.derive.module import Derivation, derive
 
-__all__ = ["Derivation", "derive"]
+__all__ = ["Derivation", "Placement", "derive", "propagate_vdevices"]

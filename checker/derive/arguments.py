@@ -42,7 +42,10 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
         if given is wanted or node.args[index] in state.poison:
             continue
         if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
-            _check_argument(state, node, index, given, wanted, nameless)
+            result = policy.mismatch(state, given, wanted, nameless)
+            if result is not None:
+                named_by = function.params[index] if nameless else wanted
+                _blame(state, node, index, named_by, result)
     return instance
 
 
@@ -74,32 +77,15 @@ def _dimensions(info: StructInfo) -> tuple[tir.PrimExpr, ...]:
     return free_shape_vars(info)
 
 
-def _check_argument(
-    state: State,
-    node: ast.Call,
-    index: int,
-    found: StructInfo,
-    wanted: StructInfo,
-    fresh: Sequence[tir.Var],
+def _blame(
+    state: State, node: ast.Call, index: int, wanted: StructInfo, result: Compatibility
 ) -> None:
-    result = policy.mismatch(state, found, wanted, fresh)
-    if result is None:
-        return
+    """Report an argument; in lowered code, what is merely unknown is only counted."""
     if state.effects.lowered and policy.unknown_only(result):
         state.effects.unchecked += 1
         return
-    _report(state, node, index, found, wanted, result)
-
-
-def _report(
-    state: State,
-    node: ast.Call,
-    index: int,
-    found: StructInfo,
-    wanted: StructInfo,
-    result: Compatibility,
-) -> None:
     arg = node.args[index]
+    found = state.info_of[arg]
     extra = policy.explained(result)
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
     argument = f"argument {index} of {callee(node.op)}"

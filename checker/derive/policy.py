@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rlx.checker.derive.words import show, values
 from rlx.grammar import tir
-from rlx.grammar.ast import StructInfo
+from rlx.grammar.ast import StructInfo, TensorStructInfo, VDevice
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Node
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars
@@ -83,10 +83,18 @@ def mismatch(
     ``fresh`` are shape variables that stand for something although no text binds them. Also None where an annotation mentions a shape variable that is not in scope: that is well-formedness'
     to report, and nothing follows from such an annotation.
     """
-    result = compatibility(found, wanted, state.prover)
+    result = compatibility(found, _unplaced(found, wanted), state.prover)
     if result.kind == "compatible" or not _meaningful(state, fresh, found, wanted):
         return None
     return result
+
+
+def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
+    """What is expected, without the device if none is known yet: propagation finds it afterwards."""
+    match found, wanted:
+        case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice()):
+            return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
+    return wanted
 
 
 def _meaningful(state: State, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:

@@ -1,0 +1,109 @@
+"""VDEV: where tensors are."""
+
+from __future__ import annotations
+
+from rlx.checker.derive import propagate_vdevices
+from rlx.grammar import ast
+from rlx.grammar.printer import show
+
+from .programs import Derived, module
+
+INFOS = 'I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice("cuda", 0)]})'
+LOCAL, REMOTE = 'R.Tensor((4,), "float32", "llvm:0")', 'R.Tensor((4,), "float32", "cuda:0")'
+ANY = 'R.Tensor((4,), "float32")'
+
+
+def placed(function: str, infos: str = INFOS) -> tuple[Derived, dict[str, str], list[str]]:
+    """The program, devices by variable, and the codes of what propagation reports."""
+    derived = module(infos, function)
+    placement = propagate_vdevices(derived.module, derived.derivation.info)
+    where = {
+        node.name_hint: show(info.vdevice)
+        for node, info in {**derived.derivation.info, **placement.info}.items()
+        if isinstance(node, ast.Var)
+        and isinstance(info, ast.TensorStructInfo)
+        and info.vdevice is not None
+    }
+    return derived, where, [d.code for d in placement.diagnostics]
+
+
+def test_an_argument_places_results_and_other_arguments() -> None:
+    derived, where, codes = placed(
+        f"""
+        @R.function
+        def main(x: {REMOTE}, y: {ANY}, z: {ANY}) -> {ANY}:
+            a = R.add(y, z)
+            b = R.multiply(a, x)
+            c = R.concat((b, z), axis=0)
+            return b
+        """
+    )
+    assert codes == []
+    assert derived.codes == []
+    assert set(where) == set("xyzabc")
+    assert len(set(where.values())) == 1
+
+
+def test_a_result_places_the_body_through_branches() -> None:
+    derived, where, codes = placed(
+        f"""
+        @R.function
+        def main(x: {ANY}, c: R.Tensor((), "bool")) -> {LOCAL}:
+            if c:
+                y = R.exp(x)
+            else:
+                y = R.match_cast(x, {ANY})
+            return y
+        """
+    )
+    assert codes == []
+    assert derived.codes == []
+    assert {"x", "y"} <= set(where)
+    assert "c" not in where
+
+
+def test_ledger_47_a_transfer_leaves_its_argument_where_it_is() -> None:
+    # By the letter the argument of to_vdevice would have to be on the device it is copied to.
+    _, where, codes = placed(
+        f"""
+        @R.function
+        def main(x: {LOCAL}) -> {REMOTE}:
+            y = R.to_vdevice(x, "cuda:0")
+            z = R.exp(y)
+            return z
+        """
+    )
+    assert codes == []
+    assert where["x"] != where["y"] == where["z"]
+
+
+def test_two_devices_at_once() -> None:
+    derived, _, codes = placed(
+        f"""
+        @R.function
+        def main(x: {LOCAL}, y: {REMOTE}) -> {ANY}:
+            a = R.exp(x)
+            b = R.exp(y)
+            return R.add(a, b)
+        """
+    )
+    assert derived.codes == ["error OBL-place-vdevice"]
+    assert codes == []
+
+
+def test_a_result_on_another_device() -> None:
+    _, _, codes = placed(
+        f"""
+        @R.function
+        def main(x: {ANY}, y: {LOCAL}) -> {REMOTE}:
+            a = R.add(x, y)
+            b = R.exp(x)
+            return b
+        """
+    )
+    assert codes == ["VDEV-propagate-agree"]
+
+
+def test_a_module_without_devices_is_left_alone() -> None:
+    derived = module(f"@R.function\ndef main(x: {ANY}) -> {ANY}:\n    return x")
+    assert propagate_vdevices(derived.module, derived.derivation.info).info == {}
