@@ -11,7 +11,7 @@ from rlx.grammar.coerce import BARE_INFOS, Coerce
 from rlx.grammar.lalr import Action, Entry, Rejected, tables
 from rlx.grammar.neutral import Form, Keyword, Name, Sequence, Slice, describe
 from rlx.grammar.scope import Scope
-from rlx.grammar.words import ALIASES, FORMS, METHODS, Arguments
+from rlx.grammar.words import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
 
 _ESCAPE = re.compile(
     r"\\(?:([\\'\"abfnrtv\n])|([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))"
@@ -271,7 +271,7 @@ class Expressions:
                 arguments.head = head
                 return form(self, arguments)
         if word == "R":
-            return self._operator("relax." + rest, arguments)
+            return self._operator("relax." + PROTOTYPE_OPERATORS.get(rest, rest), arguments)
         if word in self.scope.modules and "." not in rest:
             where = (start, start + len(head))
             return self._call_expr(self.scope.global_var(rest, where), arguments)

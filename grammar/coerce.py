@@ -257,7 +257,7 @@ class Coerce:
         """As a data type: ``"float32"``, ``R.dtype("float32")``, ``T.float32``, ``None`` for unknown."""
         value, start, end = entry
         match value:
-            case None | Wildcard():
+            case None | Wildcard() | Name(text="_"):
                 return dtype("")
             case DataType():
                 return value

@@ -399,9 +399,10 @@ class Statements(PrimStatements):
         var = self._new_var(name, info, info_span, where)
         binding: ast.Binding
         if isinstance(found, Cast):
-            bound = self.scope.bind_shapes([found.info])
+            target = found.under(info)
+            bound = self.scope.bind_shapes([target])
             binding = ast.MatchCast(
-                var, found.value, found.info, bound, found.value_span, found.info_span, span
+                var, found.value, target, bound, found.value_span, found.info_span, span
             )
         else:
             expr = self._value(info, value)

@@ -12,7 +12,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, Wildcard, describe
-from rlx.grammar.node import Span
+from rlx.grammar.node import Span, replace
 from rlx.grammar.scope import bind_callable
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ ALIASES = {"relax": "R", "tir": "T", "tirx": "T"}
 """Module names that other texts use for `R` and `T`."""
 
 METHODS = {"astype": "relax.astype", "reshape": "relax.reshape"}
+
+PROTOTYPE_OPERATORS = {"dot": "matmul", "ewise_add": "add"}
+"""Operators that 2022 named otherwise."""
 
 TYPE_ARGUMENTS = ("out_sinfo", "sinfo_args", "out_ty", "ty_args", "type_args")
 """Keywords that carry type arguments, oldest last but one."""
@@ -451,7 +454,10 @@ def _is_prototype(actions: Expressions, a: Arguments) -> bool:
 
 
 def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
-    """`R.call_tir((n, m), f, [x])` of 2022: the data type is that of the annotation, if there is one."""
+    """`R.call_tir((n, m), f, [x])` of 2022: the data type is that of the annotation, if there is one.
+
+    A function named by a string is a packed one.
+    """
     out, callee, arguments = a.positional[:3]
     shapes = [out]
     if isinstance(out[0], Sequence) and out[0].items:
@@ -466,8 +472,9 @@ def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
         _argument_tuple(actions, arguments),
         *(actions.coerce.expr(_as_shape(actions, entry)) for entry in extra),
     )
+    name = "call_dps_packed" if isinstance(callee[0], str) else a.head[2:]
     return ast.Call(
-        ast.op("relax." + a.head[2:]),
+        ast.op("relax." + name),
         args,
         (info,),
         {},
@@ -497,17 +504,36 @@ def _prototype_info(actions: Expressions, entry: Entry) -> ast.StructInfo:
 
 
 class Cast:
-    """`R.match_cast(value, info)`, before its statement makes a binding of it."""
+    """`R.match_cast(value, info)`, before its statement makes a binding of it.
 
-    __slots__ = ("info", "info_span", "value", "value_span")
+    Where ``shape_only``, the text says nothing of the data type, and the annotation of the variable does.
+    """
+
+    __slots__ = ("info", "info_span", "shape_only", "value", "value_span")
 
     def __init__(
-        self, value: ast.Expr, info: ast.StructInfo, value_span: Span, info_span: Span
+        self,
+        value: ast.Expr,
+        info: ast.StructInfo,
+        value_span: Span,
+        info_span: Span,
+        shape_only: bool = False,
     ) -> None:
         self.value = value
         self.info = info
         self.value_span = value_span
         self.info_span = info_span
+        self.shape_only = shape_only
+
+    def under(self, annotation: ast.StructInfo | None) -> ast.StructInfo:
+        """What the value is cast to, given the annotation of the variable."""
+        match self.info, annotation:
+            case (
+                ast.TensorStructInfo(dtype=own) as info,
+                ast.TensorStructInfo(dtype=data_type),
+            ) if self.shape_only and own.is_void:
+                return replace(info, dtype=data_type)
+        return self.info
 
 
 @form("R.match_cast")
@@ -538,8 +564,16 @@ def match_shape(actions: Expressions, a: Arguments) -> Cast:
         info = ast.ShapeStructInfo(values, len(values), where)
     else:
         shape_expr = ast.ShapeExpr(values, where)
-        info = ast.TensorStructInfo(shape_expr, VOID, len(values), None, where)
-    return Cast(found, info, (value[1], value[2]), where)
+        info = ast.TensorStructInfo(shape_expr, _element_type(found), len(values), None, where)
+    return Cast(found, info, (value[1], value[2]), where, shape_only=True)
+
+
+def _element_type(value: ast.Expr) -> DataType:
+    """The data type that the annotation of a variable gives; matching a shape keeps it."""
+    match value:
+        case ast.Var(struct_info_annotation=ast.TensorStructInfo(dtype=data_type)):
+            return data_type
+    return VOID
 
 
 def is_shape(value: ast.Expr) -> bool:
