@@ -49,6 +49,7 @@ def _readers(site: Site) -> Iterator[Reader]:
             yield lambda at: at.call.sinfo_args
         elif parameter.variadic:
             yield _rest(convert, parameter, index)
+            given = index  # nothing positional is left for the parameters behind it
         elif index < given:
             if parameter.name in call.attrs:
                 site.fail("D14-arity", f"{parameter.name} is given twice", index)

@@ -21,7 +21,7 @@ from rlx.spec.registry import rule
 def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
     """The data's channels are the weight's input channels of all groups, and the groups divide the output's."""
     each = mul(weight, const(groups))
-    held = site.equal(
+    return divided(site, out, groups, "output channels") and site.equal(
         "OBL-channels-input",
         data,
         each,
@@ -31,7 +31,6 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
         ),
         1,
     )
-    return held and divided(site, out, groups, "output channels")
 
 
 @rule("OBL-groups", "00000000")

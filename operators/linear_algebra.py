@@ -77,6 +77,12 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     if len(known) < len(shapes) or any("..." in term for term in (*inputs, output)):
         return ranked(None if "..." in output else len(output), kind, device)
     sizes = labelled(site, inputs, known)
+    strange = [label for label in output if label not in sizes]
+    if strange:
+        site.fail(
+            "OBL-einsum-terms",
+            f"no term of {subscripts!r} has the label {strange[0]!r} of the result",
+        )
     return tensor([sizes[label] for label in output], kind, device)
 
 

@@ -120,6 +120,7 @@ def _sites(translation: Translation, info: Any, theirs: Any, ours: Any) -> Itera
     name = var.name_hint
     if isinstance(function, tir.PrimFunc):
         found = info.get(var)
+        translation.learn_scalars(their_function.params, function.params)
         translation.learn(their_var.ty, found)
         yield Site(name, "PrimFunc", their_var.ty, found)
         return

@@ -24,9 +24,9 @@ from rlx.grammar.ast import (
 from rlx.grammar.printer import show
 from rlx.operators.registry import FAMILIES
 from rlx.solver.evaluate import UndefinedError, evaluate
+from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
 from tests.operators.context import derive, k, m, n
 
-from .operator_cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
 from .translate import Translation
 
 POINTS = [(8, 3, 5), (12, 11, 4), (16, 16, 9), (32, 5, 6)]

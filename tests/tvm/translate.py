@@ -81,6 +81,11 @@ class Translation:
                 for their_param, param in zip(theirs.params or (), params, strict=False):
                     self.learn(their_param, param)
 
+    def learn_scalars(self, theirs: Any, ours: tuple[tir.Var, ...]) -> None:
+        """Take from the parameters of a PrimFunc which of TVM's scalars is which of ours."""
+        for their_param, param in zip(theirs, ours, strict=True):
+            self.shape_vars.setdefault(their_param, param)
+
     def _learn_dims(self, theirs: Any, ours: tuple[PrimExpr, ...]) -> None:
         for their_dim, dim in zip(theirs, ours, strict=False):
             if isinstance(dim, tir.Var) and _is(their_dim, "Var"):
@@ -127,6 +132,10 @@ def _func(t: Translation, theirs: Any) -> StructInfo:
     return ast.FuncStructInfo(params, t.info(theirs.ret), theirs.purity, rule)
 
 
+def _distributed(t: Translation, theirs: Any) -> StructInfo:
+    return t.info(theirs.tensor_ty)
+
+
 def _opaque(t: Translation, theirs: Any) -> StructInfo:
     return ast.ObjectStructInfo()
 
@@ -135,6 +144,7 @@ INFOS: dict[str, Callable[[Translation, Any], StructInfo]] = {
     "TensorType": _tensor,
     "ShapeType": _shape,
     "FuncType": _func,
+    "DTensorType": _distributed,
     "TupleType": lambda t, theirs: ast.TupleStructInfo(tuple(map(t.info, theirs.fields))),
     "PrimType": lambda t, theirs: ast.PrimStructInfo(dtype(str(theirs.dtype))),
 }

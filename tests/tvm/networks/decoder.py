@@ -68,10 +68,9 @@ class Decoder(nn.Module):
         x = self.embedding(ids)
         for layer in self.layers:
             x = layer(x, mask, total)
-        length = x.shape[1]
         last = op.tensor_expr_op(
             lambda t: tvm.te.compute(
-                (1, 1, t.shape[2]), lambda i, _, k: t[i, length - 1, k], name="last"
+                (1, 1, t.shape[2]), lambda i, _, k: t[i, t.shape[1] - 1, k], name="last"
             ),
             "last",
             [x],

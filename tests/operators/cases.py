@@ -1,7 +1,7 @@
-"""Calls of every operator that both sides derive: names, arguments, keyword arguments.
+"""Calls of every operator: names, arguments, keyword arguments; some legal, some not.
 
-Arguments are struct infos (of variables), tuples of them, and plain values. ``LEGAL`` are calls whose derived
-struct info must be the same; ``DIFFERENT`` those where it is not, with the reason; ``ILLEGAL`` those both refuse.
+Arguments are struct infos (of variables), tuples of them, and plain values. TVM
+derives the same struct info of ``LEGAL`` calls, another of ``DIFFERENT`` ones; it refuses ``ILLEGAL`` calls as well.
 """
 
 from __future__ import annotations
