@@ -11,6 +11,7 @@ from rlx.solver.context import Range, State
 from rlx.solver.engine import Engine
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.poly import OutOfFuelError
+from rlx.solver.rebuild import rebuilt
 from rlx.solver.samples import Samples
 from rlx.solver.search import Tape
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
@@ -20,10 +21,10 @@ _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
 _SMT_DEGREE = 40
 _PORTFOLIO = (
+    ("normalized", 300_000),
     ("purified", 400_000),
-    ("raw", 800_000),
-    ("split", 1_500_000),
-    ("purified", 4_000_000),
+    ("raw", 600_000),
+    ("split", 800_000),
 )
 
 
@@ -141,24 +142,33 @@ class Question:
 
     # SMT
 
-    def query(self) -> smt.Query:
-        """The question for an SMT solver."""
+    def query(self, normalized: bool = False) -> smt.Query:
+        """The question for an SMT solver, with the goal as it is or in normal form."""
+        goal = self._normalized() if normalized else self.goal
         defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
         return smt.Query(
             self.variables,
             self.ranges,
             (*self.facts, *defined),
-            self.goal,
-            frozenset(self._positive_divisors()),
+            goal,
+            frozenset(self._positive_divisors(goal)),
         )
 
-    def _positive_divisors(self) -> Iterator[PrimExpr]:
+    def _normalized(self) -> PrimExpr:
+        try:
+            engine = self.engine()
+            found = rebuilt(engine, normal_form.condition(engine, self.goal))
+        except (OutOfFuelError, RecursionError):
+            return self.goal
+        return self.goal if found is None else found
+
+    def _positive_divisors(self, goal: PrimExpr) -> Iterator[PrimExpr]:
         try:
             engine = self.engine()
         except (OutOfFuelError, RecursionError):
             engine = Engine(FUEL)
         engine.fuel = FUEL
-        for node in walk.topological(self.goal, *self.facts):
+        for node in walk.topological(goal, *self.facts):
             if isinstance(node, walk.DIVISIONS):
                 if isinstance(node.b, tir.IntImm):
                     if node.b.value > 0:
@@ -180,10 +190,13 @@ class Question:
         if self.tape().degree > _SMT_DEGREE:
             self.tried.append("a power is too high for SMT")
             return None
-        query = self.query()
+        original = self.query()
         names = [f"v{i}" for i in range(len(self.variables))]
         for style, rlimit in _PORTFOLIO:
-            answer = smt.solve(smt.encode(query, style), rlimit, names)
+            normalized = style == "normalized"
+            query = self.query(normalized=True) if normalized else original
+            text = smt.encode(query, "purified" if normalized else style)
+            answer = smt.solve(text, rlimit, names)
             if answer.status == "unsat":
                 return Proved(f"smt: {style}", tuple(self.divisors))
             if answer.status == "sat":

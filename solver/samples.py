@@ -10,6 +10,8 @@ from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, Poly
 from rlx.solver.search import Point, Tape
 
+_EFFORT = 30_000
+
 
 class Samples:
     """The points of a question: its tape ends with the goal, the roots before it are facts."""
@@ -40,7 +42,7 @@ class Samples:
 
     def shrink(self, point: Point) -> Point:
         """A smaller point of the same kind."""
-        return search.smaller(point, self._ranges, self._admissible)
+        return search.smaller(point, self._ranges, self._admissible, _EFFORT // len(self._tape))
 
     def _admissible(self, point: Point) -> bool:
         return self._in_range(point) and self.refutes(point)
