@@ -45,7 +45,8 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
             result = policy.mismatch(state, given, wanted, nameless)
             if result is not None:
                 named_by = function.params[index] if nameless else wanted
-                _blame(state, node, index, named_by, result)
+                guess = result.kind == "possible" and _mentions(result, instance.unbound)
+                _blame(state, node, index, named_by, result, guess)
     return instance
 
 
@@ -77,25 +78,41 @@ def _dimensions(info: StructInfo) -> tuple[tir.PrimExpr, ...]:
     return free_shape_vars(info)
 
 
+def _mentions(result: Compatibility, variables: Sequence[tir.Var]) -> bool:
+    """Whether it comes down to variables of the callee that no argument says."""
+    if result.relation is None or result.reason is None or not variables:
+        return False
+    return not set(variables).isdisjoint(free_shape_vars(result.reason.wanted))
+
+
 def _blame(
-    state: State, node: ast.Call, index: int, wanted: StructInfo, result: Compatibility
+    state: State,
+    node: ast.Call,
+    index: int,
+    wanted: StructInfo,
+    result: Compatibility,
+    guess: bool,
 ) -> None:
-    """Report an argument; in lowered code, what is merely unknown is only counted."""
-    if state.effects.lowered and policy.unknown_only(result):
+    """Report an argument; in lowered code, what is merely unknown is only counted.
+
+    ``guess`` says that the parameter speaks of variables that no argument says.
+    """
+    if state.effects.lowered and (guess or policy.unknown_only(result)):
         state.effects.unchecked += 1
         return
     arg = node.args[index]
     found = state.info_of[arg]
-    extra = policy.explained(result)
+    extra = {} if guess else policy.explained(result)
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
+    if guess:
+        extra["notes"] = ("no argument says its shape variables",)
     argument = f"argument {index} of {callee(node.op)}"
     severity = "error" if result.kind == "incompatible" else "warning"
     if severity == "error":
         message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
     elif policy.unknown_only(result):
-        message = (
-            f"{show(found)} is all that is known of {argument}, but {show(wanted)} is expected"
-        )
+        known = f"{show(found)} is all that is known of {argument}"
+        message = f"{known}, but {show(wanted)} is expected"
     else:
         message = f"{argument} is {show(found)}, which may not be the {show(wanted)} expected"
     if severity == "warning":

@@ -101,6 +101,17 @@ def test_a_rank_is_not_enough_where_dimensions_have_to_agree(b: str) -> None:
     assert set(derived.codes) == {"warning D14-argument"}
 
 
+def test_dimensions_that_no_argument_says() -> None:
+    callee = """
+    @R.function(private=True)
+    def f(a: R.Tensor(("n", 1)), b: R.Tensor(("2 * n",))) -> R.Object:
+        return a
+    """
+    derived = calling(callee, '(x: R.Tensor(ndim=2), y: R.Tensor(("m",)))', "cls.f(x, y)")
+    assert derived.codes == ["warning D14-argument"] * 2
+    assert derived.derivation.diagnostics[1].notes == ("no argument says its shape variables",)
+
+
 def test_a_conflict_does_not_hide_another_mistake() -> None:
     callee = """
     @R.function(private=True)
