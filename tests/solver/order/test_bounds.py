@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.grammar.ast import FuncStructInfo, StructInfo, Var
-from rlx.solver.order import glb, lub, subtype
+from rlx.solver.order import free_shape_vars, glb, lub, subtype
 from tests.solver.order.build import (
     add,
     func,
@@ -169,3 +169,14 @@ def test_generic_functions_have_no_least_upper_bound() -> None:
     assert isinstance(found, FuncStructInfo)
     assert subtype(found, at_two, prover()).status == "refuted"
     assert subtype(at_two, found, prover()).status == "refuted"
+
+
+def test_no_variable_is_left_without_a_place() -> None:
+    """``a`` stands alone only in the parameter of a parameter, which the bound widens."""
+    f = func((func((tensor((A,)),), obj()),), tensor((mul(0, A),)), A)
+    g = func((func((tensor(ndim=1),), obj()),), tensor((0,)))
+    found = lub(f, g, prover())
+    assert not free_shape_vars(found)
+    for low in (f, g):
+        assert subtype(low, found, prover()).status == "proved"
+    assert not isinstance(found, FuncStructInfo)

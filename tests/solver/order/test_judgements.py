@@ -122,6 +122,7 @@ OVERLAPPING = [
     (tup(obj(), tensor()), tup(tensor(), obj())),
     (func((), obj(), pure=False), func((), tensor())),
     (func((tensor(),), obj()), func((shape(),), obj())),
+    (func((tensor((3,)),), tensor((3,))), func((tensor((4,)),), tensor((4,)))),
     (packed(), packed(None, tensor(), pure=True)),
     (packed(None, shape()), packed(None, tensor())),
 ]
