@@ -99,7 +99,8 @@ class _Version(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.exit(message=f"rlx {version()}\n")
+        sys.stdout.write(f"rlx {version()}\n")
+        parser.exit()
 
 
 def version() -> str:

@@ -15,7 +15,7 @@ EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
 _USAGE = 2
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
     """Answer one question.
 
     Returns
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 proved, 1 refuted, 3 unknown, 2 where the question cannot be read.
     """
-    parser = _parser()
+    parser = _parser(prog)
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
@@ -31,15 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _answer(options)
     except ValueError as error:
-        print(f"rlx prove: {error}", file=sys.stderr)
+        print(f"{prog}: {error}", file=sys.stderr)
         return _USAGE
 
 
-def _parser() -> ArgumentParser:
+def _parser(prog: str) -> ArgumentParser:
     from argparse import ArgumentParser
 
     parser = ArgumentParser(
-        prog="rlx prove",
+        prog=prog,
         description="Decide whether a condition over integers holds for all values of its variables.",
         epilog="Operators: + - * // %% == != < <= > >= and or not; calls: min max select tdiv tmod. "
         "Variables are >= 0 unless --lower says otherwise. "

@@ -61,8 +61,9 @@ class _Crew:
     def __init__(self, paths: list[str], check: Check) -> None:
         import multiprocessing
 
-        import rlx.checker.check  # noqa: F401 - before the fork, so that workers share it
+        from rlx.checker.check import check_text
 
+        check_text("")  # what a check loads is loaded before the fork, so that workers share it
         method = "fork" if sys.platform == "linux" else "spawn"
         self.context = multiprocessing.get_context(method)
         self.check = check

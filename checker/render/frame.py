@@ -44,9 +44,9 @@ class Frame:
 
     def draw(self, primary: Mark, span: Span, related: Sequence[tuple[Span, Mark]]) -> list[str]:
         """The frame of a diagnostic at ``span``, with the other places it points at."""
-        (first, _), (last, end) = self.source.position(span[0]), self.source.position(max(span))
-        if last > first and end == 1:  # the end of a line, not the start of the next
-            last, end = last - 1, len(self.source.line(last - 1)) + 1
+        start, stop = span[0], max(span)
+        stop = start + len(self.source.text[start:stop].rstrip())  # not the start of the next line
+        (first, _), (last, end) = self.source.position(start), self.source.position(stop)
         marks: dict[int, list[Mark]] = {}
         for place, mark in related:
             number, placed = self._on_first_line(place, mark)

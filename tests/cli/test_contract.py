@@ -135,7 +135,7 @@ def spawned(*argv: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
         (WARNED, ["--strict"], 1),
         (NOTED, ["--strict"], 0),
         (BAD, ["--strict"], 1),
-        ("", [], 0),
+        ("", [], 1),
     ],
 )
 def test_status(run: Run, text: str, options: list[str], expected: int) -> None:
