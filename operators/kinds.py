@@ -38,6 +38,7 @@ Tensors = tuple[Tensor, ...] | None
 """Tensors of a tuple; None where not even their number is known."""
 
 UNKNOWN = Tensor()
+_LITERALS = (StringImm, DataTypeImm)
 
 
 def null(site: Site, value: object) -> bool:
@@ -65,7 +66,7 @@ def _unclear(
     site: Site, value: Any, info: ast.StructInfo | None, parameter: Parameter, index: int
 ) -> Tensor:
     """An unknown tensor, for what may be one; an error for what cannot be."""
-    if isinstance(info, ObjectStructInfo):
+    if isinstance(info, ObjectStructInfo) and not isinstance(value, _LITERALS):
         if not site.ctx.poisoned(value):
             site.warn("D14-argument", f"{site.shown(index)} may not be a tensor", index)
         return UNKNOWN
@@ -113,7 +114,7 @@ def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     info = site.ctx.info(value)
     if isinstance(info, ShapeStructInfo):
         return value if info.values is None else ShapeExpr(info.values)
-    if not isinstance(info, ObjectStructInfo):
+    if not isinstance(info, ObjectStructInfo) or isinstance(value, _LITERALS):
         site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a shape", index)
     if not site.ctx.poisoned(value):
         site.warn("D14-argument", f"{site.shown(index)} may not be a shape", index)
