@@ -184,7 +184,7 @@ class PrimStatements(Expressions):
         """Lines kept as they stand."""
         line = self.text.rfind("\n", 0, start) + 1
         lead = self.text[line:start]
-        text = dedent((lead if not lead.strip() else " " * len(lead)) + self.text[start:end])
+        text = dedent((lead if not lead.strip() else " " * len(lead)) + self.text[start:end]).rstrip()
         self.note("this part of a PrimFunc is not understood; it is kept as text", (start, end))
         return tir.OpaqueStmt(text, (start, end))
 

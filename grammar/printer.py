@@ -19,6 +19,7 @@ from rlx.grammar.printer_prim import PrimPrinter, scalar
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_show import show
 from rlx.grammar.printer_tir import PrimFuncPrinter
+from rlx.grammar.remarks import Remarks
 
 __all__ = [
     "print_expr",
@@ -33,7 +34,9 @@ _RECURSION = 50_000
 _INDENT = "    "
 
 
-def print_module(module: ast.IRModule, dialect: str = DEFAULT) -> str:
+def print_module(
+    module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None
+) -> str:
     """A module as TVM of that version prints it, comments above definitions included.
 
     Parameters
@@ -42,6 +45,9 @@ def print_module(module: ast.IRModule, dialect: str = DEFAULT) -> str:
         The module.
     dialect
         ``"0.16"`` … ``"0.27"``.
+    remarks
+        Comments of the source that stand elsewhere than above definitions; each is printed in front of
+        what it stood in front of.
 
     Raises
     ------
@@ -49,7 +55,7 @@ def print_module(module: ast.IRModule, dialect: str = DEFAULT) -> str:
         If there is no such dialect.
     """
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
-    return _ModulePrinter(module, dialects.dialect(dialect)).print()
+    return _ModulePrinter(module, dialects.dialect(dialect), remarks or Remarks()).print()
 
 
 def print_function(
@@ -57,7 +63,7 @@ def print_function(
 ) -> str:
     """A function on its own, without a header; global functions are written ``cls.name``."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
-    printer = _function_printer(function, dialects.dialect(dialect), "Module", ())
+    printer = _function_printer(function, dialects.dialect(dialect), "Module", (), Remarks())
     return "\n".join(printer.print(name, "")) + "\n"
 
 
@@ -90,26 +96,31 @@ def _function_printer(
     spelling: Dialect,
     module: str | None,
     global_names: Iterable[str],
+    remarks: Remarks,
 ) -> Printer:
     if isinstance(function, tir.PrimFunc):
-        return PrimFuncPrinter(function, spelling)
-    return FunctionPrinter(function, spelling, module, global_names)
+        return PrimFuncPrinter(function, spelling, remarks)
+    return FunctionPrinter(function, spelling, module, global_names, remarks)
 
 
 class _ModulePrinter:
-    def __init__(self, module: ast.IRModule, spelling: Dialect) -> None:
+    def __init__(self, module: ast.IRModule, spelling: Dialect, remarks: Remarks) -> None:
         self.module = module
+        self.remarks = remarks
         self.dialect = spelling
         self.bare = module.bare and not module.attrs and not module.global_infos
         global_names = [gv.name_hint for gv in module.functions]
         around = None if self.bare else module.name
         self.functions: list[tuple[str, Printer]] = [
-            (gv.name_hint, _function_printer(f, spelling, around, global_names))
+            (gv.name_hint, _function_printer(f, spelling, around, global_names, remarks))
             for gv, f in module.functions.items()
         ]
 
     def print(self) -> str:
-        lines = self._header()
+        # A text from hand-made nodes has no spans, and no remarks either.
+        start = self.module.span[0] if self.module.span else 0
+        lines = [*self.remarks.before(start)]
+        lines += ["", *self._header()] if lines else self._header()
         pad = "" if self.bare else _INDENT
         lines += self.module.comments
         if not self.bare:
@@ -122,6 +133,8 @@ class _ModulePrinter:
             lines += printer.print(name, pad)
         if lines and lines[-1].startswith("class "):
             lines.append(f"{pad}pass")
+        if self.module.span is not None:
+            lines += [pad + text for text in self.remarks.before(self.module.span[1])]
         return "\n".join(lines) + "\n"
 
     def _header(self) -> list[str]:
@@ -171,14 +184,17 @@ class _ModulePrinter:
 def _global_infos(infos: Mapping[str, tuple[object, ...]], values: ExprPrinter) -> str:
     listed = []
     for key, entries in infos.items():
-        shown = [
-            _device(entry) if isinstance(entry, ast.VDevice) else values.value(entry)
-            for entry in entries
-        ]
+        shown = [_global_info(entry, values) for entry in entries]
         listed.append(f"{scalar(key)}: [{', '.join(shown)}]")
     return "{" + ", ".join(listed) + "}"
 
 
-def _device(device: ast.VDevice) -> str:
-    target = device.target if device.target.startswith("{") else scalar(device.target)
-    return f"I.vdevice({target}, {device.index}, {scalar(device.memory_scope)})"
+def _global_info(entry: object, values: ExprPrinter) -> str:
+    """A device, or another call: a text reads as its head followed by its arguments."""
+    match entry:
+        case ast.VDevice(target=target, index=index, memory_scope=scope):
+            shown = target if target.startswith("{") else scalar(target)
+            return f"I.vdevice({shown}, {index}, {scalar(scope)})"
+        case (str(head), *arguments) if head.startswith("I."):
+            return f"{head}({', '.join([values.value(a) for a in arguments])})"
+    return values.value(entry)

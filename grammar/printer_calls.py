@@ -144,12 +144,19 @@ class ExprPrinter:
         keywords = [f"{key}={self.value(value)}" for key, value in call.attrs.items()]
         infos = call.sinfo_args
         if not infos:
-            return keywords
+            return [*self._shape_vars(call), *keywords]
         if isinstance(call.op, ast.Op) and call.op.op_name in OUT_OPERATORS and len(infos) == 1:
-            return [f"{self.dialect.out_info}={self._out(infos[0], call.op.op_name)}", *keywords]
+            name = call.op.op_name
+            out = f"{self.dialect.out_info}={self._out(infos[0], name)}"
+            return [out, *self._shape_vars(call), *keywords]
         shown = [self.info.body(info) for info in infos]
         listed = f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
         return [*keywords, f"{self.dialect.info_args}={listed}"]
+
+    def _shape_vars(self, call: ast.Call) -> list[str]:
+        if isinstance(call.op, ast.Op) and call.op.op_name in _CALL_TIR:
+            return [f"tir_vars={self.text(e)}" for e in call.args[2:]]
+        return []
 
     def _out(self, info: ast.StructInfo, op: str) -> str:
         # Several results are a list; one alone is no tuple, so a tuple of one is spelled out.
@@ -163,8 +170,7 @@ class ExprPrinter:
 
     def with_shape_vars(self, call: ast.Call) -> list[str]:
         """The arguments of a call of a PrimFunc; what stands behind the tuple has a keyword."""
-        shown = list(map(self.text, call.args[:2]))
-        return shown + [f"tir_vars={self.text(e)}" for e in call.args[2:]]
+        return list(map(self.text, call.args[:2]))
 
     def name_of(self, callee: Expr) -> str:
         """A packed function as calling operators take it: by its name alone."""
@@ -173,10 +179,9 @@ class ExprPrinter:
         return self.text(callee)
 
 
+_CALL_TIR = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad")
 _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
-    "relax.call_tir": ExprPrinter.with_shape_vars,
-    "relax.call_tir_inplace": ExprPrinter.with_shape_vars,
-    "relax.call_tir_with_grad": ExprPrinter.with_shape_vars,
+    **dict.fromkeys(_CALL_TIR, ExprPrinter.with_shape_vars),
     "relax.call_dps_packed": ExprPrinter.with_name,
     "relax.call_pure_packed": ExprPrinter.with_name,
     "relax.call_inplace_packed": ExprPrinter.with_name,

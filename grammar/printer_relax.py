@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.dialects import Dialect
+from rlx.grammar.node import Span
 from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_names import FunctionNames
+from rlx.grammar.remarks import Remarks
 
 _INDENT = "    "
 _BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
@@ -27,6 +29,8 @@ class FunctionPrinter:
         The name of the class around it; None where there is none.
     global_names
         Names that mean a function of the module where no class is around.
+    remarks
+        Comments of the source text that stand between statements, to be printed in their places.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class FunctionPrinter:
         dialect: Dialect,
         module: str | None,
         global_names: Iterable[str] = (),
+        remarks: Remarks | None = None,
     ) -> None:
         self.function = function
         self.dialect = dialect
@@ -43,11 +48,17 @@ class FunctionPrinter:
         self.names = self.scope.names
         self.exprs = ExprPrinter(self.names, dialect, "cls." if module is not None else "")
         self.lines: list[str] = []
+        self.remarks = remarks or Remarks()
 
     def print(self, name: str, pad: str) -> list[str]:
         """The lines of the function, each with ``pad`` in front."""
         self._function(name, self.function, pad, outermost=True)
         return self.lines
+
+    def _before(self, span: Span | None, pad: str) -> None:
+        """Print the comments that stand in front of a statement."""
+        if span is not None and self.remarks.left:
+            self.lines += [pad + text for text in self.remarks.before(span[0])]
 
     def type_vars(self) -> tuple[str, ...]:
         """Names of the shape variables that something in the function binds."""
@@ -58,6 +69,7 @@ class FunctionPrinter:
 
     def _function(self, name: str, node: ast.Function, pad: str, outermost: bool) -> None:
         out, info = self.lines, self.exprs.info
+        self._before(node.span, pad)
         out += [f"{pad}{line}" for line in node.comments]
         out.append(f"{pad}@R.function{_flags(node)}")
         params = [
@@ -98,6 +110,7 @@ class FunctionPrinter:
 
     def _return(self, body: Expr, pad: str) -> None:
         value = self._blocks(body, pad)
+        self._before(getattr(body, "body_span", None), pad)
         if isinstance(value, ast.If):
             self.lines.append(f"{pad}if {self._inline(value.cond, pad)}:")
             self._return(value.true_branch, pad + _INDENT)
@@ -121,6 +134,7 @@ class FunctionPrinter:
             for binding in block.bindings:
                 self._binding(binding, pad)
             return
+        self._before(block.span, pad)
         self.lines.append(f"{pad}with R.dataflow():")
         outputs = []
         for binding in block.bindings:
@@ -131,6 +145,7 @@ class FunctionPrinter:
         self.lines.append(f"{pad}{_INDENT}R.output({', '.join(outputs)})")
 
     def _binding(self, binding: ast.Binding, pad: str) -> None:
+        self._before(binding.span, pad)  # type: ignore[attr-defined]
         match binding:
             case ast.VarBinding():
                 self._var_binding(binding, pad)

@@ -10,6 +10,7 @@ from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.printer_prim import PrimPrinter, quoted
 from rlx.grammar.printer_tir_names import PrimFuncNames
+from rlx.grammar.remarks import Remarks
 from rlx.grammar.tir import PrimExpr, PrimFunc, Stmt
 from rlx.grammar.visit import shape_vars_of
 
@@ -26,15 +27,20 @@ class PrimFuncPrinter:
         The PrimFunc.
     dialect
         The spelling.
+    remarks
+        Comments of the source text that stand between statements, to be printed in their places.
     """
 
-    def __init__(self, function: PrimFunc, dialect: Dialect) -> None:
+    def __init__(
+        self, function: PrimFunc, dialect: Dialect, remarks: Remarks | None = None
+    ) -> None:
         self.function = function
         self.dialect = dialect
         self.scope = PrimFuncNames(function)
         self.names = self.scope.names
         self.prim = PrimPrinter(self.names, INT32)
         self.lines: list[str] = []
+        self.remarks = remarks or Remarks()
 
     def type_vars(self) -> tuple[str, ...]:
         """Names of the shape variables that can be declared before the class."""
@@ -47,6 +53,8 @@ class PrimFuncPrinter:
     def print(self, name: str, pad: str) -> list[str]:
         """The lines of the function, each with ``pad`` in front."""
         function = self.function
+        if function.span is not None:
+            self.lines += [pad + text for text in self.remarks.before(function.span[0])]
         self.lines += [f"{pad}{line}" for line in function.comments]
         self.lines.append(f"{pad}@T.prim_func{self._flags()}")
         params = ", ".join([self._param(p) for p in function.params])
@@ -148,6 +156,9 @@ class PrimFuncPrinter:
 
     def _stmt(self, stmt: Stmt, pad: str) -> None:
         text = self.prim.text
+        span = stmt.span  # type: ignore[attr-defined]
+        if span is not None and self.remarks.left:
+            self.lines += [pad + remark for remark in self.remarks.before(span[0])]
         match stmt:
             case tir.SeqStmt(stmts=stmts):
                 for each in stmts:
