@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rlx.checker.render.files import Obligations
 from rlx.grammar import ast
@@ -50,7 +50,7 @@ def check_text(text: str, path: str = "<text>") -> Report:
     from rlx.grammar.parser import parse
 
     parsed = parse(text, path)
-    return check_modules(parsed.modules, parsed.source, parsed.diagnostics)
+    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.holes)
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:
@@ -59,7 +59,10 @@ def check_module(module: ast.IRModule, source: Source) -> Report:
 
 
 def check_modules(
-    modules: Sequence[ast.IRModule], source: Source, found: Sequence[Diagnostic] = ()
+    modules: Sequence[ast.IRModule],
+    source: Source,
+    found: Sequence[Diagnostic] = (),
+    holes: Collection[ast.Expr] = (),
 ) -> Report:
     """Check modules of one text.
 
@@ -67,6 +70,8 @@ def check_modules(
     ----------
     found
         What is known to be wrong already: syntax errors.
+    holes
+        Variables that syntax errors left without a definition: nothing more is said of them.
     """
     from rlx.checker.derive import derive, propagate_vdevices
     from rlx.checker.normalize import normalize
@@ -78,7 +83,7 @@ def check_modules(
     unknown_operators: set[str] = set()
     proved = refuted = unknown = 0
     for module in modules:
-        diagnostics += well_formed(module)
+        diagnostics += well_formed(module, holes)
         normal.append(normalize(module))
         derivation = derive(normal[-1], unknown_operators)
         diagnostics += derivation.diagnostics

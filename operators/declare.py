@@ -80,6 +80,11 @@ class Operator:
             return violation.best
         return result
 
+    @property
+    def has_form(self) -> bool:
+        """Whether calls of the operator must have a form of their own (NF5, WF23)."""
+        return self._normalizer is not None
+
     def normalize(self, call: Call) -> Call | None:
         """The call in the form that the normal form asks of this operator (NF5, WF23).
 

@@ -1,0 +1,167 @@
+"""What normal form is, NF1 to NF5, as judgements that report what is not in it."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Span
+from rlx.spec.registry import refuted, rule
+
+LEAVES = frozenset(
+    [
+        ast.Var,
+        ast.DataflowVar,
+        ast.GlobalVar,
+        ast.Constant,
+        ast.ShapeExpr,
+        ast.PrimValue,
+        ast.StringImm,
+        ast.DataTypeImm,
+        ast.ExternFunc,
+    ]
+)
+"""The kinds of expression that are leaves by themselves; a tuple is one if its fields are."""
+
+
+def is_leaf(expr: ast.Expr) -> bool:
+    """Whether an expression may stand inside of another."""
+    kind = type(expr)
+    if kind is ast.Tuple:
+        return all(is_leaf(field) for field in expr.fields)  # type: ignore[attr-defined]
+    return kind in LEAVES
+
+
+def normal_form(module: ast.IRModule) -> list[Diagnostic]:
+    """What of a module is not in normal form."""
+    judge = Judge()
+    for function in module.functions.values():
+        if isinstance(function, ast.Function):
+            judge.function(function)
+    return judge.diagnostics
+
+
+class Judge:
+    """The walk over a program; each rule is a method's call of its function."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def report(self, code: str, message: str, span: Span | None) -> None:
+        """Report that a premise fails."""
+        refuted(code)
+        self.diagnostics.append(Diagnostic(code, "error", message, span))
+
+    def function(self, function: ast.Function) -> None:
+        """A function, global or local."""
+        self._body(function.body, "the body of a function", function.name_span or function.span)
+
+    def _body(self, body: ast.Expr, what: str, span: Span | None) -> None:
+        body_is_sequence(self, body, what, span)
+        if not isinstance(body, ast.SeqExpr):
+            self._value(body, span)
+            return
+        blocks_are_consolidated(self, body)
+        for block in body.blocks:
+            for binding in block.bindings:
+                self._binding(binding)
+        result_is_leaf(self, body)
+
+    def _binding(self, binding: ast.Binding) -> None:
+        assert isinstance(binding, (ast.VarBinding, ast.MatchCast))
+        if isinstance(binding, ast.MatchCast) and not is_leaf(binding.value):
+            value_is_flat(self, binding.value, (binding.value,), binding.value_span)
+        self._value(binding.value, binding.value_span)
+
+    def _value(self, value: ast.Expr, span: Span | None) -> None:
+        match value:
+            case ast.SeqExpr():
+                sequence_is_body(self, value, span)
+            case ast.If(cond=cond, true_branch=then, false_branch=otherwise):
+                value_is_flat(self, value, (cond,), value.cond_span or span)
+                for branch in (then, otherwise):
+                    self._body(branch, "a branch of an if", value.span)
+            case ast.Function():
+                self.function(value)
+            case ast.Call(op=op, args=args, attrs=attrs):
+                written = tuple(v for v in attrs.values() if isinstance(v, ast.Expr))
+                callee = () if isinstance(op, ast.Op) else (op,)
+                value_is_flat(self, value, (*callee, *args, *written), span)
+                if isinstance(op, ast.Op):
+                    call_has_its_form(self, value, span)
+            case ast.Tuple(fields=fields):
+                value_is_flat(self, value, fields, span)
+            case ast.TupleGetItem(tuple_value=inner):
+                value_is_flat(self, value, (inner,), span)
+
+
+@rule("NF1", "00000000")
+def value_is_flat(
+    judge: Judge, value: ast.Expr, inside: tuple[ast.Expr, ...], span: Span | None
+) -> None:
+    """What stands inside of a bound value is a leaf."""
+    for expr in inside:
+        if isinstance(expr, ast.SeqExpr):
+            sequence_is_body(judge, expr, span)
+        elif not is_leaf(expr):
+            kind = type(expr).__name__
+            judge.report(
+                "NF1-nested",
+                f"a {kind} stands inside of another expression",
+                getattr(expr, "span", None) or span,
+            )
+
+
+@rule("NF2", "00000000")
+def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
+    """A SeqExpr that is no body and no branch."""
+    judge.report(
+        "NF2-place", "a SeqExpr is no body of a function and no branch of an if", seq.span or span
+    )
+
+
+@rule("NF3", "00000000")
+def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
+    """A body is a SeqExpr."""
+    if not isinstance(body, ast.SeqExpr):
+        judge.report("NF3-body", f"{what} is no SeqExpr", getattr(body, "span", None) or span)
+
+
+def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
+    """What a SeqExpr leads to is a leaf (NF3)."""
+    if isinstance(seq.body, ast.SeqExpr):
+        sequence_is_body(judge, seq.body, seq.body_span)
+    elif not is_leaf(seq.body):
+        judge.report(
+            "NF3-result",
+            f"the result of a SeqExpr is a {type(seq.body).__name__}, not bound to a variable",
+            seq.body_span or seq.span,
+        )
+
+
+@rule("NF4", "00000000")
+def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
+    """No empty blocks, no neighbours of one kind."""
+    before: type | None = None
+    for block in seq.blocks:
+        if not block.bindings:
+            judge.report("NF4-empty", "a block has no bindings", block.span or seq.span)
+        if type(block) is before:
+            judge.report(
+                "NF4-neighbours", "two neighbouring blocks are of one kind", block.span or seq.span
+            )
+        before = type(block)
+
+
+@rule("NF5", "00000000")
+def call_has_its_form(judge: Judge, call: ast.Call, span: Span | None) -> None:
+    """The operator's own normalisation leaves a call as it is."""
+    from rlx.operators import lookup
+
+    assert isinstance(call.op, ast.Op)
+    operator = lookup(call.op.op_name)
+    if operator is not None and operator.has_form and operator.normalize(call) is not None:
+        judge.report(
+            "NF5-form",
+            f"this call of {call.op.op_name.removeprefix('relax.')} has not its normal form",
+            call.span or span,
+        )

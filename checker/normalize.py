@@ -1,0 +1,284 @@
+"""Brings a program into normal form: every intermediate result gets a name, in the order of evaluation.
+
+What is in normal form already is returned as it is, the same objects: the programs that TVM prints
+cost one look at each binding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlx.checker.normal_form import LEAVES, is_leaf
+from rlx.grammar import ast
+from rlx.grammar.node import Span, replace
+
+
+def normalize(module: ast.IRModule) -> ast.IRModule:
+    """The module in normal form (NF1 to NF5); the same module where it is so already."""
+    functions = {
+        name: normalize_function(f) if isinstance(f, ast.Function) else f
+        for name, f in module.functions.items()
+    }
+    if all(functions[name] is f for name, f in module.functions.items()):
+        return module
+    return replace(module, functions=functions)
+
+
+def normalize_function(function: ast.Function) -> ast.Function:
+    """A function in normal form, the same where it is so already."""
+    return _Normalizer(function).function(function)
+
+
+class _Normalizer:
+    """Names for what has none, fresh in one function."""
+
+    def __init__(self, root: ast.Function) -> None:
+        self.root = root
+        self._names: set[str] | None = None
+        self._next = 0
+
+    def function(self, function: ast.Function) -> ast.Function:
+        body = self.sequence(function.body, None)
+        return function if body is function.body else replace(function, body=body)
+
+    def sequence(self, expr: ast.Expr, span: Span | None) -> ast.SeqExpr:
+        """A body or branch as a SeqExpr in normal form."""
+        if isinstance(expr, ast.SeqExpr) and self._is_normal(expr):
+            return expr
+        blocks = _Blocks(self)
+        leaf = self._flatten(expr, blocks)
+        where = expr.body_span if isinstance(expr, ast.SeqExpr) else span
+        return ast.SeqExpr(blocks.finish(), leaf, where, getattr(expr, "span", None))
+
+    def _flatten(self, expr: ast.Expr, blocks: _Blocks) -> ast.Expr:
+        """Add the bindings of an expression to ``blocks``; return the leaf that is its value."""
+        while isinstance(expr, ast.SeqExpr):
+            for block in expr.blocks:
+                blocks.open(type(block), block.span)
+                for binding in block.bindings:
+                    self._binding(binding, blocks)
+            blocks.end_of_block()
+            expr = expr.body
+        return self.leaf(expr, blocks)
+
+    def _binding(self, binding: Any, blocks: _Blocks) -> None:
+        value = self.value(binding.value, blocks)
+        if isinstance(binding, ast.MatchCast) and not is_leaf(value):
+            value = self.named(value, blocks, binding.value_span)
+        blocks.add(binding if value is binding.value else replace(binding, value=value))
+
+    # ------------------------------------------------------------ expressions
+
+    def value(self, expr: ast.Expr, blocks: _Blocks) -> ast.Expr:
+        """An expression that may be bound as it is: a leaf, or one level over leaves."""
+        step = _STEPS.get(type(expr))
+        return expr if step is None else step(self, expr, blocks)
+
+    def leaf(self, expr: ast.Expr, blocks: _Blocks, span: Span | None = None) -> ast.Expr:
+        """A leaf with the value of the expression."""
+        if is_leaf(expr):
+            return expr
+        value = self.value(expr, blocks)
+        if is_leaf(value):
+            return value
+        return self.named(value, blocks, span or getattr(expr, "span", None))
+
+    def named(self, value: ast.Expr, blocks: _Blocks, span: Span | None) -> ast.Var:
+        """A new variable bound to a value."""
+        kind = ast.DataflowVar if blocks.kind is ast.DataflowBlock else ast.Var
+        var = kind(self._fresh(), None, None, span)
+        blocks.add(ast.VarBinding(var, value, span, span))
+        return var
+
+    def call(self, call: ast.Call, blocks: _Blocks) -> ast.Expr:
+        if type(call.op) is ast.Op:
+            call = custom_form(call)
+        op = self.leaf(call.op, blocks)
+        spans = call.arg_spans or (call.span,) * len(call.args)
+        args = tuple(
+            a if type(a) in LEAVES else self.leaf(a, blocks, span)
+            for a, span in zip(call.args, spans, strict=False)
+        )
+        attrs = call.attrs
+        if any(isinstance(v, ast.Expr) and not is_leaf(v) for v in attrs.values()):
+            attrs = {
+                k: self.leaf(v, blocks) if isinstance(v, ast.Expr) else v for k, v in attrs.items()
+            }
+        if op is call.op and attrs is call.attrs and _same(args, call.args):
+            return call
+        return replace(call, op=op, args=args, attrs=attrs)
+
+    def tuple(self, expr: ast.Tuple, blocks: _Blocks) -> ast.Expr:
+        fields = tuple(self.leaf(f, blocks) for f in expr.fields)
+        return expr if _same(fields, expr.fields) else replace(expr, fields=fields)
+
+    def item(self, expr: ast.TupleGetItem, blocks: _Blocks) -> ast.Expr:
+        inner = self.leaf(expr.tuple_value, blocks)
+        return expr if inner is expr.tuple_value else replace(expr, tuple_value=inner)
+
+    def branch(self, expr: ast.If, blocks: _Blocks) -> ast.Expr:
+        cond = self.leaf(expr.cond, blocks, expr.cond_span)
+        then = self.sequence(expr.true_branch, expr.span)
+        otherwise = self.sequence(expr.false_branch, expr.span)
+        if cond is expr.cond and then is expr.true_branch and otherwise is expr.false_branch:
+            return expr
+        return replace(expr, cond=cond, true_branch=then, false_branch=otherwise)
+
+    def literal(self, expr: ast.Function, _: _Blocks) -> ast.Expr:
+        return self.function(expr)
+
+    def nested(self, expr: ast.SeqExpr, blocks: _Blocks) -> ast.Expr:
+        return self._flatten(expr, blocks)
+
+    # ------------------------------------------------------------ fast path
+
+    def _is_normal(self, seq: ast.SeqExpr) -> bool:
+        """Whether nothing in a SeqExpr would change."""
+        before: type | None = None
+        for block in seq.blocks:
+            if type(block) is before or not block.bindings:
+                return False
+            before = type(block)
+            for binding in block.bindings:
+                if not self._stays(binding.value, type(binding)):  # type: ignore[attr-defined]
+                    return False
+        return is_leaf(seq.body)
+
+    def _stays(self, value: ast.Expr, binding: type) -> bool:
+        kind = type(value)
+        if kind is ast.Call:
+            return binding is ast.VarBinding and _is_normal_call(value)  # type: ignore[arg-type]
+        if kind in LEAVES:
+            return True
+        if kind is ast.Tuple:
+            return is_leaf(value)
+        if binding is ast.MatchCast:
+            return False
+        if kind is ast.TupleGetItem:
+            return is_leaf(value.tuple_value)  # type: ignore[attr-defined]
+        if kind is ast.Function:
+            return self.function(value) is value  # type: ignore[arg-type]
+        if kind is ast.If:
+            assert isinstance(value, ast.If)
+            return is_leaf(value.cond) and all(
+                isinstance(b, ast.SeqExpr) and self._is_normal(b)
+                for b in (value.true_branch, value.false_branch)
+            )
+        return False
+
+    # ------------------------------------------------------------ names
+
+    def _fresh(self) -> str:
+        if self._names is None:
+            self._names = _names(self.root)
+        while True:
+            name = f"gv{self._next}" if self._next else "gv"
+            self._next += 1
+            if name not in self._names:
+                return name
+
+
+class _Blocks:
+    """The blocks of a SeqExpr under construction, consolidated as they grow."""
+
+    def __init__(self, normalizer: _Normalizer) -> None:
+        self.normalizer = normalizer
+        self.done: list[ast.BindingBlock] = []
+        self.kind: type[ast.BindingBlock] = ast.BindingBlock
+        self.span: Span | None = None
+        self.bindings: list[ast.Binding] = []
+
+    def open(self, kind: type[ast.BindingBlock], span: Span | None) -> None:
+        """Go on in a block of that kind."""
+        if kind is not self.kind:
+            self.close()
+            self.kind, self.span = kind, span
+        elif self.span is None:
+            self.span = span
+
+    def end_of_block(self) -> None:
+        """What follows a SeqExpr's blocks is bound in an ordinary block."""
+        self.open(ast.BindingBlock, None)
+
+    def add(self, binding: ast.Binding) -> None:
+        """Add a binding to the block at hand."""
+        self.bindings.append(binding)
+
+    def close(self) -> None:
+        """End the block at hand; an empty one leaves no trace."""
+        if self.bindings:
+            self.done.append(self.kind(tuple(self.bindings), self.span))
+            self.bindings = []
+        self.span = None
+
+    def finish(self) -> tuple[ast.BindingBlock, ...]:
+        """The blocks, neighbours of one kind joined."""
+        self.close()
+        joined: list[ast.BindingBlock] = []
+        for block in self.done:
+            if joined and type(joined[-1]) is type(block):
+                last = joined.pop()
+                block = type(block)((*last.bindings, *block.bindings), last.span)
+            joined.append(block)
+        return tuple(joined)
+
+
+_STEPS: dict[type, Callable[[_Normalizer, Any, _Blocks], ast.Expr]] = {
+    ast.Call: _Normalizer.call,
+    ast.Tuple: _Normalizer.tuple,
+    ast.TupleGetItem: _Normalizer.item,
+    ast.If: _Normalizer.branch,
+    ast.Function: _Normalizer.literal,
+    ast.SeqExpr: _Normalizer.nested,
+}
+
+
+def custom_form(call: ast.Call) -> ast.Call:
+    """A call in the form that its operator asks for."""
+    from rlx.operators import lookup
+
+    assert isinstance(call.op, ast.Op)
+    operator = lookup(call.op.op_name)
+    if operator is None or not operator.has_form:
+        return call
+    return operator.normalize(call) or call
+
+
+def _is_normal_call(call: ast.Call) -> bool:
+    for arg in call.args:
+        if type(arg) not in LEAVES and not is_leaf(arg):
+            return False
+    if call.attrs:
+        for value in call.attrs.values():
+            if isinstance(value, ast.Expr) and not is_leaf(value):
+                return False
+    if type(call.op) is ast.Op:
+        # Only forms with a tuple exist so far, so a call with one needs no look at the operator.
+        if len(call.args) > 1 and type(call.args[1]) is not ast.Tuple:
+            return custom_form(call) is call
+        return True
+    return type(call.op) in LEAVES
+
+
+def _same(new: tuple[Any, ...], old: tuple[Any, ...]) -> bool:
+    return all(a is b for a, b in zip(new, old, strict=True))
+
+
+def _names(function: ast.Function) -> set[str]:
+    """Every variable name in a function."""
+    from rlx.grammar.visit import walk
+
+    found: set[str] = set()
+    for expr in walk(function):
+        if isinstance(expr, (ast.Var, ast.GlobalVar)):
+            found.add(expr.name_hint)
+        elif isinstance(expr, ast.Function):
+            found.update(p.name_hint for p in expr.params)
+        elif isinstance(expr, ast.SeqExpr):
+            for block in expr.blocks:
+                for binding in block.bindings:
+                    var = getattr(binding, "var", None)
+                    if var is not None:
+                        found.add(var.name_hint)
+    return found

@@ -1,0 +1,321 @@
+"""Rules about annotations: WF04 to WF06, WF10, WF14 to WF17, WF19, WF20, WF22, WF24."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from rlx.checker.well_formed.state import State
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Span
+from rlx.spec.registry import rule
+
+_INTEGER_BITS = frozenset([1, 2, 4, 8, 16, 32, 64])
+_FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
+
+
+def check_annotation(
+    state: State,
+    info: ast.StructInfo,
+    use: Span | None,
+    may_bind: Collection[tir.Var] = (),
+    of_variable: bool = False,
+) -> None:
+    """Apply the rules to an annotation.
+
+    Parameters
+    ----------
+    use
+        Where this occurrence of the (possibly shared) annotation stands.
+    may_bind
+        The shape variables that the place binds: a parameter's signature, a cast.
+    of_variable
+        Whether it is a variable's annotation (WF10) or another one (WF14, WF15).
+    """
+    if info not in state.sound:
+        state.sound.add(info)
+        Form(state, info, use, of_variable).check(info)
+    for var in free_shape_vars(state, info):
+        if var not in state.shape_vars and var not in may_bind:
+            _unbound(state, info, var, use)
+    if type(info) is ast.TensorStructInfo and isinstance(info.shape, ast.Var):
+        shape_variable_in_scope(state, info.shape, use)
+
+
+def free_shape_vars(state: State, info: ast.StructInfo) -> tuple[tir.Var, ...]:
+    """The shape variables of an annotation, each once."""
+    free = state.free.get(info)
+    if free is None:
+        free = state.free[info] = tuple(dict.fromkeys(_free(info)))
+    return free
+
+
+def _free(info: ast.StructInfo) -> list[tir.Var]:
+    """The shape variables of an annotation but those that a function type binds for its calls."""
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            return [var for value in values for var in tir.free_vars(value)]
+        case ast.ShapeStructInfo(values=values) if values is not None:
+            return [var for value in values for var in tir.free_vars(value)]
+        case ast.PrimStructInfo(value=value) if value is not None:
+            return list(tir.free_vars(value))
+        case ast.TupleStructInfo(fields=fields):
+            return [var for field in fields for var in _free(field)]
+        case ast.FuncStructInfo(params=params, ret=ret, binders=binders):
+            inside = [*(params or ()), ret]
+            return [var for part in inside for var in _free(part) if var not in binders]
+    return []
+
+
+def _unbound(state: State, info: ast.StructInfo, var: tir.Var, use: Span | None) -> None:
+    """Find the innermost annotation that mentions an unbound variable, and report it there."""
+    part: ast.StructInfo = info
+    while True:
+        inside: tuple[ast.StructInfo, ...] = ()
+        if isinstance(part, ast.TupleStructInfo):
+            inside = part.fields
+        elif isinstance(part, ast.FuncStructInfo):
+            inside = (*(part.params or ()), part.ret)
+        found = next((field for field in inside if var in _free(field)), None)
+        if found is None:
+            break
+        part = found
+    if state.once((var, "unbound")):
+        _UNBOUND[type(part)](state, var, _place(part, var, info, use))
+
+
+def _place(
+    part: ast.StructInfo, var: tir.Var, root: ast.StructInfo, use: Span | None
+) -> Span | None:
+    values: tuple[tir.PrimExpr, ...] = ()
+    match part:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=found)):
+            values = found
+        case ast.ShapeStructInfo(values=found) if found is not None:
+            values = found
+        case ast.PrimStructInfo(value=value) if value is not None:
+            values = (value,)
+    for value in values:
+        if var in tir.free_vars(value) and value is not var:
+            return ast.locate(value, root, use)
+    return ast.locate(part, root, use)
+
+
+HOW_TO_BIND = (
+    "a shape variable is bound where it stands alone in a parameter's annotation or in R.match_cast"
+)
+
+
+@rule("WF14", "00000000")
+def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+    """The shape variables of a tensor annotation are in scope."""
+    state.report(
+        "WF14-unbound",
+        f"the shape variable {var.name!r} in this tensor's annotation is not bound",
+        span,
+        notes=(HOW_TO_BIND,),
+    )
+
+
+@rule("WF15", "00000000")
+def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> None:
+    """The shape variables of a shape annotation are in scope."""
+    state.report(
+        "WF15-unbound",
+        f"the shape variable {var.name!r} in this shape's annotation is not bound",
+        span,
+        notes=(HOW_TO_BIND,),
+    )
+
+
+@rule("WF16", "00000000")
+def scalar_value_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+    """The shape variables of a scalar annotation are in scope."""
+    state.report(
+        "WF16-unbound",
+        f"the shape variable {var.name!r} in this scalar's annotation is not bound",
+        span,
+        notes=(HOW_TO_BIND,),
+    )
+
+
+_UNBOUND: dict[type, Callable[[State, tir.Var, Span | None], None]] = {
+    ast.TensorStructInfo: tensor_shape_is_bound,
+    ast.ShapeStructInfo: shape_values_are_bound,
+    ast.PrimStructInfo: scalar_value_is_bound,
+}
+
+
+def shape_variable_in_scope(state: State, var: ast.Var, use: Span | None) -> None:
+    """A variable that stands for a tensor's shape is in scope (WF14)."""
+    if var not in state.in_scope and var not in state.holes and state.once((var, use)):
+        state.report(
+            "WF14-variable", f"{var.name_hint!r}, given as a tensor's shape, is not bound here", use
+        )
+
+
+@rule("WF04", "00000000")
+def result_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+    """The shape variables of a result are those of the signature or of an outer scope."""
+    if state.once((var, "unbound")):
+        state.report(
+            "WF04-unbound",
+            f"the shape variable {var.name!r} of the result is bound by no parameter",
+            span,
+            notes=("what the body binds is not visible to a caller",),
+            help="give the parameter that has this dimension an annotation, or drop the shape: "
+            "`R.Tensor(ndim=…)`",
+        )
+
+
+@rule("WF05", "00000000")
+def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+    """The shape variables of shapes and scalars are in scope."""
+    if state.once((var, "unbound")):
+        state.report(
+            "WF05-unbound",
+            f"the shape variable {var.name!r} is not bound",
+            span,
+            notes=(HOW_TO_BIND,),
+        )
+
+
+@rule("WF06", "00000000")
+def signature_binds(state: State, var: tir.Var, span: Span | None) -> None:
+    """Every shape variable of a signature stands alone somewhere in it."""
+    if state.once((var, "unbound")):
+        state.report(
+            "WF06-unbound",
+            f"the shape variable {var.name!r} never stands alone in a parameter's annotation",
+            span,
+            notes=("a dimension that is more than a variable alone does not bind it",),
+        )
+
+
+class Form:
+    """The rules that need no scope, applied to an annotation and what is inside of it."""
+
+    def __init__(
+        self, state: State, root: ast.StructInfo, use: Span | None, of_variable: bool
+    ) -> None:
+        self.state = state
+        self.root = root
+        self.use = use
+        self.of_variable = of_variable
+
+    def check(self, info: ast.StructInfo) -> None:
+        """Apply them."""
+        match info:
+            case ast.TensorStructInfo(shape=shape, dtype=data_type, ndim=ndim, vdevice=vdevice):
+                self._shape(info, shape, ndim)
+                self._dtype(info, data_type)
+                if vdevice is not None:
+                    device_is_declared(self, vdevice)
+            case ast.ShapeStructInfo(values=values, ndim=ndim):
+                if values is not None and ndim != len(values):
+                    rank_agrees(self, info, "WF15-rank", ndim, len(values))
+            case ast.PrimStructInfo(dtype=data_type, value=value):
+                scalar_type(self, info, data_type)
+                self._dtype(info, data_type)
+                if value is not None:
+                    value_agrees(self, info, data_type, value)
+            case ast.TupleStructInfo(fields=fields):
+                for field in fields:
+                    self.check(field)
+            case ast.FuncStructInfo(params=params, ret=ret):
+                function_has_one_kind(self, info)
+                for part in (*(params or ()), ret):
+                    self.check(part)
+
+    def _shape(self, info: ast.StructInfo, shape: ast.Expr | None, ndim: int) -> None:
+        if isinstance(shape, ast.ShapeExpr):
+            if ndim != len(shape.values):
+                rank_agrees(self, info, "WF14-rank", ndim, len(shape.values))
+        elif shape is not None and not isinstance(shape, ast.Var):
+            self.report(
+                "WF14-expression",
+                "the shape of a tensor annotation is neither a shape literal nor a variable",
+                info,
+            )
+
+    def _dtype(self, info: ast.StructInfo, data_type: DataType) -> None:
+        if data_type.lanes != 1 or data_type.bits not in (1, 8, 16, 32, 64):
+            type_exists(self, info, data_type)
+
+    def report(self, code: str, message: str, at: ast.StructInfo, help: str | None = None) -> None:
+        """Report a failing premise at a part of the annotation."""
+        self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
+
+
+@rule("WF10", "00000000")
+def rank_agrees(form: Form, info: ast.StructInfo, elsewhere: str, ndim: int, count: int) -> None:
+    """A rank is the number of dimensions; outside of variables' annotations that is WF14's and WF15's."""
+    form.report(
+        "WF10-rank" if form.of_variable else elsewhere,
+        f"the annotation has {count} dimension{'s' * (count != 1)}, but says ndim={ndim}",
+        info,
+        help="leave ndim out",
+    )
+
+
+@rule("WF17", "00000000")
+def function_has_one_kind(form: Form, info: ast.FuncStructInfo) -> None:
+    """A function annotation has parameters or a derivation."""
+    if info.params is not None and info.derive_func is not None:
+        form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
+
+
+@rule("WF19", "00000000")
+def scalar_type(form: Form, info: ast.PrimStructInfo, data_type: DataType) -> None:
+    """A scalar has a number's type."""
+    if data_type.code == "handle":
+        form.report("WF19-dtype", f"a scalar can't have the data type {data_type}", info)
+
+
+@rule("WF20", "00000000")
+def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
+    """A data type has one lane and a width that exists."""
+    if data_type.code == "handle":
+        return
+    if data_type.lanes != 1:
+        form.report(
+            "WF20-lanes", f"the data type {data_type} has {data_type.lanes} lanes, not one", info
+        )
+    elif data_type.is_integer:
+        if data_type.bits not in _INTEGER_BITS:
+            form.report("WF20-bits", f"there are no integers of {data_type.bits} bits", info)
+    elif data_type.bits not in _FLOAT_BITS.get(data_type.code, {data_type.bits}):
+        form.report(
+            "WF20-bits", f"there are no {data_type.code} numbers of {data_type.bits} bits", info
+        )
+
+
+@rule("WF22", "00000000")
+def value_agrees(
+    form: Form, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
+) -> None:
+    """The value of a scalar annotation has its data type."""
+    found = tir.type_of(value)
+    if found != data_type:
+        form.report(
+            "WF22-dtype", f"the value is of type {found}, the annotation says {data_type}", info
+        )
+
+
+@rule("WF24", "00000000")
+def device_is_declared(form: Form, device: ast.VDevice) -> None:
+    """A virtual device is in the module's list."""
+    state = form.state
+    if (device.target, device.index) in state.devices:
+        return
+    if state.once(("vdevice", device.target, device.index)):
+        known = sorted(f"{t}:{i}" for t, i in state.devices if t and t != "vdevice")
+        state.report(
+            "WF24-vdevice",
+            f"the device '{device.target}:{device.index}' is not in the module's list of devices",
+            ast.locate(device, form.root, form.use),
+            notes=(f"declared are: {', '.join(known)}",) if known else (),
+            help=None
+            if known
+            else "declare it with I.module_global_infos({'vdevice': [I.vdevice(…)]})",
+        )

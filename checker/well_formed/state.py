@@ -1,0 +1,158 @@
+"""What the walk over a module knows where it stands, and how rules report."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rlx.grammar import ast, tir
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.node import Span
+from rlx.spec.registry import refuted
+
+
+class State:
+    """The walk over one module.
+
+    Attributes
+    ----------
+    in_scope
+        Variables that may be used here, with the dataflow block (None: no such) that binds them.
+    bound
+        Every variable bound so far in the module, to find a second binding.
+    shape_vars
+        Shape variables in scope.
+    added
+        Variables and shape variables in the order in which they came into scope.
+    block
+        The dataflow block at hand, or None.
+    later
+        The names that the function at hand binds anywhere, with their variables.
+    function, global_name
+        The function at hand and the global variable it belongs to.
+    pending
+        The variables whose values are being walked.
+    blocks_around
+        The dataflow blocks in which the function at hand is defined.
+    reachable, as_values
+        Which global functions each one can call in the end; which are used as values.
+    holders, local_functions
+        The local functions that the place is inside of; all local functions met.
+    has_form
+        Which operators have a form of their own.
+    sound, free
+        Annotations whose own form was looked at, and their free shape variables: texts repeat annotations.
+    """
+
+    def __init__(self, module: ast.IRModule, holes: Collection[ast.Expr]) -> None:
+        self.module = module
+        self.holes = holes
+        self.diagnostics: list[Diagnostic] = []
+        self.in_scope: dict[ast.Var, ast.DataflowBlock | None] = {}
+        self.added: list[ast.Var | tir.Var] = []
+        self.bound: set[ast.Var] = set()
+        self.shape_vars: set[tir.Var] = set()
+        self.block: ast.DataflowBlock | None = None
+        self.later: dict[str, ast.Var] = {}
+        self.function: ast.Function | None = None
+        self.global_name: ast.GlobalVar | None = None
+        self.pending: set[ast.Var] = set()
+        self.blocks_around: tuple[ast.DataflowBlock, ...] = ()
+        self.reachable: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
+        self.as_values: set[ast.GlobalVar] = set()
+        self.holders: set[ast.Var] = set()
+        self.local_functions: set[ast.Var] = set()
+        self.has_form: dict[str, bool] = {}
+        self.module_names = [v.name_hint for v in module.functions]
+        self.reported: set[object] = set()
+        self.sound: set[ast.StructInfo] = set()
+        self.free: dict[ast.StructInfo, tuple[tir.Var, ...]] = {}
+        self.devices = _devices(module)
+
+    def enter(self, var: ast.Var, block: ast.DataflowBlock | None) -> None:
+        """Bring a variable into scope."""
+        self.in_scope[var] = block
+        self.added.append(var)
+
+    def enter_shapes(self, variables: tuple[tir.Var, ...]) -> None:
+        """Bring shape variables into scope."""
+        self.shape_vars.update(variables)
+        self.added.extend(variables)
+
+    def leave(self, mark: int) -> None:
+        """Take out of scope what came in since ``added`` had that length."""
+        added = self.added
+        for var in added[mark:]:
+            if type(var) is tir.Var:
+                self.shape_vars.discard(var)
+            else:
+                self.in_scope.pop(var, None)  # type: ignore[call-overload]
+        del added[mark:]
+
+    def report(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        severity: str = "error",
+        label: str = "",
+        related: tuple[Label, ...] = (),
+        notes: tuple[str, ...] = (),
+        help: str | None = None,
+    ) -> None:
+        """Report that a premise fails."""
+        refuted(code)
+        self.diagnostics.append(
+            Diagnostic(code, severity, message, span, label, related, notes, help)
+        )
+
+    def once(self, key: object) -> bool:
+        """Whether this is the first report about something: one mistake is one error."""
+        if key in self.reported:
+            return False
+        self.reported.add(key)
+        return True
+
+
+def bound_here(var: ast.Var) -> tuple[Label, ...]:
+    """A label at a variable's binding."""
+    return () if var.span is None else (Label(var.span, f"{var.name_hint!r} is bound here"),)
+
+
+def _devices(module: ast.IRModule) -> frozenset[tuple[str, int]]:
+    """The devices a module declares: kind of target and number, and as numbers in the whole list."""
+    found: set[tuple[str, int]] = set()
+    for at, item in enumerate(module.global_infos.get("vdevice", ())):
+        found.add(("vdevice", at))
+        match item:
+            case ast.VDevice(target=target, index=index):
+                found.add((target, index))
+            case ("I.vdevice", dict() as target, int() as index, *_):
+                found.add((str(target.get("kind", "")), index))
+            case ("I.vdevice", str() as target, int() as index, *_):
+                found.add((_kind(target), index))
+            case ("I.vdevice", dict() as target, *_):
+                found.add((str(target.get("kind", "")), 0))
+            case ("I.vdevice", str() as target, *_):
+                found.add((_kind(target), 0))
+    counts: dict[str, int] = {}
+    for item in module.global_infos.get("vdevice", ()):
+        kind = _kind_of(item)
+        found.add((kind, counts.get(kind, 0)))
+        counts[kind] = counts.get(kind, 0) + 1
+    return frozenset(found)
+
+
+def _kind_of(item: object) -> str:
+    match item:
+        case ast.VDevice(target=target):
+            return target
+        case (_, dict() as target, *_):
+            return str(target.get("kind", ""))
+        case (_, str() as target, *_):
+            return _kind(target)
+    return ""
+
+
+def _kind(target: str) -> str:
+    return target.split()[0] if target.split() else ""

@@ -1,0 +1,136 @@
+"""Rules about variables: WF01, WF02, WF03, WF09, WF11."""
+
+from __future__ import annotations
+
+from rlx.checker.well_formed.state import State, bound_here
+from rlx.grammar import ast
+from rlx.grammar.node import Span
+from rlx.spec.registry import rule
+
+
+@rule("WF01", "00000000")
+def dataflow_variable_is_bound_inside(state: State, var: ast.DataflowVar) -> None:
+    """A dataflow variable is bound in a dataflow block."""
+    if state.block is None:
+        state.report(
+            "WF01-bind",
+            f"the dataflow variable {var.name_hint!r} is bound outside of a dataflow block",
+            var.span,
+        )
+
+
+def dataflow_variable_stays_inside(state: State, var: ast.DataflowVar, span: Span | None) -> bool:
+    """A dataflow variable is used in its own block (WF01); a function's body is WF11's."""
+    home = state.in_scope[var]
+    if home is not None and home is not state.block and state.once((var, "escape")):
+        if home in state.blocks_around:
+            captured_by_function(state, var, span)
+        else:
+            state.report(
+                "WF01-escape",
+                f"the dataflow variable {var.name_hint!r} is used outside of its dataflow block",
+                span,
+                related=bound_here(var),
+                help=f"put it out of the block: `R.output({var.name_hint})`",
+            )
+        return False
+    return True
+
+
+@rule("WF02", "00000000")
+def is_bound_once(state: State, var: ast.Var) -> None:
+    """No variable is bound a second time."""
+    if var in state.bound and state.once((var, "twice")):
+        state.report("WF02-twice", f"{var.name_hint!r} is bound a second time", var.span)
+    state.bound.add(var)
+
+
+@rule("WF03", "00000000")
+def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
+    """Report a variable that is used where it is not in scope: nowhere bound, too early, or too late."""
+    if var in state.holes or not state.once((var, span)):
+        return
+    name = var.name_hint
+    if var in state.pending:
+        state.report(
+            "WF02-self",
+            f"the value of {name!r} uses {name!r} itself, and is no function",
+            span,
+            related=bound_here(var),
+        )
+        return
+    later = state.later.get(name)
+    if var in state.bound or (later is not None and later in state.bound):
+        known = var if var in state.bound else later
+        assert known is not None
+        state.report(
+            "WF03-scope",
+            f"{name!r} is used outside of the scope it is bound in",
+            span,
+            related=bound_here(known),
+            notes=("what a branch or a function binds ends with it",),
+        )
+    elif later is not None:
+        if later in state.pending:
+            state.report(
+                "WF02-self",
+                f"the value of {name!r} uses {name!r} itself, and is no function",
+                span,
+                related=bound_here(later),
+            )
+            return
+        state.report(
+            "WF03-before",
+            f"{name!r} is used before it is bound",
+            span,
+            related=bound_here(later),
+        )
+    else:
+        state.report(
+            "WF02-undefined",
+            f"{name!r} is not defined",
+            span,
+            help=_similar(name, [*(v.name_hint for v in state.in_scope), *state.module_names]),
+        )
+
+
+def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> None:
+    """A global variable is the name of a function of the module (WF02)."""
+    if var in state.module.functions or var in state.holes or not state.once((var, span)):
+        return
+    state.report(
+        "WF02-global",
+        f"the module has no function {var.name_hint!r}",
+        span or var.span,
+        help=_similar(var.name_hint, state.module_names),
+    )
+
+
+def _similar(name: str, known: list[str]) -> str | None:
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, [k for k in known if k != "_"], 1)
+    return f"did you mean {found[0]!r}?" if found else None
+
+
+@rule("WF09", "00000000")
+def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
+    """An operator stands only as a callee."""
+    state.report(
+        "WF09-value",
+        f"the operator {op.op_name!r} is used as a value",
+        span,
+        help="an operator can only be called; wrap it in a function",
+    )
+
+
+@rule("WF11", "00000000")
+def captured_by_function(state: State, var: ast.DataflowVar, span: Span | None) -> None:
+    """A function in a dataflow block captures none of its dataflow variables."""
+    state.report(
+        "WF11-capture",
+        f"a function defined in a dataflow block uses its dataflow variable {var.name_hint!r}",
+        span,
+        related=bound_here(var),
+        help=f"put it out of the block, or pass {var.name_hint!r} as an argument",
+    )

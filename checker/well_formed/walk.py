@@ -1,0 +1,262 @@
+"""The walk over a function in the order of evaluation, which keeps track of scopes and calls the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlx.checker.well_formed import variables
+from rlx.checker.well_formed.annotations import (
+    check_annotation,
+    dimension_is_bound,
+    free_shape_vars,
+    result_is_bound,
+    signature_binds,
+)
+from rlx.checker.well_formed.calls import callee_may_recurse, if_in_dataflow, operator_form
+from rlx.checker.well_formed.functions import local_result_is_annotated, purity_is_declared
+from rlx.checker.well_formed.state import State
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Span
+from rlx.spec.registry import rule
+
+
+def walk_function(state: State, function: ast.Function, name: str) -> None:
+    """Walk a function, global or local, in a scope of its own."""
+    outer = (state.function, state.block, state.blocks_around, state.later)
+    mark = len(state.added)
+    state.function = function
+    if state.block is not None:
+        state.blocks_around = (*state.blocks_around, state.block)
+    state.block = None
+    if outer[0] is None:
+        state.later = _names_bound(function)
+    purity_is_declared(state, function, name)
+    _signature(state, function)
+    _expression(state, function.body, None)
+    state.leave(mark)
+    state.function, state.block, state.blocks_around, state.later = outer
+
+
+def _signature(state: State, function: ast.Function) -> None:
+    bound = set(function.shape_vars)
+    for param in function.params:
+        variables.is_bound_once(state, param)
+        info = param.struct_info_annotation
+        state.enter(param, None)
+        if info is None:
+            continue
+        for var in _outside(state, info, bound):
+            signature_binds(state, var, param.annotation_span)
+        check_annotation(state, info, param.annotation_span, bound, of_variable=True)
+    state.enter_shapes(function.shape_vars)
+    result = function.ret_struct_info
+    if result is not None:
+        for var in _outside(state, result, bound):
+            result_is_bound(state, var, function.ret_span)
+        check_annotation(state, result, function.ret_span)
+
+
+def _outside(state: State, info: ast.StructInfo, bound: set[tir.Var]) -> list[tir.Var]:
+    return [v for v in free_shape_vars(state, info) if v not in state.shape_vars and v not in bound]
+
+
+def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
+    """Every variable bound anywhere in a function, by name; of several the first."""
+    from rlx.grammar.visit import walk
+
+    found: dict[str, ast.Var] = {}
+    for expr in walk(function):
+        if isinstance(expr, ast.SeqExpr):
+            for block in expr.blocks:
+                for binding in block.bindings:
+                    var: ast.Var | None = getattr(binding, "var", None)
+                    if var is not None:
+                        found.setdefault(var.name_hint, var)
+    return found
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def _expression(state: State, expr: ast.Expr, span: Span | None) -> None:
+    """Apply the rules to an expression; ``span`` is where it is used, for those that have no place of their own."""
+    _WALK[type(expr)](state, expr, span)
+
+
+def _variable(state: State, var: ast.Var, span: Span | None) -> None:
+    if var not in state.in_scope:
+        variables.is_in_scope(state, var, span or var.span)
+    elif type(var) is ast.DataflowVar:
+        variables.dataflow_variable_stays_inside(state, var, span)
+
+
+def _global(state: State, var: ast.GlobalVar, span: Span | None) -> None:
+    if var not in state.module.functions:
+        variables.is_defined_globally(state, var, span)
+
+
+def _operator(state: State, op: ast.Op, span: Span | None) -> None:
+    variables.is_no_value(state, op, span)
+
+
+def _leaf(state: State, expr: ast.Expr, span: Span | None) -> None:
+    return None
+
+
+def _prim_value(state: State, value: ast.PrimValue, span: Span | None) -> None:
+    prim = value.value
+    if type(prim) is not tir.IntImm:
+        _dimension(state, prim, value.span or span)
+        scalar_has_one_lane(state, value)
+
+
+@rule("WF18", "00000000")
+def scalar_has_one_lane(state: State, value: ast.PrimValue) -> None:
+    """A scalar is of a data type with one lane."""
+    found = tir.type_of(value.value)
+    if found.lanes != 1:
+        state.report("WF18-lanes", f"a scalar can't be of the vector type {found}", value.span)
+
+
+def _shape(state: State, shape: ast.ShapeExpr, span: Span | None) -> None:
+    for value in shape.values:
+        kind = type(value)
+        if kind is tir.IntImm or (kind is tir.Var and value in state.shape_vars):
+            continue
+        _dimension(state, value, shape.span or span)
+
+
+def _dimension(state: State, value: tir.PrimExpr, span: Span | None) -> None:
+    for var in tir.free_vars(value):
+        if var not in state.shape_vars:
+            dimension_is_bound(state, var, getattr(value, "span", None) or span)
+
+
+def _tuple(state: State, expr: ast.Tuple, span: Span | None) -> None:
+    spans = expr.field_spans or (expr.span or span,) * len(expr.fields)
+    for field, where in zip(expr.fields, spans, strict=True):
+        _expression(state, field, where)
+
+
+def _item(state: State, expr: ast.TupleGetItem, span: Span | None) -> None:
+    _expression(state, expr.tuple_value, expr.span or span)
+
+
+def _extern(state: State, expr: ast.ExternFunc, span: Span | None) -> None:
+    if expr.struct_info is not None:
+        check_annotation(state, expr.struct_info, expr.span or span)
+
+
+def _call(state: State, call: ast.Call, span: Span | None) -> None:
+    callee, in_scope = call.op, state.in_scope
+    if type(callee) is ast.Op:
+        if len(call.args) > 1:
+            operator_form(state, call, callee)
+    else:
+        _expression(state, callee, call.span)
+    if state.block is not None:
+        callee_may_recurse(state, call)
+    spans = call.arg_spans
+    for at, arg in enumerate(call.args):
+        if type(arg) is ast.Var and arg in in_scope:
+            continue
+        _expression(state, arg, spans[at] if at < len(spans) else call.span)
+    if call.sinfo_args:
+        for at, info in enumerate(call.sinfo_args):
+            where = call.sinfo_spans[at] if at < len(call.sinfo_spans) else call.span
+            check_annotation(state, info, where)
+    if call.attrs:
+        for value in call.attrs.values():
+            if isinstance(value, ast.Expr):
+                _expression(state, value, call.span)
+            elif isinstance(value, tir.PrimExpr):
+                _dimension(state, value, call.span)
+
+
+def _if(state: State, expr: ast.If, span: Span | None) -> None:
+    if state.block is not None:
+        if_in_dataflow(state, expr, span)
+    _expression(state, expr.cond, expr.cond_span)
+    for branch in (expr.true_branch, expr.false_branch):
+        _expression(state, branch, expr.span)
+
+
+def _function(state: State, function: ast.Function, span: Span | None) -> None:
+    walk_function(state, function, "")
+
+
+def _seq(state: State, seq: ast.SeqExpr, span: Span | None) -> None:
+    mark = len(state.added)
+    for block in seq.blocks:
+        outer = state.block
+        if type(block) is ast.DataflowBlock:
+            state.block = block
+        for binding in block.bindings:
+            _BIND[type(binding)](state, binding)
+        state.block = outer
+    _expression(state, seq.body, seq.body_span)
+    state.leave(mark)
+
+
+def _binding(state: State, binding: ast.VarBinding) -> None:
+    var, value = binding.var, binding.value
+    if type(value) is ast.Function:
+        state.enter(var, state.block if type(var) is ast.DataflowVar else None)
+        local_result_is_annotated(state, var, value)
+        state.holders.add(var)
+        walk_function(state, value, var.name_hint)
+        state.holders.discard(var)
+    else:
+        state.pending.add(var)
+        _WALK[type(value)](state, value, binding.value_span)
+        state.pending.discard(var)
+    _bind(state, var)
+
+
+def _match_cast(state: State, cast: ast.MatchCast) -> None:
+    _expression(state, cast.value, cast.value_span)
+    check_annotation(state, cast.struct_info, cast.struct_info_span, cast.shape_vars)
+    state.enter_shapes(cast.shape_vars)
+    if cast.var is not None:
+        _bind(state, cast.var)
+
+
+def _bind(state: State, var: ast.Var) -> None:
+    if var in state.bound:
+        variables.is_bound_once(state, var)
+    else:
+        state.bound.add(var)
+    if type(var) is ast.DataflowVar:
+        if state.block is None:
+            variables.dataflow_variable_is_bound_inside(state, var)
+        state.enter(var, state.block)
+    else:
+        state.enter(var, None)
+    info = var.struct_info_annotation
+    if info is not None:
+        check_annotation(state, info, var.annotation_span, of_variable=True)
+
+
+_WALK: dict[type, Callable[[State, Any, Span | None], None]] = {
+    ast.Var: _variable,
+    ast.DataflowVar: _variable,
+    ast.GlobalVar: _global,
+    ast.Op: _operator,
+    ast.Constant: _leaf,
+    ast.StringImm: _leaf,
+    ast.DataTypeImm: _leaf,
+    ast.PrimValue: _prim_value,
+    ast.ShapeExpr: _shape,
+    ast.Tuple: _tuple,
+    ast.TupleGetItem: _item,
+    ast.ExternFunc: _extern,
+    ast.Call: _call,
+    ast.If: _if,
+    ast.Function: _function,
+    ast.SeqExpr: _seq,
+}
+_BIND: dict[type, Callable[[State, Any], None]] = {
+    ast.VarBinding: _binding,
+    ast.MatchCast: _match_cast,
+}
