@@ -6,13 +6,20 @@ from collections.abc import Iterable
 
 from rlx.grammar.tir import Add, Binary, FloorDiv, IntImm, Max, Min, Mul, PrimExpr, Sub
 
-_SMALL = tuple(IntImm(value) for value in range(-1, 1025))
-MINUS_ONE, ZERO, ONE = _SMALL[:3]
+_SHARED: dict[int, IntImm] = {}
 
 
 def const(value: int) -> IntImm:
     """An int64 literal; small ones are shared."""
-    return _SMALL[value + 1] if -1 <= value <= 1024 else IntImm(value)
+    found = _SHARED.get(value)
+    if found is None:
+        found = IntImm(value)
+        if -1 <= value <= 4096:
+            _SHARED[value] = found
+    return found
+
+
+MINUS_ONE, ZERO, ONE = const(-1), const(0), const(1)
 
 
 def literal(dim: PrimExpr | None) -> int | None:

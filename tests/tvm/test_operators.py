@@ -21,11 +21,13 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.parser import parse
 from rlx.grammar.printer import show
+from rlx.operators import lookup
 from rlx.operators.registry import FAMILIES
 from rlx.solver.evaluate import UndefinedError, evaluate
 from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
-from tests.operators.context import derive, k, m, n
+from tests.operators.context import Recorder, derive, k, m, n
 
 from .translate import Translation
 
@@ -56,6 +58,17 @@ WITHOUT_CALL = {
 is what ``attention`` with a bias becomes, and an index map is opaque."""
 
 
+WITHOUT_ANNOTATION = {
+    "assert_op",
+    "memory.kill_storage",
+    "memory.kill_tensor",
+    "print",
+    "to_vdevice",
+    "vm.kill_object",
+}
+"""Statements, with which TVM prints no struct info; and a device that no module lists, which has no name."""
+
+
 class Caller:
     """Makes a call of TVM's out of ours."""
 
@@ -63,6 +76,7 @@ class Caller:
         self.dims = {v: tirx.Var(v.name, "int64") for v in (n, m, k)}
         self.back = {theirs: ours for ours, theirs in self.dims.items()}
         self.shapes: dict[ast.Var, Any] = {}
+        self.count = 0
 
     def prim(self, e: tir.PrimExpr) -> Any:
         match e:
@@ -79,7 +93,8 @@ class Caller:
         raise TypeError(f"no TVM form for {e!r}")
 
     def variable(self, info: StructInfo) -> Any:
-        return relax.Var("x", self.type(info))
+        self.count += 1
+        return relax.Var(f"x{self.count}", self.type(info))
 
     def type(self, info: StructInfo) -> Any:
         match info:
@@ -113,7 +128,7 @@ class Caller:
             case ShapeExpr(values=values):
                 return relax.ShapeExpr([self.prim(v) for v in values])
             case ast.VDevice(target=target):
-                return relax.VDevice(target)
+                return relax.VDevice(target, 0)
             case Constant(data=data):
                 return relax.const(data.value, str(data.dtype))
             case tir.PrimExpr():
@@ -140,15 +155,22 @@ class Caller:
         return function(*given, **{key: self.argument(v) for key, v in attrs.items()})
 
 
+def bound(builder: Any, call: Any) -> Any:
+    """The variable that a function of its own binds to the call; parameters that hold shapes come first."""
+    free = [v for v in relax.analysis.free_vars(call) if not isinstance(v.ty, tvm.ir.PrimType)]
+    held = [getattr(v.ty, "shape", None) for v in free]
+    free += {s: None for s in held if isinstance(s, relax.Var) and s not in free}
+    params = sorted(free, key=lambda v: not isinstance(v.ty, relax.ShapeType))
+    with builder.function("f", params):
+        result = builder.emit(call)
+        builder.emit_func_output(result)
+    return result
+
+
 def theirs(case: Case) -> tuple[StructInfo, dict[tir.Var, tir.Var]]:
     """What TVM derives, translated, and which variable of the translation is which of ours."""
     caller = Caller()
-    builder = relax.BlockBuilder()
-    call = caller.call(*case)
-    with builder.function("f", relax.analysis.free_vars(call)):
-        bound = builder.emit(call)
-        builder.emit_func_output(bound)
-    found = bound.ty
+    found = bound(relax.BlockBuilder(), caller.call(*case)).ty
     translation = Translation()
     names: dict[tir.Var, tir.Var] = {}
     for ours, var in caller.dims.items():
@@ -156,6 +178,23 @@ def theirs(case: Case) -> tuple[StructInfo, dict[tir.Var, tir.Var]]:
     for holder, held in caller.shapes.items():
         translation.variables[held] = holder
     return translation.info(found), names
+
+
+def printed(case: Case) -> tuple[ast.Call, StructInfo, dict[str, tir.Var]]:
+    """A call as TVM prints it and the struct info it prints with it, read by our parser."""
+    caller = Caller()
+    builder = relax.BlockBuilder()
+    bound(builder, caller.call(*case))
+    (module,) = parse(builder.finalize().script()).modules
+    (function,) = (f for f in module.functions.values() if isinstance(f, ast.Function))
+    assert isinstance(function.body, ast.SeqExpr)
+    binding = function.body.blocks[-1].bindings[-1]
+    assert isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Call)
+    assert binding.var.struct_info_annotation is not None
+    variables = {v.name: v for v in function.shape_vars}
+    for name in "nmk":
+        variables.setdefault(name, tir.Var(name))
+    return binding.value, binding.var.struct_info_annotation, variables
 
 
 def value(e: tir.PrimExpr, point: Mapping[tir.Var, int]) -> int | str:
@@ -201,6 +240,23 @@ def test_derives_what_tvm_derives(name: str) -> None:
         ours = derive(name, *case[1], **case[2])
         if ours.reports or not agrees(case, ours.info):
             wrong.append(f"{case[2]}: {ours} {ours.reports}, TVM {show(theirs(case)[0])}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in LEGAL} - WITHOUT_ANNOTATION))
+def test_reads_what_tvm_prints(name: str) -> None:
+    operator = lookup(f"relax.{name}")
+    assert operator is not None
+    wrong = []
+    for case in (c for c in LEGAL if c[0] == name):
+        call, expected, variables = printed(case)
+        recorder = Recorder()
+        ours = operator.derive(call, recorder)
+        for point in POINTS:
+            at = {variables[v]: number for v, number in zip("nmk", point, strict=True)}
+            if recorder.reports or concrete(ours, at) != concrete(expected, at):
+                wrong.append(f"{case[2]}: {show(ours)} {recorder.reports}, TVM {show(expected)}")
+                break
     assert wrong == []
 
 
