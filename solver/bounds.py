@@ -210,9 +210,12 @@ def shift_to_zero(engine: Engine, poly: Poly) -> Poly:
 
 def _weaker(engine: Engine, poly: Poly) -> list[Poly]:
     """Polynomials that are not larger than a positive multiple of this one, anywhere."""
+    indices = sorted({i for mono in poly.terms for i in mono}, reverse=True)
+    quotients = [i for i in indices if engine.atoms[i].kind == "div"]
     found: list[Poly] = []
-    indices = dict.fromkeys(i for mono in poly.terms for i in mono)
-    for index in sorted(indices, reverse=True):
+    if len(quotients) > _EFFORT:
+        found.append(_without_quotients(engine, poly, quotients))
+    for index in indices:
         atom = engine.atoms[index]
         if atom.kind == "div":
             found.extend(_without_quotient(engine, poly, atom))
@@ -264,6 +267,24 @@ def _without_quotient(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
         return []
     quotients = engine.mul(left, engine.of_atom(atom))
     return [engine.combine(((1, engine.mul(times, taken)), (1, quotients), (1, rest)))]
+
+
+def _without_quotients(engine: Engine, poly: Poly, quotients: list[int]) -> Poly:
+    """All quotients ``X//c`` with a multiple of ``c`` before them taken out at once."""
+    parts: list[tuple[int, Poly]] = []
+    kept = dict(poly.terms)
+    for index in quotients:
+        top, divisor = engine.atoms[index].parts
+        coef = kept.get((index,), 0)
+        assert isinstance(top, Poly)
+        assert isinstance(divisor, Poly)
+        if divisor.value is None or coef % divisor.value:
+            continue
+        kept.pop((index,), None)
+        parts.append((coef // divisor.value, top))
+        if coef > 0:
+            parts.append((-(coef // divisor.value) * (divisor.value - 1), engine.one))
+    return engine.combine([(1, engine.poly(kept)), *parts])
 
 
 def _without_relu(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:

@@ -17,6 +17,7 @@ from rlx.solver.search import Tape
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
 FUEL = 120_000
+_FUEL_PER_NODE, _FUEL_LIMIT = 40, 1_500_000
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
 _SMT_DEGREE = 40
@@ -117,11 +118,12 @@ class Question:
     def engine(self) -> Engine:
         """The normal form under the facts, and under the divisors of the goal not being zero."""
         if self._engine is None:
-            engine = Engine(FUEL)
+            fuel = min(FUEL + _FUEL_PER_NODE * self.size, _FUEL_LIMIT)
+            engine = Engine(fuel)
             defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
             ranges = list(zip(self.variables, self.ranges, strict=True))
             self._consistent = facts.load(engine, ranges, (), [*defined, *self.facts])
-            engine.fuel = FUEL
+            engine.fuel = fuel
             self._engine = engine
         return self._engine
 

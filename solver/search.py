@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
@@ -296,22 +297,41 @@ def _clip(share: int, limits: Range) -> int:
 def smaller(
     point: Point, ranges: Sequence[Range], holds: Callable[[Point], bool], tries: int = 600
 ) -> Point:
-    """A smaller point for which ``holds`` is still true: coordinates lowered one by one."""
+    """A smaller point for which ``holds`` is still true.
+
+    One coordinate is lowered at a time; where none can be, two together, for facts like ``i < n``.
+    """
+    floors = [_base(r)[0] for r in ranges]
     best = point
-    improved = True
-    while improved and tries > 0:
-        improved = False
-        for place, value in enumerate(best):
-            floor = _base(ranges[place])[0]
-            for candidate in _lower(floor, value):
-                tries -= 1
-                trial = (*best[:place], candidate, *best[place + 1 :])
-                if holds(trial):
-                    best, improved = trial, True
-                    break
-                if tries <= 0:
-                    return best
+    moves = _single_moves(floors, best)
+    while tries > 0:
+        for trial in moves:
+            tries -= 1
+            if holds(trial):
+                best = trial
+                moves = _single_moves(floors, best)
+                break
+            if tries <= 0:
+                return best
+        else:
+            return best
     return best
+
+
+def _single_moves(floors: Sequence[int], point: Point) -> Iterator[Point]:
+    for place, value in enumerate(point):
+        for candidate in _lower(floors[place], value):
+            yield (*point[:place], candidate, *point[place + 1 :])
+    distances = [value - floor for value, floor in zip(point, floors, strict=True)]
+    for first, second in combinations(range(len(point)), 2):
+        both = min(distances[first], distances[second])
+        if both > 0 and distances[first] + distances[second] > SMALL:
+            for step in (both, both - 1, both // 2, 1):
+                moved = list(point)
+                moved[first] -= step
+                moved[second] -= step
+                if step:
+                    yield tuple(moved)
 
 
 def _lower(floor: int, value: int) -> Iterator[int]:

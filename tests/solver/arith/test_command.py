@@ -1,0 +1,77 @@
+"""``rlx prove``: output and exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rlx.solver.command import main
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "output"),
+    [
+        (["(n*m)//m == n"], 0, "proved (normal form), wherever m != 0\n"),
+        (["n//4*4 == n", "--assume", "n % 4 == 0"], 0, "proved (normal form)\n"),
+        (["n//4*4 == n"], 1, "refuted: false for n = 1\n"),
+        (["x >= 0", "--lower", "x=none"], 1, "refuted: false for x = -1\n"),
+        (["x >= 2", "--lower", "x=2"], 0, "proved (normal form)\n"),
+        (
+            ["n*n >= 0", "--int64"],
+            1,
+            "refuted: n * n does not fit into int64 for n = 4294967296\n",
+        ),
+    ],
+)
+def test_answers(
+    arguments: list[str], code: int, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == code
+    assert capsys.readouterr().out == output
+
+
+def test_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["x*x*x + y*y*y != z*z*z", "--assume", "x >= 1", "--assume", "y >= 1"]) == 3
+    assert capsys.readouterr().out.startswith("unknown: ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["n +"], ["n == m", "--lower", "n"], ["n == m", "--lower", "n=x"], [], ["--bad"]]
+)
+def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["n == m", "--format", "json"])
+    assert json.loads(capsys.readouterr().out) == {
+        "version": 1,
+        "goal": "n == m",
+        "status": "refuted",
+        "means": "points",
+        "counterexample": {"n": 0, "m": 1},
+    }
+    main(["(n*m)//m == n", "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["divisors"] == ["m"]
+
+
+def test_smtlib(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["n//m*m <= n", "--smtlib"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("; unsat")
+    assert text.endswith("(check-sat)\n")
+
+
+def test_explain_gives_steps_and_the_missing_assumption(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main(["n//4*4 == n", "--explain"])
+    output = capsys.readouterr().out
+    assert "there the left side is 0, the right side 1" in output
+    assert "it would hold if n % 4 == 0" in output
+    main(["(n*m)//m == n", "--explain"])
+    output = capsys.readouterr().out
+    assert "left side: n * m // m = n" in output
+    assert "wherever it is defined: m != 0" in output

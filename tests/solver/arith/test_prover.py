@@ -1,0 +1,259 @@
+"""Verdicts on single questions, contexts, casts, int64 mode, relations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import dtype
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, prove
+from rlx.solver.text import parse, show
+
+HARD = [
+    "(x % (a*b)) % b == x % b",
+    "(x % (a*b))//b == (x//b) % a",
+    "(n + k*t) % t == n % t",
+    "(n % t + m % t) % t == (n + m) % t",
+    "((n % t)*(m % t)) % t == (n*m) % t",
+    "((i*b + j % b)*c + k % c)//(b*c) == i",
+    "x//a//b//c == x//(a*b*c)",
+    "((n + t - 1)//t*t + t - 1)//t*t == (n + t - 1)//t*t",
+    "(-n) % t == (t - n % t) % t",
+    "n*(n + 1)*(n + 2) % 6 == 0",
+    "n*(n + 1)*(n + 2)*(n + 3)*(n + 4)*(n + 5)*(n + 6) % 5040 == 0",
+    "((n + a - 1)//a + b - 1)//b == (n + a*b - 1)//(a*b)",
+    "max(max(a, b), c) == max(a, max(c, b))",
+    "min(max(x, lo), max(lo, hi)) == max(min(x, max(lo, hi)), lo)",
+    "n*n + m*m >= 2*n*m",
+    "tdiv(n - m, c) == -tdiv(m - n, c)",
+]
+
+
+@pytest.mark.parametrize("goal", HARD)
+def test_hard_identities_are_proved(goal: str) -> None:
+    assert isinstance(prove(goal), Proved)
+
+
+@pytest.mark.parametrize(
+    ("goal", "example"),
+    [
+        ("n//4*4 == n", {"n": 1}),
+        ("n == m", {"n": 0, "m": 1}),
+        ("(n + m)//2 == n//2 + m//2", {"n": 1, "m": 1}),
+        ("n != 4099", {"n": 4099}),
+        ("n < 70000", {"n": 70000}),
+        ("n*n == n", {"n": 2}),
+        ("1 == 2", {}),
+    ],
+)
+def test_refutations_come_with_the_smallest_counterexample(
+    goal: str, example: dict[str, int]
+) -> None:
+    verdict = prove(goal)
+    assert verdict.status == "refuted"
+    assert verdict.counterexample == example
+
+
+def test_assumptions_and_lower_limits() -> None:
+    assert prove("n//4*4 == n", assume=["n % 4 == 0"]).status == "proved"
+    assert prove("x*y >= y", assume=["x >= 1"]).status == "proved"
+    assert prove("x >= 0", lower={"x": None}).counterexample == {"x": -1}
+    assert prove("x >= -3", lower={"x": -3}).status == "proved"
+    assert prove("x//2 == tdiv(x, 2)", lower={"x": None}).counterexample == {"x": -1}
+    assert prove("m >= 1", assume=["n % m == 0"]).status == "proved"
+
+
+def test_divisors_that_must_not_be_zero_are_listed() -> None:
+    verdict = prove("(n*m)//m == n")
+    assert isinstance(verdict, Proved)
+    assert [show(d) for d in verdict.divisors] == ["m"]
+    known = prove("(n*m)//m == n", assume=["m >= 1"])
+    assert isinstance(known, Proved)
+    assert known.divisors == ()
+
+
+def test_zero_divisors_are_no_counterexamples() -> None:
+    assert prove("n % m < m").status == "proved"
+    assert prove("n//0 == 1").status == "proved"
+    assert prove("m == 0 or n//m*m + n % m == n").status == "proved"
+    assert prove("n//m >= 0 and m >= 0").status == "proved"
+    assert prove("select(m == 0, n, n//m) <= n").status == "proved"
+
+
+def test_contradictory_assumptions_prove_everything() -> None:
+    assert prove("n == m", assume=["n < 3", "n > 5"]).status == "proved"
+    assert prove("n == m", assume=["k < 3", "k > 5"]).status == "proved"
+
+
+def test_unknown_says_what_was_tried() -> None:
+    verdict = prove("x*x*x + y*y*y != z*z*z", assume=["x >= 1", "y >= 1"])
+    assert isinstance(verdict, Unknown)
+    assert "smt" in verdict.reason
+
+
+def test_operations_outside_integer_arithmetic_are_never_guessed() -> None:
+    n = tir.Var("n")
+    read = tir.Call("exp", (n,), dtype("int64"))
+    prover = Prover()
+    assert prover.equal(read, read).status == "proved"
+    assert prover.equal(tir.Sub(read, read), tir.IntImm(0)).status == "proved"
+    assert prover.equal(read, tir.Call("exp", (n,), dtype("int64"))).status == "unknown"
+    assert prover.equal(tir.Add(read, n), read).status == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("to", "value"),
+    [("int8", 128), ("uint8", 256), ("int32", 2**31), ("uint32", 2**32)],
+)
+def test_narrowing_casts_wrap(to: str, value: int) -> None:
+    n = tir.Var("n")
+    cast = tir.Cast(dtype("int64"), tir.Cast(dtype(to), n))
+    verdict = Prover().equal(cast, n)
+    assert verdict.counterexample == {"n": value}
+    context = Context()
+    context.assume(tir.LT(n, tir.IntImm(value)))
+    assert Prover(context).equal(cast, n).status == "proved"
+
+
+def test_narrow_variables_have_the_limits_of_their_type() -> None:
+    n = tir.Var("n", dtype("uint8"))
+    assert Prover().always(tir.LT(n, tir.IntImm(256))).status == "proved"
+    assert Prover().equal(tir.Cast(dtype("int16"), n), n).status == "proved"
+
+
+def test_scopes() -> None:
+    n, m = tir.Var("n"), tir.Var("m")
+    context = Context()
+    prover = Prover(context)
+    even = tir.EQ(tir.Mul(tir.FloorDiv(n, tir.IntImm(2)), tir.IntImm(2)), n)
+    context.push()
+    context.assume(tir.EQ(tir.FloorMod(n, tir.IntImm(2)), tir.IntImm(0)))
+    assert prover.always(even).status == "proved"
+    copy = Prover(context.copy())
+    context.pop()
+    assert prover.always(even).status == "refuted"
+    assert copy.always(even).status == "proved"
+    context.define(m, tir.Mul(n, tir.IntImm(2)))
+    assert prover.always(tir.EQ(tir.FloorMod(m, tir.IntImm(2)), tir.IntImm(0))).status == "proved"
+    with pytest.raises(IndexError):
+        context.pop()
+
+
+def test_a_variable_bound_again_keeps_nothing_of_the_old_one() -> None:
+    n, k = tir.Var("n"), tir.Var("k")
+    context = Context()
+    context.declare(n, lower=5, upper=9)
+    context.define(k, tir.Add(n, tir.IntImm(1)))
+    context.assume(tir.GE(n, tir.IntImm(7)))
+    context.declare(n)
+    prover = Prover(context)
+    assert prover.always(tir.GE(n, tir.IntImm(5))).counterexample == {"n": 0}
+    assert prover.equal(k, tir.Add(n, tir.IntImm(1))).status == "refuted"
+    assert prover.always(tir.GE(k, tir.IntImm(8))).status == "proved"
+    context.define(n, tir.Add(n, tir.IntImm(3)))
+    assert prover.always(tir.GE(n, tir.IntImm(3))).status == "proved"
+
+
+def test_int64_mode_shows_overflow() -> None:
+    verdict = prove("n*m*k == k*m*n", int64=True)
+    assert isinstance(verdict, Refuted)
+    assert verdict.example == {"n": 2**21, "m": 2**21, "k": 2**21}
+    assert verdict.overflow is not None
+    assert show(verdict.overflow) == "n * m * k"
+    limits = ["n < 1000", "m < 1000", "k < 1000"]
+    assert prove("n*m*k == k*m*n", assume=limits, int64=True).status == "proved"
+    assert prove("n == n", int64=True).status == "proved"
+    assert prove("n + 1 > n", int64=True).counterexample == {"n": 2**63 - 1}
+
+
+def test_never() -> None:
+    n = tir.Var("n")
+    assert Prover().never(tir.LT(n, tir.IntImm(0))).status == "proved"
+    assert Prover().never(tir.LT(n, tir.IntImm(2))).counterexample == {"n": 0}
+
+
+@pytest.mark.parametrize(
+    ("expr", "simple"),
+    [
+        ("n + 1 - 1", "n"),
+        ("n*2//2", "n"),
+        ("min(n, n + 1)", "n"),
+        ("n % 1", "0"),
+        ("(n*m)//m", "n"),
+    ],
+)
+def test_simplify(expr: str, simple: str) -> None:
+    assert show(Prover().simplify(parse(expr, {}))) == simple
+
+
+def relation(*pairs: tuple[str, str]) -> Relation:
+    variables: dict[str, tir.Var] = {}
+    listed: list[tuple[PrimExpr, PrimExpr]] = [
+        (parse(a, variables), parse(b, variables)) for a, b in pairs
+    ]
+    return Prover().relate_all(listed)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kind", "assumption"),
+    [
+        ([("n", "n")], "always", None),
+        ([("n*m", "m*n"), ("4", "2 + 2")], "always", None),
+        ([("n", "m")], "sometimes", "n == m"),
+        ([("n//4*4", "n")], "sometimes", "n % 4 == 0"),
+        ([("max(n, 1)", "n")], "sometimes", "n >= 1"),
+        ([("n", "16"), ("n", "32")], "never", None),
+        ([("n", "3"), ("2*n", "6")], "sometimes", "n == 3"),
+        ([("n", "3"), ("2*n", "7")], "never", None),
+        ([("n", "n + 1")], "never", None),
+    ],
+)
+def test_relations(pairs: list[tuple[str, str]], kind: str, assumption: str | None) -> None:
+    found = relation(*pairs)
+    assert found.kind == kind
+    shown = None if found.assumption is None else show(found.assumption)
+    assert shown == assumption
+    assert (found.counterexample is None) == (kind == "always")
+    assert (found.witness is None) == (kind != "sometimes")
+
+
+def test_never_is_judged_for_positive_values() -> None:
+    found = relation(("n*2", "n*3"))
+    assert found.kind == "never"
+    assert found.zero_saves
+    assert found.witness == {"n": 0}
+    assert found.counterexample == {"n": 1}
+    assert not relation(("n", "n + 1")).zero_saves
+
+
+def test_a_variable_that_is_known_to_be_zero() -> None:
+    n, m = tir.Var("n"), tir.Var("m")
+    context = Context()
+    context.assume(tir.EQ(n, tir.IntImm(0)))
+    found = Prover(context).relate(n, tir.Mul(n, m))
+    assert found.kind == "always"
+    assert Prover(context).relate(n, m).kind in ("sometimes", "never")
+
+
+def test_equal_names_are_not_equal_variables() -> None:
+    first, second = tir.Var("n"), tir.Var("n")
+    verdict = Prover().equal(first, second)
+    example: Mapping[str, int] | None = verdict.counterexample
+    assert example == {"n": 0, "n'": 1}
+
+
+def test_answers_are_remembered_and_counted() -> None:
+    prover = Prover()
+    n, m = tir.Var("n"), tir.Var("m")
+    for _ in range(3):
+        prover.equal(tir.Add(n, m), tir.Add(m, n))
+    left, right = tir.Add(n, m), tir.Add(m, n)
+    assert prover.equal(left, right) is prover.equal(left, right)
+    prover.equal(n, n)
+    assert prover.statistics.means["normal form"] == 4
+    assert prover.statistics.means["remembered"] == 1
+    assert prover.statistics.means["identical"] == 1
+    assert len(prover.statistics.slowest) == 3

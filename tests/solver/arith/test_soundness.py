@@ -1,0 +1,94 @@
+"""Verdicts against evaluation: no wrong answer, ever."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.prover.random_goals import Goal, describe, wrong
+from rlx.grammar import tir
+from rlx.solver import Prover
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.search import Tape
+from rlx.solver.walk import expand, variables
+
+GOALS = 5000
+
+
+def test_random_goals() -> None:
+    """Casts, negative divisors, zeros, facts, rebinding, huge constants."""
+    tally: Counter[str] = Counter()
+    for number in range(GOALS):
+        goal = Goal(random.Random(number))
+        verdict = Prover(goal.context).always(goal.condition)
+        tally[verdict.status] += 1
+        error = wrong(goal, verdict, tries=25)
+        assert error is None, f"{number}: {describe(goal)}: {error}"
+    # The bench means something only while it proves and refutes a good part of the goals.
+    assert tally["proved"] > GOALS // 3
+    assert tally["refuted"] > GOALS // 6
+    assert tally["unknown"] < GOALS // 50
+
+
+@given(st.integers(0, 2**60))
+@settings(max_examples=300, deadline=None)
+def test_random_goals_of_hypothesis(seed: int) -> None:
+    goal = Goal(random.Random(seed))
+    error = wrong(goal, Prover(goal.context).always(goal.condition))
+    assert error is None, f"{describe(goal)}: {error}"
+
+
+@given(st.integers(0, 2**60))
+@settings(max_examples=300, deadline=None)
+def test_simplified_expressions_have_the_same_value(seed: int) -> None:
+    rng = random.Random(seed)
+    goal = Goal(rng)
+    expr = goal.integer(3)
+    simple = Prover(goal.context).simplify(expr)
+    state = goal.context.state
+    for _ in range(20):
+        point = {}
+        for var in variables([expr, *state.facts, *goal.variables]):
+            low, high = state.range_of(var)
+            value = rng.choice((-7, -1, 0, 1, 2, 5, 8, 130, 2**33))
+            value = value if low is None else max(low, value)
+            point[var] = value if high is None else min(high, value)
+        try:
+            if not all(evaluate(fact, point) for fact in state.facts):
+                continue
+            expected = evaluate(expr, point)
+        except UndefinedError:
+            continue
+        assert evaluate(simple, point) == expected
+
+
+@given(st.integers(0, 2**60))
+@settings(max_examples=300, deadline=None)
+def test_the_tape_agrees_with_the_evaluator(seed: int) -> None:
+    rng = random.Random(seed)
+    goal = Goal(rng)
+    (condition,) = expand([goal.condition])
+    used = variables([condition])
+    tape = Tape([condition], used)
+    for _ in range(10):
+        point = {v: rng.choice((-5, -2, -1, 0, 1, 2, 3, 200)) for v in used}
+        results = tape.run(tuple(point.values()))
+        try:
+            expected = evaluate(goal.condition, point)
+        except UndefinedError:
+            assert results is None
+        else:
+            assert results is not None
+            assert bool(results[0]) == bool(expected)
+
+
+def test_evaluation_is_exact() -> None:
+    n = tir.Var("n")
+    huge = 3**200
+    tripled = tir.FloorDiv(tir.Mul(n, tir.IntImm(3)), tir.IntImm(3))
+    assert evaluate(tripled, {n: huge}) == huge
+    assert evaluate(tir.TruncDiv(n, tir.IntImm(2)), {n: -huge}) == -(huge // 2)
+    assert evaluate(tir.FloorDiv(n, tir.IntImm(2)), {n: -huge}) == -(huge // 2) - 1

@@ -1,0 +1,70 @@
+"""The text form: what is read, what is refused, and nothing is evaluated."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.solver import prove
+from rlx.solver.text import NESTING_LIMIT, parse, show
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a+b*c-d", "a + b * c - d"),
+        ("a-(b-c)", "a - (b - c)"),
+        ("a<b<=c and d == 1 or not e!=f", "a < b and b <= c and d == 1 or not e != f"),
+        ("-n//4", "-n // 4"),
+        ("-(n//4)", "-(n // 4)"),
+        ("n % -4 - -3", "n % -4 - -3"),
+        ("min(a, b, c)", "min(min(a, b), c)"),
+        ("select(a < b, tdiv(a, 2), tmod(b, 3))", "select(a < b, tdiv(a, 2), tmod(b, 3))"),
+        ("(a == b) == (b == a)", "(a == b) == (b == a)"),
+        ("True and n < 1_000", "True and n < 1000"),
+    ],
+)
+def test_reading_and_writing(text: str, shown: str) -> None:
+    assert show(parse(text, {})) == shown
+    assert show(parse(shown, {})) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "n +",
+        "n 3",
+        "1.5",
+        "0x10",
+        "n ** 2",
+        "n / 2",
+        "n = 2",
+        "f(n)",
+        "min(n)",
+        "n.m",
+        "[n]",
+        "'n'",
+        "lambda: 1",
+        '__import__("os").system("true")',
+        "a if b else c",
+        "and n",
+        "n and",
+        "n\0",
+        "(" * 100_000 + "n" + ")" * 100_000,
+        "-" * 100_000 + "n",
+        "9" * 10_000,
+    ],
+)
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|nested|digits|not known"):
+        prove(text)
+
+
+def test_nesting_up_to_the_limit() -> None:
+    levels = NESTING_LIMIT - 2
+    assert prove("(" * levels + "n" + ")" * levels + " == n").status == "proved"
+
+
+def test_what_is_no_expression_is_refused() -> None:
+    with pytest.raises(TypeError):
+        prove(3.5)
