@@ -62,7 +62,7 @@ SPELLINGS = {
     "lambda": f"(lambda: {CALL})()",
     "comprehension": f"[{CALL} for _ in range(1)][0]",
     "walrus": f"(z := {CALL})",
-    "f-string": f"f'{{{CALL}}}'",
+    "f-string": f"f'{{{{{CALL}}}}}'",
     "subscript": f"().__class__.__bases__[0].__subclasses__()[{CALL}]",
     "eval": f"eval({CALL!r})",
     "conditional": f"{CALL} if True else 1",
@@ -150,10 +150,8 @@ def test_the_interpreter_saw_nothing_run(tmp_path: Path) -> None:
     ["int", "str", "Exception", "object", "type", "__builtins__", "R", "T", "I", "None_", "self"],
 )
 def test_a_class_may_be_named_like_anything(name: str, tmp_path: Path) -> None:
-    text = PROGRAM.format(**HARMLESS).replace("class Module", f"class {name}")
-    text = text.replace(
-        "R.add(x, x)", f'R.call_tir({name}.kernel, (y,), out_sinfo=R.Tensor((4,), "float32"))'
-    )
+    call = f'R.call_tir({name}.kernel, (gv,), out_sinfo=R.Tensor((4,), "float32"))'
+    text = PROGRAM.format(**{**HARMLESS, "value": call}).replace("Module", name)
     answer = check(text.encode(), tmp_path)
     assert complaint(answer) is None
     if name not in ("R", "T", "I"):

@@ -89,3 +89,32 @@ def test_every_binding_is_derived_as_tvm_derives_it(program: str) -> None:
 def test_the_explained_differences_only_become_fewer() -> None:
     counts = Counter(d.cause for program in PROGRAMS for d in comparison(program).differences)
     assert {cause: counts[cause] for cause in explained()} == explained()
+
+
+def test_a_difference_is_seen() -> None:
+    """The comparison can fail: a text that says something else than TVM's module is found out."""
+    theirs, printed = module("call_tir"), without_annotations(text("call_tir"))
+    assert compare(theirs, printed).differences == ()
+    said = 'R.Tensor((n, n), dtype="float32")'
+    for instead, cause in [
+        ('R.Tensor((n, 4), dtype="float32")', "dimensions"),
+        ('R.Tensor((n, n), dtype="int32")', "dtype"),
+        ('R.Tensor((n, n, n), dtype="float32")', "rank"),
+        (f"R.Tuple({said})", "Tuple for Tensor"),
+    ]:
+        other = printed.replace(f"out_ty={said}", f"out_ty={instead}").replace(
+            f") -> {said}:", "):"
+        )
+        assert other != printed
+        causes = {difference.cause for difference in compare(theirs, other).differences}
+        assert f"relax.call_dps_packed of custom.gram: {cause}" in causes
+
+
+def test_annotations_are_taken_away() -> None:
+    line = '        y: R.Tuple(R.Tensor((n,), dtype="f:= "), R.Any) = R.f(x, key=R.Tensor("a"))'
+    assert without_annotations(line) == '        y = R.f(x, key=R.Tensor("a"))'
+    for kept in ("    a: T.int32 = 7", "    def f(x: R.Any) -> R.Any:", "        y = R.f(x)"):
+        assert without_annotations(kept) == kept
+    left = without_annotations(text("long_function")).splitlines()
+    assert sum(" = R.add(" in line for line in left) == 1000
+    assert not any(": R." in line for line in left if "=" in line and "def " not in line)
