@@ -94,7 +94,7 @@ class Judge:
                 value_is_flat(self, value, (inner,), span)
 
 
-@rule("NF1", "00000000")
+@rule("NF1", "6a663ca8")
 def value_is_flat(
     judge: Judge, value: ast.Expr, inside: tuple[ast.Expr, ...], span: Span | None
 ) -> None:
@@ -111,7 +111,7 @@ def value_is_flat(
             )
 
 
-@rule("NF2", "00000000")
+@rule("NF2", "ce0da94c")
 def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     """A SeqExpr that is no body and no branch."""
     judge.report(
@@ -119,7 +119,7 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     )
 
 
-@rule("NF3", "00000000")
+@rule("NF3", "2ea3f3fe")
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
     if not isinstance(body, ast.SeqExpr):
@@ -138,7 +138,7 @@ def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
         )
 
 
-@rule("NF4", "00000000")
+@rule("NF4", "d87e52eb")
 def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
     """No empty blocks, no neighbours of one kind."""
     before: type | None = None
@@ -152,7 +152,7 @@ def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
         before = type(block)
 
 
-@rule("NF5", "00000000")
+@rule("NF5", "1d89b21a")
 def call_has_its_form(judge: Judge, call: ast.Call, span: Span | None) -> None:
     """The operator's own normalisation leaves a call as it is."""
     from rlx.operators import lookup

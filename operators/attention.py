@@ -14,7 +14,7 @@ from rlx.spec.registry import rule
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
 
 
-@rule("OBL-attention", "00000000")
+@rule("OBL-attention", "5d40a19b")
 def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
     """Query, key and value belong together: batches, the keys' length, heads, and the heads' width."""
     pairs = (
@@ -53,7 +53,7 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
     )
 
 
-@rule("OBL-bias", "00000000")
+@rule("OBL-bias", "31e6819c")
 def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     """The bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])

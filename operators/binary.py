@@ -22,7 +22,7 @@ COMPARISON = "equal greater greater_equal less less_equal not_equal"
 _SCALAR: Dims = (ONE,)
 
 
-@rule("OBL-broadcast", "00000000")
+@rule("OBL-broadcast", "86e90965")
 def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
     """The shape that two shapes broadcast to; None where it depends on which dimension is 1.
 

@@ -42,7 +42,7 @@ def with_tuple(call: Call) -> Call | None:
     return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]))
 
 
-@rule("OBL-outputs", "00000000")
+@rule("OBL-outputs", "23cb0d53")
 def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...] | None:
     """A call that allocates its results declares a tensor, or a tuple of tensors.
 
@@ -98,7 +98,7 @@ def call_tir_with_grad(
     return call_tir(site, func, args, tir_vars, types)
 
 
-@rule("OBL-inplace", "00000000")
+@rule("OBL-inplace", "238e3d63")
 def overwritten(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
@@ -142,7 +142,7 @@ def call_tir_inplace(
     return types[0]
 
 
-@rule("OBL-reuse", "00000000")
+@rule("OBL-reuse", "7b241d18")
 def reuses(
     site: Site,
     indices: Sequence[int],
@@ -233,7 +233,7 @@ def assert_op(site: Site, condition: Expr, values: tuple[Expr, ...], text: objec
     return UNIT
 
 
-@rule("OBL-assert", "00000000")
+@rule("OBL-assert", "ed4c0b29")
 def asserted(site: Site, condition: Expr) -> None:
     """The condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)

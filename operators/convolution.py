@@ -17,7 +17,7 @@ from rlx.operators.windows import SPATIAL, padding, positions, spread
 from rlx.spec.registry import rule
 
 
-@rule("OBL-channels", "00000000")
+@rule("OBL-channels", "f36532f8")
 def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
     """The data's channels are the weight's input channels of all groups, and the groups divide the output's."""
     each = mul(weight, const(groups))
@@ -33,7 +33,7 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
     )
 
 
-@rule("OBL-groups", "00000000")
+@rule("OBL-groups", "3da81497")
 def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
     """The number of groups is positive and divides the channels."""
     if groups < 1:
@@ -157,7 +157,7 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
     return add(add(moved, reach), const(plan.extra[k] + 1 - plan.padding[k]))
 
 
-@rule("OBL-grown", "00000000")
+@rule("OBL-grown", "f0c3b97e")
 def extra_padding(site: Site, plan: _Plan) -> None:
     """The output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):

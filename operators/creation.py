@@ -31,7 +31,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
     return TensorStructInfo(shape, kind, info.ndim if isinstance(info, ShapeStructInfo) else -1)
 
 
-@rule("OBL-lengths", "00000000")
+@rule("OBL-lengths", "824d5c99")
 def lengths(site: Site, shape: ShapeExpr) -> None:
     """No dimension of a new tensor is negative."""
     for dim in shape.values:
@@ -111,7 +111,7 @@ def arange(
     return ranked(1, kind) if length is None else tensor((length,), kind)
 
 
-@rule("OBL-arange", "00000000")
+@rule("OBL-arange", "598e392b")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end: the step is not 0 and leads there.
 

@@ -83,7 +83,7 @@ def scatter_from_worker0(site: Site, x: TensorStructInfo, workers: int, given: i
     return resized(x, (*dims[:along], part, *dims[along + 1 :]), ndim)
 
 
-@rule("OBL-workers", "00000000")
+@rule("OBL-workers", "3915a610")
 def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
     """The number of workers is positive and divides the length of the axis."""
     if workers < 1:

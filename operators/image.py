@@ -22,7 +22,7 @@ _RESIZE = (
 )
 
 
-@rule("OBL-size", "00000000")
+@rule("OBL-size", "6698ed36")
 def size_of(site: Site, size: Expr, count: int) -> Dims | None:
     """A size has a length for each spatial axis; one stands for all. None where it is not known."""
     dims = size.values if isinstance(size, ShapeExpr) else None
@@ -80,7 +80,7 @@ def grid_sample(
     return tensor(held.arrange((*x[:2], *points[2:]), axes), data.dtype, data.vdevice)
 
 
-@rule("OBL-grid", "00000000")
+@rule("OBL-grid", "543dc3fd")
 def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     """A grid for each image, with a coordinate for each spatial axis along axis 1."""
     for code, wanted, found, what in (
@@ -111,7 +111,7 @@ def affine_grid(site: Site, data: TensorStructInfo, size: Expr, align_corners: i
     return tensor((dims[0], const(count), *lengths), data.dtype, data.vdevice)
 
 
-@rule("OBL-affine", "00000000")
+@rule("OBL-affine", "75913e74")
 def transforms(site: Site, dims: Dims, count: int) -> None:
     """The transformation is a matrix of one row for each axis and one column more."""
     matrix = site.together("OBL-affine-matrix", 0)

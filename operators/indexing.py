@@ -28,7 +28,7 @@ from rlx.operators.tensors import (
 from rlx.spec.registry import rule
 
 
-@rule("OBL-bounds", "00000000")
+@rule("OBL-bounds", "591be5c0")
 def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
     """Indices that the text gives are within the axis, as far as they are known."""
     for value in _extremes(site, index):
@@ -97,7 +97,7 @@ def take(
     return resized(x, (*dims[:along], *places, *dims[along + 1 :]), None)
 
 
-@rule("OBL-gather", "00000000")
+@rule("OBL-gather", "1d664720")
 def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
     """The indices are within the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
@@ -143,7 +143,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
     return None if dims is None else literal(dims[-1])
 
 
-@rule("OBL-tuples", "00000000")
+@rule("OBL-tuples", "3ae68c96")
 def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     """The last dimension of the indices is no more than the axes they may name."""
     if depth > ndim:
@@ -174,7 +174,7 @@ def gather_nd(
     return resized(data, (*places[:-1], *dims[batch + depth :]), None)
 
 
-@rule("OBL-scatter", "00000000")
+@rule("OBL-scatter", "5f310deb")
 def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
     """The updates have the shape of the places they go to."""
     rank(site, updates, index, len(wanted))
@@ -311,7 +311,7 @@ def one_hot(
     return tensor((*dims[:along], const(depth), *dims[along:]), kinds[0], indices.vdevice)
 
 
-@rule("OBL-depth", "00000000")
+@rule("OBL-depth", "8bdae3f9")
 def _positive(site: Site, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:

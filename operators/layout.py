@@ -52,7 +52,7 @@ def _read(text: str) -> Layout | None:
     return Layout(text, pieces)
 
 
-@rule("OBL-layout", "00000000")
+@rule("OBL-layout", "6a8cb303")
 def layout(
     site: Site, text: str, axes: str, ndim: int | None, index: int, best: StructInfo
 ) -> Layout:

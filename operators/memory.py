@@ -120,7 +120,7 @@ def view(
     return ranked(info.ndim if isinstance(info, ShapeStructInfo) else None, kind, data.vdevice)
 
 
-@rule("OBL-view", "00000000")
+@rule("OBL-view", "db81269b")
 def within(
     site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
 ) -> None:

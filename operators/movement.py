@@ -66,7 +66,7 @@ def _factors(dims: Dims) -> Factors:
     return whole, symbolic
 
 
-@rule("OBL-reshape", "00000000")
+@rule("OBL-reshape", "061c7d54")
 def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
     """The shape that a reshape asks for: -1 inferred, 0 copied, the number of elements kept."""
     old = site.dims(x)
@@ -170,7 +170,7 @@ def batch_flatten(site: Site, data: TensorStructInfo) -> StructInfo:
     return resized(data, None if dims is None else (dims[0], product(dims[1:])), 2)
 
 
-@rule("OBL-permute", "00000000")
+@rule("OBL-permute", "78324054")
 def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     """The axes of a permutation: each axis once."""
     if len(order) != ndim:
@@ -208,7 +208,7 @@ def expand_dims(site: Site, x: TensorStructInfo, given: tuple[int, ...]) -> Stru
     return resized(x, tuple(ONE if k in new else next(rest) for k in range(ndim + len(new))), None)
 
 
-@rule("OBL-squeeze", "00000000")
+@rule("OBL-squeeze", "9070da52")
 def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
@@ -243,7 +243,7 @@ def squeeze(site: Site, x: TensorStructInfo, given: tuple[int, ...] | None) -> S
     return resized(x, removed(site, dims, gone), None)
 
 
-@rule("OBL-concat", "00000000")
+@rule("OBL-concat", "def74735")
 def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
     """The shapes of tensors of one rank that are equal but for the axis joined along.
 
@@ -327,7 +327,7 @@ def stack(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
     return resized(some, new, ndim + 1)
 
 
-@rule("OBL-split", "00000000")
+@rule("OBL-split", "09df47e3")
 def parts(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
     """The lengths of the parts that a length is cut into, none negative."""
     if isinstance(cut, int):
@@ -390,7 +390,7 @@ def broadcast_to(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
     return result
 
 
-@rule("OBL-expand", "00000000")
+@rule("OBL-expand", "4f5ab356")
 def expands(site: Site, dims: Dims, wanted: Dims, index: int, best: Tensor) -> None:
     """A shape broadcasts to another: aligned at the end, each dimension is equal or 1."""
     if len(dims) > len(wanted):
@@ -445,7 +445,7 @@ def along_axis(site: Site, data: TensorStructInfo, *rest: object) -> StructInfo:
     return data
 
 
-@rule("OBL-repeat", "00000000")
+@rule("OBL-repeat", "f3a16938")
 def counts(site: Site, given: Sequence[int]) -> None:
     """No number of repetitions is negative."""
     if any(count < 0 for count in given):
@@ -509,7 +509,7 @@ def pixel_shuffle(site: Site, data: TensorStructInfo, factor: int) -> StructInfo
     return resized(data, (*lead, *grown), ndim)
 
 
-@rule("OBL-shuffle", "00000000")
+@rule("OBL-shuffle", "ced7703b")
 def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     """The factor is positive and its square divides the number of channels."""
     if factor < 1:

@@ -17,7 +17,7 @@ from rlx.spec.registry import rule
 Ints = tuple[int, ...]
 
 
-@rule("OBL-scale", "00000000")
+@rule("OBL-scale", "95ce0188")
 def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
     """The learnt tensors have the lengths of the axes they belong to."""
     dims = site.dims(data)
@@ -90,7 +90,7 @@ def group_norm(
     return data
 
 
-@rule("OBL-group", "00000000")
+@rule("OBL-group", "43fae922")
 def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     """The number of groups is positive and divides the channels that are normalised."""
     if groups < 1:

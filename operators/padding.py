@@ -12,7 +12,7 @@ from rlx.spec.registry import rule
 Ints = tuple[int, ...]
 
 
-@rule("OBL-pad", "00000000")
+@rule("OBL-pad", "d68fae06")
 def pads(site: Site, data: Tensor, widths: Ints) -> None:
     """Two widths for each axis, none of them negative."""
     ndim = site.rank(data)

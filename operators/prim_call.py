@@ -56,7 +56,7 @@ def agreement(
     jointly(site, func, matching)
 
 
-@rule("OBL-callee", "00000000")
+@rule("OBL-callee", "ae61e850")
 def _callee(site: Site, func: Expr) -> PrimFunc | None:
     """What ``call_tir`` calls is a PrimFunc of the module; None where that is not known."""
     if not isinstance(func, GlobalVar):
@@ -99,7 +99,7 @@ def _scalars(site: Site, tir_vars: object) -> Sequence[StructInfo] | None:
     return None
 
 
-@rule("OBL-buffers", "00000000")
+@rule("OBL-buffers", "3d4f586e")
 def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
     """The PrimFunc has a parameter for each argument, each result and each of the trailing scalars."""
     if len(callee.params) != sum(given):
@@ -131,7 +131,7 @@ class Matching:
         else:
             self._buffer(buffer, value, name)
 
-    @rule("OBL-scalar", "00000000")
+    @rule("OBL-scalar", "4cf3e109")
     def _scalar(self, param: tir.Var, value: StructInfo, name: str) -> None:
         """A scalar is passed for a scalar; a handle without a buffer takes anything."""
         if isinstance(value, PrimStructInfo):
@@ -143,7 +143,7 @@ class Matching:
                 f"{name} is {show(value)}, but {param.name} of {show(self.func)} is a scalar",
             )
 
-    @rule("OBL-buffer", "00000000")
+    @rule("OBL-buffer", "b5fb1f2f")
     def _buffer(self, buffer: Buffer, value: StructInfo, name: str) -> None:
         """A tensor is passed for a buffer, with its element type and its rank."""
         if not isinstance(value, TensorStructInfo):
@@ -178,7 +178,7 @@ class Matching:
             self.pairs.append((dim, given, where))
 
 
-@rule("OBL-joint", "00000000")
+@rule("OBL-joint", "5a91d0a9")
 def jointly(site: Site, func: Expr, matching: Matching) -> None:
     """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
     from rlx.solver.order import substitute_prim

@@ -11,7 +11,7 @@ from rlx.operators.tensors import axis, like, rank
 from rlx.spec.registry import rule
 
 
-@rule("OBL-quantize", "00000000")
+@rule("OBL-quantize", "46d6cdc6")
 def steps(
     site: Site, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
 ) -> None:

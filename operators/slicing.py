@@ -66,7 +66,7 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
     return minimum(index, high)
 
 
-@rule("OBL-slice", "00000000")
+@rule("OBL-slice", "c0d629da")
 def extent(
     site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
 ) -> PrimExpr:
@@ -129,7 +129,7 @@ def _symbolic(
     return Select(LT(stride, ZERO), down, up)
 
 
-@rule("OBL-slices", "00000000")
+@rule("OBL-slices", "62a79265")
 def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
     """Axes, begins, ends and strides of a slice are lists of one length; the axes are literals.
 
@@ -231,7 +231,7 @@ def slice_scatter(
     return data
 
 
-@rule("OBL-replace", "00000000")
+@rule("OBL-replace", "20a94670")
 def replaced(site: Site, wanted: Dims, found: Dims) -> None:
     """What replaces a slice has its shape."""
     alike = site.together("OBL-replace-dims", 1)

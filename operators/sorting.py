@@ -38,7 +38,7 @@ def argsort(
     return like(sort(site, data, given, descending), kind or VOID)  # type: ignore[arg-type]
 
 
-@rule("OBL-topk", "00000000")
+@rule("OBL-topk", "12c990b8")
 def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     """No more elements are asked for than there are along the axis."""
     length = dims[along]

@@ -59,7 +59,7 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 }
 
 
-@rule("OBL-element", "00000000")
+@rule("OBL-element", "62eb8901")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
     """The operand's elements are of a group of types: ``float``, ``integer`` or ``bool``."""
     belongs, words = _GROUPS[group]
@@ -67,7 +67,7 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
         site.fail(f"OBL-element-{group}", f"{site.shown(index)} must hold {words}", index)
 
 
-@rule("OBL-agree", "00000000")
+@rule("OBL-agree", "c7bfe155")
 def agree(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> DataType:
     """The operands (those arguments) have one element type; it, or Void where one of them is unknown."""
     kind = infos[0].dtype
@@ -86,7 +86,7 @@ def agree(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None)
     return kind
 
 
-@rule("OBL-place", "00000000")
+@rule("OBL-place", "bc961b04")
 def place(site: Site, infos: Sequence[Operand], first: int = 0) -> VDevice | None:
     """The operands are on one virtual device, as far as it is said."""
     found: VDevice | None = None
@@ -114,7 +114,7 @@ def _device(device: VDevice) -> str:
     return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
-@rule("OBL-rank", "00000000")
+@rule("OBL-rank", "e6a314e3")
 def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
     """The operand's rank is ``low``, or between ``low`` and ``high`` (-1: without limit).
 
@@ -131,7 +131,7 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
     site.fail("OBL-rank-operand", f"{site.shown(index)} has rank {found}, expected {wanted}", index)
 
 
-@rule("OBL-axis", "00000000")
+@rule("OBL-axis", "c86df8e6")
 def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
     """Axes counted from 0: each within the rank, none twice."""
     found: list[int] = []

@@ -15,7 +15,7 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 """The spatial axes by their number."""
 
 
-@rule("OBL-window", "00000000")
+@rule("OBL-window", "6640d0c6")
 def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int, ...]:
     """One number for all axes, or one for each; strides and dilations are positive."""
     if len(given) not in (1, count):
@@ -25,7 +25,7 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("OBL-padding", "00000000")
+@rule("OBL-padding", "9d7c32d0")
 def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     """The padding of each axis, both sides added: 1 number, one per axis, or all befores and all afters."""
     if any(k < 0 for k in given):
@@ -42,7 +42,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     )
 
 
-@rule("OBL-output", "00000000")
+@rule("OBL-output", "46f318ee")
 def positions(
     site: Site,
     length: PrimExpr,

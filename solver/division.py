@@ -202,16 +202,18 @@ def _by_bounds(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
     if _grows_freely(engine, rest, b):
         return None
     if bounds.nonneg(engine, rest, 2):
-        if bounds.nonneg(engine, engine.shift(engine.sub(b, rest), -1), 2):
+        if _below(engine, rest, b):
             return engine.zero
         over = engine.sub(rest, b)
-        if bounds.nonneg(engine, over, 0):
-            if bounds.nonneg(engine, engine.shift(engine.sub(b, over), -1), 2):
-                return engine.one
-    elif bounds.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0):
-        if bounds.nonneg(engine, engine.add(rest, b), 2):
-            return engine.const(-1)
+        return engine.one if bounds.nonneg(engine, over, 0) and _below(engine, over, b) else None
+    below = bounds.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
+    if below and bounds.nonneg(engine, engine.add(rest, b), 2):
+        return engine.const(-1)
     return None
+
+
+def _below(engine: Engine, a: Poly, b: Poly) -> bool:
+    return bounds.nonneg(engine, engine.shift(engine.sub(b, a), -1), 2)
 
 
 def _flatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:

@@ -115,6 +115,8 @@ def _learn_sign(engine: Engine, poly: Poly) -> bool:
         if engine.ranges.get(index) != (low, high):
             engine.ranges[index] = (low, high)
             engine.forget_limits()
+            if low is not None and low == high and index not in engine.solved:
+                _solve(engine, engine.atoms[index], engine.const(low))
         return low is None or high is None or low <= high
     if len(linear) == 1 and linear[0][1] > 0 and constant < 0:
         return _learn_factors(engine, linear[0][0])

@@ -60,3 +60,14 @@ def refuted(code: str) -> None:
     """Record, while tracing, that the premise of that code failed."""
     if TRACING:
         failed[code] += 1
+
+
+def register_all() -> None:
+    """Import every module that registers rules: the rooms above are found by their packages."""
+    import pkgutil
+    from importlib import import_module
+
+    for room in ("rlx.solver", "rlx.operators", "rlx.checker"):
+        package = import_module(room)
+        for found in pkgutil.walk_packages(package.__path__, room + "."):
+            import_module(found.name)

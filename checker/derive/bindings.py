@@ -15,7 +15,7 @@ from rlx.solver.order import Compatibility, disjoint
 from rlx.spec.registry import rule
 
 
-@rule("D11", "00000000")
+@rule("D11", "9fa18023")
 def bind(state: State, binding: ast.Binding) -> None:
     if type(binding) is ast.VarBinding:
         value = binding.value

@@ -13,7 +13,7 @@ from rlx.operators import lookup
 from rlx.spec.registry import rule
 
 
-@rule("D14", "00000000")
+@rule("D14", "48373a7c")
 def call(state: State, node: ast.Call) -> StructInfo:
     info_of = state.info_of
     for arg in node.args:

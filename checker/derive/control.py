@@ -15,7 +15,7 @@ from rlx.spec.registry import rule
 _BIT = (("bool", 1), ("uint", 1))
 
 
-@rule("D09", "00000000")
+@rule("D09", "d40def8b")
 def if_(state: State, node: ast.If) -> StructInfo:
     condition = state.info(node.cond)
     if node.cond not in state.poison:
@@ -75,7 +75,7 @@ def _is_bool(dtype: DataType) -> bool:
     return dtype is BOOL or (dtype.code, dtype.bits) in _BIT
 
 
-@rule("D10", "00000000")
+@rule("D10", "a7b4eb8a")
 def seq_expr(state: State, node: ast.SeqExpr) -> StructInfo:
     outer = state.enter()
     effects = state.effects

@@ -121,7 +121,7 @@ def _values(function: ast.Function) -> Iterator[Expr]:
                         yield binding.var
 
 
-@rule("VDEV-propagate", "00000000")
+@rule("VDEV-propagate", "6a953e46")
 def _relate(node: Expr, classes: _Classes) -> None:
     match node:
         case ast.Call(op=ast.Op(op_name=name), args=args) if name not in TRANSFERS:

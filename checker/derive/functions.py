@@ -25,7 +25,7 @@ def signature(function: ast.Function, ret: StructInfo | None = None) -> FuncStru
     )
 
 
-@rule("D15", "00000000")
+@rule("D15", "6ebff4aa")
 def function(state: State, node: ast.Function) -> StructInfo:
     outer, effects = state.enter(), state.effects
     state.effects = effects_of(node)

@@ -18,7 +18,7 @@ from rlx.spec.registry import rule
 _NOTHING = TupleStructInfo(())
 
 
-@rule("D16", "00000000")
+@rule("D16", "93814d20")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
     """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger 33)."""
     buffers = function.buffer_map

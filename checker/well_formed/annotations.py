@@ -106,7 +106,7 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "00000000")
+@rule("WF14", "eadeda54")
 def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
@@ -117,7 +117,7 @@ def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None
     )
 
 
-@rule("WF15", "00000000")
+@rule("WF15", "94d50b37")
 def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
@@ -128,7 +128,7 @@ def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> Non
     )
 
 
-@rule("WF16", "00000000")
+@rule("WF16", "b2b8ede0")
 def scalar_value_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
@@ -154,7 +154,7 @@ def shape_variable_in_scope(state: State, var: ast.Var, use: Span | None) -> Non
         )
 
 
-@rule("WF04", "00000000")
+@rule("WF04", "182672a4")
 def result_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
     if state.once((var, "unbound")):
@@ -168,7 +168,7 @@ def result_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
         )
 
 
-@rule("WF05", "00000000")
+@rule("WF05", "36f3118c")
 def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if state.once((var, "unbound")):
@@ -180,7 +180,7 @@ def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
         )
 
 
-@rule("WF06", "00000000")
+@rule("WF06", "4827adf8")
 def signature_binds(state: State, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
     if state.once((var, "unbound")):
@@ -247,7 +247,7 @@ class Form:
         self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
 
 
-@rule("WF10", "00000000")
+@rule("WF10", "65ec0661")
 def rank_agrees(form: Form, info: ast.StructInfo, elsewhere: str, ndim: int, count: int) -> None:
     """A rank is the number of dimensions; outside of variables' annotations that is WF14's and WF15's."""
     form.report(
@@ -258,21 +258,21 @@ def rank_agrees(form: Form, info: ast.StructInfo, elsewhere: str, ndim: int, cou
     )
 
 
-@rule("WF17", "00000000")
+@rule("WF17", "3694fc69")
 def function_has_one_kind(form: Form, info: ast.FuncStructInfo) -> None:
     """A function annotation has parameters or a derivation."""
     if info.params is not None and info.derive_func is not None:
         form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
 
 
-@rule("WF19", "00000000")
+@rule("WF19", "99f86da0")
 def scalar_type(form: Form, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
     if data_type.code == "handle":
         form.report("WF19-dtype", f"a scalar can't have the data type {data_type}", info)
 
 
-@rule("WF20", "00000000")
+@rule("WF20", "12e8d80b")
 def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
     """A data type has one lane and a width that exists."""
     if data_type.code == "handle":
@@ -290,7 +290,7 @@ def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
         )
 
 
-@rule("WF22", "00000000")
+@rule("WF22", "f7ae23f6")
 def value_agrees(
     form: Form, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
 ) -> None:
@@ -302,7 +302,7 @@ def value_agrees(
         )
 
 
-@rule("WF24", "00000000")
+@rule("WF24", "3eb852a9")
 def device_is_declared(form: Form, device: ast.VDevice) -> None:
     """A virtual device is in the module's list."""
     state = form.state

@@ -9,7 +9,7 @@ from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
-@rule("WF07", "00000000")
+@rule("WF07", "30a0c0c9")
 def callee_may_recurse(state: State, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
     callee, own = call.op, state.global_name
@@ -62,7 +62,7 @@ def if_in_dataflow(state: State, expr: ast.If, span: Span | None) -> None:
     """A dataflow block has no If (WF07)."""
     assert state.block is not None
     where = expr.span or span
-    related = ()
+    related: tuple[Label, ...] = ()
     if state.block.span is not None:
         start = state.block.span[0]
         related = (Label((start, start + len("with R.dataflow():")), "the dataflow block"),)
@@ -75,7 +75,7 @@ def if_in_dataflow(state: State, expr: ast.If, span: Span | None) -> None:
     )
 
 
-@rule("WF23", "00000000")
+@rule("WF23", "2dd021aa")
 def operator_form(state: State, call: ast.Call, callee: ast.Op) -> None:
     """A call that takes its arguments as a tuple has a tuple there, or a variable that can be taken apart."""
     name = callee.op_name

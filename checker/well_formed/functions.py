@@ -71,7 +71,7 @@ def on_circle(graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalV
     return False
 
 
-@rule("WF08", "00000000")
+@rule("WF08", "f519541e")
 def recursive_result_is_annotated(
     state: State, name: ast.GlobalVar, function: ast.Function, recursive: bool
 ) -> None:
@@ -101,7 +101,7 @@ def local_result_is_annotated(state: State, var: ast.Var, function: ast.Function
         )
 
 
-@rule("WF12", "00000000")
+@rule("WF12", "3753a50f")
 def can_be_entered(state: State) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
@@ -115,7 +115,7 @@ def can_be_entered(state: State) -> None:
         )
 
 
-@rule("WF13", "00000000")
+@rule("WF13", "b26533d9")
 def symbol_is_name(
     state: State, name: ast.GlobalVar, attrs: Mapping[str, object], function: ast.Function | None
 ) -> None:
@@ -130,7 +130,7 @@ def symbol_is_name(
         )
 
 
-@rule("WF21", "00000000")
+@rule("WF21", "85845ca6")
 def purity_is_declared(state: State, function: ast.Function, name: str) -> None:
     """A function with `relax.force_pure` is not declared impure."""
     if function.is_pure is False and function.attrs.get("relax.force_pure"):

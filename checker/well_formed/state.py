@@ -82,10 +82,10 @@ class State:
         """Take out of scope what came in since ``added`` had that length."""
         added = self.added
         for var in added[mark:]:
-            if type(var) is tir.Var:
+            if isinstance(var, tir.Var):
                 self.shape_vars.discard(var)
             else:
-                self.in_scope.pop(var, None)  # type: ignore[call-overload]
+                self.in_scope.pop(var, None)
         del added[mark:]
 
     def report(

@@ -8,7 +8,7 @@ from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
-@rule("WF01", "00000000")
+@rule("WF01", "486375ee")
 def dataflow_variable_is_bound_inside(state: State, var: ast.DataflowVar) -> None:
     """A dataflow variable is bound in a dataflow block."""
     if state.block is None:
@@ -37,7 +37,7 @@ def dataflow_variable_stays_inside(state: State, var: ast.DataflowVar, span: Spa
     return True
 
 
-@rule("WF02", "00000000")
+@rule("WF02", "9041b5cc")
 def is_bound_once(state: State, var: ast.Var) -> None:
     """No variable is bound a second time."""
     if var in state.bound and state.once((var, "twice")):
@@ -45,7 +45,7 @@ def is_bound_once(state: State, var: ast.Var) -> None:
     state.bound.add(var)
 
 
-@rule("WF03", "00000000")
+@rule("WF03", "d4e2a334")
 def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
     """Report a variable that is used where it is not in scope: nowhere bound, too early, or too late."""
     if var in state.holes or not state.once((var, span)):
@@ -113,7 +113,7 @@ def _similar(name: str, known: list[str]) -> str | None:
     return f"did you mean {found[0]!r}?" if found else None
 
 
-@rule("WF09", "00000000")
+@rule("WF09", "90901136")
 def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
     """An operator stands only as a callee."""
     state.report(
@@ -124,7 +124,7 @@ def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
     )
 
 
-@rule("WF11", "00000000")
+@rule("WF11", "02ab08b8")
 def captured_by_function(state: State, var: ast.DataflowVar, span: Span | None) -> None:
     """A function in a dataflow block captures none of its dataflow variables."""
     state.report(

@@ -111,7 +111,7 @@ def _prim_value(state: State, value: ast.PrimValue, span: Span | None) -> None:
         scalar_has_one_lane(state, value)
 
 
-@rule("WF18", "00000000")
+@rule("WF18", "997b7008")
 def scalar_has_one_lane(state: State, value: ast.PrimValue) -> None:
     """A scalar is of a data type with one lane."""
     found = tir.type_of(value.value)

@@ -158,7 +158,7 @@ def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover
     )
 
 
-@rule("BIND-conflict", "00000000")
+@rule("BIND-conflict", "97fcf4b5")
 def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Conflict]:
     """The conflict between two images of one variable, if there is one."""
     relation: Relation | None = None
@@ -172,7 +172,7 @@ def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Con
     return [Conflict(var, first, second, relation)]
 
 
-@rule("BIND-tensor", "00000000")
+@rule("BIND-tensor", "37cdb32c")
 def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher) -> None:
     shape = pattern.shape
     if isinstance(shape, ast.Var) and shape in matcher.binders:
@@ -184,26 +184,26 @@ def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher
         matcher.dims(expected, given)
 
 
-@rule("BIND-shape", "00000000")
+@rule("BIND-shape", "708615fe")
 def _shape(pattern: ShapeStructInfo, info: ShapeStructInfo, matcher: _Matcher) -> None:
     if pattern.values and info.values:
         matcher.dims(pattern.values, info.values)
 
 
-@rule("BIND-prim", "00000000")
+@rule("BIND-prim", "701bcb8d")
 def _prim(pattern: PrimStructInfo, info: PrimStructInfo, matcher: _Matcher) -> None:
     if pattern.value is not None and info.value is not None:
         matcher.dims((pattern.value,), (info.value,))
 
 
-@rule("BIND-tuple", "00000000")
+@rule("BIND-tuple", "6a942392")
 def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -> None:
     if len(pattern.fields) == len(info.fields):
         for p, i in zip(pattern.fields, info.fields, strict=True):
             matcher.match(p, i)
 
 
-@rule("BIND-function", "00000000")
+@rule("BIND-function", "03fc7a49")
 def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) -> None:
     """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
     if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):

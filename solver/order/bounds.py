@@ -66,12 +66,12 @@ def glb(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo | None:
     return _one_of(a, b)
 
 
-@rule("LUB-object", "00000000")
+@rule("LUB-object", "52affee7")
 def _different(a: StructInfo, b: StructInfo) -> StructInfo:
     return OBJECT
 
 
-@rule("GLB-object", "00000000")
+@rule("GLB-object", "5b920b8e")
 def _one_of(a: StructInfo, b: StructInfo) -> StructInfo | None:
     if type(a) is ObjectStructInfo:
         return b
@@ -98,7 +98,7 @@ def _same_shape(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> boo
     return xs is not None and ys is not None and proved_equal(xs, ys, prover)
 
 
-@rule("LUB-tensor", "00000000")
+@rule("LUB-tensor", "eb45e4b9")
 def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
     shape = a.shape if _same_shape(a, b, prover) else None
@@ -107,7 +107,7 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
     return _tensor(a, shape, dtype, ndim, vdevice)
 
 
-@rule("GLB-tensor", "00000000")
+@rule("GLB-tensor", "42f22669")
 def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
     contradiction = (
         (rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b))
@@ -122,7 +122,7 @@ def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
     return _tensor(a, shape, dtype, max(rank(a), rank(b)), a.vdevice or b.vdevice)
 
 
-@rule("LUB-shape", "00000000")
+@rule("LUB-shape", "f5c072d3")
 def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo:
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
@@ -132,7 +132,7 @@ def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     return ShapeStructInfo(None, rank(a))
 
 
-@rule("GLB-shape", "00000000")
+@rule("GLB-shape", "02082e01")
 def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo | None:
     if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
         return None
@@ -142,7 +142,7 @@ def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     return b if ys is not None or rank(a) < 0 else a
 
 
-@rule("LUB-prim", "00000000")
+@rule("LUB-prim", "dfa7ad19")
 def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo:
     if not same_type(a.dtype, b.dtype):
         return OBJECT
@@ -153,7 +153,7 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     return PrimStructInfo(a.dtype)
 
 
-@rule("GLB-prim", "00000000")
+@rule("GLB-prim", "2667d59c")
 def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo | None:
     if not same_type(a.dtype, b.dtype):
         return None
@@ -162,7 +162,7 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     return a if proved_equal((a.value,), (b.value,), prover) else None
 
 
-@rule("LUB-tuple", "00000000")
+@rule("LUB-tuple", "f58e177c")
 def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo:
     if len(a.fields) != len(b.fields):
         return OBJECT
@@ -170,7 +170,7 @@ def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> Stru
     return a if _same(fields, a.fields) else TupleStructInfo(fields)
 
 
-@rule("GLB-tuple", "00000000")
+@rule("GLB-tuple", "a9e537cb")
 def _meet_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo | None:
     fields = _meet_all(a.fields, b.fields, prover)
     if fields is None:
@@ -207,7 +207,7 @@ def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     return (_meet_opaque if opaque else _meet_functions)(a, b, prover)
 
 
-@rule("LUB-function", "00000000")
+@rule("LUB-function", "21306eae")
 def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to choose."""
     if a.params is None or b.params is None or len(a.params) != len(b.params):
@@ -236,7 +236,7 @@ def _instance(
     return params, substitute(func.ret, mapping)
 
 
-@rule("GLB-function", "00000000")
+@rule("GLB-function", "4e5a2531")
 def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
@@ -292,7 +292,7 @@ def _correspondence(
     return mapping if images == set(f.binders) else None
 
 
-@rule("LUB-opaque", "00000000")
+@rule("LUB-opaque", "81fa7bf7")
 def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     purity = a.purity and b.purity
     x, y = opaque_result(a), opaque_result(b)
@@ -305,7 +305,7 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Struct
     return FuncStructInfo(None, OBJECT, purity, "empty")
 
 
-@rule("GLB-opaque", "00000000")
+@rule("GLB-opaque", "86f03adf")
 def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)

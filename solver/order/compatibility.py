@@ -122,13 +122,13 @@ def _weigh(mismatch: Mismatch) -> Compatibility:
     return Compatibility("possible" if hope else "incompatible", reason)
 
 
-@rule("COMPAT-kind", "00000000")
+@rule("COMPAT-kind", "4bf51d51")
 def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
     """An Object may be a value of any kind."""
     return type(given) is ObjectStructInfo
 
 
-@rule("COMPAT-tensor", "00000000")
+@rule("COMPAT-tensor", "b82d6b1b")
 def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> bool:
     match premise:
         case "dtype":
@@ -140,27 +140,27 @@ def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> 
     return True
 
 
-@rule("COMPAT-shape", "00000000")
+@rule("COMPAT-shape", "88b6c081")
 def _shape(premise: str, given: ShapeStructInfo, wanted: ShapeStructInfo) -> bool:
     return premise == "values" or rank(given) < 0
 
 
-@rule("COMPAT-prim", "00000000")
+@rule("COMPAT-prim", "b2bd5308")
 def _prim(premise: str, given: PrimStructInfo, wanted: PrimStructInfo) -> bool:
     return premise == "value"
 
 
-@rule("COMPAT-tuple", "00000000")
+@rule("COMPAT-tuple", "9c45d635")
 def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> bool:
     return False
 
 
-@rule("COMPAT-function", "00000000")
+@rule("COMPAT-function", "7924aa73")
 def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return False
 
 
-@rule("COMPAT-opaque", "00000000")
+@rule("COMPAT-opaque", "bfd2dbc1")
 def _opaque(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "derivation"
 
@@ -177,7 +177,7 @@ _HOPES: dict[str, Callable[..., bool]] = {
 """By the kind of the rule that failed: whether the value given may still turn out to fit."""
 
 
-@rule("COMPAT-joint", "00000000")
+@rule("COMPAT-joint", "91ad7222")
 def solve(equations: list[Mismatch], prover: Prover) -> Compatibility:
     """Judge all dimensions that have to be equal together, under one assignment of the variables."""
     for equation in equations:

@@ -97,7 +97,7 @@ def _substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
     return info if action is None else action(info, mapping)
 
 
-@rule("SUBST-tensor", "00000000")
+@rule("SUBST-tensor", "76e206f1")
 def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     shape = info.shape
     if type(shape) is ShapeExpr:
@@ -112,7 +112,7 @@ def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     return info
 
 
-@rule("SUBST-shape", "00000000")
+@rule("SUBST-shape", "0da41c2a")
 def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     if info.values is None:
         return info
@@ -120,7 +120,7 @@ def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     return info if values is info.values else ShapeStructInfo(values, info.ndim)
 
 
-@rule("SUBST-prim", "00000000")
+@rule("SUBST-prim", "accccbf8")
 def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     if info.value is None:
         return info
@@ -128,7 +128,7 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     return info if value is info.value else PrimStructInfo(info.dtype, value)
 
 
-@rule("SUBST-tuple", "00000000")
+@rule("SUBST-tuple", "0a0bdc07")
 def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
     fields = tuple(_substitute(f, mapping) for f in info.fields)
     if all(n is f for n, f in zip(fields, info.fields, strict=True)):
@@ -136,7 +136,7 @@ def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
     return TupleStructInfo(fields)
 
 
-@rule("SUBST-function", "00000000")
+@rule("SUBST-function", "b733029f")
 def _function(info: FuncStructInfo, mapping: Mapped) -> StructInfo:
     if info.binders:
         mapping = {k: v for k, v in mapping.items() if k not in info.binders}

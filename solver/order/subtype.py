@@ -187,17 +187,17 @@ def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("SUB-object", "00000000")
+@rule("SUB-object", "e553b786")
 def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     """Every value is an object."""
 
 
-@rule("SUB-kind", "00000000")
+@rule("SUB-kind", "3a4d6c46")
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("SUB-kind-same", a, b)
 
 
-@rule("SUB-tensor", "00000000")
+@rule("SUB-tensor", "bf6f4ff8")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype) and not unknown_type(b.dtype):
         goal.fail("SUB-tensor-dtype", a, b)
@@ -221,7 +221,7 @@ def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
         goal.fail("SUB-tensor-shape", a, b)
 
 
-@rule("SUB-shape", "00000000")
+@rule("SUB-shape", "eb77b4c1")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     wanted = rank(b)
     if wanted < 0:
@@ -236,7 +236,7 @@ def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
             goal.equate("SUB-shape-values", xs, ys, a, b)
 
 
-@rule("SUB-prim", "00000000")
+@rule("SUB-prim", "5d23a5f5")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype):
         goal.fail("SUB-prim-dtype", a, b)
@@ -247,7 +247,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
             goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("SUB-tuple", "00000000")
+@rule("SUB-tuple", "e0019f8c")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("SUB-tuple-length", a, b)
@@ -264,7 +264,7 @@ def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
         _function(a, b, goal)
 
 
-@rule("SUB-function", "00000000")
+@rule("SUB-function", "4188f40d")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if a.params is None or b.params is None:
         goal.fail("SUB-function-kind", a, b)
@@ -309,7 +309,7 @@ def _names(count: int) -> tuple[tir.Var, ...]:
     return tuple(tir.Var(f"d{i}") for i in range(count))
 
 
-@rule("SUB-opaque", "00000000")
+@rule("SUB-opaque", "7bc4b0cf")
 def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if b.purity and not a.purity:
         goal.fail("SUB-opaque-purity", a, b)

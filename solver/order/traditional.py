@@ -14,7 +14,7 @@ from rlx.solver.order.parts import OBJECT, rank
 from rlx.spec.registry import rule
 
 
-@rule("TYPE-erase", "00000000")
+@rule("TYPE-erase", "dcf8e91d")
 def to_type(info: StructInfo) -> StructInfo:
     """The traditional type of a StructInfo, as the StructInfo that says no more than the type does.
 

@@ -1,0 +1,39 @@
+"""`python -m rlx.spec`: the rules with their hashes; `--coverage` and `--gate` for a test run's coverage."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rlx.spec.coverage import Coverage, gate, table
+from rlx.spec.reader import rules
+from rlx.spec.registry import implementations, register_all
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print what was asked for; 1 if the gate is shut or a registration does not fit."""
+    if argv and argv[0] in ("--coverage", "--gate"):
+        coverage = Coverage.read()
+        if argv[0] == "--coverage":
+            print(table(coverage))
+        problems = gate(coverage)
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        return 1 if problems else 0
+    register_all()
+    wrong = 0
+    for name, rule in rules().items():
+        known = implementations.get(name, [])
+        state = "missing" if not known else "twice" if len(known) > 1 else known[0][1].__module__
+        if known and known[0][0] != rule.clause:
+            state += f" (registered for {known[0][0]})"
+        wrong += len(known) != 1 or known[0][0] != rule.clause
+        print(f"{name:<22}{rule.clause}  {state:<36}{', '.join(rule.premises)}")
+    for name in implementations.keys() - rules().keys():
+        wrong += 1
+        print(f"{name:<22}no heading")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

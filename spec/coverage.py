@@ -1,0 +1,84 @@
+"""Which rules tests apply, and which premises they make fail.
+
+A test run writes `build/rule-coverage.json` (the pytest plugin `rlx.spec.plugin`); this module reads it,
+renders it, and says whether it is enough.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rlx.spec.reader import rules
+
+RATCHET = Path(__file__).with_name("ratchet.json")
+RESULT = Path("build") / "rule-coverage.json"
+
+
+class Coverage:
+    """How often each rule was applied and each premise failed."""
+
+    def __init__(self, applied: dict[str, int], failed: dict[str, int]) -> None:
+        self.applied = applied
+        self.failed = failed
+
+    @classmethod
+    def read(cls, path: Path = RESULT) -> Coverage:
+        """The coverage of the last test run.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there was none.
+        """
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return cls(data["applied"], data["failed"])
+
+    def not_applied(self) -> list[str]:
+        """The rules that no test applies."""
+        return [name for name in rules() if not self.applied.get(name)]
+
+    def not_failed(self) -> list[str]:
+        """The premises that no test makes fail."""
+        return [
+            code for rule in rules().values() for code in rule.premises if not self.failed.get(code)
+        ]
+
+    def counts(self) -> dict[str, int]:
+        """What the ratchet holds: rules and premises that are covered."""
+        premises = sum(len(rule.premises) for rule in rules().values())
+        return {
+            "rules": len(rules()) - len(self.not_applied()),
+            "premises": premises - len(self.not_failed()),
+        }
+
+
+def table(coverage: Coverage) -> str:
+    """The coverage as a table: rule, times applied, premises with times failed."""
+    lines = [f"{'rule':<22}{'applied':>9}  premises (times failed)"]
+    for name, rule in rules().items():
+        failed = ", ".join(
+            f"{code.removeprefix(name + '-')} {coverage.failed.get(code, 0)}"
+            for code in rule.premises
+        )
+        lines.append(f"{name:<22}{coverage.applied.get(name, 0):>9}  {failed or '-'}")
+    counts = coverage.counts()
+    premises = sum(len(rule.premises) for rule in rules().values())
+    lines.append(
+        f"{counts['rules']} of {len(rules())} rules applied, "
+        f"{counts['premises']} of {premises} premises failed in some test"
+    )
+    return "\n".join(lines)
+
+
+def gate(coverage: Coverage) -> list[str]:
+    """Why the coverage is not enough; nothing if it is."""
+    found = [f"no test applies {name}" for name in coverage.not_applied()]
+    found += [f"no test makes {code} fail" for code in coverage.not_failed()]
+    least = json.loads(RATCHET.read_text(encoding="utf-8"))
+    for kind, count in coverage.counts().items():
+        if count < least[kind]:
+            found.append(f"{count} {kind} are covered, {least[kind]} were: the number may only grow")
+        elif count > least[kind]:
+            found.append(f"{count} {kind} are covered: write that into {RATCHET.name}")
+    return found
