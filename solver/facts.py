@@ -211,7 +211,7 @@ def _solve(engine: Engine, atom: Atom, value: Poly) -> None:
 
 def _limits_of_solved(engine: Engine) -> None:
     """What the limits of a solved variable say of its value."""
-    for index, value in engine.solved.items():
+    for index, value in list(engine.solved.items()):
         low, high = engine.ranges.get(index, (None, None))
         if low is not None and not bounds.nonneg(engine, engine.shift(value, -low)):
             _learn_sign(engine, engine.shift(value, -low))

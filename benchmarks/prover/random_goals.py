@@ -81,6 +81,7 @@ class Goal:
                 return tir.IntImm(rng.choice(_HUGE))
             return tir.IntImm(rng.choice((-4, -3, -2, -1, 0, 1, 2, 2, 3, 4, 4, 5, 6, 8, 12, 16)))
         draw = rng.random()
+        kind: type[tir.Binary]
         if draw < 0.84:
             kind = rng.choice(_BINARY)
         elif draw < 0.90:

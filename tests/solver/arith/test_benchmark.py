@@ -70,7 +70,7 @@ def test_cvc5_agrees() -> None:
 
 
 def _cvc5(script: str) -> str:
-    import cvc5
+    import cvc5  # type: ignore[import-untyped]
 
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", "1000")
