@@ -207,7 +207,7 @@ def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     return (_meet_opaque if opaque else _meet_functions)(a, b, prover)
 
 
-@rule("LUB-function", "21306eae")
+@rule("LUB-function", "9de1c9ba")
 def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to choose."""
     if a.params is None or b.params is None or len(a.params) != len(b.params):
@@ -236,7 +236,7 @@ def _instance(
     return params, substitute(func.ret, mapping)
 
 
-@rule("GLB-function", "4e5a2531")
+@rule("GLB-function", "f96df444")
 def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
