@@ -1,0 +1,170 @@
+"""Other provers, asked the questions of the benchmark: each loads to a function from case to status."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.prover.families import Case
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import to_smtlib, walk
+from rlx.solver.text import parse
+
+Ask = Callable[[Case], str]
+_MILLISECONDS = 500
+
+
+def read(case: Case) -> tuple[PrimExpr, list[PrimExpr], list[tir.Var]]:
+    """Goal, assumptions and variables of a question."""
+    names: dict[str, tir.Var] = {}
+    goal = parse(case.goal, names)
+    return goal, [parse(fact, names) for fact in case.assume], list(names.values())
+
+
+def _tvm(strong: bool) -> Ask:
+    """TVM's analyzer: it proves or says nothing."""
+    from tvm import sym, tirx  # type: ignore[import-not-found,unused-ignore]
+
+    strength = sym.ProofStrength.SYMBOLIC_BOUND if strong else sym.ProofStrength.DEFAULT
+
+    def ask(case: Case) -> str:
+        goal, facts, variables = read(case)
+        mapping = {v: tirx.Var(v.name, "int64") for v in variables}
+        analyzer = sym.Analyzer()
+        for var in mapping.values():
+            analyzer.update(var, sym.ConstIntBound(0, sym.ConstIntBound.POS_INF))
+        scopes = [analyzer.constraint_scope(_to_tvm(tirx, fact, mapping)) for fact in facts]
+        for scope in scopes:
+            scope.__enter__()
+        if not strong and isinstance(goal, tir.EQ):
+            sides = (_to_tvm(tirx, side, mapping) for side in (goal.a, goal.b))
+            proved = analyzer.can_prove_equal(*sides)
+        else:
+            proved = analyzer.can_prove(_to_tvm(tirx, goal, mapping), strength)
+        for scope in reversed(scopes):
+            scope.__exit__(None, None, None)
+        return "proved" if proved else "unknown"
+
+    return ask
+
+
+def _to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
+    binary: dict[type[PrimExpr], Any] = {
+        tir.Add: operator.add,
+        tir.Sub: operator.sub,
+        tir.Mul: operator.mul,
+        tir.FloorDiv: tirx.floordiv,
+        tir.FloorMod: tirx.floormod,
+        tir.TruncDiv: tirx.truncdiv,
+        tir.TruncMod: tirx.truncmod,
+        tir.Min: tirx.min,
+        tir.Max: tirx.max,
+        tir.EQ: tirx.EQ,
+        tir.NE: tirx.NE,
+        tir.LT: tirx.LT,
+        tir.LE: tirx.LE,
+        tir.GT: tirx.GT,
+        tir.GE: tirx.GE,
+        tir.And: tirx.And,
+        tir.Or: tirx.Or,
+    }
+    done: dict[PrimExpr, Any] = {}
+    for node in walk.topological(expr):
+        below = [done[child] for child in tir.children(node)]
+        match node:
+            case tir.Var():
+                done[node] = mapping[node]
+            case tir.IntImm(value=value):
+                done[node] = tirx.IntImm("int64", value)
+            case tir.Not():
+                done[node] = tirx.Not(*below)
+            case tir.Select():
+                done[node] = tirx.Select(*below)
+            case _:
+                done[node] = binary[type(node)](*below)
+    return done[expr]
+
+
+def _z3() -> Ask:
+    """Z3 on SMT-LIB's own div and mod."""
+    import z3  # type: ignore[import-untyped]
+
+    def ask(case: Case) -> str:
+        solver = z3.Solver()
+        solver.set("timeout", _MILLISECONDS)
+        solver.from_string(to_smtlib(case.goal, case.assume, style="raw"))
+        return _status(str(solver.check()))
+
+    return ask
+
+
+def _status(answer: str) -> str:
+    return {"unsat": "proved", "sat": "refuted"}.get(answer, "unknown")
+
+
+def _cvc5() -> Ask:
+    import cvc5  # type: ignore[import-untyped]
+
+    def ask(case: Case) -> str:
+        solver = cvc5.Solver()
+        solver.setOption("tlimit-per", str(_MILLISECONDS))
+        parser = cvc5.InputParser(solver)
+        script = to_smtlib(case.goal, case.assume, style="raw")
+        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "question")
+        symbols, answer = parser.getSymbolManager(), ""
+        while not (command := parser.nextCommand()).isNull():
+            answer = command.invoke(solver, symbols).strip() or answer
+        return _status(answer)
+
+    return ask
+
+
+def _sympy() -> Ask:
+    """sympy's ``simplify`` of the goal over non-negative integers; assumptions cannot be said."""
+    import sympy  # type: ignore[import-untyped]
+
+    tables: dict[type[PrimExpr], Any] = {
+        tir.Add: operator.add,
+        tir.Sub: operator.sub,
+        tir.Mul: operator.mul,
+        tir.FloorDiv: lambda a, b: sympy.floor(a / b),
+        tir.FloorMod: sympy.Mod,
+        tir.Min: sympy.Min,
+        tir.Max: sympy.Max,
+        tir.EQ: lambda a, b: sympy.Eq(sympy.simplify(a - b), 0),
+        tir.LT: operator.lt,
+        tir.LE: operator.le,
+        tir.GT: operator.gt,
+        tir.GE: operator.ge,
+    }
+
+    def ask(case: Case) -> str:
+        goal, facts, variables = read(case)
+        if facts:
+            return "unknown"
+        done: dict[PrimExpr, Any] = {
+            v: sympy.Symbol(v.name, integer=True, positive=True) for v in variables
+        }
+        for node in walk.topological(goal):
+            if isinstance(node, tir.IntImm):
+                done[node] = sympy.Integer(node.value)
+            elif node not in done:
+                operation = tables.get(type(node))
+                if operation is None:
+                    return "unknown"
+                done[node] = operation(*(done[child] for child in tir.children(node)))
+        # Only True is an answer: False may come from the positive symbols.
+        return "proved" if done[goal] == sympy.true else "unknown"
+
+    return ask
+
+
+PEERS: dict[str, Callable[[], Ask]] = {
+    "tvm": lambda: _tvm(strong=False),
+    "symbolic": lambda: _tvm(strong=True),
+    "z3": _z3,
+    "cvc5": _cvc5,
+    "sympy": _sympy,
+}
