@@ -6,7 +6,8 @@ judged together under one binding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NoReturn
 
 from rlx.grammar import ast, tir
@@ -20,14 +21,14 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.tir import EQ, Buffer, PrimExpr, PrimFunc
+from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
 from rlx.operators.dims import same
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 Pair = tuple[PrimExpr, PrimExpr, str]
-"""A dimension of the PrimFunc, the caller's, and where they stand."""
+"""A dimension of the PrimFunc, the caller's, and where the latter stands."""
 
 
 def agreement(
@@ -46,7 +47,7 @@ def agreement(
     if scalars is None:
         return
     values: list[StructInfo] = [*infos, *out, *scalars]
-    names = [f"argument {k}" for k in range(len(infos))]
+    names = [f"argument {k}{_named(args, k)}" for k in range(len(infos))]
     names += [f"result {k}" if len(out) > 1 else "the result" for k in range(len(out))]
     names += [f"tir_vars[{k}]" for k in range(len(scalars))]
     count(site, func, callee, (len(infos), len(out), len(scalars)))
@@ -99,6 +100,12 @@ def _scalars(site: Site, tir_vars: object) -> Sequence[StructInfo] | None:
     return None
 
 
+def _named(args: Expr, k: int) -> str:
+    """The name of an argument that is a variable, in brackets."""
+    field = args.fields[k] if isinstance(args, ast.Tuple) else None
+    return f" ({field.name_hint})" if isinstance(field, ast.Var) else ""
+
+
 @rule("OBL-buffers", "3d4f586e")
 def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
     """The PrimFunc has a parameter for each argument, each result and each of the trailing scalars."""
@@ -120,6 +127,7 @@ class Matching:
     def __init__(self, site: Site, func: Expr) -> None:
         self.site, self.func = site, func
         self.binding: dict[tir.Var | ast.Var, PrimExpr | Expr] = {}
+        self.bound_at: dict[tir.Var, str] = {}
         self.pairs: list[Pair] = []
 
     def match(self, param: tir.Var, buffer: Buffer | None, value: StructInfo, name: str) -> None:
@@ -161,6 +169,11 @@ class Matching:
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
             self._dim(dim, given, f"axis {k} of {name}")
 
+    def told(self, var: tir.Var) -> str:
+        """What a variable is bound to, and where."""
+        image = self.binding.get(var)
+        return "free" if image is None else f"{show(image)} ({self.bound_at[var]})"
+
     def _told(self, buffer: Buffer, value: StructInfo, name: str) -> str:
         return f"{name} is {show(value)}, but {buffer.name} of {show(self.func)}"
 
@@ -169,8 +182,11 @@ class Matching:
 
     def _dim(self, dim: PrimExpr, given: PrimExpr, where: str) -> None:
         if type(dim) is tir.Var:
-            bound = self.binding.setdefault(dim, given)
-            if bound is given:
+            bound = self.binding.get(dim)
+            if bound is None:
+                self.binding[dim] = given
+                self.bound_at[dim] = where
+            if bound is None or bound is given:
                 return
         if same(dim, given):
             self.site.ctx.discharged += 1
@@ -183,32 +199,37 @@ def jointly(site: Site, func: Expr, matching: Matching) -> None:
     """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
     from rlx.solver.order import substitute_prim
 
-    open_pairs: list[Pair] = []
-    conditions: list[PrimExpr] = []
-    shown: list[Pair] = []
+    open_pairs: list[tuple[PrimExpr, PrimExpr]] = []
+    first_open: Callable[[], str] | None = None
+    wrong = site.together("OBL-joint-dims", 1)
     for dim, given, where in matching.pairs:
         meant = substitute_prim(dim, matching.binding) if matching.binding else dim
-        if same(meant, given):
-            site.ctx.discharged += 1
-        elif _unbound(dim, matching):
-            open_pairs.append((meant, given, where))
+        assert isinstance(meant, PrimExpr)
+        words = partial(_message, func, (dim, meant), (given, where), matching)
+        if _unbound(dim, matching):
+            open_pairs.append((meant, given))
+            first_open = first_open or words
         else:
-            conditions.append(EQ(meant, given))
-            shown.append((meant, given, where))
-    if conditions:
-        site.require("OBL-joint-dims", conditions, lambda: _message(site, func, shown), 1)
-    elif open_pairs and site.ctx.prover.relate_all([p[:2] for p in open_pairs]).kind == "never":
-        site.fail("OBL-joint-dims", _message(site, func, open_pairs), 1, site.call.sinfo_args[0])
+            wrong.equal(meant, given, words)
+    if not wrong.settle() or first_open is None:
+        return
+    if site.ctx.prover.relate_all(open_pairs).kind == "never":
+        site.fail("OBL-joint-dims", first_open(), 1, site.call.sinfo_args[0])
 
 
 def _unbound(dim: PrimExpr, matching: Matching) -> bool:
     return any(v not in matching.binding for v in tir.free_vars(dim))
 
 
-def _message(site: Site, func: Expr, pairs: Sequence[Pair]) -> str:
-    """The dimensions that do not agree: those that never do, or else all that may not."""
-    wrong = [p for p in pairs if site.ctx.prover.relate(p[0], p[1]).kind == "never"]
-    parts = [
-        f"{show(given)} along {where}, not {show(dim)}" for dim, given, where in wrong or pairs
-    ]
-    return f"the shapes do not agree with {show(func)}: it is passed {'; '.join(parts[:3])}"
+def _message(
+    func: Expr, asked: tuple[PrimExpr, PrimExpr], found: tuple[PrimExpr, str], matching: Matching
+) -> str:
+    """A dimension of the caller's against that of the PrimFunc, and where the latter's variables come from."""
+    (dim, meant), (given, where) = asked, found
+    wanted = show(dim)
+    if isinstance(dim, tir.Var):
+        wanted = f"{wanted} = {matching.told(dim)}"
+    elif dim is not meant and not same(dim, meant):
+        places = [f"{show(v)} is {matching.told(v)}" for v in tir.free_vars(dim)]
+        wanted = f"{wanted} = {show(meant)}, where {' and '.join(places)}"
+    return f"{show(given)} along {where} does not fit {show(func)}, which asks for {wanted}"

@@ -85,7 +85,11 @@ def extent(
         begin, end = (clamped(e, length, step > 0) for e in (begin, end))
     distance = sub(end, begin) if step > 0 else sub(begin, end)
     count = ceildiv(distance, const(abs(step)))
-    if (literal(count) or -1) >= 0 or count is ZERO or (begin is ZERO and natural(end)):
+    if (
+        (literal(count) or -1) >= 0
+        or count is ZERO
+        or (step > 0 and begin is ZERO and natural(end))
+    ):
         site.ctx.discharged += 1
         return count
     site.require(
