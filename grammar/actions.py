@@ -389,6 +389,8 @@ class Expressions:
         items: list[Entry] = c[2][0]
         match value:
             case tir.Buffer():
+                if len(items) == 1 and isinstance(items[0][0], Sequence):
+                    items = items[0][0].items  # `x[()]` and `x[i, j]` written as a tuple
                 return tir.BufferLoad(value, self._indices(items), (start, end))
             case Name(text="metadata"):
                 return self._metadata(items[0])

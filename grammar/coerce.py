@@ -61,7 +61,7 @@ class Coerce:
                 return self._undefined_dimension(text, span)
             case ast.PrimValue(value=inner):
                 return inner
-            case ast.Var(name_hint=name):
+            case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
                 return self.scope.shape_var(name, span)
             case Operation(operator=operator, operands=operands):
                 return arithmetic.prim(self, operator, operands, span)

@@ -96,7 +96,8 @@ class InfoPrinter:
             params = [self._text(p, dim) for p in info.params]
             shown = f"({params[0]},)" if len(params) == 1 else f"({', '.join(params)})"
             return f"R.Callable({shown}, {ret}, {info.purity})"
-        parts = [] if isinstance(info.ret, ast.ObjectStructInfo) else [f"ret={ret}"]
+        bare = info.derive_func == "empty" and isinstance(info.ret, ast.ObjectStructInfo)
+        parts = [] if bare else [f"ret={ret}"]
         if info.purity:
             parts.append("purity=True")
         if info.derive_func == "default":

@@ -27,7 +27,7 @@ RESERVED = frozenset(
 )
 """Names that mean something else in a printed module."""
 
-_NAME = re.compile(r"[^\W\d]\w*\Z")
+_NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
 def usable(name: str) -> bool:
@@ -51,7 +51,7 @@ class Fresh:
         """``hint`` with a number behind it, or what is usable of it if that is free."""
         base = hint
         if not usable(hint):
-            base = re.sub(r"\W", "_", hint).strip("_") or "v"
+            base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or "v"
             base = f"v_{base}" if base[0].isdigit() or base in RESERVED else base
             if base not in self.taken:
                 self.taken.add(base)

@@ -165,8 +165,13 @@ class FunctionPrinter:
             self.lines.append(pad + self.exprs.text(value))
         else:
             shown = self._inline(self._blocks(value, pad), pad)
-            if _is_retyped(var, value):
-                shown = self.exprs.prim.alone(value.value)  # type: ignore[attr-defined]
+            match var.struct_info_annotation, value:
+                case ast.PrimStructInfo(dtype=dtype), ast.PrimValue(value=tir.IntImm() as literal):
+                    # A bare literal would be read as of the annotation's type.
+                    shown = self.exprs.prim.alone(literal, dtype)
+                case ast.ShapeStructInfo(), ast.Tuple(fields=fields):
+                    # A bare tuple would be read as a shape.
+                    shown = f"R.tuple({self.exprs.texts(fields)})"
             self.lines.append(f"{pad}{self._target(var)} = {shown}")
 
     def _is_statement(self, var: ast.Var) -> bool:
@@ -205,14 +210,6 @@ class FunctionPrinter:
             final = last.bindings[-1] if last.bindings else None
             bound = final.var if isinstance(final, ast.MatchCast) else None
         return bound is value and self._target(bound) == self._target(var)
-
-
-def _is_retyped(var: ast.Var, value: Expr) -> bool:
-    """Whether the annotation of a variable would give a bare literal another type than its own."""
-    match var.struct_info_annotation, value:
-        case ast.PrimStructInfo(dtype=dtype), ast.PrimValue(value=tir.IntImm(dtype=own)):
-            return dtype != own
-    return False
 
 
 def _flags(node: ast.Function) -> str:

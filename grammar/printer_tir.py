@@ -40,6 +40,7 @@ class PrimFuncPrinter:
         self.names = self.scope.names
         self.prim = PrimPrinter(self.names, INT32)
         self.lines: list[str] = []
+        self.loops: dict[PrimExpr, tir.For] = {}
         self.remarks = remarks or Remarks()
 
     def type_vars(self) -> tuple[str, ...]:
@@ -222,6 +223,7 @@ class PrimFuncPrinter:
 
     def _for(self, stmt: tir.For, pad: str) -> None:
         loops = _grid(stmt)
+        self.loops.update((loop.loop_var, loop) for loop in loops)
         if len(loops) > 1:
             names = ", ".join([self.names.get(v.loop_var) or v.loop_var.name for v in loops])
             extents = self.prim.texts(tuple(v.extent for v in loops))
@@ -275,7 +277,7 @@ class PrimFuncPrinter:
             run = at
             while run < len(axes) and axes[run].dom is None and axes[run].kind in _REMAP:
                 run += 1
-            if run > at:
+            if run > at + 1:
                 group = axes[at:run]
                 names = ", ".join([self.names.get(a.var) or a.var.name for a in group])
                 kinds = "".join([_REMAP[a.kind] for a in group])
@@ -286,10 +288,17 @@ class PrimFuncPrinter:
                 self._axis(axes[at], pad)
                 at += 1
 
+    def _loop_range(self, binding: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+        """The range of an axis that leaves it to its loop; ``T.axis.remap`` needs two axes at least."""
+        loop = self.loops.get(binding)
+        if loop is None:
+            return binding, binding
+        return loop.min, _stop(loop.min, loop.extent)
+
     def _axis(self, axis: tir.IterVar, pad: str) -> None:
         name = self.names.get(axis.var) or axis.var.name
         kind = _AXIS.get(axis.kind, axis.kind)
-        start, stop = axis.dom or (tir.IntImm(0), tir.IntImm(0))
+        start, stop = axis.dom or self._loop_range(axis.binding)
         dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
         self.lines.append(f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})")
 

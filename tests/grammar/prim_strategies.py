@@ -36,6 +36,7 @@ class Prim:
         self.draw = draw
         self.vars: list[tir.Var] = []
         self.buffers: list[tir.Buffer] = []
+        self.loops: set[PrimExpr] = set()
 
     def pick(self, choices: Sequence[T]) -> T:
         return choices[self.draw(st.integers(0, len(choices) - 1))]
@@ -83,10 +84,15 @@ class Prim:
             case 6:
                 a, b = self.value(depth - 1), self.value(depth - 1)
                 name = self.pick(("bitwise_and", "bitwise_or", "shift_left", "bitwise_xor"))
-                return tir.Call(name, (a, b), tir.type_of(a))
+                return tir.Call(name, (a, b), self.operator_type(a))
         if not depth:
             return self.index()
         return self.pick(ARITHMETIC)(self.value(depth - 1), self.value(depth - 1))
+
+    def operator_type(self, a: PrimExpr) -> DataType:
+        """What an operator makes of its left operand, where that says nothing of numbers an int32."""
+        found = INT32 if isinstance(a, tir.Call) and a.dtype is None else tir.type_of(a)
+        return found if found.is_integer or found.is_float else INT32
 
     def condition(self) -> PrimExpr:
         first = self.pick(COMPARISONS)(self.value(1), self.value(1))
@@ -146,7 +152,7 @@ class Prim:
     def loop(self, depth: int) -> tir.For:
         kind = self.pick(("serial", "serial", "parallel", "vectorized", "unroll", "thread_binding"))
         extent = self.index()
-        start: PrimExpr = tir.IntImm(0, tir.type_of(extent))
+        start = tir.IntImm(0, tir.type_of(extent))
         if self.draw(st.integers(0, 3)) == 0:
             low = self.draw(st.integers(1, 5))
             start = tir.IntImm(low, INT64)
@@ -157,6 +163,8 @@ class Prim:
         kind_of = tir.type_of(extent.a) if isinstance(extent, tir.Sub) else tir.type_of(extent)
         var = tir.Var(self.draw(NAMES), kind_of)
         self.vars.append(var)
+        if start.value == 0:
+            self.loops.add(var)
         made = tir.For(var, start, extent, kind, self.body(depth - 1), attrs)
         self.vars.remove(var)
         return made
@@ -164,15 +172,18 @@ class Prim:
     def block(self, depth: int) -> tir.Block:
         variables, buffers = list(self.vars), list(self.buffers)
         axes = self.some(3, self.axis)
+        self.vars += [axis.var for axis in axes]
         predicate = self.condition() if self.draw(st.booleans()) else None
+        has_buffers = bool(self.buffers)
+        reads = self.some(2, self.region) if has_buffers else None
+        writes = self.some(2, self.load) if has_buffers else None
         allocated = self.some(1, lambda: self.buffer(()))
         self.buffers += allocated
-        has_buffers = bool(self.buffers)
         made = tir.Block(
             self.draw(st.sampled_from(["", "B", 'a"b'])),
             axes,
-            self.some(2, self.region) if has_buffers else None,
-            self.some(2, self.load) if has_buffers else None,
+            reads,
+            writes,
             predicate,
             allocated,
             self.body(depth - 1) if self.draw(st.booleans()) else None,
@@ -186,12 +197,12 @@ class Prim:
         kind = self.pick(("S", "R", "scan", "opaque"))
         binding = self.index()
         dom: tuple[PrimExpr, PrimExpr] | None = None
-        if kind in ("scan", "opaque") or self.draw(st.booleans()):
+        # Only what is bound to a loop may leave its range to it.
+        if kind in ("scan", "opaque") or binding not in self.loops or self.draw(st.booleans()):
             stop = self.index()
             low = self.draw(st.integers(0, 1))
             dom = (tir.IntImm(low, tir.type_of(stop) if low == 0 else INT32), stop)
         var = tir.Var(self.draw(NAMES), tir.type_of(binding))
-        self.vars.append(var)
         return tir.IterVar(var, kind, dom, binding)
 
     def buffer(self, shapes: Sequence[tir.Var]) -> tir.Buffer:

@@ -127,14 +127,14 @@ class Relax:
 
     def function_info(self, depth: int) -> ast.FuncStructInfo:
         if not self.closures or self.draw(st.booleans()):
-            return ast.FuncStructInfo(
-                None,
-                self.info(0),
-                self.draw(st.booleans()),
-                self.draw(st.sampled_from(["empty", "default"])),
-            )
+            return self.opaque_function()
         params = self.some(2, lambda: self.info(depth - 1))
         return ast.FuncStructInfo(params, self.info(0), self.draw(st.booleans()))
+
+    def opaque_function(self) -> ast.FuncStructInfo:
+        derive = self.draw(st.sampled_from([None, "empty", "default"]))
+        ret = ast.ObjectStructInfo() if derive == "empty" else self.info(0)
+        return ast.FuncStructInfo(None, ret, self.draw(st.booleans()), derive)
 
     def binding_info(self, shapes: tuple[tir.Var, ...]) -> ast.StructInfo:
         """An annotation in which each of these variables stands alone, and others besides."""
@@ -395,7 +395,9 @@ def modules(draw: Draw) -> ast.IRModule:
         else:
             made[variable] = draw(prim_funcs(attrs))
     outer = Relax(draw, Scope(globals_))
-    devices = draw(st.lists(DEVICES, max_size=2))
+    devices = [
+        ("I.vdevice", d.target, d.index, "global") for d in draw(st.lists(DEVICES, max_size=2))
+    ]
     infos: dict[str, tuple[object, ...]] = {"vdevice": tuple(devices)} if devices else {}
     attrs = outer.attrs(0)
     bare = not infos and not attrs and draw(st.booleans())
