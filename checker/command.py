@@ -193,9 +193,17 @@ def _statistics(files: Sequence[FileReport], format: str) -> None:
 
 
 def _write(text: str) -> None:
-    """Write to stdout; a reader that has gone away (`| head`) has seen enough."""
+    """Write to stdout; a reader that has gone away (`| head`) has seen enough.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written for another reason, a full disk for instance.
+    """
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        if not isinstance(error, BrokenPipeError):
+            raise

@@ -1,69 +1,110 @@
-"""`relax-check --explain CODE`: what a rule demands, why, and where it comes from."""
+"""`rlx explain CODE`: what a rule demands, why, and where it comes from."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlx.spec import Rule
+
+WIDTH = 96
+
+OUTSIDE: Mapping[str, tuple[str, str]] = {
+    "PARSE": (
+        "Syntax",
+        (
+            "The text is not a Relax program in any of the dialects: the message says what was expected. "
+            "Reading goes on at the next statement or function, so one run reports several."
+        ),
+    ),
+    "PARSE-opaque": (
+        "Text that is kept as it stands",
+        "A part of a PrimFunc is not understood. It is kept as text, and nothing is derived from it.",
+    ),
+    "READ": ("Reading a file", "The file could not be read; the message is the system's."),
+    "INTERNAL": (
+        "A bug of the checker",
+        (
+            "The checker failed on this file, whatever the file contains. Please report it with the file "
+            "and the traceback that the report names."
+        ),
+    ),
+}
+"""Codes that belong to no rule: title, and what they mean."""
 
 
-def explain(code: str) -> int:
-    """Print the rule behind a diagnostic's code; 2 if there is none."""
-    from rlx.spec import ledger, premise_rule
+def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
+    """Explain codes; without any, list the rules."""
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(prog=prog, description="Say what a rule demands, and why.")
+    parser.add_argument("code", nargs="*", metavar="CODE", help="D14, D14-arity; none: list rules")
+    wanted: list[str] = parser.parse_args(argv).code
+    if wanted:
+        return max(explain(code, prog) for code in wanted)
+    for name, title in titles().items():
+        print(f"{name:<24}{title}")
+    return 0
+
+
+def explain(code: str, prog: str = "relax-check") -> int:
+    """Print what is behind a code; 2 if there is none of that name."""
+    from rlx.spec import premise_rule
 
     rule = premise_rule(code)
-    if rule is None:
-        sys.stderr.write(f"no rule and no premise is named {code!r}; `rlx explain` lists them\n")
-        return 2
-    lines = [f"{rule.identifier}: {rule.title}", "", *_filled(rule.statement), ""]
-    if rule.why:
-        lines += [*_filled(f"Why: {rule.why}"), ""]
-    if rule.premises:
-        lines.append("It is reported as")
-        for name, text in rule.premises.items():
-            marker = ">" if name == code else " "
-            lines += _filled(text, f"{marker} {name}  when not: ", "      ")
-        lines.append("")
-    for number in rule.ledger:
-        entry = ledger()[number]
-        lines += [*_filled(f"Ledger {number}, {entry.title}: {entry.text}"), ""]
-    lines += _filled(f"Source: {rule.source}")
-    print("\n".join(lines))
-    return 0
+    if rule is not None:
+        print("\n".join(_lines(rule, code)))
+        return 0
+    if code in OUTSIDE:
+        title, text = OUTSIDE[code]
+        print("\n".join([f"{code}: {title}", "", *_filled(text)]))
+        return 0
+    from difflib import get_close_matches
 
-
-def main(argv: Sequence[str]) -> int:
-    """`rlx explain CODE`; without a code, all rules."""
-    if argv:
-        return max(explain(code) for code in argv)
-    from rlx.spec import rules
-
-    for name, rule in rules().items():
-        print(f"{name:<22}{rule.title}")
-    return 0
-
-
-def _filled(text: str, first: str = "", then: str = "") -> list[str]:
-    from textwrap import wrap
-
-    return wrap(text, 96, initial_indent=first, subsequent_indent=then)
+    near = get_close_matches(code, codes(), n=3)
+    hint = f"; did you mean {', '.join(near)}?" if near else "; `rlx explain` lists the rules"
+    sys.stderr.write(f"{prog}: no rule is named {code}{hint}\n")
+    return 2
 
 
 def codes() -> list[str]:
-    """Every code that a diagnostic may have: rules and premises, and the syntax errors'."""
+    """Every code that a diagnostic may have."""
     from rlx.spec import rules
 
-    found = ["PARSE", "PARSE-opaque", "READ"]
+    found = list(OUTSIDE)
     for name, rule in rules().items():
         found += [name, *rule.premises]
     return found
 
 
 def titles() -> dict[str, str]:
-    """What each code is about, in a line."""
+    """What each rule is called, and each code outside the rules."""
     from rlx.spec import rules
 
-    found = {"PARSE": "Syntax", "PARSE-opaque": "Text of a PrimFunc that is kept as it stands"}
-    for name, rule in rules().items():
-        found[name] = rule.title
-        found.update(dict.fromkeys(rule.premises, rule.title))
-    return found
+    outside = {code: title for code, (title, _) in OUTSIDE.items()}
+    return {name: rule.title for name, rule in rules().items()} | outside
+
+
+def _lines(rule: Rule, code: str) -> list[str]:
+    from rlx.spec import ledger
+
+    lines = [f"{rule.identifier}: {rule.title}", "", *_filled(rule.statement), ""]
+    if rule.why:
+        lines += [*_filled(f"Why: {rule.why}"), ""]
+    if rule.premises:
+        lines.append("Premises, by the code that is reported where one fails:")
+        for name, text in rule.premises.items():
+            lines += _filled(text, f"{'>' if name == code else ' '} {name}: ", "    ")
+        lines.append("")
+    for number in rule.ledger:
+        entry = ledger()[number]
+        lines += [*_filled(f"Ledger {number}, {entry.title}: {entry.text}"), ""]
+    return lines + _filled(f"Source: {rule.source}")
+
+
+def _filled(text: str, first: str = "", then: str = "") -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=then, break_on_hyphens=False)

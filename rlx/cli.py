@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-INTERRUPTED, BUG = 130, 101
+UNABLE, BUG, INTERRUPTED = 2, 101, 130
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.checker.command", "check programs, as relax-check does"),
@@ -55,6 +55,9 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
         return run(argv, prog)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
         from rlx.checker.driver.one import keep_traceback
 

@@ -1,5 +1,19 @@
 """The specification in the project's own words, and the tools that tie the code to it."""
 
-from rlx.spec.reader import Entry, Rule, ledger, premise_rule, rules
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlx.spec.reader import Entry, Rule, ledger, premise_rule, rules
 
 __all__ = ["Entry", "Rule", "ledger", "premise_rule", "rules"]
+
+
+def __getattr__(name: str) -> object:
+    """What the reader offers, loaded when it is asked for: registering a rule must not read files."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rlx.spec import reader
+
+    return getattr(reader, name)

@@ -73,6 +73,12 @@ def region(source: Source | None, span: Span | None) -> Region:
     return *source.position(span[0]), *source.position(max(span))
 
 
+def counterexample(diagnostic: Diagnostic) -> str:
+    """The values for which it goes wrong, ``n = 1, m = 2``; nothing if there are none, or a note says them."""
+    values = ", ".join(f"{k} = {v}" for k, v in (diagnostic.counterexample or {}).items())
+    return "" if any(values in note for note in diagnostic.notes) else values
+
+
 def counted(number: int, noun: str) -> str:
     """``1 error``, ``2 errors``"""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

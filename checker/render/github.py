@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.checker.render.files import FileReport, region
+from rlx.checker.render.files import FileReport, counterexample, region
 from rlx.grammar.diagnostic import Diagnostic
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -31,8 +31,8 @@ def _command(diagnostic: Diagnostic, file: FileReport) -> str:
 def _words(diagnostic: Diagnostic) -> str:
     """The message and what follows it, as one text of several lines."""
     lines = [diagnostic.message, *(f"note: {note}" for note in diagnostic.notes)]
-    if diagnostic.counterexample:
-        values = ", ".join(f"{k} = {v}" for k, v in diagnostic.counterexample.items())
+    values = counterexample(diagnostic)
+    if values:
         lines.append(f"counterexample: {values}")
     if diagnostic.help:
         lines.append(f"help: {diagnostic.help}")

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.render.colour import PLAIN, paint
 from rlx.checker.render.columns import safe, show
-from rlx.checker.render.files import FileReport, Summary, counted, region, summarise
+from rlx.checker.render.files import (
+    FileReport,
+    Summary,
+    counted,
+    counterexample,
+    region,
+    summarise,
+)
 from rlx.checker.render.frame import Frame, Mark
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 
@@ -61,8 +68,8 @@ def render_diagnostic(
 def _tail(diagnostic: Diagnostic, gutter: int, theme: Mapping[str, str]) -> Iterator[str]:
     """Notes, the counterexample and the help, each after a ``=``."""
     facts = [("note", note) for note in diagnostic.notes]
-    if diagnostic.counterexample:
-        values = ", ".join(f"{k} = {v}" for k, v in diagnostic.counterexample.items())
+    values = counterexample(diagnostic)
+    if values:
         facts.append(("counterexample", values))
     if diagnostic.help:
         facts.append(("help", diagnostic.help))

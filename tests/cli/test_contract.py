@@ -470,6 +470,20 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     assert process.wait(60) == 1
 
 
+def test_a_full_disk_is_2() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rlx", "check", "-"],
+            input=GOOD.encode(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"rlx check: [Errno 28] No space left on device\n"
+
+
 def test_interrupted(tmp_path: Path) -> None:
     """Control-C ends the run at once, with 130, without a word and without orphans."""
     os.mkfifo(tmp_path / "never.rlx")
@@ -492,7 +506,7 @@ def test_a_small_check_loads_no_heavy_library(tmp_path: Path) -> None:
     script = (
         "import sys; from rlx.checker.command import main; main([sys.argv[1]]);"
         "print(*sorted(set(sys.modules) & {'z3', 'numpy', 'hypothesis', 'multiprocessing', 'tvm',"
-        " 'dataclasses', 'inspect', 'lark', 'asyncio', 'json', 'importlib.metadata'}))"
+        " 'dataclasses', 'inspect', 'lark', 'asyncio', 'importlib.metadata'}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "a.rlx")],
