@@ -112,7 +112,7 @@ def exact(a: PrimExpr, by: int) -> PrimExpr | None:
 
 
 def ceildiv(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """``a // b`` rounded up."""
+    """``a // b`` rounded up, for a positive ``b``."""
     y = literal(b)
     whole = exact(a, y) if y else None
     return floordiv(add(a, sub(b, ONE)), b) if whole is None else whole

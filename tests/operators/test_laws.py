@@ -140,7 +140,7 @@ terms = st.recursive(
 def test_arithmetic_of_dimensions_keeps_values(a: tir.PrimExpr, b: tir.PrimExpr, name: str) -> None:
     build, meaning = OPERATIONS[name]
     x, y = int(evaluate(a, POINT)), int(evaluate(b, POINT))
-    if name in ("floordiv", "ceildiv") and y == 0:
+    if (name == "floordiv" and y == 0) or (name == "ceildiv" and y <= 0):
         return
     assert evaluate(build(a, b), POINT) == meaning(x, y)
 
