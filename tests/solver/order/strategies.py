@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from rlx.grammar import tir
@@ -23,6 +24,9 @@ from tests.solver.order.build import add, func, imm, mul, obj, packed, prim, sha
 from tests.solver.order.universe import M, N
 
 Variables = tuple[tir.Var, ...]
+
+EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""For every property here: time is no property, on a machine that others use as well."""
 
 
 def dimensions(variables: Variables = (N, M)) -> st.SearchStrategy[PrimExpr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar import tir
@@ -21,7 +21,7 @@ from rlx.solver.order import (
 )
 from tests.solver.order.build import prover
 from tests.solver.order.model import ARGUMENTS, VALUES, Value, assignments, member
-from tests.solver.order.strategies import flat, functions, struct_infos, wider
+from tests.solver.order.strategies import EXAMPLES, flat, functions, struct_infos, wider
 from tests.solver.order.universe import UNIVERSE, M, N
 
 POINTS = tuple(assignments((N, M), {}, (0, 1, 2, 3)))
@@ -168,7 +168,7 @@ def _behaviour(closure: Value, arg: Value) -> Value | None:
 
 
 @given(struct_infos(), struct_infos())
-@settings(max_examples=150, deadline=None)
+@EXAMPLES
 def test_generated_pairs(a: StructInfo, b: StructInfo) -> None:
     """The claims about one pair, over annotations that nobody chose."""
     p = prover()
@@ -186,7 +186,7 @@ def test_generated_pairs(a: StructInfo, b: StructInfo) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@EXAMPLES
 def test_generated_chains(data: st.DataObject) -> None:
     """Leaving out what is said goes up, and upwards of upwards is up."""
     p = prover()
@@ -201,7 +201,7 @@ def test_generated_chains(data: st.DataObject) -> None:
 
 
 @given(functions() | flat(), st.sampled_from([(), (N,), (N, M)]))
-@settings(max_examples=150, deadline=None)
+@EXAMPLES
 def test_generated_erasure(info: StructInfo, scope: tuple[tir.Var, ...]) -> None:
     left = erase(info, (), scope)
     assert set(free_shape_vars(left)) <= set(scope)
