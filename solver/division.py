@@ -8,7 +8,7 @@ positive. The rules and the order they are tried in:
 3. whole parts: ``(Q*D + R) // D = Q + R // D``, coefficients of R in ``(-D/2, D/2]``;
 4. bounds: ``R // D`` is k if ``k*D <= R < (k + 1)*D`` for k in -1, 0, 1;
 5. nested divisions: ``(X//A + R) // D = (X + A*R) // (A*D)`` for positive D;
-6. the reverse where it makes one division less: ``(g*R + C) // (g*D) = (R + C//g) // D``;
+6. the reverse where that leaves fewer divisions: ``(g*R + C) // (g*D) = (R + C//g) // D``;
 7. direction: ``-R // D = -((R + D - 1) // D)`` so that the leading coefficient is positive.
 """
 
@@ -261,7 +261,8 @@ def _unflatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
             continue
         inner = engine.div(left, g)
         numerator = engine.add(whole, inner)
-        if not _has_plain_quotient(engine, numerator):
+        fewer = _quotients(engine, numerator) < _quotients(engine, rest)
+        if fewer or not _has_plain_quotient(engine, numerator):
             return engine.div(numerator, outer)
     return None
 
@@ -270,6 +271,12 @@ def _divisors(rest: Poly, b: int) -> list[int]:
     """Proper divisors of ``b`` that it shares with coefficients of ``rest``."""
     shared = {gcd(b, c) for m, c in rest.terms.items() if m}
     return sorted((d for d in shared if 1 < d < b), reverse=True)
+
+
+def _quotients(engine: Engine, poly: Poly) -> int:
+    """How many different quotients stand in a polynomial."""
+    indices = {i for mono in poly.terms for i in mono}
+    return sum(engine.atoms[i].kind == "div" for i in indices)
 
 
 def _has_plain_quotient(engine: Engine, poly: Poly) -> bool:

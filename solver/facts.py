@@ -26,8 +26,10 @@ def load(
     Facts may change the normal form of other facts (a limit settles a sign, a solved variable goes
     away), so they are read again until nothing changes.
     """
-    for var, limits in ranges:
-        engine.ranges[engine.atom("var", (), var).index] = limits
+    for var, (low, high) in ranges:
+        if low is not None and high is not None and low > high:
+            return False
+        engine.ranges[engine.atom("var", (), var).index] = (low, high)
     for _ in range(_ROUNDS):
         before = (len(engine.solved), dict(engine.ranges))
         engine.forget()

@@ -205,6 +205,8 @@ def points(ranges: Sequence[Range], budget: int) -> Iterator[Point]:
         How many points at most.
     """
     count = len(ranges)
+    if any(low is not None and high is not None and low > high for low, high in ranges):
+        return
     if count == 0:
         yield ()
         return

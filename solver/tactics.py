@@ -12,7 +12,7 @@ from rlx.solver.poly import Atom, Cond, OutOfFuelError, Poly
 
 _CLASSES = 600
 _MODULUS = 1 << 20
-_SPLITS = 4
+_SPLITS = 6
 
 
 def prove(engine: Engine, cond: Cond, splits: int = _SPLITS) -> str | None:
@@ -273,12 +273,14 @@ def _by_cases(engine: Engine, cond: Cond, splits: int) -> str | None:
 
 
 def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
-    """Conditions worth a case distinction: those inside indicators and maxima, the innermost first."""
-    for atom in engine.atoms_in(cond):
+    """Conditions worth a case distinction: those inside indicators, then maxima, the innermost first."""
+    atoms = engine.atoms_in(cond)
+    for atom in atoms:
         if atom.kind == "ind" and isinstance(atom.parts[0], Cond):
             inner = atom.parts[0]
             yield inner if not inner.parts else inner.parts[0]
-        elif atom.kind == "relu" and isinstance(atom.parts[0], Poly):
+    for atom in atoms:
+        if atom.kind == "relu" and isinstance(atom.parts[0], Poly):
             yield engine.at_least_zero(atom.parts[0])
     if cond.kind == "ge" and cond.poly is not None:
         yield from _at_lower_limit(engine, cond.poly)
