@@ -72,6 +72,9 @@ class _Normalizer:
 
     def value(self, expr: ast.Expr, blocks: _Blocks) -> ast.Expr:
         """An expression that may be bound as it is: a leaf, or one level over leaves."""
+        inner = _first(expr)
+        if inner is not None and not is_leaf(inner):
+            expr = _with_first(expr, self.leaf(inner, blocks))
         step = _STEPS.get(type(expr))
         return expr if step is None else step(self, expr, blocks)
 
@@ -79,6 +82,20 @@ class _Normalizer:
         """A leaf with the value of the expression."""
         if is_leaf(expr):
             return expr
+        # `x + x + … + x` is as deep as it is long, on the side that is evaluated first.
+        spine: list[ast.Expr] = []
+        inner: ast.Expr | None = _first(expr)
+        while inner is not None and not is_leaf(inner):
+            spine.append(expr)
+            expr = inner
+            inner = _first(expr)
+        leaf = self._leaf(expr, blocks, None if spine else span)
+        while spine:
+            expr = _with_first(spine.pop(), leaf)
+            leaf = self._leaf(expr, blocks, None if spine else span)
+        return leaf
+
+    def _leaf(self, expr: ast.Expr, blocks: _Blocks, span: Span | None) -> ast.Expr:
         value = self.value(expr, blocks)
         if is_leaf(value):
             return value
@@ -94,7 +111,7 @@ class _Normalizer:
     def call(self, call: ast.Call, blocks: _Blocks) -> ast.Expr:
         if type(call.op) is ast.Op:
             call = custom_form(call)
-        op = self.leaf(call.op, blocks)
+        op = call.op if type(call.op) is ast.Op else self.leaf(call.op, blocks)
         spans = call.arg_spans or (call.span,) * len(call.args)
         args = tuple(
             a if type(a) in LEAVES else self.leaf(a, blocks, span)
@@ -243,6 +260,20 @@ def custom_form(call: ast.Call) -> ast.Call:
     if operator is None or not operator.has_form:
         return call
     return operator.normalize(call) or call
+
+
+def _first(expr: ast.Expr) -> ast.Expr | None:
+    """The operand that is evaluated first, of calls of operators and of projections."""
+    if isinstance(expr, ast.Call):
+        return expr.args[0] if expr.args and type(expr.op) is ast.Op else None
+    return expr.tuple_value if isinstance(expr, ast.TupleGetItem) else None
+
+
+def _with_first(expr: ast.Expr, first: ast.Expr) -> ast.Expr:
+    if isinstance(expr, ast.Call):
+        return replace(expr, args=(first, *expr.args[1:]))
+    assert isinstance(expr, ast.TupleGetItem)
+    return replace(expr, tuple_value=first)
 
 
 def _is_normal_call(call: ast.Call) -> bool:

@@ -146,10 +146,19 @@ class Expressions:
         return Sequence(items, "[")
 
     def do_strings(self, c: list[Entry]) -> str:
-        return unquote(c[0][0])
+        return self._string(c[0])
 
     def do_strings_more(self, c: list[Entry]) -> str:
-        return str(c[0][0]) + unquote(c[1][0])
+        return str(c[0][0]) + self._string(c[1])
+
+    def _string(self, entry: Entry) -> str:
+        text, start, end = entry
+        prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
+        if "f" in prefix:
+            raise Rejected("an f-string would have to be evaluated", start, end)
+        if "b" in prefix:
+            raise Rejected("bytes are no value of Relax", start, end)
+        return unquote(text)
 
     # ------------------------------------------------------------ brackets
 
@@ -194,12 +203,21 @@ class Expressions:
         return entries
 
     def do_entries_one(self, c: list[Entry]) -> dict[str, object]:
-        return {str(self._key(c[0])): self.coerce.attr(c[2])}
+        return {str(self._key(c[0])): self.plain_data(c[2], self.coerce.attr(c[2]))}
 
     def do_entries_more(self, c: list[Entry]) -> dict[str, object]:
         entries: dict[str, object] = c[0][0]
-        entries[str(self._key(c[2]))] = self.coerce.attr(c[4])
+        entries[str(self._key(c[2]))] = self.plain_data(c[4], self.coerce.attr(c[4]))
         return entries
+
+    def plain_data(self, entry: Entry, value: object) -> object:
+        """The value of an attribute, which is data: a call would have to be evaluated."""
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, ast.Call) and not isinstance(part.op, ast.Op):
+                raise Rejected(
+                    "expected data, found a call; reading never evaluates", entry[1], entry[2]
+                )
+        return value
 
     def _key(self, entry: Entry) -> object:
         value = entry[0]

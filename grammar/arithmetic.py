@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT32, INT64, DataType
 from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.neutral import Name, Negation, Operation
 from rlx.grammar.node import Span
 
@@ -93,6 +94,11 @@ def fold(coerce: Coerce, items: list[Any]) -> Entry:
     """Apply the operators of a flat chain ``operand, operator, operand, …`` by precedence."""
     operands: list[Entry] = []
     operators: list[str] = []
+    if items.count("**") > MAX_NESTING:
+        # The only operator that nests to the right.
+        raise Rejected(
+            f"powers are nested deeper than {MAX_NESTING} levels", items[0][1], items[-1][2]
+        )
 
     def apply() -> None:
         operator = operators.pop()

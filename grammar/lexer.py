@@ -121,7 +121,7 @@ class Lexer:
             if found is None:
                 at = self._unknown(at)
                 continue
-            kind, start = found.lastgroup, at
+            kind, start = found.lastgroup or "", at
             at = found.end()
             if kind == "space" or kind == "comment":
                 continue
@@ -144,7 +144,6 @@ class Lexer:
                     kind, value, at = keywords.get(word, "OP"), word, start + len(word)
                 else:
                     value = word
-            assert kind is not None
             yield kind, value, start, at
 
     def _unknown(self, at: int) -> int:

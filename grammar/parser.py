@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
@@ -19,6 +19,7 @@ from rlx.grammar.regions import long_lines, metadata_text, regions
 from rlx.grammar.scope import Scope
 from rlx.grammar.statements import Defined, Open, Statements
 
+T = TypeVar("T")
 MAX_ERRORS = 200
 """After so many syntax errors the rest of a text is not read."""
 
@@ -288,7 +289,7 @@ class Parser(Statements):
         else:
             self.scope.bind(name, self.hole(name, signature.name_span))
 
-    def finish(self, make: Any) -> Any:
+    def finish(self, make: Callable[[], T]) -> T:
         """The value that ``make`` gives, unless something was wrong."""
         if not self.diagnostics:
             try:
@@ -422,8 +423,9 @@ class _Reader:
             return
         parser = Parser(self.text, self.bare_scope, 0, len(self.text))
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
-        for item in self.bare:
-            parser.add_function(functions, item)
+        with suppress(TooManyErrors):
+            for item in self.bare:
+                parser.add_function(functions, item)
         self.diagnostics.extend(parser.diagnostics)
         span = (self.bare[0].span[0], self.bare[-1].span[1])
         self.modules.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from rlx.grammar.lexer import MAX_LINE
 from rlx.grammar.node import Span
@@ -35,7 +35,7 @@ _METADATA = re.compile(
 )
 
 
-def regions(text: str) -> Iterator[tuple[str, int, int]]:
+def regions(text: str) -> Generator[tuple[str, int, int], int | None, None]:
     """What stands at the outer level, as ``(kind, start, end)``.
 
     ``"definition"`` is the start of a decorated class or function; send its end back to go on behind

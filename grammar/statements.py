@@ -81,10 +81,20 @@ class Statements(PrimStatements):
     # ------------------------------------------------------------ decorators
 
     def do_decorator(self, c: list[Entry]) -> Entry:
+        value, start, end = c[1]
+        if isinstance(value, Form):
+            if value.args:
+                raise Rejected("a decorator has named arguments only", start, end)
+            for given in value.keywords.values():
+                self.plain_data(given, self.coerce.attr(given))
         return c[1]
 
     def do_decorators(self, c: list[Entry]) -> list[Entry]:
-        found = [c[0][0]] if len(c) == 1 else [*c[0][0], c[1][0]]
+        if len(c) == 1:
+            found: list[Entry] = [c[0][0]]
+        else:
+            found = c[0][0]
+            found.append(c[1][0])
         self.decorations = found
         self.comments = self._comments_above(c[0][1])
         return found

@@ -395,11 +395,11 @@ def type_of(expr: PrimExpr) -> DataType:
             return BOOL
         if isinstance(node, Select):
             node = node.true_value
-        elif isinstance(node.a, IntImm) or type(node.b) in _LEAVES:
-            # The right side, where it answers at once: chains are deep on the left.
-            node = node.a if type(node.b) is IntImm and type(node.a) is Var else node.b
-        else:
+        elif type(node.b) is IntImm and type(node.a) in _TYPED:
             node = node.a
+        else:
+            # The right side: chains are deep on the left.
+            node = node.b
     match node:
         case Var(dtype=d) | IntImm(dtype=d) | FloatImm(dtype=d) | Cast(dtype=d):
             return d
@@ -412,4 +412,4 @@ def type_of(expr: PrimExpr) -> DataType:
     return INT64
 
 
-_LEAVES = frozenset([Var, IntImm, FloatImm, Cast])
+_TYPED = frozenset([Var, FloatImm, Cast, BufferLoad])

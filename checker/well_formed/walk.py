@@ -21,6 +21,10 @@ from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
+Next = tuple[ast.Expr, Span | None]
+"""An expression that is to be looked at next, and where it is used."""
+
+
 def walk_function(state: State, function: ast.Function, name: str) -> None:
     """Walk a function, global or local, in a scope of its own."""
     outer = (state.function, state.block, state.blocks_around, state.later)
@@ -81,7 +85,9 @@ def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
 
 def _expression(state: State, expr: ast.Expr, span: Span | None) -> None:
     """Apply the rules to an expression; ``span`` is where it is used, for those that have no place of their own."""
-    _WALK[type(expr)](state, expr, span)
+    rest: Next | None = (expr, span)
+    while rest is not None:
+        rest = _WALK[type(rest[0])](state, *rest)
 
 
 def _variable(state: State, var: ast.Var, span: Span | None) -> None:
@@ -139,8 +145,8 @@ def _tuple(state: State, expr: ast.Tuple, span: Span | None) -> None:
         _expression(state, field, where)
 
 
-def _item(state: State, expr: ast.TupleGetItem, span: Span | None) -> None:
-    _expression(state, expr.tuple_value, expr.span or span)
+def _item(state: State, expr: ast.TupleGetItem, span: Span | None) -> Next:
+    return expr.tuple_value, expr.span or span
 
 
 def _extern(state: State, expr: ast.ExternFunc, span: Span | None) -> None:
@@ -148,7 +154,8 @@ def _extern(state: State, expr: ast.ExternFunc, span: Span | None) -> None:
         check_annotation(state, expr.struct_info, expr.span or span)
 
 
-def _call(state: State, call: ast.Call, span: Span | None) -> None:
+def _call(state: State, call: ast.Call, span: Span | None) -> Next | None:
+    """A call; its first operand, where that is no leaf, is left to be looked at next: chains are deep there."""
     callee, in_scope = call.op, state.in_scope
     if type(callee) is ast.Op:
         if len(call.args) > 1:
@@ -158,8 +165,12 @@ def _call(state: State, call: ast.Call, span: Span | None) -> None:
     if state.block is not None:
         callee_may_recurse(state, call)
     spans = call.arg_spans
+    first: Next | None = None
     for at, arg in enumerate(call.args):
         if type(arg) is ast.Var and arg in in_scope:
+            continue
+        if at == 0 and type(arg) in (ast.Call, ast.TupleGetItem):
+            first = arg, spans[0] if spans else call.span
             continue
         _expression(state, arg, spans[at] if at < len(spans) else call.span)
     if call.sinfo_args:
@@ -172,6 +183,7 @@ def _call(state: State, call: ast.Call, span: Span | None) -> None:
                 _expression(state, value, call.span)
             elif isinstance(value, tir.PrimExpr):
                 _dimension(state, value, call.span)
+    return first
 
 
 def _if(state: State, expr: ast.If, span: Span | None) -> None:
@@ -209,7 +221,7 @@ def _binding(state: State, binding: ast.VarBinding) -> None:
         state.holders.discard(var)
     else:
         state.pending.add(var)
-        _WALK[type(value)](state, value, binding.value_span)
+        _expression(state, value, binding.value_span)
         state.pending.discard(var)
     _bind(state, var)
 
@@ -238,7 +250,7 @@ def _bind(state: State, var: ast.Var) -> None:
         check_annotation(state, info, var.annotation_span, of_variable=True)
 
 
-_WALK: dict[type, Callable[[State, Any, Span | None], None]] = {
+_WALK: dict[type, Callable[[State, Any, Span | None], Next | None]] = {
     ast.Var: _variable,
     ast.DataflowVar: _variable,
     ast.GlobalVar: _global,
