@@ -195,7 +195,7 @@ class Engine(Store):
 
     def replace(self, poly: Poly, mapping: dict[int, Poly]) -> Poly:
         """Atoms replaced everywhere, and the result brought to normal form again."""
-        if poly.depth == 0:
+        if poly.value is not None:
             return poly
         full = dict(mapping)
         for index in {i for mono in poly.terms for i in mono}:

@@ -35,17 +35,17 @@ class Poly:
         The value of a constant polynomial, else None.
     index
         Number in order of creation.
-    depth
-        Nesting of atoms inside atoms.
+    opposite
+        ``-1`` times the polynomial, once it was asked for.
     """
 
-    __slots__ = ("depth", "index", "terms", "value")
+    __slots__ = ("index", "opposite", "terms", "value")
 
-    def __init__(self, terms: Terms, value: int | None, index: int, depth: int) -> None:
+    def __init__(self, terms: Terms, value: int | None, index: int) -> None:
         self.terms = terms
         self.value = value
         self.index = index
-        self.depth = depth
+        self.opposite: Poly | None = None
 
 
 class Cond:
@@ -80,13 +80,15 @@ class Atom:
 
     __slots__ = ("depth", "index", "key", "kind", "mono", "parts")
 
-    def __init__(self, kind: str, parts: tuple[Part, ...], key: object, index: int) -> None:
+    def __init__(
+        self, kind: str, parts: tuple[Part, ...], key: object, index: int, depth: int
+    ) -> None:
         self.kind = kind
         self.parts = parts
         self.key = key
         self.index = index
         self.mono: Mono = (index,)
-        self.depth = 1 + max((p.depth for p in parts), default=0)
+        self.depth = depth
 
 
 class Store:
@@ -126,18 +128,20 @@ class Store:
         found = self._polys.get(key)
         if found is None:
             value: int | None = None
-            depth = 0
             if not terms:
                 value = 0
             elif len(terms) == 1 and () in terms:
                 value = terms[()]
                 if value.bit_length() > BIT_LIMIT:
                     raise OutOfFuelError("a constant has too many digits")
-            else:
-                atoms = self.atoms
-                depth = max((atoms[i].depth for mono in terms for i in mono), default=0)
-            found = self._polys[key] = Poly(terms, value, len(self._polys), depth)
+            found = self._polys[key] = Poly(terms, value, len(self._polys))
         return found
+
+    def _depth(self, part: Part) -> int:
+        """How deep atoms are nested inside."""
+        if isinstance(part, Cond):
+            return part.depth
+        return max((self.atoms[i].depth for mono in part.terms for i in mono), default=0)
 
     def const(self, value: int) -> Poly:
         """A constant."""
@@ -173,6 +177,11 @@ class Store:
         """``factor * a``"""
         if factor == 1 or not a.terms:
             return a
+        if factor == -1:
+            if a.opposite is None:
+                a.opposite = self.poly({m: -c for m, c in a.terms.items()})
+                a.opposite.opposite = a
+            return a.opposite
         return self.poly({m: factor * c for m, c in a.terms.items()} if factor else {})
 
     def shift(self, a: Poly, constant: int) -> Poly:
@@ -215,8 +224,9 @@ class Store:
         full = (kind, key, *parts)
         found = self._atoms.get(full)
         if found is None:
-            found = Atom(kind, parts, key, len(self.atoms))
-            if found.depth > DEPTH_LIMIT:
+            depth = 1 + max((self._depth(p) for p in parts), default=0)
+            found = Atom(kind, parts, key, len(self.atoms), depth)
+            if depth > DEPTH_LIMIT:
                 raise OutOfFuelError("divisions are nested too deeply")
             self._atoms[full] = found
             self.atoms.append(found)
@@ -237,7 +247,7 @@ class Store:
         found = self._conds.get(full)
         if found is None:
             inside = (
-                poly.depth if poly is not None else 1 + max((p.depth for p in parts), default=0)
+                self._depth(poly) if poly is not None else 1 + max((p.depth for p in parts), default=0)
             )
             if inside > DEPTH_LIMIT:
                 raise OutOfFuelError("conditions are nested too deeply")
