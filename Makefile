@@ -14,5 +14,17 @@ lint:  ## style, types, the dependency rule
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m importlinter.cli lint-imports
+	$(PYTHON) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
+coverage-of-rules:  ## which rules the tests apply, which premises they make fail; is it enough
+	$(PYTHON) -m pytest -q -p rlx.spec.plugin
+	$(PYTHON) -m rlx.spec --coverage
+
+bench:  ## speed, beside TVM's (benchmarks/README.md)
+	$(PYTHON) -m benchmarks.relax_check
+
+rules:  ## the rules with the hashes of their clauses and where they are implemented
+	$(PYTHON) -m rlx.spec
+
+tables:  ## the parser's tables from grammar/relax.lark
+	$(PYTHON) -m rlx.grammar.tables
