@@ -5,12 +5,21 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
-from rlx.operators.layout import layout, layout_rank
+from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.site import Site
 from rlx.operators.tensors import ranked, tensor
 from rlx.operators.windows import SPATIAL, padding, positions, spread
 
 Ints = tuple[int, ...]
+
+
+def _layouts(
+    site: Site, data: TensorStructInfo, axes: str, text: str, out_text: str
+) -> tuple[TensorStructInfo, Layout, Layout]:
+    """What is known of the result without shapes, the data's layout, and the result's."""
+    best = ranked(layout_rank(out_text), data.dtype, data.vdevice)
+    inner = layout(site, text, axes, site.rank(data), 0, best)
+    return best, inner, layout(site, out_text, axes, None, 0, best)
 
 
 def _pool(count: int) -> Rule:
@@ -29,9 +38,7 @@ def _pool(count: int) -> Rule:
         out_text: str | None,
     ) -> StructInfo:
         """One result for each position of a window over the spatial axes."""
-        best = ranked(layout_rank(out_text or text), data.dtype, data.vdevice)
-        inner = layout(site, text, axes, site.rank(data), 0, best)
-        outer = layout(site, out_text or text, axes, None, 0, best)
+        best, inner, outer = _layouts(site, data, axes, text, out_text or text)
         sizes = spread(site, "pool_size", window, count)
         steps = spread(site, "strides", strides, count)
         spacing = spread(site, "dilation", dilation, count)
@@ -69,9 +76,7 @@ def _adaptive(count: int) -> Rule:
         out_text: str | None,
     ) -> StructInfo:
         """Windows chosen so that the result has the size asked for (the input's, if none is)."""
-        best = ranked(layout_rank(out_text or text), data.dtype, data.vdevice)
-        inner = layout(site, text, axes, site.rank(data), 0, best)
-        outer = layout(site, out_text or text, axes, None, 0, best)
+        best, inner, outer = _layouts(site, data, axes, text, out_text or text)
         dims = site.dims(data)
         if dims is None:
             return best

@@ -32,6 +32,7 @@ FAMILIES = {
         dist.redistribute_replica_to_shard grad.end_checkpoint grad.no_grad grad.start_checkpoint
         hint_on_device to_vdevice
     """,
+    "expansion": "broadcast_to collapse_sum_like collapse_sum_to",
     "image": "image.affine_grid image.grid_sample image.resize2d image.resize3d",
     "indexing": """
         bucketize gather_elements gather_nd index_put index_tensor nonzero one_hot scatter_elements
@@ -42,6 +43,7 @@ FAMILIES = {
         inspect.tensor_dtype_lanes inspect.tensor_elem_offset inspect.tensor_ndim inspect.tensor_shape_i
         inspect.tensor_stride_i
     """,
+    "joining": "concat meshgrid split stack",
     "linear_algebra": "einsum matmul outer",
     "loss": """
         grad.nll_loss_backward grad.take_backward nn.cross_entropy_with_logits nn.nll_loss
@@ -52,9 +54,8 @@ FAMILIES = {
         vm.kill_object
     """,
     "movement": """
-        broadcast_to collapse_sum_like collapse_sum_to concat expand_dims flatten flip layout_transform
-        meshgrid nn.batch_flatten nn.pixel_shuffle permute_dims repeat reshape reverse_sequence split
-        squeeze stack tile
+        expand_dims flatten flip layout_transform nn.batch_flatten nn.pixel_shuffle permute_dims repeat
+        reshape reverse_sequence squeeze tile
     """,
     "normalization": """
         nn.batch_norm nn.group_norm nn.instance_norm nn.layer_norm nn.log_softmax nn.prelu nn.rms_norm

@@ -1,0 +1,73 @@
+"""Tensors repeated to a larger shape, and summed back to a smaller one."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.tir import EQ, Or
+from rlx.operators.declare import operator
+from rlx.operators.dims import (
+    ONE,
+    literal,
+    same,
+)
+from rlx.operators.messages import show, show_shape
+from rlx.operators.movement import in_shape
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import (
+    Tensor,
+)
+from rlx.spec.registry import rule
+
+
+@operator("relax.broadcast_to", "x, shape: shape")
+def broadcast_to(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
+    """The tensor repeated along axes of length 1 and new leading axes."""
+    result, dims = in_shape(site, x, shape), site.dims(x)
+    if isinstance(shape, ShapeExpr) and dims is not None:
+        expands(site, dims, shape.values, 0, result)
+    return result
+
+
+@rule("OBL-expand", "4f5ab356")
+def expands(site: Site, dims: Dims, wanted: Dims, index: int, best: Tensor) -> None:
+    """A shape broadcasts to another: aligned at the end, each dimension is equal or 1."""
+    if len(dims) > len(wanted):
+        site.fail(
+            "OBL-expand-rank",
+            f"rank {len(dims)} {site.of(index)} does not broadcast to rank {len(wanted)}",
+            index,
+            best,
+        )
+    fits = site.together("OBL-expand-dims", index)
+    for dim, aim in zip(dims[::-1], wanted[::-1], strict=False):
+        if same(dim, aim) or literal(dim) == 1:
+            site.ctx.discharged += 1
+            continue
+        one = EQ(dim, ONE)
+        fits.require(
+            EQ(dim, aim) if literal(dim) is not None else Or(EQ(dim, aim), one),
+            lambda dim=dim, aim=aim: (  # type: ignore[misc]
+                f"{show_shape(dims)} {site.of(index)} does not broadcast to "
+                f"{show_shape(wanted)}: {show(dim)} against {show(aim)}"
+            ),
+        )
+    fits.settle()
+
+
+@operator("relax.collapse_sum_to", "data, shape: shape")
+def collapse_sum_to(site: Site, data: TensorStructInfo, shape: Expr) -> StructInfo:
+    """The reverse of a broadcast: sums over the axes that it would repeat."""
+    result, dims = in_shape(site, data, shape), site.dims(data)
+    if isinstance(shape, ShapeExpr) and dims is not None:
+        expands(site, shape.values, dims, 0, result)
+    return result
+
+
+@operator("relax.collapse_sum_like", "data, collapse_target")
+def collapse_sum_like(site: Site, data: TensorStructInfo, aim: TensorStructInfo) -> StructInfo:
+    """The reverse of a broadcast, to the shape of another tensor."""
+    dims, wanted = site.dims(data), site.dims(aim)
+    result = TensorStructInfo(aim.shape, data.dtype, aim.ndim, data.vdevice)
+    if dims is not None and wanted is not None:
+        expands(site, wanted, dims, 1, result)
+    return result

@@ -1,0 +1,191 @@
+"""Tensors joined to one, and one divided into several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.dtype import VOID
+from rlx.grammar.tir import GE, PrimExpr
+from rlx.operators.declare import operator
+from rlx.operators.dims import (
+    ONE,
+    ZERO,
+    ceildiv,
+    const,
+    exact,
+    literal,
+    minimum,
+    mul,
+    sub,
+    total,
+)
+from rlx.operators.kinds import Tensors
+from rlx.operators.messages import show
+from rlx.operators.site import OBJECT, Dims, Site, Together
+from rlx.operators.tensors import (
+    Tensor,
+    agree,
+    axis,
+    fields,
+    place,
+    rank,
+    ranked,
+    resized,
+    tensor,
+)
+from rlx.spec.registry import rule
+
+
+@rule("OBL-concat", "def74735")
+def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
+    """The shapes of tensors of one rank that are equal but for the axis joined along.
+
+    Returns
+    -------
+    Dims or None
+        The dimensions of the first, with the sum of the lengths along the axis; None where a shape is unknown or two
+        dimensions are not proved equal.
+    """
+    shapes = [(t, site.dims(t)) for t in tensors]
+    known = [(t, dims) for t, dims in shapes if dims is not None]
+    if not known:
+        return None
+    head, first = known[0]
+    lengths = site.together("OBL-concat-dims", 0)
+    for other, dims in known[1:]:
+        for k, (a, b) in enumerate(zip(first, dims, strict=True)):
+            if k != along:
+                lengths.equal(a, b, partial(_unequal, (a, b), k, (head, other)))
+    if not lengths.settle() or len(known) < len(shapes) or not _all_proved(site, lengths):
+        return None
+    if along is None:
+        return first
+    length = total(dims[along] for _, dims in known)
+    return (*first[:along], length, *first[along + 1 :])
+
+
+def _all_proved(site: Site, lengths: Together) -> bool:
+    """Whether what has been asked for holds always."""
+    return all(site.ctx.prover.always(c).status == "proved" for c, _ in lengths.open)
+
+
+def _unequal(pair: tuple[PrimExpr, PrimExpr], k: int, tensors: tuple[Tensor, Tensor]) -> str:
+    (a, b), (head, other) = pair, tensors
+    return f"the lengths along axis {k} differ: {show(a)} of {show(head)} and {show(b)} of {show(other)}"
+
+
+def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
+    ranks = {r for r in map(site.rank, tensors) if r is not None}
+    if len(ranks) > 1:
+        low, high = sorted(ranks)[:2]
+        site.fail(
+            "OBL-rank-operand", f"tensors of rank {low} and {high} do not join {site.of(0)}", 0
+        )
+    return ranks.pop() if ranks else None
+
+
+def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
+    """The first of the tensors with what they have in common."""
+    if not tensors:
+        site.fail("OBL-rank-operand", "there is no tensor to join", 0)
+    kinds = agree(site, tensors) if len(tensors) > 1 else tensors[0].dtype
+    return TensorStructInfo(None, kinds, -1, place(site, tensors))
+
+
+@operator("relax.concat", "tensors: tensors, axis: int? = 0")
+def concat(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
+    """Tensors one after the other along an axis; vectors if none is given."""
+    if tensors is None:
+        return ranked(None, VOID)
+    some, ndim = _some(site, tensors), _common_rank(site, tensors)
+    if ndim is None:
+        return ranked(1 if given is None else None, some.dtype, some.vdevice)
+    if given is None and ndim != 1:
+        site.fail("OBL-rank-operand", f"without an axis only vectors join, not rank {ndim}", 0)
+    along = axis(site, given or 0, ndim, ranked(ndim, some.dtype, some.vdevice))
+    return resized(some, joined(site, tensors, along), ndim)
+
+
+@operator("relax.stack", "tensors: tensors, axis: int? = 0")
+def stack(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
+    """Tensors of one shape along a new axis."""
+    if tensors is None:
+        return ranked(None, VOID)
+    some, ndim = _some(site, tensors), _common_rank(site, tensors)
+    if ndim is None:
+        return ranked(None, some.dtype, some.vdevice)
+    along = axis(site, given or 0, ndim + 1, ranked(ndim + 1, some.dtype, some.vdevice))
+    dims = joined(site, tensors, None)
+    new = None if dims is None else (*dims[:along], const(len(tensors)), *dims[along:])
+    return resized(some, new, ndim + 1)
+
+
+@rule("OBL-split", "09df47e3")
+def parts(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
+    """The lengths of the parts that a length is cut into, none negative."""
+    if isinstance(cut, int):
+        return _sections(site, length, cut)
+    if list(cut) != sorted(cut) or any(k < 0 for k in cut):
+        site.fail(
+            "OBL-split-indices", f"the indices {list(cut)} must ascend from 0, or parts overlap", 0
+        )
+    bounds = [minimum(const(k), length) for k in cut]
+    return [sub(high, low) for low, high in zip([ZERO, *bounds], [*bounds, length], strict=True)]
+
+
+def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
+    if count < 1:
+        site.fail(
+            "OBL-split-sections", f"the number of sections is {count}, expected at least 1", 0
+        )
+    whole = exact(length, count)
+    if whole is not None:
+        site.ctx.discharged += 1
+        return [whole] * count
+    each = ceildiv(length, const(count))
+    last = sub(length, mul(each, const(count - 1)))
+    if (literal(last) or -1) >= 0:
+        site.ctx.discharged += 1
+    else:
+        site.require(
+            "OBL-split-sections",
+            GE(last, ZERO),
+            lambda: (
+                f"{count - 1} sections of length {show(each)} are longer than the axis, "
+                f"whose length is {show(length)} {site.of(0)}"
+            ),
+            0,
+        )
+    return [each] * (count - 1) + [last]
+
+
+@operator("relax.split", "x, indices_or_sections: int_or_ints, axis: int = 0")
+def split(site: Site, x: TensorStructInfo, cut: int | tuple[int, ...], given: int) -> StructInfo:
+    """An axis cut into equal sections (the last may be shorter), or at indices. One section is the tensor itself."""
+    count = cut if isinstance(cut, int) else len(cut) + 1
+    ndim, dims = site.rank(x), site.dims(x)
+    best = fields([ranked(ndim, x.dtype, x.vdevice)] * max(count, 0))
+    along = 0 if ndim is None else axis(site, given, ndim, best)
+    if dims is None:
+        return best.fields[0] if cut == 1 else best
+    lengths = parts(site, dims[along], cut)
+    shapes = [(*dims[:along], length, *dims[along + 1 :]) for length in lengths]
+    results = [tensor(shape, x.dtype, x.vdevice) for shape in shapes]
+    return results[0] if cut == 1 else fields(results)
+
+
+@operator("relax.meshgrid", "tensors: tensors, indexing: str? = 'ij'")
+def meshgrid(site: Site, tensors: Tensors, indexing: str | None) -> StructInfo:
+    """For each vector, its elements spread over the product of all."""
+    if tensors is None:
+        return OBJECT
+    some = _some(site, tensors)
+    for vector in tensors:
+        rank(site, vector, 0, 0, 1)
+    shapes = [site.dims(vector) for vector in tensors]
+    if any(shape is None for shape in shapes):
+        return fields([ranked(len(tensors), some.dtype, some.vdevice)] * len(tensors))
+    dims = [shape[0] if shape else ONE for shape in shapes if shape is not None]
+    return fields([tensor(dims, some.dtype, some.vdevice)] * len(tensors))
