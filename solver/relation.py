@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
@@ -22,7 +23,7 @@ def relate(session: Session, pairs: Pairs) -> Relation:
 
     ``never`` is said of values >= 1: a zero that would save it is only mentioned.
     """
-    condition = walk.conjunction(tir.EQ(a, b) for a, b in pairs)
+    condition = walk.conjunction(_equation(a, b) for a, b in pairs)
     verdict = session.always(condition)
     if isinstance(verdict, Proved):
         return Relation("always")
@@ -39,6 +40,13 @@ def relate(session: Session, pairs: Pairs) -> Relation:
         case Refuted(example=witness):
             return Relation("unknown", None, witness, reason=_reason(verdict))
     return Relation("unknown", different, reason=_reason(opposite))
+
+
+def _equation(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a == b``; a condition that is to be true is that condition."""
+    if type(b) is tir.IntImm and b.dtype == BOOL and b.value and walk.is_boolean(a):
+        return a
+    return tir.EQ(a, b)
 
 
 def _never(
@@ -101,9 +109,9 @@ def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
     for node in nodes:
         if isinstance(node, walk.DIVISIONS):
             yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
-    left = [(a, b) for a, b in pairs if not isinstance(session.equal(a, b), Proved)]
+    left = [(a, b) for a, b in pairs if not isinstance(session.always(_equation(a, b)), Proved)]
     yield from _solved(left)
-    yield walk.conjunction(tir.EQ(a, b) for a, b in left)
+    yield walk.conjunction(_equation(a, b) for a, b in left)
 
 
 def _without_offset(expr: PrimExpr) -> PrimExpr:

@@ -209,6 +209,9 @@ def relation(*pairs: tuple[str, str]) -> Relation:
         ([("n", "3"), ("2*n", "6")], "sometimes", "n == 3"),
         ([("n", "3"), ("2*n", "7")], "never", None),
         ([("n", "n + 1")], "never", None),
+        ([("n + 1 >= 1", "True")], "always", None),
+        ([("n < m", "True")], "sometimes", "n < m"),
+        ([("n < 0", "True")], "never", None),
     ],
 )
 def test_relations(pairs: list[tuple[str, str]], kind: str, assumption: str | None) -> None:
