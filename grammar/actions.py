@@ -110,7 +110,7 @@ class Expressions:
         else:
             entry = self.read_info(start, end)
             if entry is None:
-                raise Rejected("this annotation can't be read", start, end)
+                raise Rejected("", start, end)  # reported where it goes wrong
             info = self.coerce.info(entry)
         cache[text] = info
         return info

@@ -257,7 +257,8 @@ class Parser(Statements):
         if self.scope.frame.kind in ("prim_func", "block"):
             self.note("this part of a PrimFunc is not understood; it is kept as text", error.span)
             return
-        self.error(error.message, error.span, error.help)
+        if error.message:
+            self.error(error.message, error.span, error.help)
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """What stands for a statement that was given up: its variable, so that later uses are known."""

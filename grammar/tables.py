@@ -14,6 +14,11 @@ from typing import Any
 GRAMMAR = Path(__file__).with_name("relax.lark")
 TABLES = Path(__file__).with_name("relax.tables")
 STARTS = ["whole_definition", "whole_expression", "whole_statement"]
+_BODIES = {
+    "whole_definition": "definition",
+    "whole_expression": "expr",
+    "whole_statement": "statement",
+}
 
 
 def build() -> str:
@@ -38,45 +43,64 @@ def build() -> str:
     lark = Lark(
         grammar, parser="lalr", start=STARTS, lexer=NoLexer, maybe_placeholders=False, strict=False
     )
-    table = lark.parser.parser._parse_table  # type: ignore[union-attr]
+    table = lark.parser.parser._parse_table
     spelling = {t.name: _terminal(t.pattern.value) for t in lark.terminals}
-    numbers: dict[Any, int] = {}
-    productions: list[tuple[str, int, str]] = []
+    states = _numbered(table, Shift)
+    rules = sorted(
+        {
+            argument
+            for row in table.states.values()
+            for act, argument in row.values()
+            if act is not Shift
+        },
+        key=str,
+    )
+    productions = {rule: number for number, rule in enumerate(rules)}
     shift, goto, reduce = [], [], []
-    for state in range(len(table.states)):
+    for state in states:
         shifts: dict[str, int] = {}
         gotos: dict[str, int] = {}
         reduces: dict[str, int] = {}
         for symbol, (action, argument) in sorted(table.states[state].items()):
-            if action is Shift:
-                if symbol in table.states or symbol.islower():
-                    gotos[symbol] = argument
-                else:
-                    shifts[spelling.get(symbol, symbol)] = argument
+            if action is not Shift:
+                reduces[spelling.get(symbol, symbol)] = productions[argument]
+            elif symbol.islower():
+                gotos[symbol] = states[argument]
             else:
-                if argument not in numbers:
-                    numbers[argument] = len(productions)
-                    productions.append(_production(argument))
-                reduces[spelling.get(symbol, symbol)] = numbers[argument]
+                shifts[spelling.get(symbol, symbol)] = states[argument]
         if reduces and len(set(reduces.values())) == 1 and not shifts:
             # One production whatever comes: no need to look.
             reduces = {"": next(iter(reduces.values()))}
         shift.append(shifts)
         goto.append(gotos)
         reduce.append(reduces)
-    final = {start: _final(table, shift, goto, start) for start in STARTS}
+    start = {name: states[table.start_states[name]] for name in STARTS}
     data = {
         "shift": shift,
         "goto": goto,
         "reduce": reduce,
-        "productions": productions,
-        "start": {start: table.start_states[start] for start in STARTS},
-        "final": final,
+        "productions": [_production(rule) for rule in rules],
+        "start": start,
+        "final": {name: shift[goto[start[name]][_BODIES[name]]]["END"] for name in STARTS},
     }
     lines = ",\n".join(
         f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in data.items()
     )
     return "{" + lines + "}\n"
+
+
+def _numbered(table: Any, shift: object) -> dict[int, int]:
+    """The states in the order in which they are reached, so that equal grammars give equal tables."""
+    found: dict[int, int] = {}
+    waiting = [table.start_states[name] for name in STARTS]
+    while waiting:
+        state = waiting.pop(0)
+        if state in found:
+            continue
+        found[state] = len(found)
+        row = sorted(table.states[state].items())
+        waiting += [argument for _, (action, argument) in row if action is shift]
+    return found
 
 
 def _terminal(pattern: str) -> str:
@@ -94,12 +118,6 @@ def _production(rule: Any) -> tuple[str, int, str]:
     if rule.options.expand1 and length == 1:
         return origin, length, ""
     return origin, length, origin
-
-
-def _final(table: Any, shift: list[dict[str, int]], goto: list[dict[str, int]], start: str) -> int:
-    """The state behind the END of a start rule."""
-    body = {"whole_definition": "definition", "whole_expression": "expr"}.get(start, "statement")
-    return shift[goto[table.start_states[start]][body]]["END"]
 
 
 def main() -> int:

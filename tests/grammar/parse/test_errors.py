@@ -1,0 +1,122 @@
+"""Syntax errors: what was expected, in words; and reading goes on, so that one run reports several."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.grammar import ast
+from rlx.grammar.lexer import MAX_NESTING
+from rlx.grammar.parser import ParseError, parse, parse_expr, parse_prim_expr, parse_struct_info
+
+HEAD = "@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "line", "column"),
+    [
+        ("    y = R.add(x, )) + 1\n    return y", "found ')'", 3, 19),
+        ("    y R.exp(x)\n    return x", "found 'R.exp('", 3, 7),
+        (
+            "    y = R.add(x, x\n    z = x\n    return z",
+            "expected ')' or ',', found the end of the line",
+            3,
+            19,
+        ),
+        ("    y = 'abc\n    return x", "this string is not closed on its line", 3, 9),
+        ("    y = x $ x\n    return x", "'$' can't be part of a Relax text", 3, 11),
+        ("    while x:\n        y = x\n    return x", "Relax has no loops", 3, 5),
+        ("    if x:\n        y = x\n    return x", "an if of Relax needs an else", 3, 5),
+        ("    y = x", "the function 'f' has no return", 2, 5),
+        ("    return x\n    y = x", "nothing after a return is reached", 4, 5),
+        ("    y = R.shape(x)\n    return x", "R.shape takes a list of dimensions", 3, 17),
+        ("    y = R.const('a')\n    return x", "expected the data of a constant", 3, 17),
+        ("    y: R.Tensor(4) = x\n    return x", "expected the shape of a tensor", 3, 17),
+        ("    x += 1\n    return x", "a variable of Relax is bound once", 3, 5),
+        ("    y: 4 = x\n    return x", "expected an annotation", 3, 8),
+        ("    y = os.system('ls')\n    return x", "'os.system' is not known", 3, 9),
+        (
+            "    y = R.const(1, 'quux')\n    return x",
+            "expected a data type such as 'float32', found 'quux'",
+            3,
+            20,
+        ),
+        (
+            "    with open('f'):\n        y = x\n    return x",
+            "expected `with R.dataflow():`",
+            3,
+            10,
+        ),
+    ],
+)
+def test_message_and_place(body: str, message: str, line: int, column: int) -> None:
+    parsed = parse(HEAD + body)
+    found = parsed.diagnostics[0]
+    assert found.code == "PARSE" and found.severity == "error"
+    assert message in found.message
+    assert found.span is not None
+    assert parsed.source.position(found.span[0]) == (line, column)
+
+
+def test_one_run_reports_several() -> None:
+    parsed = parse(
+        HEAD + "    a = R.add(x, ))\n    b = R.exp(a)\n    c = = b\n    return b\n\n"
+        "@R.function\ndef g(x: R.Tensor) -> :\n    return x\n\n"
+        "@R.function\ndef h(x: R.Tensor):\n    return x\n"
+    )
+    lines = [parsed.source.position(d.span[0])[0] for d in parsed.diagnostics if d.span]
+    assert lines == [3, 5, 9]
+    assert [v.name_hint for v in parsed.modules[0].functions] == ["f", "h"]
+
+
+def test_what_could_not_be_read_is_a_hole() -> None:
+    parsed = parse(HEAD + "    a = R.add(x, ))\n    b = R.exp(a)\n    return b")
+    (function,) = parsed.modules[0].functions.values()
+    assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+    (binding,) = function.body.blocks[0].bindings
+    assert isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Call)
+    assert binding.value.args[0] in parsed.holes
+
+
+def test_nesting_has_a_documented_limit() -> None:
+    deep = "(" * (MAX_NESTING + 1) + "x" + ")" * (MAX_NESTING + 1)
+    parsed = parse(HEAD + f"    y = {deep}\n    return y")
+    assert any(f"deeper than {MAX_NESTING}" in d.message for d in parsed.diagnostics)
+    allowed = "(" * (MAX_NESTING - 2) + "x" + ")" * (MAX_NESTING - 2)
+    assert not parse(HEAD + f"    y = {allowed}\n    return y").diagnostics
+    assert MAX_NESTING >= 500
+
+
+def test_what_a_prim_func_does_is_never_a_reason_to_reject() -> None:
+    parsed = parse(
+        "@T.prim_func\ndef f(a: T.handle):\n    A = T.match_buffer(a, (4,), 'int8')\n"
+        "    with T.launch(3) as q:\n        A[0] = q\n    async def x\n    A[1] = T.int8(2)\n"
+    )
+    assert {d.severity for d in parsed.diagnostics} == {"note"}
+    assert len(parsed.modules) == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "x = 1\n", "class M:\n    pass\n"])
+def test_no_program_at_all(text: str) -> None:
+    (found,) = parse(text, "empty.rlx").diagnostics
+    assert found.severity == "error" and found.code == "PARSE"
+
+
+def test_pieces_raise() -> None:
+    for read, text in (
+        (parse_expr, "R.add(x,"),
+        (parse_struct_info, "R.Tensor((4, )"),
+        (parse_struct_info, "4"),
+        (parse_prim_expr, "n +"),
+        (parse_prim_expr, "{}"),
+    ):
+        with pytest.raises(ParseError) as raised:
+            read(text)
+        assert raised.value.diagnostics[0].severity == "error"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_line_ends_and_tabs(ending: str) -> None:
+    text = HEAD + "    y = R.add(x,\n              x)  # twice\n\n    return y\n"
+    for indent in ("    ", "\t"):
+        parsed = parse(text.replace("    ", indent).replace("\n", ending))
+        assert not parsed.diagnostics
