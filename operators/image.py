@@ -16,7 +16,7 @@ from rlx.spec.registry import rule
 
 _RESIZE = (
     "data, size: shape, roi: expr? = None, layout: str = '{layout}', method: str = 'linear', "
-    "coordinate_transformation_mode: str = 'half_pixel', rounding_method: str = 'round', "
+    "coordinate_transformation_mode: str = 'half_pixel', rounding_method: str = '{rounding}', "
     "cubic_alpha: number = -0.75, cubic_exclude: number = 0, extrapolation_value: number = 0.0, "
     "out_dtype: dtype? = None"
 )
@@ -53,9 +53,10 @@ def _resize(count: int) -> Rule:
 
 
 for _count in (2, 3):
-    operator(f"relax.image.resize{_count}d", _RESIZE.format(layout=f"NC{SPATIAL[_count]}"))(
-        _resize(_count)
-    )
+    operator(
+        f"relax.image.resize{_count}d",
+        _RESIZE.format(layout=f"NC{SPATIAL[_count]}", rounding={2: "round", 3: ""}[_count]),
+    )(_resize(_count))
 
 
 @operator(

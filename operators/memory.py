@@ -25,7 +25,7 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
 
 @operator(
     "relax.builtin.alloc_tensor",
-    "shape: shape, dtype: dtype, runtime_device_index: expr = 0, storage_scope: expr = 'global'",
+    "shape: shape, dtype: dtype, runtime_device_index: expr, storage_scope: expr = 'global'",
 )
 def alloc(
     site: Site, shape: Expr, kind: DataType | None, device: object, scope: object
@@ -40,7 +40,7 @@ def alloc(
 )
 @operator(
     "relax.vm.alloc_storage",
-    "size: shape, runtime_device_index: expr, dtype: dtype, storage_scope: expr = 'global'",
+    "shape: shape, runtime_device_index: expr, dtype: dtype, storage_scope: expr = 'global'",
 )
 def alloc_storage(site: Site, size: Expr, *rest: object) -> StructInfo:
     """A new piece of memory."""

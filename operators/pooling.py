@@ -92,11 +92,13 @@ def _declare(count: int) -> None:
     axes = SPATIAL[count]
     windows = (
         "pool_size: ints = 1, strides: ints = 1, padding: ints = 0, dilation: ints = 1, "
-        "ceil_mode: int = False, count_include_pad: int = False, "
+        "ceil_mode: int = False, count_include_pad: int = {include}, "
         f"layout: str = 'NC{axes}', out_layout: str? = None"
     )
     for kind in ("avg", "max"):
-        operator(f"relax.nn.{kind}_pool{count}d", f"data, {windows}")(_pool(count))
+        include = kind == "avg" and count != 2
+        signature = "data, " + windows.format(include=include)
+        operator(f"relax.nn.{kind}_pool{count}d", signature)(_pool(count))
     operator(
         f"relax.nn.adaptive_avg_pool{count}d",
         f"data, output_size: ints? = None, layout: str = 'NC{axes}', out_layout: str? = None",

@@ -40,7 +40,7 @@ def arg_reduced(site: Site, x: TensorStructInfo, given: int | None, keepdims: in
     return like(reduced(site, x, None if given is None else (given,), keepdims), INT64)
 
 
-@operator("relax.median", "data, axis: ints? = None, keepdims: int = False")
+@operator("relax.median", "x, axis: ints? = None, keepdims: int = False")
 def median(
     site: Site, data: TensorStructInfo, given: tuple[int, ...] | None, keepdims: int
 ) -> StructInfo:

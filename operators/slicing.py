@@ -209,7 +209,7 @@ def dynamic_strided_slice(
 
 @operator(
     "relax.slice_scatter",
-    "input_tensor, src, start: prim, end: prim, step: prim = 1, axis: int = 0",
+    "input_tensor, src, start: prim, end: prim, step: prim, axis: int = 0",
 )
 def slice_scatter(
     site: Site,

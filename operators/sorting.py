@@ -21,7 +21,7 @@ from rlx.operators.tensors import (
 from rlx.spec.registry import rule
 
 
-@operator("relax.sort", "data, axis: int = -1, descending: int = False")
+@operator("relax.sort", "x, axis: int = -1, descending: int = False")
 def sort(site: Site, data: TensorStructInfo, given: int, descending: int) -> StructInfo:
     """The elements in order along an axis."""
     ndim = site.rank(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import tvm
 import tvm.relax.op.vm
 from tvm import relax, tirx
+from tvm.script import relax as script
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -24,6 +26,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import show
 from rlx.operators import lookup
+from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import FAMILIES
 from rlx.solver.evaluate import UndefinedError, evaluate
 from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
@@ -296,6 +299,34 @@ def test_every_operator_of_tvm_is_declared() -> None:
     registered = {name for name in tvm.ir.Op.list_op_names() if name.startswith("relax.")}
     declared = {f"relax.{name}" for names in FAMILIES.values() for name in names.split()}
     assert declared == registered
+
+
+OTHERWISE_DECLARED = {"grad.take_backward": "prints one attribute more than its function takes"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        {name for names in FAMILIES.values() for name in names.split()}
+        - WITHOUT_CALL.difference({"nn.attention_bias", "layout_transform"})
+        - OTHERWISE_DECLARED.keys()
+        - {name for name in FAMILIES["inspection"].split()}
+    ),
+)
+def test_parameters_are_those_of_the_function_that_texts_call(name: str) -> None:
+    function: Any = script
+    for part in name.split("."):
+        function = getattr(function, part)
+    theirs_ = inspect.signature(inspect.unwrap(function)).parameters.values()
+    operator = lookup(f"relax.{name}")
+    assert operator is not None
+    assert [p.name for p in operator.parameters] == [p.name for p in theirs_]
+    for ours, their in zip(operator.parameters, theirs_, strict=True):
+        assert (ours.default is REQUIRED and not ours.variadic) == (
+            their.default is inspect.Parameter.empty and not ours.variadic
+        ), ours.name
+        if isinstance(their.default, (bool, int, float, str)):
+            assert ours.default == their.default or ours.kind == "expr", ours.name
 
 
 def test_every_operator_is_compared() -> None:
