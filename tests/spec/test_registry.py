@@ -1,0 +1,66 @@
+"""The rules in words and the rules in code are the same rules."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rlx.spec import premise_rule, rules
+from rlx.spec.reader import FOLDER
+from rlx.spec.registry import implementations, register_all
+
+register_all()
+
+
+@pytest.mark.parametrize("name", list(rules()))
+def test_every_heading_has_one_implementation(name: str) -> None:
+    found = implementations.get(name, [])
+    assert len(found) == 1, f"{name} is implemented {len(found)} times"
+
+
+def test_every_implementation_has_a_heading() -> None:
+    assert not implementations.keys() - rules().keys()
+
+
+@pytest.mark.parametrize("name", list(rules()))
+def test_code_was_written_for_the_clause_as_it_stands(name: str) -> None:
+    for clause, function in implementations[name]:
+        assert clause == rules()[name].clause, (
+            f"the clause of {name} has changed since {function.__module__} was written for it; "
+            f"if the code still does what it says, register it for {rules()[name].clause}"
+        )
+
+
+@pytest.mark.parametrize("name", list(rules()))
+def test_a_rule_says_what_it_must(name: str) -> None:
+    rule = rules()[name]
+    assert rule.statement and rule.why and rule.source
+    for code in rule.premises:
+        assert code.startswith(name + "-"), f"{code} is no code of {name}"
+    assert all(1 <= number <= 999 for number in rule.ledger)
+
+
+def test_a_changed_clause_changes_its_hash() -> None:
+    from rlx.spec.reader import Rule
+
+    lines = ["A variable is bound once.", "", "Premises:", "- `X1-twice`: it is bound", "  once."]
+    rule = Rule("X1", "Once", "x.md", lines)
+    assert rule.premises == {"X1-twice": "it is bound once."}
+    folded = Rule("X1", "Once", "x.md", ["A variable is", "bound once.", *lines[1:]])
+    assert folded.clause == rule.clause
+    changed = Rule("X1", "Once", "x.md", ["A variable is bound twice.", *lines[1:]])
+    assert changed.clause != rule.clause
+
+
+def test_codes_in_the_source_are_premises() -> None:
+    """Every diagnostic code that the code writes is one that the specification knows."""
+    pattern = re.compile(r'"((?:WF\d\d|NF\d|D\d\d|OBL-[a-z]+|VDEV-[a-z]+)-[a-z-]+)"')
+    written = {
+        code
+        for room in ("checker", "operators", "solver")
+        for path in (FOLDER.parent / room).rglob("*.py")
+        for code in pattern.findall(path.read_text(encoding="utf-8"))
+    }
+    assert written
+    assert not [code for code in sorted(written) if premise_rule(code) is None]
