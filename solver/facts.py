@@ -155,6 +155,7 @@ def _learn_sum_limit(
             limit = room // -coef
             if known[1] is None or known[1] > limit:
                 engine.ranges[index] = (known[0], limit)
+                engine.forget_limits()
     return True
 
 

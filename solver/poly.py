@@ -247,7 +247,9 @@ class Store:
         found = self._conds.get(full)
         if found is None:
             inside = (
-                self._depth(poly) if poly is not None else 1 + max((p.depth for p in parts), default=0)
+                self._depth(poly)
+                if poly is not None
+                else 1 + max((p.depth for p in parts), default=0)
             )
             if inside > DEPTH_LIMIT:
                 raise OutOfFuelError("conditions are nested too deeply")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from time import monotonic
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
@@ -21,6 +22,7 @@ _FUEL_PER_NODE, _FUEL_LIMIT = 40, 1_500_000
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
 _SMT_DEGREE = 40
+_SMT_SECONDS = 1.2
 _PORTFOLIO = (
     ("normalized", 300_000),
     ("purified", 400_000),
@@ -193,12 +195,17 @@ class Question:
             self.tried.append("a power is too high for SMT")
             return None
         original = self.query()
+        deadline = monotonic() + _SMT_SECONDS
         names = [f"v{i}" for i in range(len(self.variables))]
         for style, rlimit in _PORTFOLIO:
             normalized = style == "normalized"
             query = self.query(normalized=True) if normalized else original
             text = smt.encode(query, "purified" if normalized else style)
-            answer = smt.solve(text, rlimit, names)
+            left = deadline - monotonic()
+            if left <= 0:
+                self.tried.append("smt took too long")
+                return None
+            answer = smt.solve(text, rlimit, names, int(left * 1000) + 1)
             if answer.status == "unsat":
                 return Proved(f"smt: {style}", tuple(self.divisors))
             if answer.status == "sat":

@@ -222,13 +222,18 @@ _OPERATORS: dict[type[PrimExpr], str] = {
 }
 
 
-def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
-    """Ask Z3, with a bound on its work and fixed seeds, in a context of its own."""
+def solve(text: str, rlimit: int, names: Sequence[str] = (), milliseconds: int = 2000) -> Answer:
+    """Ask Z3, with a bound on its work and fixed seeds, in a context of its own.
+
+    ``rlimit`` decides, on every machine alike; the clock is there for the rare single step that takes
+    long and counts little.
+    """
     import z3  # type: ignore[import-untyped]
 
     context = z3.Context()
     solver = z3.Solver(ctx=context)
     solver.set("rlimit", rlimit)
+    solver.set("timeout", milliseconds)
     solver.set("random_seed", 0)
     try:
         solver.from_string(text)

@@ -261,6 +261,8 @@ def renewed(engine: Engine, cond: Cond) -> Cond:
 
 def _by_cases(engine: Engine, cond: Cond, splits: int) -> str | None:
     for question in _questions(engine, cond):
+        if not _defined(engine, question):
+            continue
         try:
             yes = under(engine, question, cond, splits - 1)
             if yes is None:
@@ -270,6 +272,22 @@ def _by_cases(engine: Engine, cond: Cond, splits: int) -> str | None:
             return None
         return "cases" if no is not None else None
     return None
+
+
+def _defined(engine: Engine, cond: Cond) -> bool:
+    """Whether the divisors in a condition cannot be zero.
+
+    Where one can, a guard keeps the goal defined but not the condition, and neither case need hold.
+    """
+    for atom in engine.atoms_in(cond):
+        if atom.kind == "div":
+            divisor = atom.parts[1]
+            assert isinstance(divisor, Poly)
+            low, high = bounds.interval(engine, divisor)
+            positive = (low is not None and low > 0) or (high is not None and high < 0)
+            if not positive and engine.is_zero(divisor, equal=False) not in engine.assumed:
+                return False
+    return True
 
 
 def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
