@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from rlx.spec import premise_rule, rules
-from rlx.spec.reader import FOLDER
 from rlx.spec.registry import implementations, register_all
+
+ROOT = Path(__file__).parents[2]
 
 register_all()
 
@@ -59,7 +61,7 @@ def test_codes_in_the_source_are_premises() -> None:
     written = {
         code
         for room in ("checker", "operators", "solver")
-        for path in (FOLDER.parent / room).rglob("*.py")
+        for path in (ROOT / room).rglob("*.py")
         for code in pattern.findall(path.read_text(encoding="utf-8"))
     }
     assert written

@@ -1,0 +1,119 @@
+"""Witnesses of the ledger that belong to no single room."""
+
+from __future__ import annotations
+
+from rlx.checker.check import Report, check_text
+from rlx.checker.normal_form import normal_form
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast
+from rlx.grammar.dtype import dtype
+from rlx.grammar.parser import parse, parse_prim_expr
+from rlx.spec import rules
+
+
+def _check(signature: str, body: str, result: str = "") -> Report:
+    lines = "\n    ".join(body.splitlines())
+    return check_text(f"@R.function\ndef main({signature}){result}:\n    {lines}\n")
+
+
+def _codes(report: Report) -> list[str]:
+    return [d.code for d in report.diagnostics if d.severity != "note"]
+
+
+def test_ledger_34_parameters_may_bind_too() -> None:
+    # By the letter only a cast may introduce n, and no signature could.
+    assert _codes(_check('x: R.Tensor((n, 4), "float32"), s: R.Shape([m])', "return x")) == []
+
+
+def test_ledger_36_scalars_are_expressions() -> None:
+    # Immediates alone would forbid passing a dimension to a packed function.
+    assert _codes(_check("x: R.Tensor((n,))", "y = R.prim_value(n * 2)\nreturn y")) == []
+    found = _check("x: R.Tensor((n,))", "y = R.prim_value(k)\nreturn y")
+    assert _codes(found) == ["WF05-unbound"]
+
+
+def test_ledger_37_division_has_a_direction() -> None:
+    # `Div` of the letter could be any of three operators, which differ at negative numbers.
+    kinds = {type(parse_prim_expr(text)) for text in ("n // 2", "T.truncdiv(n, 2)", "n % 2")}
+    assert len(kinds) == 3
+    assert (
+        _codes(_check('x: R.Tensor((n,), "int8")', "y = R.shape([(n + 1) // 2])\nreturn y")) == []
+    )
+
+
+def test_ledger_38_void_has_no_bits() -> None:
+    # The letter gives it 0 bits in one place and 64 in another, where it would be a pointer.
+    assert dtype("void").bits == 0 and dtype("void") is not dtype("handle")
+
+
+def test_ledger_39_narrow_types_exist() -> None:
+    for name in ("bfloat16", "float8_e4m3fn", "int4", "float4_e2m1fn"):
+        assert _codes(_check(f'x: R.Tensor((4,), "{name}")', "return x")) == [], name
+    assert _codes(_check('x: R.Tensor((4,), "float32x4")', "return x")) == ["WF20-lanes"]
+
+
+def test_ledger_41_more_is_a_leaf() -> None:
+    # By the letter the callee of a call, a packed function and a function literal would have to be bound first.
+    parsed = parse(
+        "@R.function\ndef main(c: R.Tensor((), 'bool'), x: R.Tensor):\n"
+        "    y = R.call_pure_packed('f', x, sinfo_args=R.Tensor)\n"
+        "    @R.function\n    def g(z: R.Tensor):\n        return z\n"
+        "    if c:\n        w = y\n    else:\n        w = x\n    return w"
+    )
+    (module,) = parsed.modules
+    assert normal_form(module) == []
+
+
+def test_ledger_42_effects_keep_their_order() -> None:
+    # Breadth first, h would be called before g.
+    (module,) = parse(
+        "@R.function(pure=False)\ndef main(f: R.Callable, g: R.Callable, h: R.Callable, x: R.Any):\n"
+        "    y = R.tuple(f(g(x)), h(x))\n    return y"
+    ).modules
+    (function,) = normalize(module).functions.values()
+    assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+    order = [
+        binding.value.op.name_hint
+        for binding in function.body.blocks[0].bindings
+        if isinstance(binding, ast.VarBinding)
+        and isinstance(binding.value, ast.Call)
+        and isinstance(binding.value.op, ast.Var)
+    ]
+    assert order == ["g", "f", "h"]
+
+
+def test_ledger_43_there_are_five_criteria() -> None:
+    assert [name for name in rules() if name.startswith("NF")] == [f"NF{i}" for i in range(1, 6)]
+
+
+def test_ledger_44_a_value_may_call_back() -> None:
+    # Nothing in the letter says whether f may be main.
+    found = check_text(
+        "@I.ir_module\nclass M:\n    @R.function\n"
+        "    def main(x: R.Tensor, f: R.Callable((R.Tensor,), R.Any)) -> R.Any:\n"
+        "        with R.dataflow():\n            y = f(x)\n            R.output(y)\n        return y\n"
+        "    @R.function\n    def give(x: R.Tensor):\n        cls = M\n        t = (cls.main, x)\n        return t\n"
+    )
+    assert _codes(found) == ["WF07-possible"]
+
+
+def test_ledger_46_the_result_is_checked_as_annotated() -> None:
+    # The example of the letter announces [N*N, M*M] and checks (N*M, M*M).
+    signature = 'x: R.Tensor((m * n,), "float32"), y: R.Tensor((m, n), "float32")'
+    body = 'z = R.zeros(R.shape([{}, m * m]), "float32")\nreturn z'
+    result = ' -> R.Tensor((n * n, m * m), "float32")'
+    assert _codes(_check(signature, body.format("n * n"), result)) == []
+    assert _codes(_check(signature, body.format("n * m"), result)) == ["D15-result"]
+
+
+def test_ledger_48_scalars_evaluate_not_their_types() -> None:
+    found = _check("x: R.Tensor((n,))", "y = R.prim_value(n + 1)\nreturn y")
+    (var,) = (v for v in found.info if isinstance(v, ast.Var) and v.name_hint == "y")
+    assert isinstance(found.info[var], ast.PrimStructInfo)
+
+
+def test_ledger_49_a_shape_annotation_lists_dimensions() -> None:
+    # The letter's survey allows a variable there; its grammar has a list only.
+    assert _codes(_check("x: R.Tensor", "s = R.shape_of(x)\nt: R.Shape(s) = s\nreturn t")) == [
+        "PARSE"
+    ]
