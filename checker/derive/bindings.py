@@ -11,7 +11,8 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
-from rlx.solver.order import Compatibility, disjoint
+from rlx.solver.order import Compatibility, disjoint, substitute
+from rlx.solver.order import bind as bind_dimensions
 from rlx.spec.registry import rule
 
 
@@ -71,9 +72,10 @@ def _bind_cast(state: State, binding: ast.MatchCast) -> None:
     found, target = state.info(binding.value), binding.struct_info
     state.bind_shape_vars(binding.shape_vars)
     if binding.value not in state.poison:
-        apart = disjoint(found, target, state.prover)
+        images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
+        apart = disjoint(found, substitute(target, images), state.prover)
         if apart is None:
-            learn(state, found, target, binding.shape_vars)
+            learn(state, found, target, images)
         else:
             _report_cast(state, binding, found, apart)
     var = binding.var

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from rlx.checker.derive.state import State
 from rlx.grammar import tir
@@ -14,29 +14,45 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.solver.order.parts import dimensions
+from rlx.solver.order.substitute import Image, Key
 
-LIMIT = 256
-"""Equations remembered of one scope's casts: each makes every later question a little dearer."""
+LIMIT = 32
+"""Equations remembered of one scope's casts: each makes every later question dearer."""
+
+_ZERO = tir.IntImm(0)
 
 Pair = tuple[tir.PrimExpr, tir.PrimExpr]
 
 
-def learn(state: State, found: StructInfo, target: StructInfo, bound: Sequence[tir.Var]) -> None:
+def learn(state: State, found: StructInfo, target: StructInfo, images: Mapping[Key, Image]) -> None:
     """Remember the equations between the dimensions of a value and those it was cast to.
 
-    A variable that the cast binds stands for the dimension that it meets first.
+    Parameters
+    ----------
+    images
+        The dimensions that the shape variables bound by the cast stand for.
     """
     pairs: list[Pair] = []
     _meet(found, target, pairs)
-    new = set(bound)
     for given, said in pairs:
-        if given is said or state.scope.facts >= LIMIT:
+        if given is said:
             continue
-        if said in new and type(said) is tir.Var:
-            new.discard(said)
-            state.assumptions().define(said, given)
+        if type(said) is tir.Var and images.get(said) is given:
+            state.prover.alias(said, given)
+            if not _is_natural(given):
+                _assume(state, tir.GE(given, _ZERO))
         else:
-            state.assumptions().assume(tir.EQ(given, said))
+            _assume(state, tir.EQ(given, said))
+
+
+def _assume(state: State, fact: tir.PrimExpr) -> None:
+    if state.scope.facts < LIMIT:
+        state.assumptions().assume(state.prover.resolved(fact))
+
+
+def _is_natural(expr: tir.PrimExpr) -> bool:
+    """Whether an expression is plainly never negative, so that its being a dimension says nothing."""
+    return isinstance(expr, tir.Var) or (isinstance(expr, tir.IntImm) and expr.value >= 0)
 
 
 def _meet(found: StructInfo, target: StructInfo, pairs: list[Pair]) -> None:

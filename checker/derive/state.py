@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.derive import places, policy
+from rlx.checker.derive.aliases import AliasProver
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, ObjectStructInfo, ShapeStructInfo, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
@@ -13,7 +14,6 @@ from rlx.grammar.node import Node, Span
 from rlx.operators.context import Message, Place
 from rlx.solver.context import Context
 from rlx.solver.order import erase
-from rlx.solver.prover import Prover
 from rlx.spec.registry import refuted
 
 Rule = Callable[["State", Any], StructInfo]
@@ -88,7 +88,7 @@ class State:
         self.shapes: set[ast.Var] = set()
         self.scope = Scope()
         self.effects = Effects(False, False)
-        self.prover = Prover(Context())
+        self.prover = AliasProver()
         self.diagnostics: list[Diagnostic] = []
         self.discharged = 0
         self.proved = self.refuted = self.unknown = 0
