@@ -163,11 +163,18 @@ def prefix(coerce: Coerce, operator: str, operand: Entry, start: int) -> Any:
 
 
 def _is_value(value: Any) -> bool:
-    return isinstance(value, ast.Expr) and not isinstance(value, ast.PrimValue)
+    return (
+        isinstance(value, ast.Expr)
+        and not isinstance(value, ast.PrimValue)
+        and not _is_open(value)
+    )
 
 
 def _is_open(value: Any) -> bool:
-    return isinstance(value, (Name, Operation, Negation))
+    """Whether the place decides: a scalar parameter is a dimension too, a dimension may be called like a function."""
+    if isinstance(value, ast.Var):
+        return isinstance(value.struct_info_annotation, ast.PrimStructInfo)
+    return isinstance(value, (Name, Operation, Negation, ast.GlobalVar))
 
 
 def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span) -> tir.PrimExpr:

@@ -18,7 +18,8 @@ from rlx.grammar.node import Node
 SAME, CHANGED, FAILED = 0, 1, 2
 
 _METADATA = re.compile(
-    r"^metadata\s*=\s*[\w.]+\(\s*(?P<quote>\"\"\"|''').*?(?P=quote)\s*\)[ \t]*\n?", re.MULTILINE | re.DOTALL
+    r"^metadata\s*=\s*[\w.]+\(\s*(?P<quote>\"\"\"|''').*?(?P=quote)\s*\)[ \t]*\n?",
+    re.MULTILINE | re.DOTALL,
 )
 _SURROUNDING = re.compile(r'\s*(#.*|@.*|\w+\s*=\s*(\w+\.)?TypeVar\(\s*["\']\w+["\']\s*\))?\s*')
 _IMPORT = re.compile(r"\s*(from\s+[\w.]+\s+import\s.*|import\s.*)")

@@ -99,7 +99,7 @@ def _function_printer(
     remarks: Remarks,
 ) -> Printer:
     if isinstance(function, tir.PrimFunc):
-        return PrimFuncPrinter(function, spelling, remarks)
+        return PrimFuncPrinter(function, spelling, global_names, remarks)
     return FunctionPrinter(function, spelling, module, global_names, remarks)
 
 
@@ -109,7 +109,7 @@ class _ModulePrinter:
         self.remarks = remarks
         self.dialect = spelling
         self.bare = module.bare and not module.attrs and not module.global_infos
-        global_names = [gv.name_hint for gv in module.functions]
+        global_names = [gv.name_hint for gv in module.functions] if self.bare else []
         around = None if self.bare else module.name
         self.functions: list[tuple[str, Printer]] = [
             (gv.name_hint, _function_printer(f, spelling, around, global_names, remarks))

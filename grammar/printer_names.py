@@ -13,6 +13,7 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import ast, tir
@@ -62,6 +63,13 @@ class Fresh:
         self._count[base] = number
         self.taken.add(f"{base}_{number}")
         return f"{base}_{number}"
+
+    def unless_free(self, hint: str) -> str:
+        """``hint`` itself if nothing is called that yet."""
+        if hint in self.taken or not usable(hint):
+            return self(hint)
+        self.taken.add(hint)
+        return hint
 
 
 def rename_apart(events: list[tuple[int, Node]], fresh: Fresh, barred: set[str]) -> dict[Node, str]:
@@ -184,7 +192,8 @@ class FunctionNames:
         outside = {hint_of(n) for n in self.used if n not in bound} | also
         relax = {hint_of(n) for n in bound} | outside
         # Since 0.26 a dimension may be the name of a scalar parameter: those keep their name together.
-        linked = {hint_of(n) for n in bound if _is_scalar(n)}
+        count = Counter(hint_of(n) for n in bound)
+        linked = {hint_of(n) for n in bound if _is_scalar(n) and count[hint_of(n)] == 1}
         free = {v.name for v in self.free_shape_vars} - linked
         own = [v for v in (*self.shape_vars, *self.binders) if v.name not in linked]
         shapes = {v.name for v in own}
@@ -236,6 +245,8 @@ class FunctionNames:
         self._events.append((OPEN, node))
         self._bound.update(dict.fromkeys(node.shape_vars))
         self._events += [(BIND, p) for p in node.params]
+        # No two parameters may share a name, whether they are used or not.
+        self._events += [(USE, p) for p in node.params if p.name_hint != "_"]
         for param in node.params:
             if param.struct_info_annotation is not None:
                 self._info(param.struct_info_annotation)
@@ -292,8 +303,10 @@ class FunctionNames:
                     stack.extend(reversed(subexpressions(node)))
 
     def _value(self, value: object) -> None:
-        """A value among attributes; expressions are met as sub-expressions of the call."""
+        """A value among attributes."""
         match value:
+            case ast.Expr():
+                self._expr(value)
             case tir.PrimExpr():
                 self._prims((value,))
             case ast.StructInfo():

@@ -166,7 +166,6 @@ class _Text:
         self.names = printer.names
         self.plain = printer.plain
         self.value = printer.value
-        self.types = Types()
 
     def run(self, expr: PrimExpr) -> str:
         out: list[str] = []
@@ -238,7 +237,7 @@ class _Text:
             return level
         if type(beside) is tir.Call and beside.dtype is None:
             return level if infix else _TYPED
-        found = self.types.of(beside)
+        found = tir.type_of(beside)
         numeric = found.is_integer or found.is_float
         return level if found == self.plain or (infix and not numeric) else _TYPED
 
@@ -254,7 +253,7 @@ class _Text:
             return False
         if isinstance(b, tir.IntImm | tir.FloatImm):
             return False
-        return a.dtype == self.plain if _untyped(b) else a.dtype == self.types.of(b)
+        return a.dtype == self.plain if _untyped(b) else a.dtype == tir.type_of(b)
 
     def _list(self, exprs: tuple[PrimExpr, ...]) -> list[Part]:
         """Indices, and arguments of intrinsics: bare literals are int32 everywhere."""
@@ -286,31 +285,6 @@ def _untyped(expr: PrimExpr) -> bool:
 
 def _wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
     return ["(", *parts, ")"] if level < required else parts
-
-
-class Types:
-    """The types of expressions as :func:`rlx.grammar.tir.type_of` has them, each found once."""
-
-    def __init__(self) -> None:
-        self._known: dict[PrimExpr, DataType] = {}
-
-    def of(self, expr: PrimExpr) -> DataType:
-        """The type of an expression; a chain of operators is walked once in all."""
-        chain, node = [], expr
-        while node not in self._known:
-            chain.append(node)
-            match node:
-                case tir.Comparison() | tir.And() | tir.Or():
-                    break
-                case tir.Select(true_value=value):
-                    node = value
-                case tir.Binary(a=a, b=b):
-                    node = b if isinstance(a, tir.IntImm) else a
-                case _:
-                    break
-        found = self._known.get(node) or tir.type_of(node)
-        self._known.update(dict.fromkeys(chain, found))
-        return found
 
 
 def value_text(value: object, prim: Callable[[PrimExpr], str]) -> str:

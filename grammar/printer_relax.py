@@ -44,7 +44,7 @@ class FunctionPrinter:
         self.function = function
         self.dialect = dialect
         self.module = module
-        self.scope = FunctionNames(function, () if module is not None else global_names)
+        self.scope = FunctionNames(function, global_names)
         self.names = self.scope.names
         self.exprs = ExprPrinter(self.names, dialect, "cls." if module is not None else "")
         self.lines: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rlx.grammar import tir
 from rlx.grammar.dialects import Dialect
@@ -27,16 +27,22 @@ class PrimFuncPrinter:
         The PrimFunc.
     dialect
         The spelling.
+    global_names
+        Names that mean a function of the module where no class is around.
     remarks
         Comments of the source text that stand between statements, to be printed in their places.
     """
 
     def __init__(
-        self, function: PrimFunc, dialect: Dialect, remarks: Remarks | None = None
+        self,
+        function: PrimFunc,
+        dialect: Dialect,
+        global_names: Iterable[str] = (),
+        remarks: Remarks | None = None,
     ) -> None:
         self.function = function
         self.dialect = dialect
-        self.scope = PrimFuncNames(function)
+        self.scope = PrimFuncNames(function, global_names)
         self.names = self.scope.names
         self.prim = PrimPrinter(self.names, INT32)
         self.lines: list[str] = []
@@ -110,9 +116,7 @@ class PrimFuncPrinter:
         if param not in self.names:
             own = self.names.get(buffer) or buffer.name
             hint = f"var_{own}" if param.name in (own, buffer.name) else param.name
-            taken = self.scope.fresh.taken
-            self.names[param] = self.scope.fresh(hint) if hint in taken else hint
-            taken.add(self.names[param])
+            self.names[param] = self.scope.fresh.unless_free(hint)
         return self.names[param]
 
     def _declare(self, pad: str) -> None:
@@ -184,7 +188,7 @@ class PrimFuncPrinter:
                 self._allocate(stmt, pad)
             case tir.Evaluate(value=value):
                 shown = text(value)
-                is_call = isinstance(value, tir.Call) and shown.startswith("T.")
+                is_call = isinstance(value, tir.Call) and shown.startswith(f"T.{value.op}(")
                 self.lines.append(pad + (shown if is_call else f"T.evaluate({shown})"))
             case tir.OpaqueStmt(text=lines):
                 self.lines += [pad + line if line else "" for line in lines.split("\n")]
@@ -293,7 +297,7 @@ class PrimFuncPrinter:
         loop = self.loops.get(binding)
         if loop is None:
             return binding, binding
-        return loop.min, _stop(loop.min, loop.extent)
+        return loop.min, loop.extent if _is_zero(loop.min) else _stop(loop.min, loop.extent)
 
     def _axis(self, axis: tir.IterVar, pad: str) -> None:
         name = self.names.get(axis.var) or axis.var.name

@@ -22,7 +22,7 @@ from rlx.grammar.visit import shape_vars_of
 
 
 class PrimFuncNames:
-    """The names of a PrimFunc.
+    """The names of a PrimFunc; ``also`` are names that nothing in it may have.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class PrimFuncNames:
 
     fresh: Fresh
 
-    def __init__(self, function: tir.PrimFunc) -> None:
+    def __init__(self, function: tir.PrimFunc, also: Iterable[str] = ()) -> None:
         self._events: list[tuple[int, Node]] = []
         self.has_blocks = False
         params = dict.fromkeys(function.params)
@@ -49,12 +49,14 @@ class PrimFuncNames:
         # A handle goes by its buffer's name wherever buffers are parameters.
         scalars = [p for p in function.params if p not in function.buffer_map]
         self._events += [(BIND, node) for node in (*self.shape_vars, *scalars, *buffers)]
+        # No two parameters may share a name, whether they are used or not.
+        self._events += [(USE, node) for node in (*scalars, *buffers)]
         for buffer in buffers:
             self._shape(buffer)
         self._stmt(function.body)
-        self.names = self._choose()
+        self.names = self._choose(set(also))
 
-    def _choose(self) -> dict[Node, str]:
+    def _choose(self, also: set[str]) -> dict[Node, str]:
         bound = {node for kind, node in self._events if kind == BIND}
         hints = {hint_of(node) for node in bound}
         outside = {

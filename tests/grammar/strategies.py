@@ -259,6 +259,11 @@ class Relax:
 
     # ------------------------------------------------------------------ bindings
 
+    def var(self, made: type[ast.Var], info: ast.StructInfo | None) -> ast.Var:
+        # The name of a scalar is, in a dimension, the scalar: no tensor, nor another dimension.
+        name = "p" if isinstance(info, ast.PrimStructInfo) else self.draw(NAMES)
+        return made(name, info)
+
     def annotation(self) -> ast.StructInfo | None:
         return self.info() if self.draw(st.booleans()) else None
 
@@ -290,11 +295,11 @@ class Relax:
             shapes = self.fresh_shapes(self.draw(st.integers(0, 2)))
             self.scope.shapes += shapes
             info = self.binding_info(shapes)
-            var = made(self.draw(NAMES), self.annotation())
+            var = self.var(made, self.annotation())
             binding = ast.MatchCast(var, value, info, shapes)
         else:
             value = self.expr()
-            var = made(self.draw(NAMES), self.matching(value))
+            var = self.var(made, self.matching(value))
             binding = ast.VarBinding(var, value)
         self.scope.vars.append(var)
         return binding
@@ -338,16 +343,16 @@ class Relax:
         shapes = self.fresh_shapes(self.draw(st.integers(0, 2)))
         self.scope.shapes += shapes
         first = (ast.Var(self.draw(NAMES), self.binding_info(shapes)),) if shapes else ()
-        names = self.draw(st.lists(NAMES, max_size=2))
-        params = (*first, *(ast.Var(name, self.annotation()) for name in names))
+        params = (*first, *self.some(2, lambda: self.var(ast.Var, self.annotation())))
         self.scope.vars += params
         ret = self.annotation()
+        written = self.attrs(1)
         return ast.Function(
             params,
             self.sequence(inside),
             ret,
             self.draw(st.sampled_from([None, False])),
-            {**attrs, **self.attrs(1)},
+            {**attrs, **written},
             shapes,
             comments=self.draw(COMMENTS),
         )
