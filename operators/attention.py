@@ -73,7 +73,7 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     fits.settle()
 
 
-_OPTIONS = "scale: expr? = None, causal_mask: str? = None, window_size: expr? = None"
+_OPTIONS = "scale: any? = None, causal_mask: str? = None, window_size: any? = None"
 
 
 @operator("relax.nn.attention", f"query, key, value, bias: tensor? = None, {_OPTIONS}")

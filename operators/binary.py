@@ -97,10 +97,10 @@ def combine(site: Site, infos: Sequence[Tensor]) -> StructInfo:
     return shaped(site, infos, agree(site, infos))
 
 
-def shaped(site: Site, infos: Sequence[Operand], kind: DataType, first: int = 0) -> Tensor:
-    """A tensor of the shape that all broadcast to; arguments are counted from ``first``."""
+def shaped(site: Site, infos: Sequence[Operand], kind: DataType) -> Tensor:
+    """A tensor of the shape that all broadcast to."""
     head = infos[0]
-    device = place(site, infos, first)
+    device = place(site, infos)
     if type(head) is TensorStructInfo and _one_shape(head, infos):
         if head.dtype is kind and head.vdevice is device:
             return head
@@ -111,7 +111,7 @@ def shaped(site: Site, infos: Sequence[Operand], kind: DataType, first: int = 0)
         if dims is None or other is None:
             dims = None
             break
-        dims = broadcast(site, dims, other, first + index - 1, first + index)
+        dims = broadcast(site, dims, other, index - 1, index)
     if dims is None:
         return ranked(_rank(site, infos), kind, device)
     for info in infos:

@@ -74,7 +74,7 @@ def _shared(info: StructInfo) -> Sequence[StructInfo]:
 
 @operator(
     "relax.call_tir",
-    "func: expr, args: expr, tir_vars: expr? = None, out_sinfo: types",
+    "func: expr, args: expr, tir_vars: any? = None, out_sinfo: types",
     normalizer=with_tuple,
 )
 def call_tir(site: Site, func: Expr, args: Expr, tir_vars: object, types: Types) -> StructInfo:
@@ -87,8 +87,8 @@ def call_tir(site: Site, func: Expr, args: Expr, tir_vars: object, types: Types)
 
 @operator(
     "relax.call_tir_with_grad",
-    "func: expr, args: expr, tir_vars: expr? = None, te_grad_name: str = '', "
-    "te_grad_kwargs: expr = None, out_sinfo: types",
+    "func: expr, args: expr, tir_vars: any? = None, te_grad_name: str = '', "
+    "te_grad_kwargs: any = None, out_sinfo: types",
     normalizer=with_tuple,
 )
 def call_tir_with_grad(
@@ -124,7 +124,7 @@ def overwritten(
 
 @operator(
     "relax.call_tir_inplace",
-    "func: expr, args: expr, tir_vars: expr? = None, inplace_indices: ints, out_sinfo: types",
+    "func: expr, args: expr, tir_vars: any? = None, inplace_indices: ints, out_sinfo: types",
     normalizer=with_tuple,
 )
 def call_tir_inplace(
@@ -207,7 +207,7 @@ def call_inplace_packed(
 @operator("relax.invoke_pure_closure", "closure: expr, args: expr, sinfo_args: types")
 @operator("relax.call_py_func", "func_name: expr, args: expr, out_sinfo: types")
 @operator(
-    "relax.dist.call_tir_local_view", "func: expr, args: expr, tir_vars: expr? = None, out: types"
+    "relax.dist.call_tir_local_view", "func: expr, args: expr, tir_vars: any? = None, out: types"
 )
 def as_declared(site: Site, func: Expr, args: Expr, *rest: Types) -> StructInfo:
     """A call whose result is known only from what it declares."""
@@ -226,7 +226,7 @@ def call_tir_dyn(site: Site, func: Expr, args: Expr) -> StructInfo:
     return UNIT
 
 
-@operator("relax.assert_op", "condition: expr, *format_args: expr, format: expr = ''", pure=False)
+@operator("relax.assert_op", "condition: expr, *format_args: expr, format: any = ''", pure=False)
 def assert_op(site: Site, condition: Expr, values: tuple[Expr, ...], text: object) -> StructInfo:
     """Stops the program unless a Boolean scalar is true."""
     asserted(site, condition)
@@ -245,7 +245,7 @@ def asserted(site: Site, condition: Expr) -> None:
         site.fail("OBL-assert-bool", f"{site.shown(0)} must be a Boolean scalar", 0, UNIT)
 
 
-@operator("relax.print", "*values: expr, format: expr = ''", pure=False)
+@operator("relax.print", "*values: expr, format: any = ''", pure=False)
 def print_values(site: Site, values: tuple[Expr, ...], text: object) -> StructInfo:
     """Writes values to the console."""
     return UNIT

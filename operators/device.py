@@ -12,7 +12,7 @@ from rlx.operators.tensors import axis, ranked, resized
 from rlx.spec.registry import rule
 
 
-@operator("relax.to_vdevice", "data: expr, dst_vdevice: expr")
+@operator("relax.to_vdevice", "data: expr, dst_vdevice: any")
 def to_vdevice(site: Site, data: Expr, target: object) -> StructInfo:
     """The value copied to a virtual device."""
     return _placed(site.ctx.info(data), _device(target))
@@ -37,7 +37,7 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
     return info
 
 
-@operator("relax.hint_on_device", "data, dst_vdevice: expr, memory_scope: str = 'global'")
+@operator("relax.hint_on_device", "data, dst_vdevice: any, memory_scope: str = 'global'")
 def hint_on_device(site: Site, data: TensorStructInfo, device: object, scope: str) -> StructInfo:
     """The value, with a wish where it should be."""
     return data
@@ -47,8 +47,8 @@ def hint_on_device(site: Site, data: TensorStructInfo, device: object, scope: st
 @operator("relax.grad.no_grad", "input: expr")
 @operator("relax.grad.start_checkpoint", "input: expr")
 @operator("relax.grad.end_checkpoint", "input: expr")
-@operator("relax.dist.annotate_sharding", "value: expr, device_mesh: expr, placement: expr")
-@operator("relax.dist.redistribute", "value: expr, device_mesh: expr, placement: expr")
+@operator("relax.dist.annotate_sharding", "value: expr, device_mesh: any, placement: any")
+@operator("relax.dist.redistribute", "value: expr, device_mesh: any, placement: any")
 @operator("relax.ccl.allreduce", "x: expr, op_type: str = 'sum', in_group: int = True")
 @operator("relax.ccl.broadcast_from_worker0", "x: expr")
 def unchanged(site: Site, value: Expr, *rest: object) -> StructInfo:

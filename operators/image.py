@@ -15,7 +15,7 @@ from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 
 _RESIZE = (
-    "data, size: shape, roi: expr? = None, layout: str = '{layout}', method: str = 'linear', "
+    "data, size: shape, roi: any? = None, layout: str = '{layout}', method: str = 'linear', "
     "coordinate_transformation_mode: str = 'half_pixel', rounding_method: str = '{rounding}', "
     "cubic_alpha: number = -0.75, cubic_exclude: number = 0, extrapolation_value: number = 0.0, "
     "out_dtype: dtype? = None"

@@ -90,8 +90,8 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     """The first of the tensors with what they have in common."""
     if not tensors:
         site.fail("OBL-rank-operand", "there is no tensor to join", 0)
-    kinds = agree(site, tensors) if len(tensors) > 1 else tensors[0].dtype
-    return TensorStructInfo(None, kinds, -1, place(site, tensors))
+    at = (0,) * len(tensors)
+    return TensorStructInfo(None, agree(site, tensors, at), -1, place(site, tensors, at))
 
 
 @operator("relax.concat", "tensors: tensors, axis: int? = 0")

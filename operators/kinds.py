@@ -84,7 +84,7 @@ def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
     items = value.fields if isinstance(value, ast.Tuple) else value
     if isinstance(items, tuple):
         return tuple(_tensor(site, item, parameter, index) for item in items)
-    info = site.ctx.info(value)
+    info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, TupleStructInfo):
         return tuple(_field(site, field, parameter, index) for field in info.fields)
     if isinstance(info, Tensor):
@@ -228,7 +228,14 @@ def _dtype(site: Site, value: Any, parameter: Parameter, index: int) -> DataType
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a data type", index)
 
 
-def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+    """The argument as it stands, which is an expression."""
+    if isinstance(value, Expr):
+        return value
+    site.fail("D14-argument", f"{_found(site, value, parameter)}, expected an expression", index)
+
+
+def _any(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
     """The argument as it stands: an expression or the plain value of a keyword."""
     return value
 
@@ -256,6 +263,7 @@ KINDS: dict[str, Convert] = {
     "str": _str,
     "dtype": _dtype,
     "expr": _expr,
-    "types": _expr,
+    "any": _any,
+    "types": _any,
 }
 """Every kind by its name in signatures. ``bool`` flags are read as ``int``."""

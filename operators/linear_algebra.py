@@ -70,7 +70,8 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     """A sum of products over the axes that the subscripts name."""
     if not operands:
         return ranked(None, VOID)
-    kind, device = agree(site, operands), place(site, operands)
+    at = (0,) * len(operands)
+    kind, device = agree(site, operands, at), place(site, operands, at)
     inputs, output = _subscripts(site, subscripts, len(operands))
     shapes = [site.dims(x) for x in operands]
     known = [shape for shape in shapes if shape is not None]

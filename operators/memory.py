@@ -25,7 +25,7 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
 
 @operator(
     "relax.builtin.alloc_tensor",
-    "shape: shape, dtype: dtype, runtime_device_index: expr, storage_scope: expr = 'global'",
+    "shape: shape, dtype: dtype, runtime_device_index: any, storage_scope: any = 'global'",
 )
 def alloc(
     site: Site, shape: Expr, kind: DataType | None, device: object, scope: object
@@ -36,11 +36,11 @@ def alloc(
 
 @operator(
     "relax.memory.alloc_storage",
-    "size: shape, virtual_device_index: expr, storage_scope: expr, dtype: dtype",
+    "size: shape, virtual_device_index: any, storage_scope: any, dtype: dtype",
 )
 @operator(
     "relax.vm.alloc_storage",
-    "shape: shape, runtime_device_index: expr, dtype: dtype, storage_scope: expr = 'global'",
+    "shape: shape, runtime_device_index: any, dtype: dtype, storage_scope: any = 'global'",
 )
 def alloc_storage(site: Site, size: Expr, *rest: object) -> StructInfo:
     """A new piece of memory."""
@@ -49,7 +49,7 @@ def alloc_storage(site: Site, size: Expr, *rest: object) -> StructInfo:
 
 @operator(
     "relax.memory.alloc_tensor",
-    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: expr = 0",
+    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: any = 0",
 )
 def alloc_tensor(
     site: Site,
@@ -65,7 +65,7 @@ def alloc_tensor(
 
 @operator(
     "relax.vm.alloc_tensor",
-    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: expr = 0",
+    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: any = 0",
 )
 def vm_alloc_tensor(
     site: Site,

@@ -303,7 +303,7 @@ def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     )
 
 
-@operator("relax.layout_transform", "x, index_map: expr, pad_value: expr? = None")
+@operator("relax.layout_transform", "x, index_map: any, pad_value: any? = None")
 def layout_transform(
     site: Site, x: TensorStructInfo, index_map: object, pad_value: object
 ) -> StructInfo:

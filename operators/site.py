@@ -115,23 +115,27 @@ class Site:
         """The operator's name as texts write it."""
         return self.operator.name.removeprefix("relax.")
 
-    def of(self, index: int) -> str:
-        """An argument in words: ``(of x: Tensor((n, 4), float32))``."""
-        return f"(of {self.shown(index)})"
+    def of(self, index: int, info: StructInfo | None = None) -> str:
+        """An argument in words: ``(of x: Tensor((n, 4), float32))``; or what stands in it, if ``info`` is given."""
+        return f"(of {self.shown(index, info)})"
 
-    def shown(self, index: int) -> str:
+    def shown(self, index: int, info: StructInfo | None = None) -> str:
         """An argument with its struct info: ``x: Tensor((n, 4), float32)``."""
         from rlx.operators.messages import show
 
-        parameter = self.operator.parameters[min(index, len(self.operator.parameters) - 1)]
+        parameters = self.operator.parameters
+        name = parameters[min(index, len(parameters) - 1)].name
         value = self.argument(index)
-        return f"{parameter.name}: {show(self.ctx.info(value))}" if value else parameter.name
+        if info is None and value is not None:
+            info = self.ctx.info(value)
+        return name if info is None else f"{name}: {show(info)}"
 
     def argument(self, index: int) -> ast.Expr | None:
         """The expression given for a parameter, by position or by keyword."""
         if index < len(self.call.args):
             return self.call.args[index]
-        value = self.call.attrs.get(self.operator.parameters[index].name)
+        parameters = self.operator.parameters
+        value = self.call.attrs.get(parameters[min(index, len(parameters) - 1)].name)
         return value if isinstance(value, ast.Expr) else None
 
 

@@ -80,17 +80,18 @@ def agree(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None)
         first, index = (0, number) if at is None else (at[0], at[number])
         site.fail(
             "OBL-agree-dtype",
-            f"the element types differ: {kind} {site.of(first)} and {info.dtype} {site.of(index)}",
+            f"the element types differ: {kind} {site.of(first, infos[0])} and {info.dtype} "
+            f"{site.of(index, info)}",
             index,
         )
     return kind
 
 
 @rule("OBL-place", "bc961b04")
-def place(site: Site, infos: Sequence[Operand], first: int = 0) -> VDevice | None:
+def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
     """The operands are on one virtual device, as far as it is said."""
     found: VDevice | None = None
-    for index, info in enumerate(infos, first):
+    for number, info in enumerate(infos):
         device = info.vdevice if isinstance(info, TensorStructInfo) else None
         if device is None or device is found:
             continue
@@ -100,7 +101,7 @@ def place(site: Site, infos: Sequence[Operand], first: int = 0) -> VDevice | Non
             site.fail(
                 "OBL-place-vdevice",
                 f"the operands are on different devices: {_device(found)} and {_device(device)}",
-                index,
+                number if at is None else at[number],
             )
     return found
 

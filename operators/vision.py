@@ -94,7 +94,7 @@ def non_max_suppression(
 @operator(
     "relax.vision.multibox_transform_loc",
     "cls_pred, loc_pred, anchor, clip: int = False, threshold: number = 0.0, "
-    "variances: expr = None, keep_background: int = True, apply_softmax: int = True",
+    "variances: any = None, keep_background: int = True, apply_softmax: int = True",
 )
 def multibox_transform_loc(
     site: Site,
