@@ -8,7 +8,9 @@ import re
 import pytest
 
 from benchmarks.prover.families import Case, cases, holds
-from rlx.solver import prove, to_smtlib
+from rlx.grammar import tir
+from rlx.solver import Prover, prove, to_smtlib
+from rlx.solver.text import parse
 
 CASES = cases()
 EXPECTED = {True: "proved", False: "refuted"}
@@ -81,3 +83,14 @@ def _cvc5(script: str) -> str:
     while not (command := parser.nextCommand()).isNull():
         answer = command.invoke(solver, symbols).strip() or answer
     return answer
+
+
+def test_the_order_of_questions_changes_nothing() -> None:
+    """One prover, asked everything in three orders, keeps no trace of other questions."""
+    free = [case for case in CASES if not case.assume]
+    for seed in range(3):
+        names: dict[str, tir.Var] = {}
+        prover = Prover()
+        for case in random.Random(seed).sample(free, len(free)):
+            verdict = prover.always(parse(case.goal, names))
+            assert verdict.status == EXPECTED[case.truth], case
