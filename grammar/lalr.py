@@ -95,6 +95,7 @@ class Machine:
         self.stack: list[Entry] = []
         self.actions = actions
         self.owner = owner
+        self._given_up_to = -1
 
     def run(self, tokens: Iterator[Token]) -> Any:
         shift, reduce, states, stack = (
@@ -120,7 +121,9 @@ class Machine:
                 if production is None:
                     production = table.get("")
                 if production is None:
-                    self.owner.unexpected(token, self._expected())
+                    # The block under a head that was given up is part of the same mistake.
+                    if kind != "INDENT" or not stack or stack[-1][2] != self._given_up_to:
+                        self.owner.unexpected(token, self._expected())
                     if not self._recover(token, tokens):
                         return None
                     break
@@ -178,7 +181,7 @@ class Machine:
             return False
         given_up = stack[kept - 1 :]
         start = given_up[0][1] if given_up else token[2]
-        end = _skip(token, tokens)
+        end = self._given_up_to = _skip(token, tokens)
         del states[kept:]
         del stack[kept - 1 :]
         value = self.owner.skipped(given_up, stack, start, end)
