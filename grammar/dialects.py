@@ -123,6 +123,12 @@ def dialect(version: str) -> Dialect:
     return found
 
 
+def split_key(key: str) -> tuple[str, str]:
+    """The word and the number of a reference to something outside the text: ``metadata["word"][0]``."""
+    word, _, number = key.removeprefix("metadata[").rpartition("[")
+    return word.rstrip("]").strip("\"'"), number.rstrip("]").strip()
+
+
 OUT_OPERATORS = frozenset(
     f"relax.{name}"
     for name in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlx.grammar import ast, tir
 from rlx.grammar.comparison import Comparison, Path, Special, require
+from rlx.grammar.dialects import CONSTANT_KEYS, split_key
 from rlx.grammar.equal_tir import counted, prim_func
 
 
@@ -127,8 +128,14 @@ def _match_cast(run: Comparison, a: ast.MatchCast, b: ast.MatchCast, path: Path)
     run.then((a.value, b.value, (path, "value")), cast, bind)
 
 
+def _key(key: str) -> tuple[str, str]:
+    """A reference to a constant outside the text, whatever a version calls constants."""
+    word, number = split_key(key)
+    return ("" if word in CONSTANT_KEYS else word, number)
+
+
 def _literal(run: Comparison, a: ast.Literal, b: ast.Literal, path: Path) -> None:
-    keys = [(x.key or "").rpartition("[")[2] for x in (a, b)]
+    keys = [_key(x.key or "") for x in (a, b)]
     run.then(
         (a.dtype, b.dtype, (path, "dtype")),
         (a.shape, b.shape, (path, "shape")),

@@ -142,7 +142,8 @@ class _ModulePrinter:
         has_tir = any(isinstance(p, PrimFuncPrinter) for _, p in self.functions)
         has_relax = any(isinstance(p, FunctionPrinter) for _, p in self.functions)
         lines = ["# from typing import TypeVar"] if type_vars else []
-        lines.append("# from tvm.script import ir as I")
+        if not self.bare:
+            lines.append("# from tvm.script import ir as I")
         if has_tir or (
             not self.dialect.type_vars and any(p.type_vars() for _, p in self.functions)
         ):

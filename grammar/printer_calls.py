@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
-from rlx.grammar.dialects import OUT_OPERATORS, Dialect
+from rlx.grammar.dialects import CONSTANT_KEYS, OUT_OPERATORS, Dialect, split_key
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.printer_info import InfoPrinter
 from rlx.grammar.printer_prim import Names, PrimPrinter, quoted, scalar, value_text
@@ -172,6 +172,12 @@ class ExprPrinter:
         """The arguments of a call of a PrimFunc; what stands behind the tuple has a keyword."""
         return list(map(self.text, call.args[:2]))
 
+    def with_plain_strings(self, call: ast.Call) -> list[str]:
+        """The arguments of an operator that takes Python strings, not strings of Relax."""
+        return [
+            quoted(e.value) if isinstance(e, ast.StringImm) else self.text(e) for e in call.args
+        ]
+
     def name_of(self, callee: Expr) -> str:
         """A packed function as calling operators take it: by its name alone."""
         if isinstance(callee, ast.ExternFunc) and callee.struct_info is None:
@@ -186,13 +192,15 @@ _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
     "relax.call_pure_packed": ExprPrinter.with_name,
     "relax.call_inplace_packed": ExprPrinter.with_name,
     "relax.call_builtin_with_ctx": ExprPrinter.with_name,
+    "relax.hint_on_device": ExprPrinter.with_plain_strings,
 }
 
 
 def reference(key: str | None, dialect: Dialect) -> str:
-    """A constant whose data stands outside the text, by its number."""
-    number = (key or "").rpartition("[")[2].rstrip("]")
-    return f'metadata["{dialect.constant_key}"][{number if number.isdigit() else 0}]'
+    """A constant whose data stands outside the text: its number, under the word of the dialect."""
+    word, number = split_key(key or "")
+    word = dialect.constant_key if word in CONSTANT_KEYS or not word else word
+    return f'metadata["{word}"][{number or 0}]'
 
 
 def _array(value: object) -> str:
