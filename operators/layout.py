@@ -25,11 +25,15 @@ class Layout(Node):
 
     def canonical(self, dims: Dims, axes: str) -> Dims:
         """The lengths of the named axes of a tensor whose dimensions are in this layout."""
+        if self.text == axes:
+            return dims
         pairs = list(zip(self.pieces, dims, strict=True))
         return tuple(product(d for (name, _), d in pairs if name == axis) for axis in axes)
 
     def arrange(self, dims: Dims, axes: str) -> Dims:
         """The dimensions in this layout of a tensor whose named axes have these lengths."""
+        if self.text == axes:
+            return dims
         lengths = dict(zip(axes, dims, strict=True))
         factors = {
             axis: product(const(f) for a, f in self.pieces if f and a == axis) for axis in axes
@@ -52,13 +56,19 @@ def _read(text: str) -> Layout | None:
     return Layout(text, pieces)
 
 
+def _covers(layout: Layout, axes: str) -> bool:
+    """Whether a layout has every axis once, and pieces of no others."""
+    whole = [axis for axis, factor in layout.pieces if factor is None]
+    return sorted(whole) == sorted(axes) and all(axis in axes for axis, _ in layout.pieces)
+
+
 @rule("OBL-layout", "6a8cb303")
 def layout(
     site: Site, text: str, axes: str, ndim: int | None, index: int, best: StructInfo
 ) -> Layout:
     """A layout of the named axes, each once, that a tensor of that rank can have."""
     found = _read(text)
-    if found is None or sorted(a for a, f in found.pieces if f is None) != sorted(axes):
+    if found is None or (text != axes and not _covers(found, axes)):
         site.fail("OBL-layout-axes", f"{text!r} is not a layout of the axes {axes}", index, best)
     if ndim is not None and ndim != len(found.pieces):
         site.fail(
