@@ -82,8 +82,9 @@ def check_modules(
     normal: list[ast.IRModule] = []
     unknown_operators: set[str] = set()
     proved = refuted = unknown = 0
+    incomplete = any(d.severity == "error" for d in found)
     for module in modules:
-        diagnostics += well_formed(module, holes)
+        diagnostics += well_formed(module, holes, incomplete)
         normal.append(normalize(module))
         derivation = derive(normal[-1], unknown_operators)
         diagnostics += derivation.diagnostics

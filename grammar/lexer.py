@@ -162,40 +162,39 @@ class Lexer:
         return stop
 
     def _with_layout(self) -> Iterator[Token]:
-        indents = [self._column(self.start)]
+        """Tokens with layout: NEWLINE ends a statement, INDENT and DEDENT enclose a block."""
+        layout = _Layout(self)
         opened: list[str] = []
-        at_line_start = False
+        empty = True  # nothing on this line so far
+        skip_line = False
         for token in self._raw(self.start):
             kind, value, start, end = token
             if kind == "newline":
-                if opened:
-                    if self._is_statement(end):
-                        # Far more likely an unclosed bracket than a statement inside brackets.
-                        opened.clear()
-                    else:
+                if skip_line:
+                    skip_line = False
+                elif opened:
+                    if not self._is_statement(end):
                         continue
-                if at_line_start:
-                    continue
-                yield "NEWLINE", value, start, start
-                at_line_start = True
-                width = self._column(end)
-                if end >= self.end:
-                    continue
-                if width > indents[-1]:
-                    if len(indents) >= MAX_NESTING:
-                        self.report(f"blocks are nested deeper than {MAX_NESTING} levels", end, end)
+                    # Far more likely an unclosed bracket than a statement inside brackets.
+                    opened.clear()
+                if not empty:
+                    yield "NEWLINE", value, start, start
+                    empty = True
+                if end < self.end:
+                    skip_line = layout.breaks_out(end)
+                    if skip_line:
+                        continue
+                    yield from layout.line(end)
+                    if layout.too_deep:
                         self.stopped = end
                         break
-                    indents.append(width)
-                    yield "INDENT", "", end, end
-                elif width < indents[-1]:
-                    while width < indents[-1] and len(indents) > 1:
-                        indents.pop()
-                        yield "DEDENT", "", end, end
-                    if width > indents[-1]:
-                        self.report("this line's indentation matches no block around it", end, end)
                 continue
-            at_line_start = False
+            if skip_line:
+                continue
+            if empty:
+                layout.starts_with(kind)
+            empty = False
+            layout.last = kind
             if kind in _OPENING or kind == "HEAD":
                 if _OPENING.get(kind, 1) > 0:
                     opened.append(value)
@@ -203,14 +202,13 @@ class Lexer:
                         self.report(
                             f"brackets are nested deeper than {MAX_NESTING} levels", start, end
                         )
-                        self.stopped = self.end
                         break
                 elif opened:
                     opened.pop()
             yield token
-        if not at_line_start:
+        if not empty:
             yield "NEWLINE", "", self.stopped, self.stopped
-        for _ in indents[1:]:
+        for _ in layout.indents[1:]:
             yield "DEDENT", "", self.stopped, self.stopped
         yield "END", "", self.stopped, self.stopped
 
@@ -225,6 +223,83 @@ class Lexer:
         return _STATEMENT.match(self.text, at, self.end) is not None
 
 
+class _Layout:
+    """The open blocks, by their indentation; what does not fit is reported once and then put up with."""
+
+    def __init__(self, lexer: Lexer) -> None:
+        self.lexer = lexer
+        self.indents = [lexer._column(lexer.start)]
+        self.last = ""
+        self.head = False
+        self.odd: int | None = None
+        self.too_deep = False
+
+    def starts_with(self, kind: str) -> None:
+        """The first token of a line: does the line open a block?"""
+        self.head = kind in _HEADS
+
+    def line(self, at: int) -> Iterator[Token]:
+        """What the indentation of the line at ``at`` means."""
+        width, indents = self.lexer._column(at), self.indents
+        if width == indents[-1] or width == self.odd:
+            return
+        if width > indents[-1]:
+            if not (self.head or self.last == ":"):
+                self.lexer.report("this line is indented, but no block starts here", at, at + 1)
+                self.odd = width
+                return
+            if len(indents) >= MAX_NESTING:
+                self.lexer.report(f"blocks are nested deeper than {MAX_NESTING} levels", at, at + 1)
+                self.too_deep = True
+                return
+            indents.append(width)
+            self.odd = None
+            yield "INDENT", "", at, at
+            return
+        if width not in indents and width > indents[0]:
+            self.lexer.report("this line's indentation matches no block around it", at, at + 1)
+            if self._next_width(at) == indents[-1]:
+                return
+            self.odd = width
+        while len(indents) > 1 and indents[-2] >= width:
+            indents.pop()
+            yield "DEDENT", "", at, at
+        if len(indents) > 1 and width <= indents[0]:
+            indents.pop()
+            yield "DEDENT", "", at, at
+
+    def _next_width(self, at: int) -> int | None:
+        """The indentation of the line after the one at ``at``."""
+        lexer = self.lexer
+        stop = lexer.text.find("\n", at, lexer.end)
+        found = None if stop < 0 else _NEXT_LINE.match(lexer.text, stop, lexer.end)
+        return None if found is None else len(found[1].expandtabs(8))
+
+    def breaks_out(self, at: int) -> bool:
+        """Whether the line at ``at`` stands left of everything although the block around it goes on.
+
+        Python refuses such a text too, wherever it stands: what follows is indented under no head.
+        """
+        lexer, indents = self.lexer, self.indents
+        if len(indents) < 2 or lexer._column(at) > indents[0]:
+            return False
+        text = lexer.text
+        stop = text.find("\n", at, lexer.end)
+        if stop < 0:
+            return False
+        line = text[at:stop].split("#")[0].rstrip()
+        if not line or line.endswith((":", ",", "(", "[", "{", "\\")) or line.startswith("@"):
+            return False
+        if sum(map(line.count, "([{")) != sum(map(line.count, ")]}")):
+            return False
+        if self._next_width(at) not in indents[1:]:
+            return False
+        lexer.report("this line ends the block, but the next one goes on with it", at, stop)
+        return True
+
+
+_HEADS = frozenset("DEF CLASS IF ELIF ELSE FOR WHILE WITH @".split())
+_NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
     rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"

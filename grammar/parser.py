@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -13,12 +14,14 @@ from rlx.grammar.diagnostic import Diagnostic, Label, Source
 from rlx.grammar.expected import explain_unexpected
 from rlx.grammar.lalr import Action, Entry, Rejected, run
 from rlx.grammar.lexer import Lexer, Token
-from rlx.grammar.neutral import Name
 from rlx.grammar.node import Node, Span
 from rlx.grammar.regions import long_lines, metadata_text, regions
 from rlx.grammar.scope import Scope
 from rlx.grammar.statements import Defined, Open, Statements
 
+NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
+_ASSIGNED = re.compile(r"^\s*([^=\n:(]{1,60})(?::|=(?!=))", re.M)
+_NOT_NAMES = frozenset(["R", "T", "I", "cls", "else", "if", "with"])
 T = TypeVar("T")
 MAX_ERRORS = 200
 """After so many syntax errors the rest of a text is not read."""
@@ -242,11 +245,10 @@ class Parser(Statements):
 
     def unexpected(self, token: Token, expected: frozenset[str]) -> None:
         """Report a token that does not fit."""
-        if self.scope.in_prim_func() and self.scope.frame.kind in ("prim_func", "block"):
-            self.note(
-                "this part of a PrimFunc is not understood; it is kept as text",
-                (token[2], max(token[3], token[2] + 1)),
-            )
+        if self.scope.frame.kind in ("prim_func", "block"):
+            self.note(NOT_UNDERSTOOD, (token[2], max(token[3], token[2] + 1)))
+            return
+        if self._line_has_error(token[2]):
             return
         message, help = explain_unexpected(token, expected)
         end = token[3] if token[3] > token[2] else token[2] + 1
@@ -255,10 +257,13 @@ class Parser(Statements):
     def rejected(self, error: Rejected) -> None:
         """Report what an action refused."""
         if self.scope.frame.kind in ("prim_func", "block"):
-            self.note("this part of a PrimFunc is not understood; it is kept as text", error.span)
-            return
-        if error.message:
+            self.note(NOT_UNDERSTOOD, error.span)
+        elif error.message and not self._line_has_error(error.span[0]):
             self.error(error.message, error.span, error.help)
+
+    def _line_has_error(self, at: int) -> bool:
+        """Whether something is wrong in the line already: one mistake is one error."""
+        return self.has_errors_in((self.text.rfind("\n", 0, at) + 1, at))
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """What stands for a statement that was given up: its variable, so that later uses are known."""
@@ -273,12 +278,9 @@ class Parser(Statements):
             self._lost_function(opened.value[0])
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.opaque(start, end)
-        for value, at, stop in given_up[:1]:
-            name = value.text if isinstance(value, Name) else value
-            if isinstance(value, ast.Var):
-                name = value.name_hint
-            if isinstance(name, str) and name.isidentifier() and self.scope.frame.kind != "module":
-                self.scope.bind(name, self.hole(name, (at, stop)))
+        if self.scope.frame.kind != "module":
+            for name in _assigned(self.text[start:end]):
+                self.scope.bind(name, self.hole(name, (start, end)))
         return None
 
     def _lost_function(self, signature: Any) -> None:
@@ -301,6 +303,15 @@ class Parser(Statements):
             else:
                 return found
         raise ParseError(tuple(self.diagnostics))
+
+
+def _assigned(text: str) -> Iterator[str]:
+    """The names that lost statements would have bound; of a damaged one, what can be made of it."""
+    for match in _ASSIGNED.finditer(text):
+        words = re.findall(r"\w+", match[1])
+        for word in {*words, "".join(words)} - _NOT_NAMES:
+            if word.isidentifier():
+                yield word
 
 
 class _Reader:
@@ -399,8 +410,6 @@ class _Reader:
 
     def _global_names(self, start: int) -> tuple[bool, frozenset[str]]:
         """Whether a class starts here, and the functions on the outer level of the definition."""
-        import re
-
         line = self.text.rfind("\n", 0, start) + 1
         column = start - line
         head = re.compile(r"[ \t]*(?:@[^\n]*\n\s*(?:#[^\n]*\n\s*)*)+class\b").match(self.text, line)

@@ -19,7 +19,7 @@ from rlx.grammar.diagnostic import Diagnostic
 
 
 def well_formed(
-    module: ast.IRModule, holes: Collection[ast.Expr] = frozenset()
+    module: ast.IRModule, holes: Collection[ast.Expr] = frozenset(), incomplete: bool = False
 ) -> list[Diagnostic]:
     """Every violation of WF01 to WF24 in a module, normalised or not.
 
@@ -27,8 +27,10 @@ def well_formed(
     ----------
     holes
         Variables that a syntax error left without a definition: nothing is said of them.
+    incomplete
+        Whether syntax errors may have cost functions: nothing is said of functions that are not there.
     """
-    state = State(module, holes)
+    state = State(module, holes, incomplete)
     graph, state.as_values = call_graph(module)
     state.reachable = reachable(graph)
     for name, function in module.functions.items():
@@ -39,5 +41,6 @@ def well_formed(
             walk_function(state, function, name.name_hint)
         else:
             symbol_is_name(state, name, function.attrs, None)
-    can_be_entered(state)
+    if not incomplete:
+        can_be_entered(state)
     return state.diagnostics

@@ -43,7 +43,10 @@ class State:
         Annotations whose own form was looked at, and their free shape variables: texts repeat annotations.
     """
 
-    def __init__(self, module: ast.IRModule, holes: Collection[ast.Expr]) -> None:
+    def __init__(
+        self, module: ast.IRModule, holes: Collection[ast.Expr], incomplete: bool = False
+    ) -> None:
+        self.incomplete = incomplete
         self.module = module
         self.holes = holes
         self.diagnostics: list[Diagnostic] = []

@@ -96,7 +96,7 @@ def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
 
 def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
-    if var in state.module.functions or var in state.holes or not state.once((var, span)):
+    if state.incomplete or var in state.holes or not state.once((var, span)):
         return
     state.report(
         "WF02-global",
