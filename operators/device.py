@@ -37,6 +37,12 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
     return info
 
 
+@operator("relax.device", "device_type: any, index: any = 0")
+def device(site: Site, kind: object, index: object) -> StructInfo:
+    """A physical device, as texts write it among the arguments of an operator."""
+    return OBJECT
+
+
 @operator("relax.hint_on_device", "data, dst_vdevice: any, memory_scope: str = 'global'")
 def hint_on_device(site: Site, data: TensorStructInfo, device: object, scope: str) -> StructInfo:
     """The value, with a wish where it should be."""

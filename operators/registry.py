@@ -28,7 +28,7 @@ FAMILIES = {
     """,
     "device": """
         builtin.stop_lift_params ccl.allgather ccl.allreduce ccl.broadcast_from_worker0
-        ccl.scatter_from_worker0 dist.annotate_sharding dist.redistribute
+        ccl.scatter_from_worker0 device dist.annotate_sharding dist.redistribute
         dist.redistribute_replica_to_shard grad.end_checkpoint grad.no_grad grad.start_checkpoint
         hint_on_device to_vdevice
     """,
