@@ -9,7 +9,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
-from rlx.solver.verdict import Verdict
+from rlx.solver.verdict import Refuted, Verdict
 
 Goal = object
 """Text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
@@ -44,7 +44,8 @@ def prove(
         If goal or assumption is no expression.
     """
     prover, condition = question(goal, assume, lower, int64=int64)
-    return prover.always(condition)
+    verdict = prover.always(condition)
+    return prover.complete(verdict) if isinstance(verdict, Refuted) else verdict
 
 
 def question(

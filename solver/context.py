@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.dtype import BOOL, INT64
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
@@ -35,6 +35,19 @@ class State(Node):
         if found is None:
             return (None, None) if var in self.definitions else default_range(var)
         return found
+
+
+class MachineState(State):
+    """The same, for variables that hold int64 values."""
+
+    def range_of(self, var: tir.Var) -> Range:
+        """The range, within int64."""
+        low, high = super().range_of(var)
+        least, most = walk.dtype_range(INT64)
+        return (
+            least if low is None else max(low, least),
+            most if high is None else min(high, most),
+        )
 
 
 def default_range(var: tir.Var) -> Range:

@@ -35,7 +35,7 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
             tir.LE(tir.IntImm(INT64_MIN), node),
             tir.LE(node, tir.IntImm(INT64_MAX)),
         )
-        verdict = session.question(_limited(fits, goal)).decide()
+        verdict = session.question(fits).decide()
         if isinstance(verdict, Refuted):
             found = _overflow(question, {v: verdict.values.get(v, 0) for v in question.variables})
             if found is not None:
@@ -43,14 +43,6 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
         if not isinstance(verdict, Proved):
             return Unknown("an intermediate value may leave int64")
     return proved
-
-
-def _limited(condition: PrimExpr, goal: PrimExpr) -> PrimExpr:
-    """The condition, for variables that hold int64 values."""
-    result = condition
-    for var in walk.variables([goal]):
-        result = tir.Or(tir.GT(var, tir.IntImm(INT64_MAX)), result)
-    return result
 
 
 def _witness(question: Question) -> Refuted | None:

@@ -10,7 +10,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import Context, State
 from rlx.solver.statistics import Statistics
-from rlx.solver.verdict import Proved, Relation, Verdict
+from rlx.solver.verdict import Proved, Refuted, Relation, Verdict
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -63,6 +63,10 @@ class Prover:
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for no value; a counterexample makes it true."""
         return self._session().always(tir.Not(condition))
+
+    def complete(self, refuted: Refuted) -> Refuted:
+        """A refutation with a value for every variable of every fact."""
+        return self._session().complete(refuted)
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """An expression of the same value wherever ``expr`` is defined, in normal form if that is shorter."""

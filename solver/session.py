@@ -8,11 +8,11 @@ from time import perf_counter
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import bounds, canonical, facts, normal_form, relation, walk
-from rlx.solver.context import State
+from rlx.solver.context import MachineState, State
 from rlx.solver.engine import Engine
 from rlx.solver.overflow import without_overflow
 from rlx.solver.poly import OutOfFuelError
-from rlx.solver.question import FUEL, Question
+from rlx.solver.question import FUEL, Question, named
 from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
@@ -21,6 +21,8 @@ class Session:
     """A state of a context with its normal form and the answers given so far."""
 
     def __init__(self, state: State, statistics: Statistics, int64: bool) -> None:
+        if int64:
+            state = MachineState(state.ranges, state.facts, state.definitions)
         self.state = state
         self.int64 = int64
         self.statistics = statistics
@@ -186,6 +188,16 @@ class Session:
             if isinstance(witness, Unknown):
                 return Unknown("the assumptions may contradict each other")
         return refuted
+
+    def complete(self, refuted: Refuted) -> Refuted:
+        """The refutation with values also for the variables of facts that it has nothing to do with."""
+        values = dict(refuted.values)
+        _, far = self._components.split(values)
+        for group in far:
+            witness = self._witness(group)
+            if isinstance(witness, Refuted):
+                values |= {v: x for v, x in witness.values.items() if v not in values}
+        return Refuted(named(values), values, refuted.means, refuted.overflow)
 
     def _witness(self, group: list[PrimExpr]) -> Verdict:
         found = self._witnesses.get(group[0])

@@ -66,6 +66,15 @@ def test_assumptions_and_lower_limits() -> None:
     assert prove("m >= 1", assume=["n % m == 0"]).status == "proved"
 
 
+def test_the_counterexample_satisfies_all_assumptions() -> None:
+    assert prove("n == m", assume=["k >= 3", "j == k + 1"]).counterexample == {
+        "n": 0,
+        "m": 1,
+        "k": 3,
+        "j": 4,
+    }
+
+
 def test_divisors_that_must_not_be_zero_are_listed() -> None:
     verdict = prove("(n*m)//m == n")
     assert isinstance(verdict, Proved)
@@ -166,6 +175,7 @@ def test_int64_mode_shows_overflow() -> None:
     limits = ["n < 1000", "m < 1000", "k < 1000"]
     assert prove("n*m*k == k*m*n", assume=limits, int64=True).status == "proved"
     assert prove("n == n", int64=True).status == "proved"
+    assert prove("n <= 9223372036854775807", int64=True).status == "proved"
     assert prove("n + 1 > n", int64=True).counterexample == {"n": 2**63 - 1}
 
 
