@@ -43,7 +43,7 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
             continue
         if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
             result = policy.mismatch(state, given, wanted, nameless)
-            if result is not None:
+            if result is not None and not policy.repeated(state, node.args[index], result):
                 named_by = function.params[index] if nameless else wanted
                 guess = result.kind == "possible" and _mentions(result, instance.unbound)
                 _blame(state, node, index, named_by, result, guess)

@@ -39,17 +39,15 @@ def _bind_value(state: State, binding: ast.VarBinding, found: StructInfo) -> Non
     """An annotation wins over what was derived, as long as the two can be one value's."""
     var = binding.var
     wanted = var.struct_info_annotation
-    poisoned = binding.value in state.poison
     if wanted is None:
         state.bind(var, found)
-        if poisoned:
-            state.poison.add(var)
+        state.inherit(var, (binding.value,))
         return
     state.bind(var, wanted)
-    if found is wanted or poisoned:
+    if found is wanted or binding.value in state.poison:
         return
     result = policy.mismatch(state, found, wanted)
-    if result is not None:
+    if result is not None and not policy.repeated(state, binding.value, result):
         _report_annotation(state, binding, found, wanted, result)
 
 

@@ -31,12 +31,17 @@ def _call_operator(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
         return _call_unknown(state, node, op)
     if not operator.pure:
         check_effect(state, node, op)
-    outer, failed = state.call, state.failed
-    state.call, state.failed = node, False
+    outer, state.call = state.call, node
+    before = len(state.diagnostics)
     info = operator.derive(node, state)
-    if state.failed or (state.poison and any(arg in state.poison for arg in node.args)):
-        state.poison.add(node)
-    state.call, state.failed = outer, failed
+    state.call = outer
+    state.inherit(node, node.args)
+    if len(state.diagnostics) > before:
+        severities = {found.severity for found in state.diagnostics[before:]}
+        if "error" in severities:
+            state.poison.add(node)
+        elif "warning" in severities:
+            state.vague.add(node)
     return info
 
 
@@ -110,8 +115,7 @@ def _call_closure(state: State, node: ast.Call, function: FuncStructInfo) -> Str
         state.poison.add(node)
         return state.erased(function.ret) if not function.binders else OBJECT
     instance = check_arguments(state, node, function)
-    if state.poison and any(arg in state.poison for arg in node.args):
-        state.poison.add(node)
+    state.inherit(node, node.args)
     return state.erased(instance.ret)
 
 

@@ -23,8 +23,7 @@ def if_(state: State, node: ast.If) -> StructInfo:
     known = condition.value if isinstance(condition, PrimStructInfo) else None
     then = _branch(state, node.true_branch, known)
     other = _branch(state, node.false_branch, known and tir.Not(known))
-    if node.true_branch in state.poison or node.false_branch in state.poison:
-        state.poison.add(node)
+    state.inherit(node, (node.true_branch, node.false_branch))
     return then if then is other else lub(then, other, state.prover)
 
 
@@ -86,8 +85,7 @@ def seq_expr(state: State, node: ast.SeqExpr) -> StructInfo:
             bind(state, binding)
     effects.dataflow = outside
     info = state.info(node.body)
-    if node.body in state.poison:
-        state.poison.add(node)
+    state.inherit(node, (node.body,))
     scope = state.scope
     state.leave(outer)
     return state.erased(info) if scope.shape_vars or scope.shapes else info

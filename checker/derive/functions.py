@@ -41,8 +41,8 @@ def function(state: State, node: ast.Function) -> StructInfo:
     _leave_parameters(state)
     result = wanted or state.erased(body)
     state.leave(outer)
-    if wanted is None and node.body in state.poison:
-        state.poison.add(node)
+    if wanted is None:
+        state.inherit(node, (node.body,))
     return signature(node, result)
 
 
@@ -55,7 +55,7 @@ def _leave_parameters(state: State) -> None:
 def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: StructInfo) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
     result = policy.mismatch(state, found, wanted)
-    if result is None:
+    if result is None or policy.repeated(state, node.body, result):
         return
     if state.effects.lowered and policy.unknown_only(result):
         state.effects.unchecked += 1

@@ -61,8 +61,7 @@ def data_type(state: State, node: ast.DataTypeImm) -> StructInfo:
 @rule("D07", "f94c1ddd")
 def tuple_(state: State, node: ast.Tuple) -> StructInfo:
     info = TupleStructInfo(tuple([state.info(field) for field in node.fields]))
-    if state.poison and any(field in state.poison for field in node.fields):
-        state.poison.add(node)
+    state.inherit(node, node.fields)
     return info
 
 
@@ -87,6 +86,7 @@ def tuple_get_item(state: State, node: ast.TupleGetItem) -> StructInfo:
         related = definition(state, node.tuple_value)
         state.add("D12-index", "error", message, _place(node), label=show(info), related=related)
         return _part_of_unknown(state, node, info)
+    state.inherit(node, (node.tuple_value,))
     return info.fields[node.index]
 
 

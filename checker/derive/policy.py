@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rlx.checker.derive.words import show, values
 from rlx.grammar import tir
-from rlx.grammar.ast import StructInfo, TensorStructInfo, VDevice
+from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, VDevice
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Node
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars
@@ -105,6 +105,11 @@ def _meaningful(state: State, fresh: Collection[tir.Var], *infos: StructInfo) ->
 def unknown_only(result: Compatibility) -> bool:
     """Whether nothing speaks against it but that less is known than is asked."""
     return result.kind == "possible" and result.relation is None
+
+
+def repeated(state: State, value: Expr, result: Compatibility) -> bool:
+    """Whether a warning already reported is why less is known of a value than is asked."""
+    return unknown_only(result) and value in state.vague
 
 
 def explained(result: Compatibility) -> dict[str, object]:

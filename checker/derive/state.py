@@ -67,6 +67,9 @@ class State:
     poisoned
         Expressions of which less is known than there should be, because of an error already reported, or
         because the text leaves data out. Nothing is reported about them again.
+    vague
+        Expressions of which less is known than there should be, because of a warning already reported: that
+        less is known is not reported again, what is certainly wrong is.
     shape_vars, shapes
         The specification's Σ, and those variables of Γ that hold a shape: what erasure leaves.
     discharged
@@ -84,6 +87,7 @@ class State:
         self.unknown_operators = unknown_operators
         self.info_of: dict[Node, StructInfo] = {}
         self.poison: set[Node] = set()
+        self.vague: set[Node] = set()
         self.shape_vars: set[tir.Var] = set()
         self.shapes: set[ast.Var] = set()
         self.scope = Scope()
@@ -93,7 +97,6 @@ class State:
         self.discharged = 0
         self.proved = self.refuted = self.unknown = 0
         self.call: ast.Call | None = None
-        self.failed = False
         self.constants: dict[object, StructInfo] = {}
 
     def info(self, expr: Expr) -> StructInfo:
@@ -106,6 +109,14 @@ class State:
     def poisoned(self, expr: Expr) -> bool:
         """Whether nothing should be reported about an expression."""
         return expr in self.poison
+
+    def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
+        """What is made from something poisoned or vague is so as well."""
+        poison, vague = self.poison, self.vague
+        if poison and any(part in poison for part in parts):
+            poison.add(node)
+        elif vague and any(part in vague for part in parts):
+            vague.add(node)
 
     # Scopes
 
@@ -153,8 +164,6 @@ class State:
     def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
         """Report a diagnostic at a place of the text."""
         refuted(code)
-        if severity == "error":
-            self.failed = True
         self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
 
     def report(

@@ -219,3 +219,25 @@ def test_one_mistake_is_one_error() -> None:
 def test_an_annotation_with_a_variable_out_of_scope_is_left_to_well_formedness() -> None:
     derived = main(X, 'k = T.int64()\ny: R.Tensor((k, 4), "float32") = x\nreturn y')
     assert derived.codes == []
+
+
+DOUBT = '(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32"))'
+
+
+def test_one_doubt_is_one_warning() -> None:
+    derived = main(
+        DOUBT + ' -> R.Tensor(("n", 4), "float32")',
+        """
+        a = R.add(x, y)
+        b = (R.nn.relu(a), a)
+        c: R.Tensor((n, 4), "float32") = b[0]
+        return a
+        """,
+    )
+    assert len(derived.codes) == 1
+    assert derived.codes[0].startswith("warning OBL-")
+
+
+def test_a_doubt_does_not_hide_what_is_certainly_wrong() -> None:
+    derived = main(DOUBT, 'a = R.add(x, y)\nc: R.Tensor((n, 4), "int8") = a\nreturn a')
+    assert derived.codes[1:] == ["error D11-annotation"]
