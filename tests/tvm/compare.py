@@ -115,17 +115,17 @@ def compare(theirs: Any, text: str) -> Comparison:
 
 def _sites(translation: Translation, info: Any, theirs: Any, ours: Any) -> Iterator[Site]:
     """Everything that both sides know something about in one global function, in order."""
-    their_var, their_function = theirs
+    _, their_function = theirs  # the type of TVM's GlobalVar is not kept up to date by its passes
     var, function = ours
     name = var.name_hint
     if isinstance(function, tir.PrimFunc):
         found = info.get(var)
         translation.learn_scalars(their_function.params, function.params)
-        translation.learn(their_var.ty, found)
-        yield Site(name, "PrimFunc", their_var.ty, found)
+        translation.learn(their_function.ty, found)
+        yield Site(name, "PrimFunc", their_function.ty, found)
         return
-    translation.learn(their_var.ty, info.get(var))
-    yield Site(name, "Function", their_var.ty, info.get(var))
+    translation.learn(their_function.ty, info.get(var))
+    yield Site(name, "Function", their_function.ty, info.get(var))
     yield from _inside(translation, info, name, their_function, function)
 
 

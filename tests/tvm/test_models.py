@@ -14,13 +14,13 @@ from rlx.grammar.equal import first_difference
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 
-from . import constructs, models
+from . import constructs, models, passes
 from .compare import Comparison, compare, without_annotations
 from .networks.layers import Module
 
 EXPLAINED = Path(__file__).with_name("differences.toml")
 PROGRAMS = [f"{model}-{stage}" for model in models.MODELS for stage in models.STAGES]
-PROGRAMS += list(constructs.NAMES)
+PROGRAMS += [*constructs.NAMES, *passes.PASSES]
 
 
 @cache
@@ -28,8 +28,11 @@ def stages(model: str) -> dict[str, Module]:
     return dict(models.stages(model))
 
 
+@cache
 def module(program: str) -> Module:
     """TVM's module of that name."""
+    if program in passes.PASSES:
+        return passes.apply(program)
     model, _, stage = program.partition("-")
     return stages(model)[stage] if stage else constructs.build(program)
 

@@ -28,7 +28,10 @@ def test_casts_selects_and_intrinsics_of_tvm() -> None:
     assert prove(tirx.EQ(narrow, n)).counterexample == {"n": 2**31}
     chosen = tirx.if_then_else(n > 3, n, tirx.IntImm("int64", 3))
     assert prove(tirx.EQ(chosen, tirx.max(n, 3))).status == "proved"
-    assert prove(tirx.EQ(tirx.Select(n > 3, n, tirx.IntImm("int64", 3)), tirx.max(n, 3))).status == "proved"
+    assert (
+        prove(tirx.EQ(tirx.Select(n > 3, n, tirx.IntImm("int64", 3)), tirx.max(n, 3))).status
+        == "proved"
+    )
     assert prove(tirx.EQ(tirx.truncdiv(n, 2), tirx.floordiv(n, 2))).status == "proved"
     assert prove(tirx.EQ(tirx.abs(n), n)).status == "proved"
     assert prove(tirx.EQ(n << 3, n * 8)).status == "proved"

@@ -1,0 +1,73 @@
+"""Modules after single passes of TVM: what each leaves behind has its own look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import tvm
+from tvm import relax
+from tvm.relax import transform
+
+from . import constructs, models
+from .networks.layers import Module
+
+Pass = Callable[[Module], Module]
+
+
+def _pipeline(*names: str) -> Pass:
+    """Passes without arguments, one after the other."""
+    return tvm.transform.Sequential([getattr(transform, name)() for name in names])  # type: ignore[no-any-return]
+
+
+def _default_build(module: Module) -> Module:
+    with tvm.target.Target("llvm"):
+        return relax.get_pipeline("default_build")(module)
+
+
+_MEMORY = (
+    "LegalizeOps",
+    "RewriteDataflowReshape",
+    "ToNonDataflow",
+    "RemovePurityChecking",
+    "CallTIRRewrite",
+    "StaticPlanBlockMemory",
+)
+
+PASSES: dict[str, tuple[str, Pass]] = {
+    "mixed precision": ("convnet", _pipeline("ToMixedPrecision")),
+    "mixed precision with attention": ("diffusion", _pipeline("ToMixedPrecision")),
+    "another layout": ("convnet", transform.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]})),
+    "batch norm decomposed": ("convnet", _pipeline("DecomposeOpsForInference")),
+    "batch norm decomposed for training": ("convnet", _pipeline("DecomposeOpsForTraining")),
+    "batch norm folded": ("convnet", _pipeline("FoldBatchnormToConv2D")),
+    "parameters transformed apart": ("encoder_decoder", _pipeline("LiftTransformParams")),
+    "parameters in one tuple": ("encoder_decoder", _pipeline("BundleModelParams")),
+    "calls in place": ("encoder_decoder", _pipeline("DataflowUseInplaceCalls")),
+    "calls in place of PrimFuncs": ("experts", _pipeline("LegalizeOps", "DataflowUseInplaceCalls")),
+    "parallel matmuls combined": ("encoder_decoder", _pipeline("CombineParallelMatmul")),
+    "matmuls fused with transposes": ("encoder_decoder", _pipeline("FuseTransposeMatmul")),
+    "dimensions given": ("encoder_decoder", transform.BindSymbolicVars({"b": 2})),
+    "operators grouped": (
+        "diffusion",
+        _pipeline("LegalizeOps", "AnnotateTIROpPattern", "FuseOps"),
+    ),
+    "no dataflow": ("encoder_decoder", _pipeline("ToNonDataflow")),
+    "destinations passed": ("encoder_decoder", _pipeline(*_MEMORY[:-1])),
+    "memory planned": ("experts", _pipeline(*_MEMORY)),
+    "memory planned for a GPU": (
+        "convnet",
+        _pipeline(*_MEMORY, "RewriteCUDAGraph", "LowerAllocTensor"),
+    ),
+    "devices resolved": ("devices", _pipeline("RealizeVDevice")),
+    "dataflow found": ("long_function", _pipeline("ConvertToDataflow")),
+    "recursion lowered": ("recursion", _default_build),
+    "casts lowered": ("match_cast", _default_build),
+    "packed calls lowered": ("packed", _default_build),
+}
+
+
+def apply(name: str) -> Module:
+    """The module after that pass."""
+    source, run = PASSES[name]
+    model = models.MODELS.get(source)
+    return run(model() if model else constructs.build(source))
