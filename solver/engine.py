@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.solver import bounds, division
 from rlx.solver.context import Range
-from rlx.solver.poly import Atom, Cond, Mono, Part, Poly, Store, content, leading, quotient
+from rlx.solver.poly import Atom, Cond, Mono, Part, Poly, Store, content, leading
 
 
 class Engine(Store):
@@ -259,13 +259,3 @@ class Engine(Store):
                         found.add(index)
                         stack.extend(self.atoms[index].parts)
         return [self.atoms[i] for i in sorted(found)]
-
-    def monomial_quotient(self, a: Poly, mono: Mono) -> Poly | None:
-        """``a`` divided by a monomial, where that divides every term."""
-        result: dict[Mono, int] = {}
-        for term, coef in a.terms.items():
-            below = quotient(term, mono)
-            if below is None:
-                return None
-            result[below] = coef
-        return self.poly(result)
