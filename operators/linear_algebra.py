@@ -75,16 +75,34 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     inputs, output = _subscripts(site, subscripts, len(operands))
     shapes = [site.dims(x) for x in operands]
     known = [shape for shape in shapes if shape is not None]
-    if len(known) < len(shapes) or any("..." in term for term in (*inputs, output)):
+    if len(known) < len(shapes):
         return ranked(None if "..." in output else len(output), kind, device)
-    sizes = labelled(site, inputs, known)
-    strange = [label for label in output if label not in sizes]
+    rest = [_apart(term, dims) for term, dims in zip(inputs, known, strict=True)]
+    batch: Dims | None = ()
+    for _, _, lead in rest:
+        batch = None if batch is None else broadcast(site, batch, lead, 0, 0)
+    sizes = labelled(site, [term for term, _, _ in rest], [dims for _, dims, _ in rest])
+    before, dots, after = output.partition("...")
+    strange = [label for label in before + after if label not in sizes]
     if strange:
         site.fail(
             "OBL-einsum-terms",
             f"no term of {subscripts!r} has the label {strange[0]!r} of the result",
         )
-    return tensor([sizes[label] for label in output], kind, device)
+    if batch is None:
+        return ranked(None, kind, device)
+    middle = batch if dots else ()
+    shape = [*(sizes[x] for x in before), *middle, *(sizes[x] for x in after)]
+    return tensor(shape, kind, device)
+
+
+def _apart(term: str, dims: Dims) -> tuple[str, Dims, Dims]:
+    """A term without its ellipsis, the dimensions of its labels, and those the ellipsis stands for."""
+    before, dots, after = term.partition("...")
+    if not dots:
+        return term, dims, ()
+    end = max(len(dims) - len(after), len(before))
+    return before + after, dims[: len(before)] + dims[end:], dims[len(before) : end]
 
 
 def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:

@@ -43,6 +43,7 @@ MORE: list[tuple[str, Case]] = [
     ("OBL-einsum-terms", case("einsum", (X, X), subscripts="ij->i")),
     ("OBL-einsum-terms", case("einsum", (X,), subscripts="ij->k")),
     ("OBL-einsum-rank", case("einsum", (X,), subscripts="ijk->i")),
+    ("OBL-einsum-rank", case("einsum", (X,), subscripts="ij...k->i")),
     ("OBL-layout-axes", case("nn.conv2d", IMAGE, KERNEL, data_layout="NCDHW")),
     ("OBL-layout-axes", case("nn.conv2d", IMAGE, KERNEL, out_layout="channels last")),
     ("OBL-window-length", case("nn.conv2d", IMAGE, KERNEL, strides=[1, 1, 1])),
