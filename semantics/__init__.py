@@ -1,1 +1,1 @@
-"""What a program means."""
+"""What a program means when it runs: values, and the checks made of them."""

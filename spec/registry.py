@@ -67,7 +67,7 @@ def register_all() -> None:
     import pkgutil
     from importlib import import_module
 
-    for room in ("rlx.solver", "rlx.operators", "rlx.checker"):
+    for room in ("rlx.solver", "rlx.operators", "rlx.checker", "rlx.semantics"):
         package = import_module(room)
         for found in pkgutil.walk_packages(package.__path__, room + "."):
             import_module(found.name)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 TESTS = {
     name
     for path in (ROOT / "tests").rglob("test_*.py")
-    for name in re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.M)
+    for name in re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE)
 }
 
 

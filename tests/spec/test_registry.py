@@ -57,10 +57,10 @@ def test_a_changed_clause_changes_its_hash() -> None:
 
 def test_codes_in_the_source_are_premises() -> None:
     """Every diagnostic code that the code writes is one that the specification knows."""
-    pattern = re.compile(r'"((?:WF\d\d|NF\d|D\d\d|OBL-[a-z]+|VDEV-[a-z]+)-[a-z-]+)"')
+    pattern = re.compile(r'"((?:WF\d\d|NF\d|D\d\d|OBL-[a-z]+|VDEV-[a-z]+|E-[a-z]+)-[a-z-]+)"')
     written = {
         code
-        for room in ("checker", "operators", "solver")
+        for room in ("checker", "operators", "semantics", "solver")
         for path in (ROOT / room).rglob("*.py")
         for code in pattern.findall(path.read_text(encoding="utf-8"))
     }
