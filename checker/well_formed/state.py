@@ -66,6 +66,7 @@ class State:
         self.local_functions: set[ast.Var] = set()
         self.has_form: dict[str, bool] = {}
         self.module_names = [v.name_hint for v in module.functions]
+        self.suggestions: dict[str, str | None] = {}
         self.reported: set[object] = set()
         self.sound: set[ast.StructInfo] = set()
         self.free: dict[ast.StructInfo, tuple[tir.Var, ...]] = {}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rlx.checker.well_formed.state import State, bound_here
 from rlx.grammar import ast
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
+
+SUGGESTIONS = 100
+"""For how many unknown names of a module a known one is suggested: each costs a look at every name in scope."""
 
 
 @rule("WF01", "486375ee")
@@ -90,7 +95,7 @@ def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
             "WF02-undefined",
             f"{name!r} is not defined",
             span,
-            help=_similar(name, [*(v.name_hint for v in state.in_scope), *state.module_names]),
+            help=_similar(state, name, (v.name_hint for v in state.in_scope)),
         )
 
 
@@ -102,15 +107,22 @@ def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> 
         "WF02-global",
         f"the module has no function {var.name_hint!r}",
         span or var.span,
-        help=_similar(var.name_hint, state.module_names),
+        help=_similar(state, var.name_hint, ()),
     )
 
 
-def _similar(name: str, known: list[str]) -> str | None:
-    from difflib import get_close_matches
+def _similar(state: State, name: str, in_scope: Iterable[str]) -> str | None:
+    """A known name that looks like this one; looked for once a name, and not for ever."""
+    known = state.suggestions
+    if name not in known:
+        found: list[str] = []
+        if len(known) < SUGGESTIONS:
+            from difflib import get_close_matches
 
-    found = get_close_matches(name, [k for k in known if k != "_"], 1)
-    return f"did you mean {found[0]!r}?" if found else None
+            names = dict.fromkeys((*in_scope, *state.module_names))
+            found = get_close_matches(name, [other for other in names if other != "_"], 1)
+        known[name] = f"did you mean {found[0]!r}?" if found else None
+    return known[name]
 
 
 @rule("WF09", "90901136")
