@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rlx.checker.derive import policy
 from rlx.checker.derive.places import definition, of_argument, of_global
 from rlx.checker.derive.state import OBJECT, State
-from rlx.checker.derive.words import callee, show, written
+from rlx.checker.derive.words import callee, named, show, written
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -116,8 +116,7 @@ def _blame(
     else:
         message = f"{argument} is {show(found)}, which may not be the {show(wanted)} expected"
     if severity == "warning":
-        value = arg.name_hint if isinstance(arg, ast.Var) else "…"
-        extra["help"] = f"check it before the call: R.match_cast({value}, {written(wanted)})"
+        extra["help"] = f"check it before the call: R.match_cast({named(arg)}, {written(wanted)})"
     state.add("D14-argument", severity, message, of_argument(node, index), **extra)
     if severity == "error":
         state.poison.add(node)

@@ -6,7 +6,7 @@ from rlx.checker.derive import policy
 from rlx.checker.derive.facts import learn
 from rlx.checker.derive.places import definition
 from rlx.checker.derive.state import OBJECT, State
-from rlx.checker.derive.words import show, written
+from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label
@@ -108,7 +108,7 @@ def _report_annotation(
         message = f"'{name}' is annotated {show(wanted)}, but all that is known is {show(found)}"
     else:
         message = f"'{name}' is annotated {show(wanted)}, but its value may not be: {show(found)}"
-    extra["help"] = f"insert R.match_cast({_named(binding.value)}, {written(wanted)})"
+    extra["help"] = f"insert R.match_cast({named(binding.value)}, {written(wanted)})"
     state.add("D11-annotation", "warning", message, span, **extra)
 
 
@@ -142,7 +142,3 @@ def _report_cast_annotation(
 def _annotated(var: ast.Var) -> tuple[Label, ...]:
     span: Span | None = var.annotation_span or var.span
     return (Label(span, "the annotation"),) if span else ()
-
-
-def _named(value: ast.Expr) -> str:
-    return value.name_hint if isinstance(value, ast.Var) else "…"

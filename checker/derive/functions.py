@@ -6,7 +6,7 @@ from rlx.checker.derive import policy
 from rlx.checker.derive.bindings import parameter
 from rlx.checker.derive.purity import effects_of
 from rlx.checker.derive.state import OBJECT, State
-from rlx.checker.derive.words import show, written
+from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, StructInfo
 from rlx.grammar.diagnostic import Label
@@ -62,6 +62,7 @@ def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: S
         return
     extra = policy.explained(result)
     extra["related"] = _annotation(node)
+    body = node.body.body if isinstance(node.body, ast.SeqExpr) else node.body
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
     if result.kind == "incompatible":
@@ -74,7 +75,9 @@ def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: S
             else ("the body may yield something else:")
         )
         message = f"{promised}, but {known} {show(found)}"
-        extra["help"] = f"check it before it is returned: R.match_cast(…, {written(wanted)})"
+        extra["help"] = (
+            f"check it before it is returned: R.match_cast({named(body)}, {written(wanted)})"
+        )
     state.add("D15-result", severity, message, _result_span(node), **extra)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rlx.grammar.ast import Var
 from rlx.grammar.node import Node
 
 
@@ -19,6 +20,11 @@ def written(node: Node) -> str:
     from rlx.grammar.printer import print_struct_info
 
     return print_struct_info(node)  # type: ignore[arg-type]
+
+
+def named(value: Node) -> str:
+    """A variable's name, to write a cast of it; dots for any other expression."""
+    return value.name_hint if isinstance(value, Var) else "…"
 
 
 def values(example: Mapping[str, int]) -> str:
