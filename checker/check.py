@@ -73,6 +73,18 @@ def check_modules(
     holes
         Variables that syntax errors left without a definition: nothing more is said of them.
     """
+    from rlx.grammar.parser import recursion_room
+
+    with recursion_room():
+        return _check(modules, source, found, holes)
+
+
+def _check(
+    modules: Sequence[ast.IRModule],
+    source: Source,
+    found: Sequence[Diagnostic],
+    holes: Collection[ast.Expr],
+) -> Report:
     from rlx.checker.derive import derive, propagate_vdevices
     from rlx.checker.normalize import normalize
     from rlx.checker.well_formed import well_formed
