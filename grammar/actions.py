@@ -145,6 +145,10 @@ class Expressions:
             at += len(part) + 1
         return Sequence(items, "[")
 
+    def do_opaque(self, c: list[Entry]) -> tir.OpaqueExpr:
+        text, start, end = c[0]
+        return tir.OpaqueExpr(text, (start, end))
+
     def do_strings(self, c: list[Entry]) -> str:
         return self._string(c[0])
 

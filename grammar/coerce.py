@@ -54,7 +54,9 @@ class Coerce:
             case int():
                 return tir.IntImm(self.integer(entry), literal, span)
             case float():
-                return tir.FloatImm(value, literal if literal.is_float else FLOAT32, span)
+                # Python's floats are doubles in Relax; TIR reads them as float32.
+                plain = dtype("float64") if literal == INT64 else FLOAT32
+                return tir.FloatImm(value, literal if literal.is_float else plain, span)
             case str():
                 return self._quoted(entry)
             case Name(text=text):

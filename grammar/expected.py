@@ -16,7 +16,7 @@ _WORDS = {
 _EXPRESSION = {"NAME", "HEAD", "INT"}
 _OPERATOR = {"OP", "SIGN"}
 _HIDDEN = {
-    *("DOTTED", "FLOAT", "INFO", "INTS", "STRING", "TARGET", "AUGMENTED", "NOT", "~", "{"),
+    *("DOTTED", "FLOAT", "INFO", "INTS", "OPAQUE", "STRING", "TARGET", "AUGMENTED", "NOT", "~", "{"),
     *("OP", "SIGN", "NAME", "HEAD", "INT"),
 }
 _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}

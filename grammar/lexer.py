@@ -38,6 +38,7 @@ TOKEN = re.compile(
       (?P<space>[ \t\f]++|\\\r?\n)
     | (?P<DEF>def[ \t]++{_WORD})
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])(?:\({_BALANCED}\)|(?!\()))
+    | (?P<OPAQUE>T\.index_map\({_BALANCED}\))
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
     | (?P<HEAD>{_WORD}(?:\.{_WORD})*+\()
     | (?P<STRING>{_STRING})
