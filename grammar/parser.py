@@ -20,8 +20,8 @@ from rlx.grammar.scope import Scope
 from rlx.grammar.statements import Defined, Open, Statements
 
 NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
-_ASSIGNED = re.compile(r"^\s*([^=\n:(]{1,60})(?::|=(?!=))", re.M)
-_NOT_NAMES = frozenset(["R", "T", "I", "cls", "else", "if", "with"])
+_ASSIGNED = re.compile(r"^\s*(?:([^=\n:(]{1,60})(?::|=(?!=))|(\w+)(?=[ \t]+\w))", re.M)
+_NOT_NAMES = frozenset(["R", "T", "I", "cls", "def", "else", "for", "if", "return", "while", "with"])
 T = TypeVar("T")
 MAX_ERRORS = 200
 """After so many syntax errors the rest of a text is not read."""
@@ -308,7 +308,7 @@ class Parser(Statements):
 def _assigned(text: str) -> Iterator[str]:
     """The names that lost statements would have bound; of a damaged one, what can be made of it."""
     for match in _ASSIGNED.finditer(text):
-        words = re.findall(r"\w+", match[1])
+        words = re.findall(r"\w+", match[1] or match[2])
         for word in {*words, "".join(words)} - _NOT_NAMES:
             if word.isidentifier():
                 yield word
