@@ -120,7 +120,7 @@ class Question:
     def engine(self) -> Engine:
         """The normal form under the facts, and under the divisors of the goal not being zero."""
         if self._engine is None:
-            fuel = min(FUEL + _FUEL_PER_NODE * self.size, _FUEL_LIMIT)
+            fuel = fuel_for(self.size)
             engine = Engine(fuel)
             defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
             ranges = list(zip(self.variables, self.ranges, strict=True))
@@ -223,6 +223,11 @@ class Question:
         if tape.usable:
             point = Samples(tape, self.ranges, None).shrink(point)
         return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")
+
+
+def fuel_for(size: int) -> int:
+    """How much work an expression of so many nodes may cost."""
+    return min(FUEL + _FUEL_PER_NODE * size, _FUEL_LIMIT)
 
 
 def named(values: dict[tir.Var, int]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from rlx.solver.context import MachineState, State
 from rlx.solver.engine import Engine
 from rlx.solver.overflow import without_overflow
 from rlx.solver.poly import OutOfFuelError
-from rlx.solver.question import FUEL, Question, named
+from rlx.solver.question import FUEL, Question, fuel_for, named
 from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
@@ -133,6 +133,7 @@ class Session:
     def _ready(self, order: list[PrimExpr]) -> Engine:
         """The shared normal form, with the ranges of all variables that occur."""
         engine = self.plain()
+        engine.fuel = fuel_for(len(order))
         memo = engine.memo
         for var in order:
             if type(var) is tir.Var and var not in memo:
