@@ -1,5 +1,7 @@
 """A pytest plugin (`-p rlx.spec.plugin`) that records which rules the tests apply and which premises fail.
 
+With `--rules-gate` a run that leaves one out fails.
+
 It must be imported before any other part of rlx, since rules are traced from their registration on.
 Workers of pytest-xdist hand their counts to the main process, which writes them.
 """
@@ -14,10 +16,28 @@ from typing import Any
 os.environ["RLX_TRACE_RULES"] = "1"
 
 from rlx.spec import registry
-from rlx.spec.coverage import RESULT
+from rlx.spec.coverage import RESULT, Coverage, gate
 
 _applied: Counter[str] = Counter()
 _failed: Counter[str] = Counter()
+_problems: list[str] = []
+
+
+def pytest_addoption(parser: Any) -> None:
+    """`--rules-gate`"""
+    parser.addoption(
+        "--rules-gate",
+        action="store_true",
+        help="fail unless every rule is applied and every premise fails in some test",
+    )
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what the gate found, above the last line."""
+    if _problems:
+        terminalreporter.section("coverage of rules")
+        for problem in _problems:
+            terminalreporter.line(problem)
 
 
 def pytest_testnodedown(node: Any, error: object) -> None:
@@ -42,3 +62,7 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
     RESULT.write_text(
         json.dumps({"applied": dict(_applied), "failed": dict(_failed)}, indent=1, sort_keys=True)
     )
+    if session.config.getoption("--rules-gate"):
+        _problems.extend(gate(Coverage(dict(_applied), dict(_failed))))
+        if _problems and exitstatus == 0:
+            session.exitstatus = 1
