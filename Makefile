@@ -8,7 +8,7 @@ check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
 
 test:  ## all tests
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n auto
 
 lint:  ## style, types, the dependency rule
 	$(PYTHON) -m ruff check .
@@ -17,7 +17,7 @@ lint:  ## style, types, the dependency rule
 	$(PYTHON) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 
 coverage-of-rules:  ## which rules the tests apply, which premises they make fail; is it enough
-	$(PYTHON) -m pytest -q -p rlx.spec.plugin
+	$(PYTHON) -m pytest -n auto -q -p rlx.spec.plugin
 	$(PYTHON) -m rlx.spec --coverage
 
 bench:  ## speed, beside TVM's (benchmarks/README.md)
