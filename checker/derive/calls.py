@@ -113,7 +113,7 @@ def _call_closure(state: State, node: ast.Call, function: FuncStructInfo) -> Str
         label = show(function)
         state.add("D14-arity", "error", message, node.span, related=related, label=label)
         state.poison.add(node)
-        return state.erased(function.ret) if not function.binders else OBJECT
+        return OBJECT if function.binders else function.ret
     instance = check_arguments(state, node, function)
     state.inherit(node, node.args)
     return state.erased(instance.ret)

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING
 
 from rlx.checker.derive.words import show, values
 from rlx.grammar import tir
-from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, VDevice
+from rlx.grammar.ast import (
+    Expr,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    Var,
+    VDevice,
+)
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Node
-from rlx.solver.order import Compatibility, compatibility, free_shape_vars
+from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
 
 if TYPE_CHECKING:
@@ -83,7 +91,10 @@ def mismatch(
     ``fresh`` are shape variables that stand for something although no text binds them. Also None where an annotation mentions a shape variable that is not in scope: that is well-formedness'
     to report, and nothing follows from such an annotation.
     """
-    result = compatibility(found, _unplaced(found, wanted), state.prover)
+    wanted = _unplaced(found, wanted)
+    result = compatibility(found, wanted, state.prover)
+    if result.kind != "compatible" and (free_vars(found) or free_vars(wanted)):
+        result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
     if result.kind == "compatible" or not _meaningful(state, fresh, found, wanted):
         return None
     return result
@@ -95,6 +106,16 @@ def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
         case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice()):
             return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
     return wanted
+
+
+def _spelled(state: State, info: StructInfo) -> StructInfo:
+    """An info with the dimensions that its variables for shapes are known to hold."""
+    known: dict[tir.Var | Var, tir.PrimExpr | Expr] = {}
+    for var in free_vars(info):
+        shape = state.info_of.get(var)
+        if isinstance(shape, ShapeStructInfo) and shape.values is not None:
+            known[var] = ShapeExpr(shape.values)
+    return substitute(info, known)
 
 
 def _meaningful(state: State, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:

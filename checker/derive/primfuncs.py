@@ -12,7 +12,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import HANDLE
+from rlx.grammar.dtype import HANDLE, INT64
+from rlx.solver.walk import transform
 from rlx.spec.registry import rule
 
 _NOTHING = TupleStructInfo(())
@@ -23,8 +24,11 @@ def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
     """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger 33)."""
     buffers = function.buffer_map
     mentioned = {v for b in buffers.values() for extent in b.shape for v in tir.free_vars(extent)}
+    wide = {v: tir.Var(v.name) for v in mentioned if v.dtype != INT64}
     binders: dict[tir.Var, None] = {}
-    params = tuple([_parameter(p, buffers.get(p), mentioned, binders) for p in function.params])
+    params = tuple(
+        [_parameter(p, buffers.get(p), mentioned, binders, wide) for p in function.params]
+    )
     ret = _NOTHING if function.ret_type is None else PrimStructInfo(function.ret_type)
     return FuncStructInfo(params, ret, False, None, tuple(binders))
 
@@ -34,14 +38,31 @@ def _parameter(
     buffer: tir.Buffer | None,
     mentioned: set[tir.Var],
     binders: dict[tir.Var, None],
+    wide: dict[tir.Var, tir.Var],
 ) -> StructInfo:
     """A buffer is a tensor; a scalar a Prim, whose value counts if a shape mentions it; a bare handle anything."""
     if buffer is not None:
-        binders.update(dict.fromkeys(e for e in buffer.shape if isinstance(e, tir.Var)))
-        return TensorStructInfo(ShapeExpr(buffer.shape), buffer.dtype, len(buffer.shape))
+        shape = tuple([_widened(extent, wide) for extent in buffer.shape])
+        binders.update(dict.fromkeys(e for e in shape if isinstance(e, tir.Var)))
+        return TensorStructInfo(ShapeExpr(shape), buffer.dtype, len(shape))
     if param.dtype == HANDLE:
         return OBJECT
     if param in mentioned:
-        binders[param] = None
-        return PrimStructInfo(param.dtype, param)
+        value = wide.get(param, param)
+        binders[value] = None
+        return PrimStructInfo(param.dtype, value)
     return PrimStructInfo(param.dtype)
+
+
+def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr:
+    """An extent as a dimension of a tensor, which is int64 whatever the kernel counts with."""
+
+    def widen(node: tir.PrimExpr) -> tir.PrimExpr | None:
+        match node:
+            case tir.IntImm(value=value, dtype=dtype) if dtype != INT64:
+                return tir.IntImm(value)
+            case tir.Var():
+                return wide.get(node)
+        return None
+
+    return transform((extent,), widen)[0]

@@ -241,3 +241,83 @@ def test_one_doubt_is_one_warning() -> None:
 def test_a_doubt_does_not_hide_what_is_certainly_wrong() -> None:
     derived = main(DOUBT, 'a = R.add(x, y)\nc: R.Tensor((n, 4), "int8") = a\nreturn a')
     assert derived.codes[1:] == ["error D11-annotation"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "if c:\n    b = a\nelse:\n    b = a\nreturn b",
+        "b = f(a)\nreturn b",
+        "b = f(a, a, a)\nreturn b",
+        "b = g(a, x)\nreturn b",
+        "b = g(x, a)\nreturn b",
+    ],
+)
+def test_nothing_more_is_said_of_what_is_wrong(use: str) -> None:
+    derived = main(
+        '(x: R.Tensor((4, 5), "float32"), c: R.Tensor((), "bool"),'
+        ' f: R.Callable((R.Tensor(("k", 5)),), R.Tensor(("k", 5)), True),'
+        ' g: R.Callable((R.Tensor(("k", 5)), R.Tensor(("k", 5))), R.Tensor(("k", 5)), True)'
+        ") -> R.Tensor((7, 5))",
+        "a = R.matmul(x, x)\n" + use,
+    )
+    arity = ["error D14-arity"] if "a, a, a" in use else []
+    assert derived.codes == ["error OBL-matmul-reduction", *arity]
+
+
+def test_a_local_function_without_annotation_that_calls_itself() -> None:
+    derived = main(
+        "(x: R.Shape)",
+        """
+        @R.function
+        def f(y: R.Shape):
+            z = f(y)
+            a = z[0]
+            return a
+
+        return x
+        """,
+    )
+    assert derived.codes == []
+
+
+def test_the_annotation_of_a_cast_variable_counts() -> None:
+    derived = main(
+        X, 'y: R.Tensor(ndim=2) = R.match_cast(x, R.Tensor((n, 4), "float32"))\nreturn y'
+    )
+    assert derived.shown("y") == "Tensor(ndim=2)"
+
+
+def test_a_dimension_that_was_met_is_not_negative() -> None:
+    annotated = 'b: R.Tensor((T.max(n, 1),), "float32") = x\nreturn x'
+    signature = '(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n - 1",), "float32"))'
+    assert main(signature, annotated).codes == ["warning D11-annotation"]
+    cast = 'a = R.match_cast(y, R.Tensor(("k",), "float32"))\n'
+    assert main(signature, cast + annotated).codes == []
+
+
+def test_casts_of_casts() -> None:
+    derived = main(
+        X,
+        """
+        a = R.match_cast(x, R.Tensor(("k", 4), "float32"))
+        b = R.match_cast(a, R.Tensor(("j", 4), "float32"))
+        c: R.Tensor((n, 4), "float32") = b
+        return c
+        """,
+    )
+    assert derived.codes == []
+
+
+def test_a_shape_may_be_known_by_a_variable() -> None:
+    derived = main(
+        '(x: R.Tensor(("n", 4), "float32"))',
+        """
+        s = R.shape([n, 4])
+        a: R.Tensor(s, "float32") = x
+        b: R.Tensor((n, 4), "float32") = a
+        c: R.Tensor((n, 5), "float32") = a
+        return b
+        """,
+    )
+    assert derived.codes == ["error D11-annotation"]

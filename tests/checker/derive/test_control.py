@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.grammar import ast
+
 from .programs import main
 
 BRANCHES = """
@@ -120,3 +122,19 @@ def test_a_parameter_that_holds_a_shape_does_not_leak() -> None:
         "return x",
     )
     assert derived.shown("main").endswith("-> Tensor(float32, ndim=2))")
+
+
+def test_a_variable_that_holds_a_shape_ends_with_its_branch() -> None:
+    branch = (
+        's: R.Shape(ndim=2) = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype="float32"))'
+    )
+    derived = main(
+        '(x: R.Tensor(dtype="float32", ndim=2), c: R.Tensor((), "bool"))',
+        f"if c:\n    {branch}\nelse:\n    y = x\nreturn y",
+    )
+    assert derived.codes == []
+    assert derived.shown("y") == "Tensor(float32, ndim=2)"
+    (branches,) = (e for e in derived.derivation.info if isinstance(e, ast.If))
+    info = derived.derivation.info[branches.true_branch]
+    assert isinstance(info, ast.TensorStructInfo)
+    assert info.shape is None

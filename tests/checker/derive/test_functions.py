@@ -170,3 +170,17 @@ def test_a_lowered_function_may_still_be_wrong() -> None:
     body = LOWERED.format(calls="").replace("\n", "\n    ")
     derived = module(f"@R.function\ndef main(s: R.Shape(ndim=2)) -> R.Tensor(ndim=3):{body}")
     assert derived.codes == ["error D15-result"]
+
+
+def test_a_lowered_function_is_warned_of_what_may_differ() -> None:
+    derived = module(
+        KERNEL,
+        """
+        @R.function
+        def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor((4, 4), "float32"):
+            R.func_attr({"relax.force_pure": True})
+            cls.kernel(x)
+            return x
+        """,
+    )
+    assert derived.codes == ["warning D14-argument", "warning D15-result"]

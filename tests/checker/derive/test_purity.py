@@ -103,3 +103,33 @@ def test_a_dataflow_block_says_nothing_about_functions_defined_in_it() -> None:
         """,
     )
     assert derived.codes == []
+
+
+def test_what_a_block_forbids_ends_with_it() -> None:
+    derived = main(
+        X,
+        """
+        with R.dataflow():
+            y = R.exp(x)
+            R.output(y)
+        z = R.call_packed("f", y)
+        return z
+        """,
+        "@R.function(pure=False)",
+    )
+    assert derived.codes == []
+
+
+def test_what_a_local_function_may_do_ends_with_it() -> None:
+    derived = main(
+        X,
+        """
+        @R.function(pure=False)
+        def g(y: R.Object) -> R.Object:
+            return y
+
+        z = R.call_packed("f", x)
+        return z
+        """,
+    )
+    assert derived.codes == ["error D14-impure"]
