@@ -139,17 +139,15 @@ class _ModulePrinter:
 
     def _header(self) -> list[str]:
         type_vars = self._type_vars()
-        has_tir = any(isinstance(p, PrimFuncPrinter) for _, p in self.functions)
+        has_tir = any(_uses_tir(p) for _, p in self.functions)
         has_relax = any(isinstance(p, FunctionPrinter) for _, p in self.functions)
         lines = ["# from typing import TypeVar"] if type_vars else []
         if not self.bare:
             lines.append("# from tvm.script import ir as I")
-        if has_tir or (
-            not self.dialect.type_vars and any(p.type_vars() for _, p in self.functions)
-        ):
+        if has_tir:
             lines.append(f"# from tvm.script import {self.dialect.tir_module} as T")
-        if has_tir and self.dialect.type_vars:
-            lines.append("# from tvm.tirx.layout import Axis")
+            if self.dialect.type_vars:
+                lines.append("# from tvm.tirx.layout import Axis")
         if has_relax:
             lines.append("# from tvm.script import relax as R")
         return [*lines, "", *(f'{name} = TypeVar("{name}")' for name in type_vars)]
@@ -180,6 +178,10 @@ class _ModulePrinter:
             shown = _global_infos(self.module.global_infos, values)
             lines.append(f"{_INDENT}I.module_global_infos({shown})")
         return lines
+
+
+def _uses_tir(printer: Printer) -> bool:
+    return isinstance(printer, PrimFuncPrinter) or bool(printer.body_vars())
 
 
 def _global_infos(infos: Mapping[str, tuple[object, ...]], values: ExprPrinter) -> str:

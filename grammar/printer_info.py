@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dialects import Dialect
-from rlx.grammar.dtype import VOID
+from rlx.grammar.dtype import INT64, VOID
 from rlx.grammar.printer_prim import Names, PrimPrinter, in_shape, quoted
 
 
@@ -48,7 +48,9 @@ class InfoPrinter:
 
     def quoted_dim(self, dim: tir.PrimExpr) -> str:
         """A dimension of a signature."""
-        if type(dim) is tir.IntImm or (type(dim) is tir.Var and self.dialect.type_vars):
+        if type(dim) is tir.IntImm or (
+            type(dim) is tir.Var and self.dialect.type_vars and dim.dtype == INT64
+        ):
             return self.prim.text(dim)
         return quoted(self.prim.text(dim))
 

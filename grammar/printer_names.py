@@ -33,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 def usable(name: str) -> bool:
     """Whether a variable may be called that."""
-    return _NAME.match(name) is not None and name != "_" and name not in RESERVED
+    return _NAME.match(name) is not None and name not in RESERVED
 
 
 def hint_of(node: Node) -> str:
@@ -51,7 +51,7 @@ class Fresh:
     def __call__(self, hint: str) -> str:
         """``hint`` with a number behind it, or what is usable of it if that is free."""
         base = hint
-        if not usable(hint):
+        if not usable(hint) or hint == "_":
             base = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_") or "v"
             base = f"v_{base}" if base[0].isdigit() or base in RESERVED else base
             if base not in self.taken:
@@ -157,6 +157,8 @@ class FunctionNames:
         Shape variables bound by the function types among the annotations.
     free_shape_vars
         Those that nothing binds.
+    signature_vars
+        Those that the signature of the function itself mentions.
     globals
         Global functions that are mentioned.
     fresh
@@ -166,6 +168,7 @@ class FunctionNames:
     fresh: Fresh
 
     def __init__(self, function: ast.Function, also: Iterable[str] = ()) -> None:
+        self._outermost = function
         self._events: list[tuple[int, Node]] = []
         self._bound: dict[tir.Var, None] = {}
         self._seen: dict[tir.Var, None] = {}
@@ -173,9 +176,10 @@ class FunctionNames:
         self._infos: set[Node] = set()
         self._info_uses: dict[Node, tuple[ast.Var, ...]] = {}
         self.globals: dict[ast.GlobalVar, None] = {}
+        self.signature_vars: frozenset[tir.Var] = frozenset()
         self._nested(function)
         self.used = {node for kind, node in self._events if kind == USE}
-        # A statement binds `_`, again and again; only one that is used needs a name.
+        # A statement binds `_`, again and again; one that is used needs a name of its own.
         self._events = [e for e in self._events if e[0] != BIND or not self._is_dropped(e[1])]
         self.binders = tuple(self._binders)
         self.shape_vars = tuple(v for v in self._seen if v in self._bound)
@@ -200,10 +204,11 @@ class FunctionNames:
         self.fresh = Fresh({*relax, *shapes, *free, *RESERVED})
         everything = relax | shapes | free
         counted = len(bound) + len(outside) + len(own) + len(free)
-        if len(everything) == counted and all(map(usable, everything - free)):
+        fine = "_" not in everything and all(map(usable, everything - free))
+        if len(everything) == counted and fine:
             return {}
         names = self._shape_names((relax | free) - linked)
-        names.update(rename_apart(self._events, self.fresh, outside | free))
+        names.update(rename_apart(self._events, self.fresh, outside | free | {"_"}))
         return names
 
     def _shape_names(self, barred: set[str]) -> dict[Node, str]:
@@ -252,6 +257,8 @@ class FunctionNames:
                 self._info(param.struct_info_annotation)
         if node.ret_struct_info is not None:
             self._info(node.ret_struct_info)
+        if node is self._outermost:
+            self.signature_vars = frozenset((*self._seen, *self._binders))
         self._value(node.attrs)
         self._expr(node.body)
         self._events.append((CLOSE, node))

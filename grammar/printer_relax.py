@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.dialects import Dialect
+from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_names import FunctionNames
@@ -61,11 +62,23 @@ class FunctionPrinter:
             self.lines += [pad + text for text in self.remarks.before(span[0])]
 
     def type_vars(self) -> tuple[str, ...]:
-        """Names of the shape variables that something in the function binds."""
-        return tuple(self.names.get(v) or v.name for v in self._bound_shape_vars())
+        """Names of the shape variables that are declared before the class, where the dialect does so."""
+        if not self.dialect.type_vars:
+            return ()
+        outside = [v for v in self._bound_shape_vars() if self._is_type_var(v)]
+        return tuple(self.names.get(v) or v.name for v in outside)
+
+    def body_vars(self) -> dict[str, DataType]:
+        """The shape variables that are declared in the body, with their types."""
+        inside = [v for v in self._bound_shape_vars() if not self._is_type_var(v)]
+        return {self.names.get(v) or v.name: v.dtype for v in inside}
 
     def _bound_shape_vars(self) -> tuple[tir.Var, ...]:
         return self.scope.shape_vars + self.scope.binders
+
+    def _is_type_var(self, var: tir.Var) -> bool:
+        # What only a cast in the body binds is declared there, in every dialect.
+        return self.dialect.type_vars and var in self.scope.signature_vars and var.dtype == INT64
 
     def _function(self, name: str, node: ast.Function, pad: str, outermost: bool) -> None:
         out, info = self.lines, self.exprs.info
@@ -82,7 +95,8 @@ class FunctionPrinter:
         out.append(f"{pad}def {name}({', '.join(params)}){ret}:")
         inner = pad + _INDENT
         if outermost:
-            self._declare(inner)
+            declared = self.body_vars()
+            out += [f"{inner}{var} = T.{dtype}()" for var, dtype in declared.items()]
         attrs = {
             k: v
             for k, v in node.attrs.items()
@@ -93,12 +107,6 @@ class FunctionPrinter:
         if outermost and self.scope.globals and self.module is not None:
             out.append(f"{inner}cls = {self.module}")
         self._return(node.body, inner)
-
-    def _declare(self, pad: str) -> None:
-        if self.dialect.type_vars:
-            return
-        declared = {self.names.get(v) or v.name: v.dtype for v in self._bound_shape_vars()}
-        self.lines += [f"{pad}{name} = T.{dtype}()" for name, dtype in declared.items()]
 
     def _blocks(self, expr: Expr, pad: str) -> Expr:
         """Print the blocks that lead to an expression; it is the result."""

@@ -46,6 +46,7 @@ class PrimFuncPrinter:
         self.names = self.scope.names
         self.prim = PrimPrinter(self.names, INT32)
         self.lines: list[str] = []
+        self.known: set[tir.Var] = set()
         self.loops: dict[PrimExpr, tir.For] = {}
         self.remarks = remarks or Remarks()
 
@@ -105,6 +106,7 @@ class PrimFuncPrinter:
         if buffer is not None and self._is_direct(buffer):
             name = self.names.get(buffer) or buffer.name
             return f"{name}: T.Buffer({self._buffer(buffer, self._quoted_dim)})"
+        self.known.add(param)
         dtype = "handle" if param.dtype == HANDLE else str(param.dtype)
         return f"{self._param_name(param)}: T.{dtype}"
 
@@ -131,10 +133,14 @@ class PrimFuncPrinter:
                 self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
 
     def _quoted_dim(self, dim: PrimExpr) -> str:
+        """A dimension of a parameter: quoted unless all it mentions is known in front of it."""
         text = self.prim.text(dim)
+        found = tir.free_vars(dim)
+        if all(v in self.known for v in found):
+            return text
         if type(dim) is tir.Var and self.dialect.type_vars and dim not in self.function.params:
             return text
-        return quoted(text) if tir.free_vars(dim) else text
+        return quoted(text)
 
     def _buffer(self, buffer: tir.Buffer, dim: object, always: bool = True) -> str:
         """Shape, element type and the rest of a buffer, as arguments."""
