@@ -30,7 +30,7 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 def heading_before(text: str, offset: int) -> str:
     """The title of the section that an offset lies in."""
-    return HEADING.findall(text[:offset])[-1]
+    return str(HEADING.findall(text[:offset])[-1])
 
 
 def found(program: str) -> str:
