@@ -65,4 +65,5 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
                 return wide.get(node)
         return None
 
-    return transform((extent,), widen)[0]
+    leaf = type(extent) is tir.IntImm or type(extent) is tir.Var
+    return widen(extent) or extent if leaf else transform((extent,), widen)[0]

@@ -120,7 +120,7 @@ def _sites(translation: Translation, info: Any, theirs: Any, ours: Any) -> Itera
     name = var.name_hint
     if isinstance(function, tir.PrimFunc):
         found = info.get(var)
-        translation.learn_scalars(their_function.params, function.params)
+        translation.learn_scalars(their_function.params, found)
         translation.learn(their_function.ty, found)
         yield Site(name, "PrimFunc", their_function.ty, found)
         return

@@ -12,6 +12,7 @@ from typing import Any
 
 import tvm
 from tvm import relax
+from tvm.relax.frontend.nn.llm import _decode_kernels, _page_kernels, _prefill_kernels
 
 Module = Any  # TVM carries no types: an IRModule.
 
@@ -84,11 +85,28 @@ class Module:
     return tvm.script.from_source(text)
 
 
+def attention_kernels() -> Module:
+    """TVM's own kernels for a paged key-value cache: scheduled loops, thread bindings, int32 dimensions."""
+    cuda = tvm.target.Target({"kind": "cuda", "arch": "sm_80"})
+    kernels = {
+        "append": _page_kernels._kv_cache_transpose_append(4, 16, "float16", 16),
+        "copy_page": _page_kernels._copy_single_page_cpu(4, 16, 16, "float16"),
+        "compact": _page_kernels._compact_kv_copy(4, 16, "float16", cuda),
+        "prefill_cpu": _prefill_kernels._attention_prefill_cpu(4, 8, 16, "float32", False, {}),
+        "prefill": _prefill_kernels._attention_prefill(4, 8, 16, "float16", False, {}, cuda),
+        "decode": _decode_kernels._attention_decode(4, 8, 16, "float16", False, {}, cuda),
+        "merge": _decode_kernels._merge_state_inplace(8, 16, "float16", cuda),
+    }
+    named = {name: kernel.with_attr("global_symbol", name) for name, kernel in kernels.items()}
+    return tvm.IRModule(named)
+
+
 BUILT: dict[str, Callable[[], Module]] = {
     "long_function": long_function,
     "nested_tuples": nested_tuples,
     "rebound_shapes": rebound_shapes,
     "distributed": distributed,
+    "attention_kernels": attention_kernels,
 }
 
 

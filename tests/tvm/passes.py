@@ -7,6 +7,7 @@ from collections.abc import Callable
 import tvm
 from tvm import relax
 from tvm.relax import transform
+from tvm.s_tir.dlight import ApplyDefaultSchedule, gpu
 
 from . import constructs, models
 from .networks.layers import Module
@@ -22,6 +23,14 @@ def _pipeline(*names: str) -> Pass:
 def _default_build(module: Module) -> Module:
     with tvm.target.Target("llvm"):
         return relax.get_pipeline("default_build")(module)
+
+
+def _scheduled(module: Module) -> Module:
+    """Fused and scheduled by TVM's rules for a GPU: thread bindings, shared memory, predicates."""
+    rules = [gpu.Matmul(), gpu.GEMV(), gpu.Reduction(), gpu.GeneralReduction(), gpu.Fallback()]
+    limits = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 49152}
+    with tvm.target.Target({"kind": "cuda", "arch": "sm_80", "thread_warp_size": 32, **limits}):
+        return ApplyDefaultSchedule(*rules)(relax.get_pipeline("zero")(module))
 
 
 _MEMORY = (
@@ -58,6 +67,9 @@ PASSES: dict[str, tuple[str, Pass]] = {
         "convnet",
         _pipeline(*_MEMORY, "RewriteCUDAGraph", "LowerAllocTensor"),
     ),
+    "scheduled for a GPU": ("decoder4", _scheduled),
+    "a convnet scheduled for a GPU": ("convnet", _scheduled),
+    "sorting scheduled for a GPU": ("experts", _scheduled),
     "devices resolved": ("devices", _pipeline("RealizeVDevice")),
     "dataflow found": ("long_function", _pipeline("ConvertToDataflow")),
     "recursion lowered": ("recursion", _default_build),

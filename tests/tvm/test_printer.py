@@ -45,6 +45,8 @@ def plain(text: str) -> list[str]:
     """The lines of a text without comments, with numbers as Python writes them."""
     lines = [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
     lines = [line for line in lines if " = TypeVar(" not in line]  # in another order
+    # TVM quotes a dimension only where the first buffer mentions it.
+    lines = [line.replace('"', "") if "T.Buffer(" in line else line for line in lines]
     lines = [re.sub(r"( = |return )\((.*)\)$", r"\1\2", line) for line in lines]  # a bare tuple
     return [re.sub(r"\d+\.\d+(e[-+]\d+)?", lambda m: repr(float(m[0])), line) for line in lines]
 

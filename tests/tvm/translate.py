@@ -81,13 +81,18 @@ class Translation:
                 for their_param, param in zip(theirs.params or (), params, strict=False):
                     self.learn(their_param, param)
 
-    def learn_scalars(self, theirs: Any, ours: tuple[tir.Var, ...]) -> None:
+    def learn_scalars(self, theirs: Any, ours: StructInfo | None) -> None:
         """Take from the parameters of a PrimFunc which of TVM's scalars is which of ours."""
-        for their_param, param in zip(theirs, ours, strict=True):
-            self.shape_vars.setdefault(their_param, param)
+        assert isinstance(ours, ast.FuncStructInfo) and ours.params is not None
+        for their_param, param in zip(theirs, ours.params, strict=True):
+            match param:
+                case ast.PrimStructInfo(value=tir.Var() as value):
+                    self.shape_vars.setdefault(their_param, value)
 
     def _learn_dims(self, theirs: Any, ours: tuple[PrimExpr, ...]) -> None:
         for their_dim, dim in zip(theirs, ours, strict=False):
+            if _is(their_dim, "Cast"):  # TVM's way to say that a dimension is int64
+                their_dim = their_dim.value
             if isinstance(dim, tir.Var) and _is(their_dim, "Var"):
                 self.shape_vars.setdefault(their_dim, dim)
 
