@@ -98,6 +98,8 @@ def _lines(rule: Rule, code: str) -> list[str]:
         for name, text in rule.premises.items():
             lines += _filled(text, f"{'>' if name == code else ' '} {name}: ", "    ")
         lines.append("")
+    if rule.tvm:
+        lines += [*_filled(f"TVM differs: {rule.tvm}"), ""]
     for number in rule.ledger:
         entry = ledger()[number]
         lines += [*_filled(f"Ledger {number}, {entry.title}: {entry.text}"), ""]

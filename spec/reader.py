@@ -30,11 +30,13 @@ class Rule:
         Where it comes from.
     ledger
         The numbers of the ledger's entries it follows.
+    tvm
+        Where TVM does otherwise.
     """
 
     __slots__ = (
         *("file", "identifier", "ledger", "premises", "source"),
-        *("statement", "title", "why"),
+        *("statement", "title", "tvm", "why"),
     )
 
     def __init__(self, identifier: str, title: str, file: str, lines: list[str]) -> None:
@@ -45,6 +47,7 @@ class Rule:
         self.statement = parts[""]
         self.why = parts.get("Why", "")
         self.source = parts.get("Source", "")
+        self.tvm = parts.get("TVM", "")
         self.ledger = tuple(int(n) for n in re.findall(r"\d+", parts.get("Ledger", "")))
         self.premises = _premises(lines)
 
