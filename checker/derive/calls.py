@@ -69,7 +69,7 @@ def _call_function(state: State, node: ast.Call) -> StructInfo:
     if not function.purity:
         check_effect(state, node, node.op)
     if function.params is None:
-        return opaque_result(state, node, function)
+        return opaque_result(node, function)
     return _call_closure(state, node, function)
 
 
@@ -84,12 +84,12 @@ def _not_a_function(state: State, node: ast.Call, info: StructInfo) -> StructInf
     return OBJECT
 
 
-def opaque_result(state: State, node: ast.Call, function: FuncStructInfo) -> StructInfo:
+def opaque_result(node: ast.Call, function: FuncStructInfo) -> StructInfo:
     """What a call of a packed function yields: what the call says, what the annotation says, or Object."""
     if function.derive_func == "default":
         return default_derive(node)
     if function.derive_func is None:
-        return state.erased(function.ret)
+        return function.ret
     return OBJECT
 
 

@@ -225,3 +225,26 @@ def test_obligations_are_counted() -> None:
     bad = main('(x: R.Tensor(("n", 4), "float32"))', "y = R.reshape(x, R.shape([5, n]))\nreturn y")
     assert bad.derivation.refuted == 1
     assert len(bad.codes) == 1
+
+
+def test_a_wrong_call_binds_nothing() -> None:
+    derived = module(
+        """
+        @R.function(private=True)
+        def four(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return x
+        """,
+        """
+        @R.function(private=True)
+        def pair(x: R.Tensor(("n",)), y: R.Tensor(("n",))) -> R.Tensor(("n",)):
+            return x
+        """,
+        """
+        @R.function
+        def main(x: R.Tensor((5,), "float32")):
+            y = cls.four(x)
+            z = cls.pair(y, x)
+            return z
+        """,
+    )
+    assert derived.codes == ["error D14-argument"]

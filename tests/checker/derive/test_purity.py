@@ -112,8 +112,7 @@ def test_what_a_block_forbids_ends_with_it() -> None:
         with R.dataflow():
             y = R.exp(x)
             R.output(y)
-        z = R.call_packed("f", y)
-        return z
+        return R.call_packed("f", y)
         """,
         "@R.function(pure=False)",
     )
