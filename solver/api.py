@@ -107,7 +107,7 @@ def explain(
     ValueError, TypeError
         As :func:`prove`.
     """
-    from rlx.solver.explain import explained
+    from rlx.solver.explanation import explained
 
     prover, condition = question(goal, assume, lower, int64=int64)
     return explained(prover, condition)

@@ -188,6 +188,9 @@ def _candidates(engine: Engine, poly: Poly) -> list[tuple[Atom, int]]:
 
 def _solve_exact(engine: Engine, poly: Poly, atom: Atom, coef: int) -> bool:
     """``x - h*(x//h) == c``: x becomes ``h*k + c`` with a new variable k for the quotient."""
+    if not isinstance(atom.key, tir.Var):
+        # A quotient that was made a variable here: going on would never end.
+        return False
     for index in {i for mono in poly.terms for i in mono}:
         quotient = engine.atoms[index]
         if quotient.kind != "div" or atom not in engine.atoms_in(*quotient.parts):

@@ -266,6 +266,8 @@ def main() -> int:
             print(f"{seconds:.2f} s of work: {number}: {describe(goal)}")
         slowest = max(slowest, seconds)
         tally[verdict.status] += 1
+        if (number + 1) % 50_000 == 0:
+            print(f"{number + 1} goals: {dict(tally)}", flush=True)
         error = wrong(goal, verdict)
         if error is not None:
             tally["WRONG"] += 1

@@ -63,3 +63,9 @@ def test_deep_and_shared_expressions() -> None:
     for level in range(5000):
         condition = tir.Not(tir.And(condition, tir.GE(tir.Var("k"), tir.IntImm(level))))
     assert prover.always(condition).status in ("refuted", "unknown")
+
+
+def test_a_fact_that_defines_a_variable_by_itself() -> None:
+    facts = ["m == m//n"]
+    assert prove("(n*m + m) % n == m % n", facts).status == "proved"
+    assert prove("m % n == n", facts).status == "refuted"
