@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.actions import Expressions
-from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, DataType, dtype
+from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span
@@ -87,6 +87,7 @@ class PrimStatements(Expressions):
         # A dimension written before its parameter (`T.Buffer((n,))`, then `n: T.int64`) is that parameter.
         known = self.scope.shapes.get(name)
         if known is not None:
+            object.__setattr__(known, "dtype", data_type)  # only now is its type known
             self.scope.bind(name, known)
             return known
         return var
@@ -184,7 +185,9 @@ class PrimStatements(Expressions):
         """Lines kept as they stand."""
         line = self.text.rfind("\n", 0, start) + 1
         lead = self.text[line:start]
-        text = dedent((lead if not lead.strip() else " " * len(lead)) + self.text[start:end]).rstrip()
+        text = dedent(
+            (lead if not lead.strip() else " " * len(lead)) + self.text[start:end]
+        ).rstrip()
         self.note("this part of a PrimFunc is not understood; it is kept as text", (start, end))
         return tir.OpaqueStmt(text, (start, end))
 
@@ -208,7 +211,8 @@ class PrimStatements(Expressions):
                 return self._declare_buffer(name, found, where, span)
             if found.head in AXES and len(found.args) == 2:
                 return self._axis(name, where, AXES[found.head], found.args, span)
-            if found.head.startswith("T.") and not found.args and annotation is None:
+            bare = not found.args or found.head == "T.var"
+            if found.head.startswith("T.") and bare and annotation is None:
                 return self._declare_variable(name, where, found, span)
             if found.head == "TypeVar":
                 return None
@@ -234,8 +238,8 @@ class PrimStatements(Expressions):
         return self._annotated_type(annotation)
 
     def _declare_variable(self, name: str, where: Span, form: Form, span: Span) -> Any:
-        try:
-            data_type = dtype(form.head[2:])
+        try:  # 2022's T.var says no type: it is a dimension's
+            data_type = INT64 if form.head == "T.var" else dtype(form.head[2:])
         except ValueError:
             self.scope.bind(name, tir.Var(name, span=where))
             return self.opaque(*span)
@@ -279,7 +283,7 @@ class PrimStatements(Expressions):
         if isinstance(found, Sequence) and len(found.items) == len(names):
             for (name, start, end), item in zip(names, found.items, strict=True):
                 form = item[0]
-                if not (isinstance(form, Form) and not form.args):
+                if not (isinstance(form, Form) and (not form.args or form.head == "T.var")):
                     return self.opaque(*span)
                 self._declare_variable(name, (start, end), form, span)
             return None
@@ -368,6 +372,8 @@ class PrimStatements(Expressions):
         )
 
     def prim_with(self, value: Any, statements: list[Any], span: Span) -> Any:
+        if isinstance(value, tuple):
+            return self.prim_for(value, statements, span)
         if isinstance(value, Form):
             if value.head in ("T.sblock", "T.block"):
                 return self._block(value, statements, span)

@@ -374,9 +374,12 @@ class Statements(PrimStatements):
         match value:
             case Form(head=head) if head.startswith("T.") and not value.args:
                 try:
-                    self.scope.shape_var(name, where, dtype(head[2:]))
+                    declared = dtype(head[2:])
                 except ValueError:
                     return False
+                found = self.scope.shape_var(name, where, declared)
+                if found.dtype != declared:  # the signature has used it before
+                    object.__setattr__(found, "dtype", declared)
                 return True
             case Form(head="T.var" | "T.Var"):
                 self.scope.shape_var(name, where)
@@ -637,6 +640,10 @@ class Statements(PrimStatements):
             self.scope.open("dataflow").outputs = self._outputs(c[-1][2])
             return opened
         if self.scope.frame.kind in ("prim_func", "block"):
+            if isinstance(value, Form) and value.head in ("T.grid", "T.block") and len(c) > 3:
+                # 2022: `with T.grid(n, m) as i, j:` are loops.
+                grid = (Form("T.grid", value.args, {}), c[1][1], c[1][2])
+                return self.prim_for_head([c[0], c[3], c[2], grid, c[-1]])
             opened = Open(value, len(self.scope.frames) + 1, span)
             self.scope.open("block")
             if len(c) > 3:
