@@ -133,7 +133,7 @@ class FunctionPrinter:
         if not isinstance(expr, _BLOCKS):
             return self.exprs.text(expr)
         var = ast.Var("gv")
-        self.names[var] = self.scope.fresh("gv")
+        self.names[var] = self.scope.fresh.unless_free("gv")
         self._var_binding(ast.VarBinding(var, expr), pad)
         return self.exprs.text(var)
 

@@ -12,7 +12,6 @@ from rlx.grammar.dtype import BOOL, FLOAT32, HANDLE, INT32, INT64, DataType, dty
 from rlx.grammar.tir import PrimExpr, Stmt
 
 T = TypeVar("T")
-Draw = Callable[[st.SearchStrategy[T]], T]
 
 NAMES = st.sampled_from(["x", "i", "j", "n", "A", "A_1", "while", "vi", "B.shared"])
 ARITHMETIC: Sequence[type[tir.Binary]] = (
@@ -32,7 +31,7 @@ COMPARISONS = (tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE)
 class Prim:
     """Draws the parts of a PrimFunc."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
         self.vars: list[tir.Var] = []
         self.buffers: list[tir.Buffer] = []
@@ -207,7 +206,8 @@ class Prim:
 
     def buffer(self, shapes: Sequence[tir.Var]) -> tir.Buffer:
         def dim() -> PrimExpr:
-            if shapes and self.draw(st.booleans()):
+            symbolic = bool(shapes) and self.draw(st.booleans())
+            if symbolic:
                 base = self.pick(shapes)
                 return base if self.draw(st.booleans()) else tir.Mul(base, tir.IntImm(2))
             return tir.IntImm(self.draw(st.integers(1, 64)), self.pick((INT64, INT32)))
@@ -220,7 +220,7 @@ class Prim:
 
 
 @st.composite
-def prim_funcs(draw: Draw, attrs: dict[str, object]) -> tir.PrimFunc:
+def prim_funcs(draw: st.DrawFn, attrs: dict[str, object]) -> tir.PrimFunc:
     """A PrimFunc with some of the attributes given."""
     made = Prim(draw)
     shapes = [tir.Var(draw(NAMES)) for _ in range(draw(st.integers(0, 2)))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -66,21 +67,32 @@ def changes(node: Any) -> list[Callable[[], Any]]:
             found.append(lambda: rebuild(other))
         if isinstance(value, tuple):
             for i, part in enumerate(value):
-                visit(part, lambda new, i=i: rebuild((*value[:i], new, *value[i + 1 :])))
+                visit(part, partial(_at, rebuild, value, i))
         elif isinstance(value, Mapping):
             for key, part in value.items():
-                visit(part, lambda new, key=key: rebuild({**value, key: new}))
+                visit(part, partial(_under, rebuild, value, key))
         elif isinstance(value, Node) and not isinstance(value, (*NAMED, DataType, ast.Op)):
             for key, part in fields(value):
                 if key not in SILENT and key not in BINDERS:
-                    visit(part, lambda new, key=key: rebuild(_with(value, key, new)))
+                    visit(part, partial(_with, rebuild, value, key))
 
     visit(node, lambda new: new)
     return found
 
 
-def _with(node: Node, key: str, value: Any) -> Node:
-    return type(node)(**{**dict(fields(node)), key: value})
+Rebuild = Callable[[Any], Any]
+
+
+def _at(rebuild: Rebuild, value: tuple[Any, ...], i: int, new: Any) -> Any:
+    return rebuild((*value[:i], new, *value[i + 1 :]))
+
+
+def _under(rebuild: Rebuild, value: Mapping[Any, Any], key: Any, new: Any) -> Any:
+    return rebuild({**value, key: new})
+
+
+def _with(rebuild: Rebuild, value: Node, key: str, new: Any) -> Any:
+    return rebuild(type(value)(**{**dict(fields(value)), key: new}))
 
 
 def _other(value: Any) -> Any:

@@ -11,9 +11,8 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT64, VOID, dtype
 from rlx.grammar.tir import PrimExpr
 
-from .prim_strategies import T, prim_funcs
+from .prim_strategies import prim_funcs
 
-Draw = Callable[[st.SearchStrategy[T]], T]
 U = TypeVar("U")
 
 NAMES = st.sampled_from(["x", "y", "lv", "gv", "n", "m", "a_1", "for", "T", "w.1", "é"])
@@ -54,7 +53,7 @@ class Scope:
 class Relax:
     """Draws the parts of a Relax function."""
 
-    def __init__(self, draw: Draw, scope: Scope) -> None:
+    def __init__(self, draw: st.DrawFn, scope: Scope) -> None:
         self.draw = draw
         self.scope = scope
         self.closures = True
@@ -362,14 +361,14 @@ COMMENTS = st.sampled_from([(), ("# What it does.",), ("# First.", '# Second: \\
 
 
 @st.composite
-def functions(draw: Draw) -> ast.Function:
+def functions(draw: st.DrawFn) -> ast.Function:
     """A Relax function on its own."""
     globals_ = [ast.GlobalVar("other")]
     return Relax(draw, Scope(globals_)).function({}, 2)
 
 
 @st.composite
-def struct_infos(draw: Draw) -> ast.StructInfo:
+def struct_infos(draw: st.DrawFn) -> ast.StructInfo:
     """Struct info over two shape variables, free in it; no closures, whose text would bind them."""
     scope = Scope([ast.GlobalVar("other")])
     scope.shapes = [tir.Var("n"), tir.Var("m")]
@@ -379,7 +378,7 @@ def struct_infos(draw: Draw) -> ast.StructInfo:
 
 
 @st.composite
-def dims(draw: Draw) -> PrimExpr:
+def dims(draw: st.DrawFn) -> PrimExpr:
     """Shape arithmetic over two variables."""
     scope = Scope([ast.GlobalVar("other")])
     scope.shapes = [tir.Var("n"), tir.Var("m")]
@@ -387,7 +386,7 @@ def dims(draw: Draw) -> PrimExpr:
 
 
 @st.composite
-def modules(draw: Draw) -> ast.IRModule:
+def modules(draw: st.DrawFn) -> ast.IRModule:
     """A module of Relax functions and PrimFuncs."""
     names = draw(st.lists(st.sampled_from(["main", "f", "g", "x"]), min_size=1, unique=True))
     globals_ = [ast.GlobalVar(name) for name in names]

@@ -1,0 +1,151 @@
+"""`rlx fmt`: what it writes, what it leaves alone, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.grammar.dialects import DIALECTS
+from rlx.grammar.format_command import format_text, main
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+MESSY = """\
+# About this file.
+
+# About the module.
+@I.ir_module
+class Module:
+    # About the function.
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor:
+        # About the sum.
+        y = x+x  # it is twice x
+        # The end.
+        return y
+"""
+TIDY = """\
+# About this file.
+
+# from typing import TypeVar
+# from tvm.script import ir as I
+# from tvm.script import relax as R
+
+n = TypeVar("n")
+# About the module.
+@I.ir_module
+class Module:
+    # About the function.
+    @R.function
+    def main(x: R.Tensor((n,), dtype="float32")) -> R.Tensor:
+        # About the sum.
+        # it is twice x
+        y = R.add(x, x)
+        # The end.
+        return y
+"""
+BROKEN = "@R.function\ndef main(x: R.Tensor(:\n    return x\n"
+
+
+def written(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_file_is_formatted_in_place_and_then_stays(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.rlx", MESSY)
+    assert main([path]) == 0
+    assert Path(path).read_text() == TIDY
+    assert main(["--check", path]) == 0
+
+
+def test_the_dialect_can_be_chosen() -> None:
+    printed = format_text(TIDY, version="0.16").text
+    assert printed is not None
+    assert (
+        'def main(x: R.Tensor(("n",), dtype="float32")) -> R.Tensor:\n        n = T.int64()'
+        in printed
+    )
+
+
+def test_check_and_diff_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path / "a.rlx", MESSY)
+    assert main(["--check", path]) == 1
+    assert capsys.readouterr().out == ""
+    assert main(["--diff", path]) == 0
+    assert "-        y = x+x  # it is twice x\n" in capsys.readouterr().out
+    assert Path(path).read_text() == MESSY
+
+
+def test_standard_input_goes_to_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MESSY.encode())))
+    assert main(["-"]) == 0
+    assert capsys.readouterr().out == TIDY
+
+
+def test_a_text_with_a_syntax_error_is_left_alone_and_others_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken, messy = written(tmp_path / "a.rlx", BROKEN), written(tmp_path / "b.rlx", MESSY)
+    assert main([broken, messy]) == 1
+    assert Path(broken).read_text() == BROKEN
+    assert Path(messy).read_text() == TIDY
+    assert capsys.readouterr().err.startswith(f"{broken}:2:")
+
+
+def test_other_python_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "import os\n\n" + MESSY
+    path = written(tmp_path / "model.py", text)
+    assert main([path]) == 2
+    assert Path(path).read_text() == text
+    assert ":1: other Python stands around the program" in capsys.readouterr().err
+
+
+def test_imports_of_a_text_that_is_no_python_file_become_the_header() -> None:
+    assert format_text("from tvm.script import relax as R\n" + MESSY, "a.rlx").text is not None
+
+
+def test_constants_outside_the_text_are_kept() -> None:
+    data = 'metadata = tvm.ir.load_json("""{"ir.GenericConst": 1}""")\n'
+    body = '@R.function\ndef main():\n    return metadata["ir.GenericConst"][0]\n'
+    assert (format_text(data + body).text or "").startswith(data)
+    assert (format_text(body + data).text or "").endswith(data)
+    complaints = format_text(body + data, version="0.16").complaints
+    assert complaints == (
+        "<text>: its constants are kept as metadata of another version than 0.16",
+    )
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "missing.rlx")]) == 2
+    (tmp_path / "bytes.rlx").write_bytes(b"\xff\xfe")
+    assert main([str(tmp_path / "bytes.rlx")]) == 1
+    assert "No such file" in (said := capsys.readouterr().err)
+    assert "not UTF-8 (byte 0)" in said
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("**/*.rlx")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("version", ["0.16", "0.27"])
+def test_examples_are_formatted_with_all_their_comments(path: Path, version: str) -> None:
+    text = path.read_text()
+    if "broken" in path.parts and "syntax" in path.stem:
+        assert format_text(text, path.name, version).status == 1
+        return
+    outcome = format_text(text, path.name, version)
+    assert outcome.complaints == ()
+    printed = outcome.text or ""
+    said = [c for line in text.splitlines() if (c := line.partition("#")[2].strip())]
+    said = [c for c in said if not c.startswith(("from tvm", "with T."))]  # printed anew
+    assert [c for c in said if c not in printed] == []
+    assert format_text(printed, path.name, version).text == printed
+
+
+def test_every_dialect_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--dialect", "0.15", "-"])
+    assert ended.value.code == 2
+    assert all(version in capsys.readouterr().err for version in list(DIALECTS)[:1])
