@@ -456,9 +456,13 @@ class Statements(PrimStatements):
                 if not self._is_declaration(text, (at, stop), item[0])
                 and (binding := self._bind(text, (at, stop), None, None, item, (at, item[2])))
             ]
-        if isinstance(value[0], Cast) and isinstance(value[0].info, ast.ShapeStructInfo):
-            # `n, m = R.match_shape(x.shape, …)`: the names are shape variables.
-            raise Rejected("expected one name on the left of R.match_shape", *span)
+        match value[0]:
+            case Cast(info=ast.ShapeStructInfo(values=None)) as cast:
+                # `n, m = R.match_shape(x.shape)`: the names are shape variables, bound here.
+                values = tuple(self.scope.new_shape_var(t, (at, end)) for t, at, end in names)
+                info = ast.ShapeStructInfo(values, len(values))
+                bound = self.scope.bind_shapes([info])
+                return ast.MatchCast(None, cast.value, info, bound, cast.value_span, None, span)
         raise Rejected("several names need as many values", *span)
 
     def do_unpack_annotated(self, c: list[Entry]) -> Any:

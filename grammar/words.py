@@ -551,10 +551,15 @@ def match_cast(actions: Expressions, a: Arguments) -> Cast:
 
 @form("R.match_shape")
 def match_shape(actions: Expressions, a: Arguments) -> Cast:
-    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one."""
-    value, pattern = a.need(0, "value"), a.need(1, "pattern")
+    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one.
+
+    `n, m = R.match_shape(s)` gives the pattern on the left: its statement fills it in.
+    """
+    value, pattern = a.need(0, "value"), a.take(1, "pattern")
     a.done()
     found = actions.coerce.expr(value)
+    if pattern is None:
+        return Cast(found, ast.ShapeStructInfo(), (value[1], value[2]), a.span)
     if not isinstance(pattern[0], Sequence):
         raise Rejected("R.match_shape takes a list of dimensions", pattern[1], pattern[2])
     where = (pattern[1], pattern[2])
