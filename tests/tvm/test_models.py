@@ -22,6 +22,9 @@ EXPLAINED = Path(__file__).with_name("differences.toml")
 PROGRAMS = [f"{model}-{stage}" for model in models.MODELS for stage in models.STAGES]
 PROGRAMS += [*constructs.NAMES, *passes.PASSES]
 
+OPAQUE = {"tir_statements": 1, "attention_kernels": 1, "sorting scheduled for a GPU": 1}
+"""Statements of PrimFuncs that are kept as text, by program; these numbers only become smaller."""
+
 
 @cache
 def stages(model: str) -> dict[str, Module]:
@@ -64,12 +67,13 @@ def explained() -> dict[str, int]:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_printed_module_is_read_and_printed_again(program: str, metadata: bool) -> None:
     first = parse(text(program, metadata), program)
-    assert first.diagnostics == ()
+    codes = [found.code for found in first.diagnostics]
+    assert codes == ["PARSE-opaque"] * OPAQUE.get(program, 0)
     (parsed,) = first.modules
     assert len(parsed.functions) == len(module(program).functions)
     printed = print_module(parsed)
     second = parse(constants(program, metadata) + printed, program)
-    assert second.diagnostics == ()
+    assert [found.code for found in second.diagnostics] == codes
     assert first_difference(parsed, second.modules[0]) is None
     assert print_module(second.modules[0]) == printed
 
