@@ -22,7 +22,7 @@ _METADATA = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _SURROUNDING = re.compile(r'\s*(#.*|@.*|\w+\s*=\s*(\w+\.)?TypeVar\(\s*["\']\w+["\']\s*\))?\s*')
-_IMPORT = re.compile(r"\s*(from\s+[\w.]+\s+import\s.*|import\s.*)")
+_IMPORT = re.compile(r"\s*(from\s+[\w.]+\s+import\s.*|import\s.*)\s*")
 
 
 class Outcome(Node):

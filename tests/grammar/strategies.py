@@ -127,8 +127,14 @@ class Relax:
     def function_info(self, depth: int) -> ast.FuncStructInfo:
         if not self.closures or self.draw(st.booleans()):
             return self.opaque_function()
-        params = self.some(2, lambda: self.info(depth - 1))
-        return ast.FuncStructInfo(params, self.info(0), self.draw(st.booleans()))
+        outside = list(self.scope.shapes)
+        binders = self.fresh_shapes(self.draw(st.integers(0, 2)))
+        self.scope.shapes += binders
+        first = (self.binding_info(binders),) if binders else ()
+        params = (*first, *self.some(2, lambda: self.info(depth - 1)))
+        ret = self.info(0)
+        self.scope.shapes = outside
+        return ast.FuncStructInfo(params, ret, self.draw(st.booleans()), None, binders)
 
     def opaque_function(self) -> ast.FuncStructInfo:
         derive = self.draw(st.sampled_from([None, "empty", "default"]))
