@@ -140,9 +140,8 @@ def binary(coerce: Coerce, operator: str, left: Entry, right: Entry) -> Any:
     span = (left[1], right[2])
     if _is_value(a) or _is_value(b):
         return relax(coerce, operator, (left, right), span)
-    if _is_open(a) or _is_open(b):
-        if not coerce.scope.in_prim_func():
-            return Operation(operator, (left, right))
+    if (_is_open(a) or _is_open(b)) and not coerce.scope.in_prim_func():
+        return Operation(operator, (left, right))
     return prim(coerce, operator, (left, right), span)
 
 
@@ -164,9 +163,7 @@ def prefix(coerce: Coerce, operator: str, operand: Entry, start: int) -> Any:
 
 def _is_value(value: Any) -> bool:
     return (
-        isinstance(value, ast.Expr)
-        and not isinstance(value, ast.PrimValue)
-        and not _is_open(value)
+        isinstance(value, ast.Expr) and not isinstance(value, ast.PrimValue) and not _is_open(value)
     )
 
 

@@ -16,7 +16,19 @@ _WORDS = {
 _EXPRESSION = {"NAME", "HEAD", "INT"}
 _OPERATOR = {"OP", "SIGN"}
 _HIDDEN = {
-    *("DOTTED", "FLOAT", "INFO", "INTS", "OPAQUE", "STRING", "TARGET", "AUGMENTED", "NOT", "~", "{"),
+    *(
+        "DOTTED",
+        "FLOAT",
+        "INFO",
+        "INTS",
+        "OPAQUE",
+        "STRING",
+        "TARGET",
+        "AUGMENTED",
+        "NOT",
+        "~",
+        "{",
+    ),
     *("OP", "SIGN", "NAME", "HEAD", "INT"),
 }
 _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
@@ -54,7 +66,7 @@ def _wanted(expected: frozenset[str]) -> str:
     words.extend(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest if kind not in ("(", "["))
     if not words and expected >= _OPERATOR:
         words.append("an operator")
-    if not words and "[" in expected or (not words and "(" in expected):
+    if (not words and "[" in expected) or (not words and "(" in expected):
         words.extend(f"'{k}'" for k in sorted(expected & {"(", "["}))
     if len(words) > 5:
         words = [*words[:4], "…"]

@@ -60,7 +60,21 @@ TOKEN = re.compile(
 
 KEYWORDS = {
     word: word.upper()
-    for word in "class return pass assert if elif else for in while with as not".split()
+    for word in [
+        "class",
+        "return",
+        "pass",
+        "assert",
+        "if",
+        "elif",
+        "else",
+        "for",
+        "in",
+        "while",
+        "with",
+        "as",
+        "not",
+    ]
 }
 OPERATORS = {"and", "or"}
 _OPENING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
@@ -299,7 +313,7 @@ class _Layout:
         return True
 
 
-_HEADS = frozenset("DEF CLASS IF ELIF ELSE FOR WHILE WITH @".split())
+_HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "@"])
 _NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(

@@ -20,8 +20,10 @@ from rlx.grammar.scope import Scope
 from rlx.grammar.statements import Defined, Open, Statements
 
 NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
-_ASSIGNED = re.compile(r"^\s*(?:([^=\n:(]{1,60})(?::|=(?!=))|(\w+)(?=[ \t]+\w))", re.M)
-_NOT_NAMES = frozenset(["R", "T", "I", "cls", "def", "else", "for", "if", "return", "while", "with"])
+_ASSIGNED = re.compile(r"^\s*(?:([^=\n:(]{1,60})(?::|=(?!=))|(\w+)(?=[ \t]+\w))", re.MULTILINE)
+_NOT_NAMES = frozenset(
+    ["R", "T", "I", "cls", "def", "else", "for", "if", "return", "while", "with"]
+)
 T = TypeVar("T")
 MAX_ERRORS = 200
 """After so many syntax errors the rest of a text is not read."""
@@ -413,7 +415,7 @@ class _Reader:
         line = self.text.rfind("\n", 0, start) + 1
         column = start - line
         head = re.compile(r"[ \t]*(?:@[^\n]*\n\s*(?:#[^\n]*\n\s*)*)+class\b").match(self.text, line)
-        found = re.compile(r"^([ \t]*)def[ \t]+(\w+)", re.M)
+        found = re.compile(r"^([ \t]*)def[ \t]+(\w+)", re.MULTILINE)
         names: list[str] = []
         inner: int | None = None
         for match in found.finditer(self.text, line):

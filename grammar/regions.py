@@ -31,7 +31,7 @@ _HARMLESS = re.compile(
     r"(?:from|import)\b|metadata[ \t]*=|[A-Za-z_]\w*[ \t]*=[ \t]*TypeVar\(|if[ \t]+__name__|[)\]}]|__\w+__\b"
 )
 _METADATA = re.compile(
-    r"^metadata\s*=\s*[\w.]*load_json\(\s*(?:r|f)?\"\"\"(.*?)\"\"\"\)", re.S | re.M
+    r"^metadata\s*=\s*[\w.]*load_json\(\s*(?:r|f)?\"\"\"(.*?)\"\"\"\)", re.DOTALL | re.MULTILINE
 )
 
 

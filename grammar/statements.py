@@ -340,7 +340,7 @@ class Statements(PrimStatements):
     # ------------------------------------------------------------ simple statements
 
     def do_assign(self, c: list[Entry]) -> Any:
-        name, start, end = c[0]
+        name, start, _ = c[0]
         value = c[1]
         where = (start, start + len(name))
         if self.scope.frame.kind in ("prim_func", "block"):

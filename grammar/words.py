@@ -460,9 +460,9 @@ def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
     """
     out, callee, arguments = a.positional[:3]
     shapes = [out]
-    if isinstance(out[0], Sequence) and out[0].items:
-        if all(isinstance(item[0], (Sequence, ast.ShapeExpr)) for item in out[0].items):
-            shapes = out[0].items
+    items = out[0].items if isinstance(out[0], Sequence) else []
+    if items and all(isinstance(item[0], (Sequence, ast.ShapeExpr)) for item in items):
+        shapes = items
     infos = tuple(_prototype_info(actions, entry) for entry in shapes)
     where = (out[1], out[2])
     info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos, where)

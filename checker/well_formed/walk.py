@@ -20,7 +20,6 @@ from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
-
 Next = tuple[ast.Expr, Span | None]
 """An expression that is to be looked at next, and where it is used."""
 
