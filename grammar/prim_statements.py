@@ -87,8 +87,7 @@ class PrimStatements(Expressions):
         # A dimension written before its parameter (`T.Buffer((n,))`, then `n: T.int64`) is that parameter.
         known = self.scope.shapes.get(name)
         if known is not None:
-            object.__setattr__(known, "dtype", data_type)  # only now is its type known
-            self.scope.bind(name, known)
+            self.scope.bind(name, self.scope.declare_shape_var(name, span, data_type))
             return known
         return var
 
@@ -243,7 +242,7 @@ class PrimStatements(Expressions):
         except ValueError:
             self.scope.bind(name, tir.Var(name, span=where))
             return self.opaque(*span)
-        self.scope.shape_var(name, where, data_type)
+        self.scope.declare_shape_var(name, where, data_type)
         return None
 
     def _match_buffer(self, name: str, form: Form, where: Span) -> Any:
@@ -278,15 +277,13 @@ class PrimStatements(Expressions):
         found = value[0]
         if isinstance(found, Form) and found.head == "T.axis.remap" and len(found.args) == 2:
             return self._remap(names, found, span)
+        items = found.items if isinstance(found, Sequence) else []
+        if len(items) == len(names) and all(_declares(item[0]) for item in items):
+            for (name, start, end), item in zip(names, items, strict=True):
+                self._declare_variable(name, (start, end), item[0], span)
+            return None
         for name, start, end in names:
             self.scope.bind(name, tir.Var(name, span=(start, end)))
-        if isinstance(found, Sequence) and len(found.items) == len(names):
-            for (name, start, end), item in zip(names, found.items, strict=True):
-                form = item[0]
-                if not (isinstance(form, Form) and (not form.args or form.head == "T.var")):
-                    return self.opaque(*span)
-                self._declare_variable(name, (start, end), form, span)
-            return None
         return self.opaque(*span)
 
     def _remap(self, names: list[Entry], form: Form, span: Span) -> Part:
@@ -457,6 +454,11 @@ class PrimStatements(Expressions):
         for var, low, high in reversed(loops):
             body = tir.For(var, low, high, kind, body, attrs, span)
         return body
+
+
+def _declares(value: Any) -> bool:
+    """Whether a value on the right says no more than a type: `T.int32()`, `T.var("int64")`."""
+    return isinstance(value, Form) and (not value.args or value.head == "T.var")
 
 
 def _type_or(value: tir.PrimExpr, default: DataType) -> DataType:

@@ -120,6 +120,13 @@ class Scope:
             self.shapes[name] = found
         return found
 
+    def declare_shape_var(self, name: str, span: Span | None, dtype: DataType) -> tir.Var:
+        """The shape variable of that name, whose type is said only now if the signature has used it before."""
+        found = self.shape_var(name, span, dtype)
+        if found.dtype != dtype:
+            object.__setattr__(found, "dtype", dtype)
+        return found
+
     def new_shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
         """A new shape variable, whatever the name meant before."""
         self._log.append((self.shapes, name, self.shapes.get(name, _ABSENT)))

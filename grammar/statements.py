@@ -377,9 +377,7 @@ class Statements(PrimStatements):
                     declared = dtype(head[2:])
                 except ValueError:
                     return False
-                found = self.scope.shape_var(name, where, declared)
-                if found.dtype != declared:  # the signature has used it before
-                    object.__setattr__(found, "dtype", declared)
+                self.scope.declare_shape_var(name, where, declared)
                 return True
             case Form(head="T.var" | "T.Var"):
                 self.scope.shape_var(name, where)
