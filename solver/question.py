@@ -22,7 +22,7 @@ _FUEL_PER_NODE, _FUEL_LIMIT = 40, 1_500_000
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
 _SMT_DEGREE = 40
-_SMT_SECONDS = 1.2
+_SMT_SECONDS = 0.9
 _PORTFOLIO = (
     ("normalized", 300_000),
     ("purified", 400_000),
