@@ -20,7 +20,7 @@ def _pipeline(*names: str) -> Pass:
     return tvm.transform.Sequential([getattr(transform, name)() for name in names])  # type: ignore[no-any-return]
 
 
-def _default_build(module: Module) -> Module:
+def default_build(module: Module) -> Module:
     with tvm.target.Target("llvm"):
         return relax.get_pipeline("default_build")(module)
 
@@ -72,9 +72,9 @@ PASSES: dict[str, tuple[str, Pass]] = {
     "sorting scheduled for a GPU": ("experts", _scheduled),
     "devices resolved": ("devices", _pipeline("RealizeVDevice")),
     "dataflow found": ("long_function", _pipeline("ConvertToDataflow")),
-    "recursion lowered": ("recursion", _default_build),
-    "casts lowered": ("match_cast", _default_build),
-    "packed calls lowered": ("packed", _default_build),
+    "recursion lowered": ("recursion", default_build),
+    "casts lowered": ("match_cast", default_build),
+    "packed calls lowered": ("packed", default_build),
 }
 
 

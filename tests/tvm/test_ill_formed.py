@@ -1,0 +1,42 @@
+"""Modules that TVM 0.27's own passes break, with nothing said: found, named, and nothing else reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tvm.relax import transform
+
+from rlx.checker.check import check_text
+
+from . import constructs, models
+from .networks.layers import Module
+from .passes import default_build
+
+
+def errors(module: Module) -> Counter[tuple[str, str]]:
+    """How often each code and message was reported as an error."""
+    report = check_text(str(module.script()))
+    return Counter((d.code, d.message) for d in report.diagnostics if d.severity == "error")
+
+
+def test_storage_shared_by_two_branches() -> None:
+    """StaticPlanBlockMemory lets one branch of an if use the storage that the other one allocates."""
+    message = "'storage1' is used outside of the scope it is bound in"
+    assert errors(default_build(constructs.build("if_else"))) == {("WF03-scope", message): 1}
+
+
+def test_a_closure_lifted_out_of_its_variables() -> None:
+    """LambdaLift leaves uses of a closure that the lifted function does not get."""
+    message = "'scale_1' is not defined"
+    assert errors(transform.LambdaLift()(constructs.build("closures"))) == {
+        ("WF02-undefined", message): 3
+    }
+
+
+def test_effects_in_a_dataflow_block() -> None:
+    """LazyTransformParams asks for parameters, with effects, inside a dataflow block."""
+    lifted = transform.LiftTransformParams()(models.MODELS["encoder_decoder"]())
+    found = errors(transform.LazyTransformParams()(lifted))
+    assert {code for code, _ in found} == {"D14-impure", "WF02-undefined"}
+    message = "a call of 'get_item' may have effects, which are not allowed in a dataflow block"
+    assert found["D14-impure", message] > 40
