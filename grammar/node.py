@@ -51,11 +51,31 @@ class Node(metaclass=NodeMeta):
         raise AttributeError(f"{type(self).__name__} is frozen: cannot delete {name!r}")
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f}={v!r}" for f, v in fields(self) if f != "span" and v is not None)
-        return f"{type(self).__name__}({shown})"
+        return _shown(self, _DEPTH)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), tuple(v for _, v in fields(self))
+
+
+_DEPTH = 6
+"""How deep a representation goes: nodes may be nested deeper than Python can recurse."""
+
+
+def _shown(value: object, depth: int) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(_shown(v, depth) for v in value)}{',' * (len(value) == 1)})"
+    if not isinstance(value, Node):
+        return repr(value)
+    if type(value).__repr__ is not Node.__repr__:
+        return repr(value)
+    if not depth:
+        return f"{type(value).__name__}(…)"
+    shown = ", ".join(
+        f"{name}={_shown(part, depth - 1)}"
+        for name, part in fields(value)
+        if name != "span" and part is not None
+    )
+    return f"{type(value).__name__}({shown})"
 
 
 def fields(node: Node) -> Iterator[tuple[str, Any]]:

@@ -289,6 +289,8 @@ class Parser(Statements):
         name = getattr(signature, "name", None)
         if name is None:
             return
+        if signature.kind == "prim_func":
+            self.error(f"the head of the PrimFunc {name!r} can't be read", signature.name_span)
         if signature.var is None:
             self.holes.add(self.scope.global_var(name, signature.name_span))
         else:
@@ -398,6 +400,8 @@ class _Reader:
         parser.scope.global_names = parser.scope.global_names | names
         try:
             value, end = parser.read_definition(start)
+            if value is None and not any(d.severity == "error" for d in parser.diagnostics):
+                parser.error("this definition can't be read", (start, end))
         finally:
             self.diagnostics.extend(parser.diagnostics)
             self.holes.update(parser.holes)

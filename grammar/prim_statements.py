@@ -190,13 +190,15 @@ class PrimStatements(Expressions):
         self.note("this part of a PrimFunc is not understood; it is kept as text", (start, end))
         return tir.OpaqueStmt(text, (start, end))
 
-    def prim_body(self, statements: list[Any]) -> tir.Stmt:
+    def prim_body(self, statements: list[Any], in_block: bool = False) -> tir.Stmt:
         """Statements as one; what describes a block is dropped outside of one."""
         found: list[tir.Stmt] = []
         for item in statements:
             for part in item if isinstance(item, list) else [item]:
                 if isinstance(part, tir.Stmt):
                     found.append(part)
+                elif isinstance(part, Part) and part.kind == "alloc" and not in_block:
+                    found.append(part.value)
         return found[0] if len(found) == 1 else tir.SeqStmt(tuple(found))
 
     def prim_assign(
@@ -258,7 +260,7 @@ class PrimStatements(Expressions):
         buffer = self.buffer(name, form, where)
         self.scope.bind(name, buffer)
         if form.head in ALLOCATIONS and self.scope.frame.kind == "block":
-            return Part("alloc", buffer)
+            return Part("alloc", tir.AllocBuffer(buffer, form.head[2:], span))
         return tir.AllocBuffer(buffer, form.head[2:], span)
 
     def _axis(self, name: str, where: Span, kind: str, args: list[Entry], span: Span) -> Part:
@@ -391,7 +393,7 @@ class PrimStatements(Expressions):
                 case "axis":
                     axes.extend(item.value)
                 case "alloc":
-                    buffers.append(item.value)
+                    buffers.append(item.value.buffer)
                 case "attrs" if isinstance(item.value, dict):
                     attrs.update(item.value)
                 case _:
@@ -404,7 +406,7 @@ class PrimStatements(Expressions):
             found.get("where"),
             tuple(buffers),
             found.get("init"),
-            self.prim_body(statements),
+            self.prim_body(statements, in_block=True),
             attrs,
             span,
         )

@@ -367,7 +367,11 @@ class Statements(PrimStatements):
     def do_declare(self, c: list[Entry]) -> Any:
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.opaque(c[0][1], c[-1][2])
-        raise Rejected("expected a value: `name: annotation = value`", c[0][1], c[-1][2])
+        # TVM prints a variable that nothing binds like this in front of its first use.
+        name, start, end = c[0]
+        info = self.coerce.info(c[2])
+        self.scope.bind(name, self._new_var(name, info, (c[2][1], c[2][2]), (start, end)))
+        return None
 
     def _is_declaration(self, name: str, where: Span, value: Any) -> bool:
         """`n = T.int64()`, `cls = Module`: a name is declared, nothing is bound."""

@@ -270,6 +270,8 @@ def _data(actions: Expressions, entry: Entry) -> tuple[object, DataType]:
             return actions.coerce.integer(entry), INT32
         case float():
             return value, FLOAT32
+        case "inf" | "-inf" | "nan":  # TVM's spelling of what Python has no literal for
+            return float(value), FLOAT32
         case Sequence(items=items):
             parts = [_data(actions, item) for item in items]
             kinds = [kind for _, kind in parts]
