@@ -433,15 +433,10 @@ def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
     if isinstance(value, Sequence):
         return actions.coerce.expr(entry)
     found = actions.coerce.expr(entry)
-    if isinstance(found, (ast.Tuple, ast.Var)) and not _is_tensor(found):
+    annotation = found.struct_info_annotation if isinstance(found, ast.Var) else None
+    if isinstance(found, ast.Tuple) or isinstance(annotation, ast.TupleStructInfo):
         return found
     return ast.Tuple((found,), ((start, end),), (start, end))
-
-
-def _is_tensor(value: ast.Expr) -> bool:
-    return isinstance(value, ast.Var) and isinstance(
-        value.struct_info_annotation, ast.TensorStructInfo
-    )
 
 
 def _is_prototype(actions: Expressions, a: Arguments) -> bool:

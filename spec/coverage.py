@@ -78,7 +78,9 @@ def gate(coverage: Coverage) -> list[str]:
     least = json.loads(RATCHET.read_text(encoding="utf-8"))
     for kind, count in coverage.counts().items():
         if count < least[kind]:
-            found.append(f"{count} {kind} are covered, {least[kind]} were: the number may only grow")
+            found.append(
+                f"{count} {kind} are covered, {least[kind]} were: the number may only grow"
+            )
         elif count > least[kind]:
             found.append(f"{count} {kind} are covered: write that into {RATCHET.name}")
     return found

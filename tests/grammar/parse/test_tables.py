@@ -58,7 +58,7 @@ def test_lark_reads_the_same_language(text: str, accepted: bool) -> None:
     class Ours(LarkLexer):
         def __init__(self, _: object) -> None: ...
 
-        def lex(self, state: object, parser_state: object = None) -> Iterator[Token]:  # type: ignore[override]
+        def lex(self, state: object, parser_state: object = None) -> Iterator[Token]:
             for kind, value, _, _ in Lexer(text, 0, len(text), lambda *_: None):
                 if kind != "END":
                     yield Token(names.get(kind, kind), value)
@@ -88,6 +88,6 @@ def test_lark_reads_the_same_language(text: str, accepted: bool) -> None:
 
     owner = Owner()
     actions = [(lambda c: None) if name else None for _, _, name in tables().productions]
-    run("whole_definition", Lexer(text, 0, len(text), lambda *_: None), actions, owner)  # type: ignore[arg-type]
+    run("whole_definition", Lexer(text, 0, len(text), lambda *_: None), actions, owner)
     assert theirs is accepted
     assert owner.failed is not accepted

@@ -1,0 +1,106 @@
+"""Laws of normalising, on random nested programs whose meaning a small evaluator gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlx.checker.normal_form import normal_form
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast
+from rlx.grammar.dtype import dtype
+from rlx.grammar.equal import structural_equal
+
+X = ast.Var("x")
+OPS = [ast.op(f"relax.{name}") for name in ("exp", "sin", "add")]
+
+
+def _constant(value: int) -> ast.Expr:
+    return ast.Constant(ast.Literal(value, dtype("int32"), ()))
+
+
+def _sequence(items: list[ast.Expr], dataflow: bool) -> ast.Expr:
+    """Bindings of these expressions, leading to a tuple of the variables."""
+    variables = [ast.Var(f"v{at}") for at in range(len(items))]
+    bindings = tuple(ast.VarBinding(v, e) for v, e in zip(variables, items, strict=True))
+    block = ast.DataflowBlock(bindings) if dataflow else ast.BindingBlock(bindings)
+    return ast.SeqExpr((ast.BindingBlock(()), block), ast.Tuple(tuple(variables)))
+
+
+def _extend(inner: st.SearchStrategy[ast.Expr]) -> st.SearchStrategy[ast.Expr]:
+    some = st.lists(inner, min_size=1, max_size=3)
+    return st.one_of(
+        st.builds(lambda op, args: ast.Call(op, tuple(args)), st.sampled_from(OPS), some),
+        st.builds(lambda fields: ast.Tuple(tuple(fields)), some),
+        st.builds(lambda fields: ast.TupleGetItem(ast.Tuple(tuple(fields)), 0), some),
+        st.builds(lambda items: _sequence(items, False), some),
+        st.builds(ast.If, inner, inner, inner),
+    )
+
+
+EXPRESSIONS = st.recursive(
+    st.one_of(st.just(X), st.integers(0, 9).map(_constant)), _extend, max_leaves=12
+)
+
+
+def _module(body: ast.Expr) -> ast.IRModule:
+    return ast.IRModule({ast.GlobalVar("main"): ast.Function((X,), body)})
+
+
+def _body(module: ast.IRModule) -> ast.Expr:
+    (function,) = module.functions.values()
+    assert isinstance(function, ast.Function)
+    return function.body
+
+
+def _run(expr: ast.Expr, scope: Mapping[ast.Var, Any], calls: list[str]) -> Any:
+    """The value of an expression; every call leaves its name in ``calls``."""
+    match expr:
+        case ast.Var():
+            return scope[expr]
+        case ast.Constant(data=data):
+            return data.value
+        case ast.Tuple(fields=fields):
+            return tuple(_run(field, scope, calls) for field in fields)
+        case ast.TupleGetItem(tuple_value=inner, index=index):
+            return _run(inner, scope, calls)[index]
+        case ast.Call(op=ast.Op(op_name=name), args=args):
+            given = tuple(_run(arg, scope, calls) for arg in args)
+            calls.append(name)
+            return (name, given)
+        case ast.If(cond=cond, true_branch=then, false_branch=otherwise):
+            chosen = then if _run(cond, scope, calls) else otherwise
+            return _run(chosen, scope, calls)
+        case ast.SeqExpr(blocks=blocks, body=body):
+            inside = dict(scope)
+            for block in blocks:
+                for binding in block.bindings:
+                    assert isinstance(binding, ast.VarBinding)
+                    inside[binding.var] = _run(binding.value, inside, calls)
+            return _run(body, inside, calls)
+    raise AssertionError(expr)
+
+
+@given(EXPRESSIONS)
+def test_the_result_is_normal_and_normalising_it_changes_nothing(body: ast.Expr) -> None:
+    made = normalize(_module(body))
+    assert normal_form(made) == []
+    assert normalize(made) is made
+
+
+@given(EXPRESSIONS)
+def test_meaning_and_order_of_calls_are_kept(body: ast.Expr) -> None:
+    before: list[str] = []
+    after: list[str] = []
+    scope = {X: 0}
+    made = _body(normalize(_module(body)))
+    assert _run(body, scope, before) == _run(made, scope, after)
+    assert before == after
+
+
+@given(EXPRESSIONS)
+def test_normalising_is_deterministic(body: ast.Expr) -> None:
+    assert structural_equal(normalize(_module(body)), normalize(_module(body)))

@@ -1,0 +1,212 @@
+"""Each rule of well-formedness: programs that it lets through, and one for each way to break it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.checker.well_formed import well_formed
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import FLOAT32, INT64, dtype
+from rlx.grammar.parser import parse
+from rlx.grammar.tir import IntImm
+
+X = 'x: R.Tensor((n, 4), "float32")'
+DEVICES = (
+    "@I.ir_module\nclass M:\n"
+    '    I.module_global_infos({"vdevice": [I.vdevice("llvm"), I.vdevice({"kind": "cuda"}, 1, "global")]})\n'
+)
+
+
+def function(signature: str, body: str, result: str = "", head: str = "@R.function") -> str:
+    lines = "\n    ".join(body.splitlines())
+    return f"{head}\ndef main({signature}){result}:\n    {lines}\n"
+
+
+def module(*functions: str, head: str = "@I.ir_module\nclass M:\n") -> str:
+    inside = "\n".join(functions).splitlines()
+    return head + "".join(f"    {line}\n" for line in inside)
+
+
+def codes(text: str) -> list[str]:
+    parsed = parse(text)
+    assert not parsed.diagnostics, parsed.diagnostics[0].message
+    return [d.code for m in parsed.modules for d in well_formed(m, parsed.holes)]
+
+
+FLOW = "with R.dataflow():\n    a = R.exp(x)\n    b = R.exp(a)\n    R.output(b)\n"
+GO = (
+    '@R.function\ndef go(x: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 4), "float32"):\n'
+    "    y = cls.main(x)\n    return y\n"
+)
+
+GOOD = {
+    "dataflow": function(X, FLOW + "return b"),
+    "branch": function(
+        X + ', c: R.Tensor((), "bool")', "if c:\n    y = R.exp(x)\nelse:\n    y = x\nreturn y"
+    ),
+    "local recursion": function(
+        X,
+        "@R.function\ndef f(y: R.Any) -> R.Any:\n    z = f(y)\n    return z\nw = f(x)\nreturn w",
+    ),
+    "outer shape variables": function(
+        X,
+        'y = R.zeros(R.shape([n + 1, 4]), "float32")\n'
+        '@R.function\ndef f(z: R.Tensor((n, k), "float32")) -> R.Tensor((n, k), "float32"):\n'
+        "    return z\nreturn y",
+    ),
+    "cast binds": function(
+        "x: R.Any", 'y = R.match_cast(x, R.Tensor((m, m * 2), "int8"))\nreturn y'
+    ),
+    "signature in any order": function(
+        "x: R.Tensor((n * m,)), y: R.Tensor((m, n))", "return x", " -> R.Tensor((n * m,))"
+    ),
+    "devices": module(
+        function('x: R.Tensor((4,), "int8", vdevice="cuda:1")', "return x"), head=DEVICES
+    ),
+    "scalars": function('p: T.int64, q: R.Prim("bool"), r: R.Prim(value=n)', "return p"),
+    "types": function('x: R.Tensor((4,), "float8_e4m3fn"), y: R.Tensor((), "uint2")', "return x"),
+    "operator form": function(
+        "x: R.Tensor, f: R.Callable",
+        "y = R.call_dps_packed('g', (x,), out_sinfo=R.Tensor((4,), 'int8'))\nreturn y",
+    ),
+    "global symbol": function(X, 'R.func_attr({"global_symbol": "main"})\nreturn x'),
+    "forced purity": function(X, 'R.func_attr({"relax.force_pure": True})\nreturn x'),
+    "no functions": "@I.ir_module\nclass M:\n    pass\n",
+}
+
+BAD = {
+    "WF01-escape": function(X, FLOW + "return a"),
+    "WF02-undefined": function(X, "y = R.exp(z)\nreturn y"),
+    "WF02-self": function(X, "y = R.exp(y)\nreturn y"),
+    "WF02-global": module(function(X, "y = cls.other(x)\nreturn y")),
+    "WF03-before": function(X, "y = R.exp(z)\nz = R.exp(x)\nreturn y"),
+    "WF03-scope": function(
+        X + ', c: R.Tensor((), "bool")',
+        "if c:\n    a = R.exp(x)\n    y = a\nelse:\n    y = x\nz = R.exp(a)\nreturn z",
+    ),
+    "WF04-unbound": function("x: R.Tensor", "return x", " -> R.Tensor((n,))"),
+    "WF05-unbound": function("x: R.Tensor", "s = R.shape([n * 2])\nreturn s"),
+    "WF06-unbound": function("x: R.Tensor((n * 2,))", "return x"),
+    "WF07-if": function(
+        X + ', c: R.Tensor((), "bool")',
+        "with R.dataflow():\n    if c:\n        y = x\n    else:\n        y = x\n    R.output(y)\nreturn y",
+    ),
+    "WF07-recursion": module(
+        function(
+            X, "with R.dataflow():\n    y = cls.go(x)\n    R.output(y)\nreturn y", " -> R.Any"
+        ),
+        GO,
+    ),
+    "WF07-possible": module(
+        function(
+            "x: R.Any, f: R.Callable((R.Any,), R.Any)",
+            "with R.dataflow():\n    y = f(x)\n    R.output(y)\nreturn y",
+            " -> R.Any",
+        ),
+        "@R.function\ndef give(x: R.Any):\n    t = (cls.main, x)\n    return t\n",
+    ),
+    "WF08-annotation": module(function(X, "y = cls.main(x)\nreturn y")),
+    "WF09-value": function(X, "t = (R.nn.relu, x)\nreturn t"),
+    "WF10-rank": function('x: R.Tensor((4,), "int8", ndim=2)', "return x"),
+    "WF11-capture": function(
+        X,
+        "with R.dataflow():\n    a = R.exp(x)\n    @R.function\n    def f(y: R.Tensor):\n"
+        "        z = R.add(y, a)\n        return z\n    b = f(x)\n    R.output(b)\nreturn b",
+    ),
+    "WF12-entry": function(X, "return x", head="@R.function(private=True)"),
+    "WF13-name": function(X, 'R.func_attr({"global_symbol": "other"})\nreturn x'),
+    "WF14-variable": function("x: R.Tensor, s: R.Shape", "y: R.Tensor(q) = x\nreturn y"),
+    "WF14-unbound": function("x: R.Tensor", "y: R.Tensor((k,)) = x\nreturn y"),
+    "WF14-rank": function("x: R.Any", "y = R.match_cast(x, R.Tensor((4,), ndim=2))\nreturn y"),
+    "WF15-unbound": function("x: R.Any", "y: R.Shape([k]) = x\nreturn y"),
+    "WF15-rank": function("x: R.Any", "y = R.match_cast(x, R.Shape([4], ndim=2))\nreturn y"),
+    "WF16-unbound": function("x: R.Any", "y: R.Prim(value=k) = x\nreturn y"),
+    "WF18-lanes": function("x: R.Any", "y = R.prim_value(T.Cast('int32x4', 4))\nreturn y"),
+    "WF19-dtype": function('x: R.Prim("handle")', "return x"),
+    "WF20-lanes": function('x: R.Tensor((4,), "int8x4")', "return x"),
+    "WF20-bits": function('x: R.Tensor((4,), "float24")', "return x"),
+    "WF21-pure": function(
+        X, 'R.func_attr({"relax.force_pure": True})\nreturn x', head="@R.function(pure=False)"
+    ),
+    "WF22-dtype": function('x: R.Prim("int32", T.int64(4))', "return x"),
+    "WF24-vdevice": module(
+        function('x: R.Tensor((4,), "int8", vdevice="cuda:2")', "return x"), head=DEVICES
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_well_formed(name: str) -> None:
+    assert codes(GOOD[name]) == []
+
+
+@pytest.mark.parametrize("code", BAD)
+def test_one_mistake_one_report(code: str) -> None:
+    assert codes(BAD[code]) == [code]
+
+
+@pytest.mark.parametrize("code", BAD)
+def test_nothing_more_is_said_by_the_whole_check(code: str) -> None:
+    """Derivation does not report again what well-formedness reported."""
+    found = [d for d in check_text(BAD[code]).diagnostics if d.severity == "error"]
+    assert len(found) <= 1, [f"{d.code}: {d.message}" for d in found]
+
+
+@pytest.mark.parametrize("code", BAD)
+def test_the_place_is_inside_of_the_text(code: str) -> None:
+    for found in check_text(BAD[code]).diagnostics:
+        assert found.span is not None and 0 <= found.span[0] <= found.span[1] <= len(BAD[code])
+
+
+def _module(params: tuple[ast.Var, ...], body: ast.Expr) -> ast.IRModule:
+    made = ast.Function(params, body, attrs={"global_symbol": "main"})
+    return ast.IRModule({ast.GlobalVar("main"): made})
+
+
+def _bind(var: ast.Var, value: ast.Expr) -> ast.BindingBlock:
+    return ast.BindingBlock((ast.VarBinding(var, value),))
+
+
+ONE = ast.Constant(ast.Literal(1, dtype("int32"), ()))
+
+
+def _built() -> dict[str, ast.IRModule]:
+    x, flow, y = ast.Var("x"), ast.DataflowVar("flow"), ast.Var("y")
+    both = ast.FuncStructInfo((), ast.ObjectStructInfo(), True, "default")
+    wrong = ast.TensorStructInfo(ast.Constant(ast.Literal(4, INT64, ())), FLOAT32, 1)
+    given = ast.Call(ast.op("relax.call_tir"), (ast.ExternFunc("f"), y), (ast.ObjectStructInfo(),))
+    return {
+        "WF01-bind": _module((), ast.SeqExpr((_bind(flow, ONE),), ONE)),
+        "WF02-twice": _module((x,), ast.SeqExpr((_bind(y, x), _bind(y, ONE)), y)),
+        "WF02-self": _module((), ast.SeqExpr((_bind(y, ast.Tuple((y,))),), y)),
+        "WF14-expression": _module((ast.Var("t", wrong),), ONE),
+        "WF17-both": _module((ast.Var("f", both),), ONE),
+        "WF18-lanes": _module(
+            (ast.Var("p", ast.PrimStructInfo(dtype("int32"), IntImm(1, dtype("int32")))),),
+            ast.PrimValue(tir.Cast(dtype("int32x4"), tir.IntImm(1))),
+        ),
+        "WF05-unbound": _module((), ast.PrimValue(tir.Add(tir.Var("k"), tir.IntImm(1)))),
+        "WF23-form": _module((), ast.SeqExpr((_bind(y, ONE), _bind(ast.Var("z"), given)), y)),
+    }
+
+
+@pytest.mark.parametrize("code", list(_built()))
+def test_programs_that_no_text_spells(code: str) -> None:
+    assert [d.code for d in well_formed(_built()[code])] == [code]
+
+
+def test_a_similar_name_is_suggested() -> None:
+    (found,) = (
+        d
+        for d in check_text(
+            function(X, "hidden = R.exp(x)\ny = R.exp(hiden)\nreturn y")
+        ).diagnostics
+    )
+    assert found.help == "did you mean 'hidden'?"
+
+
+def test_definition_sites_are_shown() -> None:
+    (found,) = check_text(BAD["WF01-escape"]).diagnostics
+    (label,) = found.related
+    assert BAD["WF01-escape"][slice(*label.span)] == "a"
