@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import DataType
@@ -10,6 +12,7 @@ from rlx.grammar.printer_info import device_text, elided
 from rlx.grammar.printer_prim import in_shape
 
 _PRIM = in_shape({})
+_TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
 
 
 def show(node: Node) -> str:
@@ -26,7 +29,7 @@ def show(node: Node) -> str:
         case StructInfo():
             return _info(node)
         case tir.PrimExpr():
-            return elided(_PRIM.text(node))
+            return elided(_dim(node))
         case DataType():
             return str(node)
         case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
@@ -38,8 +41,13 @@ def show(node: Node) -> str:
     return elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
 
 
+def _dim(value: tir.PrimExpr) -> str:
+    """A dimension; the width of its literals does not matter to a reader."""
+    return _TYPED_INTEGER.sub(r"\1", _PRIM.text(value))
+
+
 def _dims(values: tuple[tir.PrimExpr, ...]) -> str:
-    shown = [elided(_PRIM.text(v)) for v in values]
+    shown = [elided(_dim(v)) for v in values]
     return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
 
 
