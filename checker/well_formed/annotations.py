@@ -38,8 +38,9 @@ def check_annotation(
     for var in free_shape_vars(state, info):
         if var not in state.shape_vars and var not in may_bind:
             _unbound(state, info, var, use)
-    if type(info) is ast.TensorStructInfo and isinstance(info.shape, ast.Var):
-        shape_variable_in_scope(state, info.shape, use)
+    if type(info) is not ast.ShapeStructInfo and type(info) is not ast.PrimStructInfo:
+        for name in _named_shapes(info):
+            shape_variable_in_scope(state, name, use)
 
 
 def free_shape_vars(state: State, info: ast.StructInfo) -> tuple[tir.Var, ...]:
@@ -64,6 +65,18 @@ def _free(info: ast.StructInfo) -> list[tir.Var]:
         case ast.FuncStructInfo(params=params, ret=ret, binders=binders):
             inside = [*(params or ()), ret]
             return [var for part in inside for var in _free(part) if var not in binders]
+    return []
+
+
+def _named_shapes(info: ast.StructInfo) -> list[ast.Var]:
+    """The variables that stand for the shape of a tensor, in an annotation and what is inside of it."""
+    match info:
+        case ast.TensorStructInfo(shape=ast.Var() as shape):
+            return [shape]
+        case ast.TupleStructInfo(fields=fields):
+            return [var for field in fields for var in _named_shapes(field)]
+        case ast.FuncStructInfo(params=params, ret=ret):
+            return [var for part in (*(params or ()), ret) for var in _named_shapes(part)]
     return []
 
 

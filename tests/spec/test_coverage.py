@@ -1,0 +1,101 @@
+"""The coverage of rules: what a test run counts, and when the gate shuts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.spec import rules
+from rlx.spec.coverage import RATCHET, Coverage, gate, table
+
+PREMISES = [code for rule in rules().values() for code in rule.premises]
+FULL = {"rules": len(rules()), "premises": len(PREMISES)}
+
+
+def _coverage(without: str = "") -> Coverage:
+    """Everything once, but one rule or premise."""
+    return Coverage(
+        {name: 1 for name in rules() if name != without},
+        {code: 1 for code in PREMISES if code != without},
+    )
+
+
+def test_the_ratchet_holds_all_there_is() -> None:
+    assert json.loads(RATCHET.read_text(encoding="utf-8")) == FULL
+
+
+def test_the_gate_is_open_when_all_is_covered() -> None:
+    assert _coverage().counts() == FULL
+    assert gate(_coverage()) == []
+
+
+@pytest.mark.parametrize(
+    ("without", "kind", "problem"),
+    [
+        ("WF05", "rules", "no test applies WF05"),
+        ("WF05-unbound", "premises", "no test makes WF05-unbound fail"),
+    ],
+)
+def test_the_gate_names_what_is_left_out(without: str, kind: str, problem: str) -> None:
+    first, second = gate(_coverage(without))
+    assert first == problem
+    assert second == (
+        f"{FULL[kind] - 1} {kind} are covered, {FULL[kind]} were: the number may only grow"
+    )
+
+
+def test_the_gate_asks_for_a_higher_ratchet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    low = tmp_path / "ratchet.json"
+    low.write_text(json.dumps({**FULL, "rules": 1}))
+    monkeypatch.setattr("rlx.spec.coverage.RATCHET", low)
+    assert gate(_coverage()) == [f"{FULL['rules']} rules are covered: write that into ratchet.json"]
+
+
+def test_the_table_counts_by_rule() -> None:
+    lines = table(Coverage({"WF05": 3}, {"WF05-unbound": 2})).splitlines()
+    (row,) = (line for line in lines if line.startswith("WF05 "))
+    assert row.split() == ["WF05", "3", "unbound", "2"]
+    assert lines[-1] == (
+        f"1 of {FULL['rules']} rules applied, 1 of {FULL['premises']} premises failed in some test"
+    )
+
+
+TEST = """
+from rlx.checker.check import check_text
+
+def test_one():
+    text = "@R.function\\ndef main(x: R.Tensor):\\n    s = R.shape([k])\\n    return s\\n"
+    assert [d.code for d in check_text(text).diagnostics] == ["WF05-unbound"]
+
+def test_two():
+    assert check_text("@R.function\\ndef main(x: R.Any):\\n    return x\\n").diagnostics == ()
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_counts_and_the_gate_shuts_it(tmp_path: Path, workers: str) -> None:
+    (tmp_path / "test_it.py").write_text(TEST)
+    options = ["-q", "-p", "rlx.spec.plugin", "--rules-gate", "-n", workers]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tmp_path / "test_it.py")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert "2 passed" in run.stdout
+    assert "no test makes WF01-escape fail" in run.stdout
+    assert "no test makes WF05-unbound fail" not in run.stdout
+    found = Coverage.read(tmp_path / "build" / "rule-coverage.json")
+    assert found.failed == {"WF05-unbound": 1}
+    assert found.applied["WF05"] == 1
