@@ -22,12 +22,21 @@ def _constant(value: int) -> ast.Expr:
     return ast.Constant(ast.Literal(value, dtype("int32"), ()))
 
 
-def _sequence(items: list[ast.Expr], dataflow: bool) -> ast.Expr:
-    """Bindings of these expressions, leading to a tuple of the variables."""
+def _binding(var: ast.Var, value: ast.Expr, cast: bool) -> ast.Binding:
+    return ast.MatchCast(var, value, ast.ObjectStructInfo()) if cast else ast.VarBinding(var, value)
+
+
+def _sequence(items: list[ast.Expr], kinds: list[tuple[bool, bool]]) -> ast.Expr:
+    """Bindings of these expressions, each in a block of its own, leading to a tuple of the variables.
+
+    A pair of ``kinds`` says of one expression whether its block is a dataflow block, and whether it is cast.
+    """
     variables = [ast.Var(f"v{at}") for at in range(len(items))]
-    bindings = tuple(ast.VarBinding(v, e) for v, e in zip(variables, items, strict=True))
-    block = ast.DataflowBlock(bindings) if dataflow else ast.BindingBlock(bindings)
-    return ast.SeqExpr((ast.BindingBlock(()), block), ast.Tuple(tuple(variables)))
+    blocks: list[ast.BindingBlock] = [ast.BindingBlock(())]
+    for var, item, (dataflow, cast) in zip(variables, items, kinds, strict=False):
+        kind = ast.DataflowBlock if dataflow else ast.BindingBlock
+        blocks.append(kind((_binding(var, item, cast),)))
+    return ast.SeqExpr(tuple(blocks), ast.Tuple(tuple(variables)))
 
 
 def _extend(inner: st.SearchStrategy[ast.Expr]) -> st.SearchStrategy[ast.Expr]:
@@ -36,7 +45,11 @@ def _extend(inner: st.SearchStrategy[ast.Expr]) -> st.SearchStrategy[ast.Expr]:
         st.builds(lambda op, args: ast.Call(op, tuple(args)), st.sampled_from(OPS), some),
         st.builds(lambda fields: ast.Tuple(tuple(fields)), some),
         st.builds(lambda fields: ast.TupleGetItem(ast.Tuple(tuple(fields)), 0), some),
-        st.builds(lambda items: _sequence(items, False), some),
+        st.builds(
+            _sequence,
+            some,
+            st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=3),
+        ),
         st.builds(ast.If, inner, inner, inner),
     )
 
@@ -78,7 +91,8 @@ def _run(expr: ast.Expr, scope: Mapping[ast.Var, Any], calls: list[str]) -> Any:
             inside = dict(scope)
             for block in blocks:
                 for binding in block.bindings:
-                    assert isinstance(binding, ast.VarBinding)
+                    assert isinstance(binding, (ast.VarBinding, ast.MatchCast))
+                    assert binding.var is not None
                     inside[binding.var] = _run(binding.value, inside, calls)
             return _run(body, inside, calls)
     raise AssertionError(expr)
