@@ -6,7 +6,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from rlx.grammar import arithmetic, ast, tir
+from rlx.grammar import (
+    arithmetic,
+    ast,
+    tir,
+    words_call,  # noqa: F401 - these four register the forms they know
+    words_info,  # noqa: F401
+    words_tir,  # noqa: F401
+    words_value,  # noqa: F401
+)
 from rlx.grammar.coerce import BARE_INFOS, Coerce
 from rlx.grammar.lalr import Action, Entry, Rejected, tables
 from rlx.grammar.neutral import Form, Keyword, Name, Sequence, Slice, describe

@@ -10,14 +10,15 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from rlx.grammar import ast, tir
+from rlx.grammar.definitions import Definitions
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
 from rlx.grammar.expected import explain_unexpected
 from rlx.grammar.lalr import Action, Entry, Rejected, run
 from rlx.grammar.lexer import Lexer, Token
 from rlx.grammar.node import Node, Span
+from rlx.grammar.pieces import Defined, Open
 from rlx.grammar.regions import long_lines, metadata_text, regions
 from rlx.grammar.scope import Scope
-from rlx.grammar.statements import Defined, Open, Statements
 
 NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
 _ASSIGNED = re.compile(r"^\s*(?:([^=\n:(]{1,60})(?::|=(?!=))|(\w+)(?=[ \t]+\w))", re.MULTILINE)
@@ -138,7 +139,7 @@ def _piece(text: str, scope: dict[str, tir.Var] | None = None) -> tuple[Parser, 
     return parser, (None, 0, len(text)) if entry is None else entry
 
 
-class Parser(Statements):
+class Parser(Definitions):
     """Reads stretches of one text with one scope."""
 
     def __init__(self, text: str, scope: Scope, start: int, end: int) -> None:

@@ -14,7 +14,7 @@ from rlx.grammar.node import Span
 
 if TYPE_CHECKING:
     from rlx.grammar.ast import Var
-    from rlx.grammar.statements import Open, Signature
+    from rlx.grammar.pieces import Open, Signature
 
 LOOPS = {
     "range": "serial",
@@ -412,7 +412,7 @@ class PrimStatements(Expressions):
         )
 
     def prim_for_head(self, c: list[Entry]) -> Open:
-        from rlx.grammar.statements import Open
+        from rlx.grammar.pieces import Open
 
         form, span = c[3][0], (c[0][1], c[-1][2])
         names: list[Entry] = c[1][0]

@@ -1,0 +1,271 @@
+"""The actions of modules, functions and their decorators."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.control import Control
+from rlx.grammar.dtype import DataType
+from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.neutral import Form, Name
+from rlx.grammar.node import Span
+from rlx.grammar.pieces import Defined, Open, Return, Signature, sequence
+from rlx.grammar.scope import bind_callable
+
+_MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
+_FUNCTION_WORDS = {"R.function", "R.func", "R.macro"}
+_PRIM_WORDS = {"T.prim_func", "T.func"}
+_HEADER = re.compile(r"#\s*(from\s+\S+\s+import\b|import\s|Metadata omitted|fmt:|type:)")
+
+
+class Definitions(Control):
+    """Definition and statement actions; the state of a text being read."""
+
+    decorations: list[Entry]
+    comments: tuple[str, ...] = ()
+
+    # ------------------------------------------------------------ decorators
+
+    def do_decorator(self, c: list[Entry]) -> Entry:
+        value, start, end = c[1]
+        if isinstance(value, Form):
+            if value.args:
+                raise Rejected("a decorator has named arguments only", start, end)
+            for given in value.keywords.values():
+                self.plain_data(given, self.coerce.attr(given))
+        return c[1]
+
+    def do_decorators(self, c: list[Entry]) -> list[Entry]:
+        if len(c) == 1:
+            found: list[Entry] = [c[0][0]]
+        else:
+            found = c[0][0]
+            found.append(c[1][0])
+        self.decorations = found
+        self.comments = self._comments_above(c[0][1])
+        return found
+
+    def _comments_above(self, at: int) -> tuple[str, ...]:
+        """The comment lines directly above a definition, without the printed import header."""
+        found: list[str] = []
+        text = self.text
+        line = text.rfind("\n", 0, at)
+        while line > 0:
+            before = text.rfind("\n", 0, line)
+            shown = text[before + 1 : line].strip()
+            if not shown.startswith("#"):
+                break
+            if not _HEADER.match(shown):
+                found.append(shown)
+            line = before
+        return tuple(reversed(found))
+
+    def _decorated_with(self, words: set[str]) -> Form | None:
+        for entry in self.decorations:
+            value = entry[0]
+            if isinstance(value, Name) and value.text in words:
+                return Form(value.text, [], {})
+            if isinstance(value, Form) and value.head in words:
+                return value
+        return None
+
+    # ------------------------------------------------------------ modules
+
+    def do_class_head(self, c: list[Entry]) -> Open:
+        name = str(c[1][0]).rstrip("(")
+        if self._decorated_with(_MODULE_WORDS) is None:
+            raise Rejected("a class is read as a module only under @I.ir_module", c[0][1], c[1][2])
+        self.scope.modules.add(name)
+        span = (c[1][1], c[1][1] + len(name))
+        return Open((name, self.comments), len(self.scope.frames), span)
+
+    def do_class_def(self, c: list[Entry]) -> ast.IRModule:
+        name, comments = c[0][0].value
+        functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+        attrs: dict[str, object] = {}
+        infos: dict[str, tuple[object, ...]] = {}
+        for item in c[1][0]:
+            match item:
+                case Defined():
+                    self.add_function(functions, item)
+                case Form(head="I.module_attrs", args=[(dict() as given, _, _)]):
+                    attrs.update(given)
+                case Form(head="I.module_global_infos", args=[(dict() as given, _, _)]):
+                    infos.update({key: _as_tuple(value) for key, value in given.items()})
+        span = (c[0][1], c[-1][2])
+        return ast.IRModule(functions, attrs, infos, name, False, (), comments, span)
+
+    def add_function(
+        self, functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], item: Defined
+    ) -> None:
+        """Add a global function to a module under construction."""
+        name_span = item.function.name_span
+        variable = self.scope.global_var(item.name, name_span)
+        if variable in functions:
+            assert name_span is not None
+            self.error(
+                f"the module already has a function {item.name!r}",
+                name_span,
+                related=functions[variable].name_span,
+            )
+            return
+        functions[variable] = item.function
+
+    def do_decorated(self, c: list[Entry]) -> Any:
+        return c[1][0]
+
+    # ------------------------------------------------------------ functions
+
+    def do_def_open(self, c: list[Entry]) -> Open:
+        text, start, end = c[0]
+        name = text[3:].strip()
+        name_span = (end - len(name), end)
+        local = self.scope.frame.kind != "module"
+        if self._decorated_with(_FUNCTION_WORDS) is not None:
+            kind = "function"
+        elif self._decorated_with(_PRIM_WORDS) is not None:
+            kind = "prim_func"
+        else:
+            raise Rejected("expected @R.function or @T.prim_func above this function", start, end)
+        var = self._new_var(name, None, None, name_span) if local else None
+        signature = Signature(name, name_span, kind, var)
+        signature.decorations = self.decorations
+        if var is not None:
+            self.scope.bind(name, var)
+        opened = Open((signature, self.comments), len(self.scope.frames) + 1, name_span)
+        self.scope.open(kind)
+        return opened
+
+    def do_type_parameters(self, c: list[Entry]) -> None:
+        return None
+
+    def do_parameter(self, c: list[Entry]) -> Any:
+        name, start, end = c[0]
+        if self.scope.frame.kind == "prim_func":
+            return self.prim_parameter(c)
+        info = self.coerce.info(c[2])
+        var = ast.Var(name, info, (c[2][1], c[2][2]), (start, end))
+        self.scope.bind(name, var)
+        return var
+
+    def do_bare_parameter(self, c: list[Entry]) -> Any:
+        name, start, end = c[0]
+        if self.scope.frame.kind == "prim_func":
+            return self.prim_bare_parameter(c[0])
+        var = ast.Var(name, None, None, (start, end))
+        self.scope.bind(name, var)
+        return var
+
+    def do_parameters(self, c: list[Entry]) -> list[Any]:
+        if len(c) == 1:
+            return [c[0][0]]
+        items: list[Any] = c[0][0]
+        items.append(c[2][0])
+        return items
+
+    def do_def_head(self, c: list[Entry]) -> Open:
+        opened: Open = c[0][0]
+        signature: Signature = opened.value[0]
+        if isinstance(c[1][0], list):
+            signature.params = c[1][0]
+        if c[-3][0] == "->":
+            ret = c[-2]
+            signature.ret_span = (ret[1], ret[2])
+            signature.ret = (
+                self.coerce.info(ret) if signature.kind == "function" else self._prim_ret(ret)
+            )
+        if signature.kind == "function":
+            infos = [p.struct_info_annotation for p in signature.params]
+            bound = self.scope.bind_shapes(info for info in infos if info is not None)
+            self.scope.frame.attrs["shape_vars"] = bound
+            for info in (*infos, signature.ret):
+                if info is not None:
+                    bind_callable(info, self.scope.bound)
+        return opened
+
+    def _prim_ret(self, entry: Entry) -> DataType | None:
+        value = entry[0]
+        return None if value is None else self.coerce.data_type(entry)
+
+    def do_function_def(self, c: list[Entry]) -> Defined:
+        signature, comments = c[0][0].value
+        frame = self.scope.close()
+        start, end = c[0][1], c[-1][2]
+        if signature.kind == "prim_func":
+            function: Any = self.prim_func(signature, comments, frame.attrs, c[1][0], (start, end))
+        else:
+            function = self._function(signature, comments, frame.attrs, c[1][0], (start, end))
+        return Defined(signature.name, function, (start, end), signature.var)
+
+    def _function(
+        self,
+        signature: Signature,
+        comments: tuple[str, ...],
+        frame_attrs: dict[str, object],
+        statements: list[Any],
+        span: Span,
+    ) -> ast.Function:
+        shape_vars: Any = frame_attrs.pop("shape_vars", ())
+        attrs = dict(frame_attrs)
+        flags = self._flags(signature.decorations, _FUNCTION_WORDS)
+        if flags.pop("private", False):
+            attrs["private"] = True
+        elif signature.var is None:
+            attrs.setdefault("global_symbol", signature.name)
+        pure = flags.pop("pure", None)
+        body = self._body(signature, statements, span)
+        return ast.Function(
+            tuple(signature.params),
+            body,
+            signature.ret,
+            pure if isinstance(pure, bool) else None,
+            attrs,
+            shape_vars,
+            signature.ret_span,
+            signature.name_span,
+            comments,
+            span,
+        )
+
+    def _flags(self, decorations: list[Entry], words: set[str]) -> dict[str, object]:
+        """The keyword arguments of a function's decorator."""
+        flags: dict[str, object] = {}
+        for entry in decorations:
+            value = entry[0]
+            if isinstance(value, Form) and value.head in words:
+                flags.update({k: self.coerce.attr(v) for k, v in value.keywords.items()})
+        return flags
+
+    def _body(self, signature: Signature, statements: list[Any], span: Span) -> ast.SeqExpr:
+        for at, item in enumerate(statements):
+            if isinstance(item, Return):
+                for later in statements[at + 1 :]:
+                    if later is not None:
+                        where = getattr(later, "span", None) or item.span
+                        self.error("nothing after a return is reached", where)
+                        break
+                return sequence(statements[:at], item.value, item.span, span)
+        if not self.has_errors_in(span):
+            self.error(
+                f"the function {signature.name!r} has no return",
+                signature.name_span,
+                help="end it with `return` and a value",
+            )
+        hole = self.hole("_", signature.name_span)
+        return sequence(statements, hole, signature.name_span, span)
+
+    def do_local_function(self, c: list[Entry]) -> Any:
+        value = c[0][0]
+        if isinstance(value, ast.IRModule):
+            raise Rejected("a module can't stand inside a module", c[0][1], c[0][2])
+        if not isinstance(value, Defined) or value.var is None:
+            return value
+        if isinstance(value.function, tir.PrimFunc):
+            raise Rejected("a PrimFunc can't be defined inside a function", *value.span)
+        return ast.VarBinding(value.var, value.function, value.span, value.span)
+
+
+def _as_tuple(value: object) -> tuple[object, ...]:
+    return value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,166 @@
+"""The forms of calls that are more than an operator with its operands: packed functions, call_tir."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import VOID
+from rlx.grammar.lalr import Entry
+from rlx.grammar.neutral import Name, Sequence
+from rlx.grammar.node import Span
+from rlx.grammar.words import Arguments, form
+from rlx.grammar.words_info import dims, tensor_shape
+
+if TYPE_CHECKING:
+    from rlx.grammar.actions import Expressions
+
+
+def function_value(actions: Expressions, entry: Entry) -> ast.Expr:
+    """A function given to an operator: a name, or a string for a packed function."""
+    value, start, end = entry
+    if isinstance(value, str):
+        return ast.ExternFunc(value, None, (start, end))
+    return actions.coerce.expr(entry)
+
+
+def _spans(entries: list[Entry]) -> tuple[Span, ...]:
+    return tuple((entry[1], entry[2]) for entry in entries)
+
+
+@form("R.call_packed")
+def call_packed(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.call_packed("name", x, sinfo_args=R.Tensor(…))`: a call of the packed function itself."""
+    callee = function_value(actions, a.need(0, "func"))
+    infos, info_spans = a.type_arguments(actions.coerce)
+    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    rest = a.positional[1:]
+    args = tuple(actions.coerce.expr(entry) for entry in rest)
+    return ast.Call(callee, args, infos, attrs, _spans(rest), info_spans, a.span)
+
+
+@form("R.call_pure_packed", "R.call_inplace_packed")
+def call_pure_packed(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.call_pure_packed("name", x, sinfo_args=…)`: the packed function is the first argument."""
+    a.need(0, "func")
+    infos, info_spans = a.type_arguments(actions.coerce)
+    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    first, *rest = a.positional
+    args = (function_value(actions, first), *(actions.coerce.expr(entry) for entry in rest))
+    op = ast.op("relax." + a.head[2:])
+    return ast.Call(op, args, infos, attrs, _spans(a.positional), info_spans, a.span)
+
+
+@form(
+    "R.call_tir",
+    "R.call_tir_inplace",
+    "R.call_tir_with_grad",
+    "R.call_dps_packed",
+    "R.call_builtin_with_ctx",
+    "R.invoke_closure",
+    "R.invoke_pure_closure",
+    "R.vm.call_tir_dyn",
+)
+def call_with_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.call_tir(f, (x, y), out_sinfo=…, tir_vars=…)` and its relatives: one tuple holds the arguments."""
+    if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(actions, a):
+        return prototype_call_tir(actions, a)
+    callee, arguments = a.need(0, "gvar", "func", "closure"), a.need(1, "args")
+    positional = [callee, arguments]
+    infos, info_spans = a.type_arguments(actions.coerce)
+    if not infos and len(a.positional) > 2:
+        infos, info_spans = _out_infos(actions, a.positional[2])
+        if len(a.positional) > 3:
+            positional.append(a.positional[3])
+    elif len(a.positional) > 2:
+        positional.extend(a.positional[2:])
+    tir_vars = a.keywords.pop("tir_vars", None)
+    if tir_vars is not None and tir_vars[0] is not None:
+        positional.append(tir_vars)
+    args: list[ast.Expr] = [function_value(actions, callee)]
+    args.append(_argument_tuple(actions, arguments))
+    args.extend(actions.coerce.expr(entry) for entry in positional[2:])
+    if a.head[2:6] == "call" and a.head != "R.call_builtin_with_ctx" and len(infos) > 1:
+        whole = (info_spans[0][0], info_spans[-1][1])
+        infos, info_spans = (ast.TupleStructInfo(infos, whole),), (whole,)
+    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    op = ast.op("relax." + a.head[2:])
+    return ast.Call(op, tuple(args), infos, attrs, _spans(positional), info_spans, a.span)
+
+
+def _out_infos(
+    actions: Expressions, entry: Entry
+) -> tuple[tuple[ast.StructInfo, ...], tuple[Span, ...]]:
+    value = entry[0]
+    items = value.items if isinstance(value, Sequence) else [entry]
+    return tuple(actions.coerce.info(item) for item in items), _spans(items)
+
+
+def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
+    """The arguments as one tuple; a single tensor stands for a tuple of one, as TVM reads it."""
+    value, start, end = entry
+    if isinstance(value, Sequence):
+        return actions.coerce.expr(entry)
+    found = actions.coerce.expr(entry)
+    annotation = found.struct_info_annotation if isinstance(found, ast.Var) else None
+    if isinstance(found, ast.Tuple) or isinstance(annotation, ast.TupleStructInfo):
+        return found
+    return ast.Tuple((found,), ((start, end),), (start, end))
+
+
+def _is_prototype(actions: Expressions, a: Arguments) -> bool:
+    """Whether the output shape comes first, as in 2022."""
+    if len(a.positional) < 3 or a.keywords:
+        return False
+    first, second = a.positional[0][0], a.positional[1][0]
+    if isinstance(first, (Sequence, ast.ShapeExpr)):
+        return True
+    callee = isinstance(second, (str, ast.GlobalVar, Name, ast.ExternFunc))
+    return callee and isinstance(first, (ast.Var, ast.Call, ast.TupleGetItem))
+
+
+def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.call_tir((n, m), f, [x])` of 2022: the data type is that of the annotation, if there is one.
+
+    A function named by a string is a packed one.
+    """
+    out, callee, arguments = a.positional[:3]
+    shapes = [out]
+    items = out[0].items if isinstance(out[0], Sequence) else []
+    if items and all(isinstance(item[0], (Sequence, ast.ShapeExpr)) for item in items):
+        shapes = items
+    infos = tuple(_prototype_info(actions, entry) for entry in shapes)
+    where = (out[1], out[2])
+    info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos, where)
+    extra = a.positional[3:]
+    args = (
+        function_value(actions, callee),
+        _argument_tuple(actions, arguments),
+        *(actions.coerce.expr(_as_shape(actions, entry)) for entry in extra),
+    )
+    name = "call_dps_packed" if isinstance(callee[0], str) else a.head[2:]
+    return ast.Call(
+        ast.op("relax." + name),
+        args,
+        (info,),
+        {},
+        _spans([callee, arguments, *extra]),
+        (where,),
+        a.span,
+    )
+
+
+def _as_shape(actions: Expressions, entry: Entry) -> Entry:
+    if isinstance(entry[0], Sequence):
+        made = ast.ShapeExpr(dims(actions, entry[0].items), (entry[1], entry[2]))
+        return made, entry[1], entry[2]
+    return entry
+
+
+def _prototype_info(actions: Expressions, entry: Entry) -> ast.StructInfo:
+    value, start, end = entry
+    if isinstance(value, (Sequence, ast.ShapeExpr, ast.Var)):
+        found = tensor_shape(actions, entry)
+        ndim = len(found.values) if isinstance(found, ast.ShapeExpr) else -1
+        return ast.TensorStructInfo(found, VOID, ndim, None, (start, end))
+    return ast.TensorStructInfo(None, VOID, -1, None, (start, end))

@@ -1,0 +1,150 @@
+"""The forms of annotations, in every dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import INT64, VOID
+from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.neutral import Name, Sequence, Wildcard, describe
+from rlx.grammar.scope import bind_callable
+from rlx.grammar.words import Arguments, form
+
+if TYPE_CHECKING:
+    from rlx.grammar.actions import Expressions
+
+
+def dims(actions: Expressions, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
+    """A list of dimensions."""
+    coerce = actions.coerce
+    return tuple(coerce.prim(item) for item in items)
+
+
+@form("R.Tensor", "R.DTensor")
+def tensor(actions: Expressions, a: Arguments) -> ast.StructInfo:
+    """`R.Tensor(shape, dtype, vdevice, ndim)`, any part left out; `R.Tensor("float32")`."""
+    if a.head == "R.DTensor":
+        a.positional = a.positional[:2]
+        for name in ("device_mesh", "placement"):
+            a.keywords.pop(name, None)
+    shape_entry, dtype_entry = a.take(0, "shape"), a.take(1, "dtype")
+    device, rank = a.take(2, "vdevice"), a.take(3, "ndim")
+    a.done()
+    a.at_most(4)
+    if shape_entry is not None and isinstance(shape_entry[0], str) and dtype_entry is None:
+        shape_entry, dtype_entry = None, shape_entry
+    shape = None if shape_entry is None else tensor_shape(actions, shape_entry)
+    data_type = VOID if dtype_entry is None else actions.coerce.data_type(dtype_entry)
+    ndim = -1
+    if rank is not None:
+        ndim = _rank(rank)
+    elif isinstance(shape, ast.ShapeExpr):
+        ndim = len(shape.values)
+    elif isinstance(shape, ast.Var):
+        annotation = shape.struct_info_annotation
+        ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
+    return ast.TensorStructInfo(shape, data_type, ndim, _vdevice(actions, device), a.span)
+
+
+def tensor_shape(actions: Expressions, entry: Entry) -> ast.Expr | None:
+    """The shape of a tensor annotation: dimensions, a variable, or `_`."""
+    value, start, end = entry
+    match value:
+        case None | Wildcard() | Name(text="_"):
+            return None
+        case Sequence(items=items):
+            return ast.ShapeExpr(dims(actions, items), (start, end))
+        case ast.ShapeExpr() | ast.Var():
+            return value
+        case Name():
+            return actions.coerce.expr(entry)
+    raise Rejected(
+        f"expected the shape of a tensor, such as (n, 4), found {describe(value)}", start, end
+    )
+
+
+def _rank(entry: Entry) -> int:
+    value, start, end = entry
+    if isinstance(value, int) and -1 <= value <= 2**31:
+        return value
+    raise Rejected(f"expected a rank, found {describe(value)}", start, end)
+
+
+def _vdevice(actions: Expressions, entry: Entry | None) -> ast.VDevice | None:
+    if entry is None or entry[0] is None:
+        return None
+    text = actions.coerce.text(entry)
+    target, _, rest = text.partition(":")
+    index, _, scope = rest.partition(":")
+    if index and not index.isdigit():
+        raise Rejected(f"expected a device such as 'cuda:0', found {text!r}", entry[1], entry[2])
+    return ast.VDevice(target, int(index or 0), scope or "global", (entry[1], entry[2]))
+
+
+@form("R.Shape")
+def shape_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+    """`R.Shape([n, 4])`, `R.Shape(ndim=2)`."""
+    values, rank = a.take(0, "values"), a.take(1, "ndim")
+    a.done()
+    if values is None or values[0] is None:
+        return ast.ShapeStructInfo(None, -1 if rank is None else _rank(rank), a.span)
+    if not isinstance(values[0], Sequence):
+        raise Rejected("R.Shape takes a list of dimensions", values[1], values[2])
+    found = dims(actions, values[0].items)
+    return ast.ShapeStructInfo(found, len(found) if rank is None else _rank(rank), a.span)
+
+
+@form("R.Prim")
+def prim_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+    """`R.Prim("int64")`, `R.Prim(value=n + 1)`."""
+    data_type, value = a.take(0, "dtype"), a.take(1, "value")
+    a.done()
+    if value is not None:
+        given = None if data_type is None else actions.coerce.data_type(data_type)
+        found = actions.coerce.prim(value, given or INT64)
+        return ast.PrimStructInfo(given or tir.type_of(found), found, a.span)
+    if data_type is None:
+        raise Rejected("R.Prim needs a data type or a value", a.start, a.end)
+    return ast.PrimStructInfo(actions.coerce.data_type(data_type), None, a.span)
+
+
+@form("R.Object", "R.Any", "I.StringType")
+def object_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+    """`R.Object()`"""
+    a.at_most(0)
+    a.done()
+    return ast.ObjectStructInfo(a.span)
+
+
+@form("R.Tuple")
+def tuple_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+    """`R.Tuple(R.Tensor(…), …)`, also with one list."""
+    a.done()
+    items = a.positional
+    if len(items) == 1 and isinstance(items[0][0], Sequence):
+        items = items[0][0].items
+    return ast.TupleStructInfo(tuple(actions.coerce.info(item) for item in items), a.span)
+
+
+@form("R.Callable")
+def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+    """`R.Callable((params…), ret, purity)`; without parameters an opaque function."""
+    params, ret = a.take(0, "params"), a.take(1, "ret")
+    purity, derive = a.take(2, "purity"), a.take(3, "derive_func")
+    a.done()
+    pure = purity[0] if purity is not None else True
+    if not isinstance(pure, bool):
+        raise Rejected("purity is True or False", a.start, a.end)
+    if params is None or params[0] is None:
+        result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
+        kind = "default" if derive is not None else "empty" if ret is None else None
+        return ast.FuncStructInfo(
+            None, result, pure if purity is not None else False, kind, (), a.span
+        )
+    items = params[0].items if isinstance(params[0], Sequence) else [params]
+    found = tuple(actions.coerce.info(item) for item in items)
+    result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
+    info = ast.FuncStructInfo(found, result, pure, None, (), a.span)
+    bind_callable(info, actions.scope.bound)
+    return info

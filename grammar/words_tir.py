@@ -1,0 +1,145 @@
+"""The forms of scalars: typed literals, operators written as calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT32, INT64, dtype
+from rlx.grammar.lalr import Rejected
+from rlx.grammar.neutral import Form
+from rlx.grammar.words import Arguments, form
+
+if TYPE_CHECKING:
+    from rlx.grammar.actions import Expressions
+
+
+_SCALARS = [
+    *(f"int{bits}" for bits in (1, 4, 8, 16, 32, 64)),
+    *(f"uint{bits}" for bits in (1, 4, 8, 16, 32, 64)),
+    *(f"float{bits}" for bits in (16, 32, 64)),
+    "bfloat16",
+    "bool",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+]
+
+
+@form(*(f"T.{name}" for name in _SCALARS))
+def scalar(actions: Expressions, a: Arguments) -> Any:
+    """`T.int64(4)`, `T.float32("inf")`; without argument the declaration of a variable."""
+    if not a.positional:
+        return Form(a.head, [], a.keywords)
+    value, start, end = a.positional[0]
+    data_type = dtype(a.head[2:])
+    if isinstance(value, str) and not data_type.is_float:
+        raise Rejected(f"expected a number, found {value!r}", start, end)
+    if isinstance(value, (int, float, str)) and (data_type.is_float or isinstance(value, str)):
+        try:
+            return tir.FloatImm(float(value), data_type, a.span)
+        except (ValueError, OverflowError):
+            raise Rejected(f"expected a number, found {value!r}", start, end) from None
+    if isinstance(value, int):
+        return tir.IntImm(actions.coerce.integer(a.positional[0]), data_type, a.span)
+    return tir.Cast(data_type, actions.coerce.prim(a.positional[0]), a.span)
+
+
+@form("T.Cast", "T.cast")
+def cast(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+    """`T.Cast("float32", x)`, `T.cast(x, "float32")`."""
+    first, second = a.need(0, "dtype"), a.need(1, "value")
+    if not isinstance(first[0], str):
+        first, second = second, first
+    literal = INT32 if actions.scope.in_prim_func() else INT64
+    return tir.Cast(actions.coerce.data_type(first), actions.coerce.prim(second, literal), a.span)
+
+
+_BINARY: dict[str, type[tir.Binary]] = {
+    "T.min": tir.Min,
+    "T.max": tir.Max,
+    "T.floordiv": tir.FloorDiv,
+    "T.FloorDiv": tir.FloorDiv,
+    "T.floormod": tir.FloorMod,
+    "T.FloorMod": tir.FloorMod,
+    "T.truncdiv": tir.TruncDiv,
+    "T.Div": tir.TruncDiv,
+    "T.truncmod": tir.TruncMod,
+    "T.Mod": tir.TruncMod,
+    "T.Add": tir.Add,
+    "T.Sub": tir.Sub,
+    "T.Mul": tir.Mul,
+    "T.Min": tir.Min,
+    "T.Max": tir.Max,
+    "T.EQ": tir.EQ,
+    "T.NE": tir.NE,
+    "T.LT": tir.LT,
+    "T.LE": tir.LE,
+    "T.GT": tir.GT,
+    "T.GE": tir.GE,
+    "T.And": tir.And,
+    "T.Or": tir.Or,
+}
+
+
+@form(*_BINARY)
+def binary(actions: Expressions, a: Arguments) -> Any:
+    """`T.min(a, b)` and the operators written as calls."""
+    if len(a.positional) != 2 or a.keywords:
+        return Form(a.head, a.positional, a.keywords)
+    left, right = operands(actions, a)
+    made = _BINARY[a.head]
+    if made is tir.TruncDiv and a.head == "T.Div" and tir.type_of(left).is_float:
+        made = tir.Div
+    return made(left, right, a.span)
+
+
+def operands(actions: Expressions, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:
+    """Both operands; a literal takes the other one's data type."""
+    literal = INT32 if actions.scope.in_prim_func() else INT64
+    first, second = a.positional[:2]
+    if isinstance(first[0], (int, float)):
+        right = actions.coerce.prim(second, literal)
+        return actions.coerce.prim(first, tir.type_of(right)), right
+    left = actions.coerce.prim(first, literal)
+    return left, actions.coerce.prim(second, tir.type_of(left))
+
+
+@form("T.ceildiv")
+def ceildiv(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+    """`T.ceildiv(a, b)` is `(a + b - 1) // b`."""
+    a.need(1, "b")
+    left, right = operands(actions, a)
+    one = tir.IntImm(1, tir.type_of(right), a.span)
+    total = tir.Sub(tir.Add(left, right, a.span), one, a.span)
+    return tir.FloorDiv(total, right, a.span)
+
+
+@form("T.Not")
+def negation(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+    """`T.Not(x)`"""
+    return tir.Not(actions.coerce.prim(a.need(0, "a")), a.span)
+
+
+@form("T.Select")
+def select(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+    """`T.Select(condition, a, b)`"""
+    condition = actions.coerce.prim(a.need(0, "condition"))
+    a.need(2, "false_value")
+    branches = Arguments(a.head, a.positional[1:], {}, a.start, a.end)
+    left, right = operands(actions, branches)
+    return tir.Select(condition, left, right, a.span)
+
+
+@form("T.if_then_else")
+def if_then_else(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+    """`T.if_then_else(condition, a, b)`: only one branch is evaluated."""
+    condition = actions.coerce.prim(a.need(0, "condition"))
+    a.need(2, "f")
+    branches = Arguments(a.head, a.positional[1:3], {}, a.start, a.end)
+    left, right = operands(actions, branches)
+    return tir.Call("if_then_else", (condition, left, right), tir.type_of(left), {}, a.span)

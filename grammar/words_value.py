@@ -1,0 +1,209 @@
+"""The forms of values: constants, shapes, strings, casts, and what only a statement can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, VOID, DataType
+from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.neutral import Form, Sequence, describe
+from rlx.grammar.node import Span, replace
+from rlx.grammar.words import Arguments, form
+from rlx.grammar.words_info import dims
+
+if TYPE_CHECKING:
+    from rlx.grammar.actions import Expressions
+
+
+@form("R.const")
+def const(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.const(1.5, "float32")`; without a data type that of the Python literal in TVM."""
+    value = a.need(0, "value")
+    data_type = a.take(1, "dtype")
+    a.done()
+    given = None if data_type is None else actions.coerce.data_type(data_type)
+    data, kind = _data(actions, value)
+    return ast.Constant(ast.Literal(data, given or kind, _shape_of(data, value)), a.span)
+
+
+def _data(actions: Expressions, entry: Entry) -> tuple[object, DataType]:
+    value, start, end = entry
+    match value:
+        case bool():
+            return value, BOOL
+        case int():
+            return actions.coerce.integer(entry), INT32
+        case float():
+            return value, FLOAT32
+        case "inf" | "-inf" | "nan":  # TVM's spelling of what Python has no literal for
+            return float(value), FLOAT32
+        case Sequence(items=items):
+            parts = [_data(actions, item) for item in items]
+            kinds = [kind for _, kind in parts]
+            return tuple(p for p, _ in parts), FLOAT32 if FLOAT32 in kinds else (
+                kinds or [FLOAT32]
+            )[0]
+        case tir.IntImm() | tir.FloatImm():
+            return value.value, value.dtype
+        case Form(head=head) if head.startswith("T."):
+            return _data(actions, (actions.coerce.prim(entry), start, end))
+    raise Rejected(f"expected the data of a constant, found {describe(value)}", start, end)
+
+
+def _shape_of(data: object, entry: Entry) -> tuple[int, ...]:
+    if not isinstance(data, tuple):
+        return ()
+    inner = {_shape_of(item, entry) for item in data}
+    if len(inner) > 1:
+        raise Rejected("the rows of this constant differ in length", entry[1], entry[2])
+    return (len(data), *(inner.pop() if inner else ()))
+
+
+@form("R.shape", "R.ShapeExpr")
+def shape(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.shape([n, 4])`"""
+    values = a.need(0, "values")
+    a.done()
+    if not isinstance(values[0], Sequence):
+        raise Rejected("R.shape takes a list of dimensions", values[1], values[2])
+    return ast.ShapeExpr(dims(actions, values[0].items), a.span)
+
+
+@form("R.tuple")
+def make_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.tuple(a, b)`"""
+    a.done()
+    return actions.coerce.expr((Sequence(a.positional, "("), a.start, a.end))
+
+
+@form("R.prim_value")
+def prim_value(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.prim_value(n + 1)`"""
+    value = a.need(0, "value")
+    a.done()
+    return ast.PrimValue(actions.coerce.prim(value), a.span)
+
+
+@form("R.str")
+def string(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.str("text")`"""
+    value = a.need(0, "value")
+    a.done()
+    return ast.StringImm(actions.coerce.text(value), a.span)
+
+
+@form("R.dtype")
+def data_type_value(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.dtype("float32")`"""
+    value = a.need(0, "value")
+    a.done()
+    return ast.DataTypeImm(actions.coerce.data_type(value), a.span)
+
+
+@form("R.ExternFunc", "R.extern")
+def extern(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.ExternFunc("name")`, since 0.24 with a type."""
+    name, info = a.need(0, "global_symbol"), a.take(1, "struct_info", "ty")
+    a.done()
+    given = None if info is None else actions.coerce.info(info)
+    return ast.ExternFunc(actions.coerce.text(name), given, a.span)
+
+
+class Cast:
+    """`R.match_cast(value, info)`, before its statement makes a binding of it.
+
+    Where ``shape_only``, the text says nothing of the data type, and the annotation of the variable does.
+    """
+
+    __slots__ = ("info", "info_span", "shape_only", "value", "value_span")
+
+    def __init__(
+        self,
+        value: ast.Expr,
+        info: ast.StructInfo,
+        value_span: Span,
+        info_span: Span,
+        shape_only: bool = False,
+    ) -> None:
+        self.value = value
+        self.info = info
+        self.value_span = value_span
+        self.info_span = info_span
+        self.shape_only = shape_only
+
+    def under(self, annotation: ast.StructInfo | None) -> ast.StructInfo:
+        """What the value is cast to, given the annotation of the variable."""
+        match self.info, annotation:
+            case (
+                ast.TensorStructInfo(dtype=own) as info,
+                ast.TensorStructInfo(dtype=data_type),
+            ) if self.shape_only and own.is_void:
+                return replace(info, dtype=data_type)
+        return self.info
+
+
+@form("R.match_cast")
+def match_cast(actions: Expressions, a: Arguments) -> Cast:
+    """`R.match_cast(x, R.Tensor((n,), "float32"))`"""
+    value, info = a.need(0, "value"), a.need(1, "struct_info", "ty")
+    a.done()
+    return Cast(
+        actions.coerce.expr(value),
+        actions.coerce.info(info),
+        (value[1], value[2]),
+        (info[1], info[2]),
+    )
+
+
+@form("R.match_shape")
+def match_shape(actions: Expressions, a: Arguments) -> Cast:
+    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one.
+
+    `n, m = R.match_shape(s)` gives the pattern on the left: its statement fills it in.
+    """
+    value, pattern = a.need(0, "value"), a.take(1, "pattern")
+    a.done()
+    found = actions.coerce.expr(value)
+    if pattern is None:
+        return Cast(found, ast.ShapeStructInfo(), (value[1], value[2]), a.span)
+    if not isinstance(pattern[0], Sequence):
+        raise Rejected("R.match_shape takes a list of dimensions", pattern[1], pattern[2])
+    where = (pattern[1], pattern[2])
+    values = dims(actions, pattern[0].items)
+    info: ast.StructInfo
+    if is_shape(found):
+        info = ast.ShapeStructInfo(values, len(values), where)
+    else:
+        shape_expr = ast.ShapeExpr(values, where)
+        info = ast.TensorStructInfo(shape_expr, _element_type(found), len(values), None, where)
+    return Cast(found, info, (value[1], value[2]), where, shape_only=True)
+
+
+def _element_type(value: ast.Expr) -> DataType:
+    """The data type that the annotation of a variable gives; matching a shape keeps it."""
+    match value:
+        case ast.Var(struct_info_annotation=ast.TensorStructInfo(dtype=data_type)):
+            return data_type
+    return VOID
+
+
+def is_shape(value: ast.Expr) -> bool:
+    """Whether an expression is a shape value by its own look."""
+    match value:
+        case ast.ShapeExpr():
+            return True
+        case ast.Call(op=ast.Op(op_name="relax.shape_of")):
+            return True
+        case ast.Var(struct_info_annotation=ast.ShapeStructInfo()):
+            return True
+    return False
+
+
+@form(
+    *("R.func_attr", "R.output", "R.outputs", "R.dataflow", "R.function", "R.func", "R.macro"),
+    *("R.device_mesh", "R.dist.device_mesh", "R.dist.Placement"),
+)
+def statement_form(_: Expressions, a: Arguments) -> Form:
+    """What only a statement, a decorator or a module attribute can be."""
+    return Form(a.head, a.positional, a.keywords)
