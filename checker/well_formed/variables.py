@@ -53,9 +53,10 @@ def is_bound_once(state: State, var: ast.Var) -> None:
 @rule("WF03", "d4e2a334")
 def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
     """Report a variable that is used where it is not in scope: nowhere bound, too early, or too late."""
-    if var in state.holes or not state.once((var, span)):
-        return
     name = var.name_hint
+    # However often it is used, it is one mistake.
+    if var in state.holes or not state.once((name, state.function)):
+        return
     if var in state.pending:
         state.report(
             "WF02-self",
@@ -101,7 +102,7 @@ def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
 
 def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
-    if state.incomplete or var in state.holes or not state.once((var, span)):
+    if state.incomplete or var in state.holes or not state.once(var):
         return
     state.report(
         "WF02-global",

@@ -280,3 +280,20 @@ def test_definition_sites_are_shown() -> None:
     (found,) = check_text(BAD["WF01-escape"]).diagnostics
     (label,) = found.related
     assert BAD["WF01-escape"][slice(*label.span)] == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (function(X, "y = R.exp(z)\nw = R.add(z, z)\nreturn z"), "WF02-undefined"),
+        (function(X, "y = R.add(y, y)\nreturn y"), "WF02-self"),
+        (module(function(X, "y = cls.other(x)\nw = cls.other(y)\nreturn w")), "WF02-global"),
+        (function(X, "y = R.add(z, z)\nz = R.exp(x)\nreturn y"), "WF03-before"),
+        (
+            function("x: R.Tensor", "s = R.shape([n])\nt = R.shape([n, n])\nreturn t"),
+            "WF05-unbound",
+        ),
+    ],
+)
+def test_a_mistake_used_often_is_one_mistake(text: str, code: str) -> None:
+    assert codes(text) == [code]
