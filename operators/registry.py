@@ -98,6 +98,14 @@ def lookup(name: str) -> Operator | None:
         return found
 
 
+def similar(name: str) -> str | None:
+    """The operator that a name without a declaration may have been meant for."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, _HOME, 1, 0.8)
+    return found[0] if found else None
+
+
 def _import(name: str) -> Operator | None:
     family = _HOME.get(name)
     if family is None:

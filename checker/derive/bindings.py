@@ -103,6 +103,7 @@ def _report_annotation(
     if result.kind == "incompatible":
         message = f"'{name}' is annotated {show(wanted)}, but its value is {show(found)}"
         state.add("D11-annotation", "error", message, span, **extra)
+        state.poison.add(var)  # what follows from the wrong annotation is no second mistake
         return
     if policy.unknown_only(result):
         message = f"'{name}' is annotated {show(wanted)}, but all that is known is {show(found)}"

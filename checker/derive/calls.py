@@ -9,7 +9,7 @@ from rlx.checker.derive.state import OBJECT, State
 from rlx.checker.derive.words import callee, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
-from rlx.operators import lookup
+from rlx.operators import lookup, similar
 from rlx.spec.registry import rule
 
 
@@ -52,7 +52,9 @@ def _call_unknown(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
         state.unknown_operators.add(op.op_name)
         message = f"nothing is known of the operator '{op.op_name}': its result is any object"
         notes = ("its calls are not checked, and annotations of their results are believed",)
-        state.add("D14-operator", "note", message, node.span, notes=notes)
+        meant = similar(op.op_name)
+        help = None if meant is None else f"did you mean {meant!r}?"
+        state.add("D14-operator", "note", message, node.span, notes=notes, help=help)
     if node.sinfo_args:
         return default_derive(node)
     return OBJECT
@@ -63,7 +65,8 @@ def _call_function(state: State, node: ast.Call) -> StructInfo:
     function = state.info(node.op)
     if node.op in state.poison:
         state.poison.add(node)
-        return OBJECT
+        if not isinstance(function, FuncStructInfo) or function.params is None:
+            return OBJECT
     if not isinstance(function, FuncStructInfo):
         return _not_a_function(state, node, function)
     if not function.purity:
