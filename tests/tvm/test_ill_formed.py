@@ -29,7 +29,7 @@ def test_a_closure_lifted_out_of_its_variables() -> None:
     """LambdaLift leaves uses of a closure that the lifted function does not get."""
     message = "'scale_1' is not defined"
     assert errors(transform.LambdaLift()(constructs.build("closures"))) == {
-        ("WF02-undefined", message): 3
+        ("WF02-undefined", message): 2
     }
 
 
