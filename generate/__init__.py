@@ -1,0 +1,1 @@
+"""Random well-formed programs, and what they find."""

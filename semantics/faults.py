@@ -1,0 +1,37 @@
+"""What ends a run before it has a value, wherever in the semantics it is found."""
+
+from __future__ import annotations
+
+from rlx.grammar.node import Span
+
+
+class Stop(Exception):
+    """Base of what ends a run.
+
+    Attributes
+    ----------
+    code
+        The premise of the rule that failed (``E-take-bounds``).
+    message
+        What was expected and what was found, with values.
+    span
+        Where in the source, as far as it is known; the machine adds what is missing.
+    """
+
+    def __init__(self, code: str, message: str, span: Span | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.span = span
+
+
+class Fault(Stop):
+    """The program did what has no meaning: it divided by zero, indexed out of bounds, ran out of memory."""
+
+
+class OutOfFuel(Stop):
+    """The run took more steps than it was allowed."""
+
+
+class Unsupported(Stop):
+    """The program is legal and this tool cannot run it: an operator without evaluation, text kept opaque."""

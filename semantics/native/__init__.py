@@ -1,0 +1,1 @@
+"""PrimFuncs as C, compiled at first use."""

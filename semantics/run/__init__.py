@@ -1,0 +1,1 @@
+"""The commands `rlx run` and `rlx step`."""
