@@ -52,13 +52,19 @@ class _Normalizer:
         return ast.SeqExpr(blocks.finish(), leaf, where, getattr(expr, "span", None))
 
     def _flatten(self, expr: ast.Expr, blocks: _Blocks) -> ast.Expr:
-        """Add the bindings of an expression to ``blocks``; return the leaf that is its value."""
+        """Add the bindings of an expression to ``blocks``; return the leaf that is its value.
+
+        Inside of a dataflow block all of them join it: its variables must live on behind them.
+        """
+        within = blocks.kind is ast.DataflowBlock
         while isinstance(expr, ast.SeqExpr):
             for block in expr.blocks:
-                blocks.open(type(block), block.span)
+                if not within:
+                    blocks.open(type(block), block.span)
                 for binding in block.bindings:
                     self._binding(binding, blocks)
-            blocks.end_of_block()
+            if not within:
+                blocks.end_of_block()
             expr = expr.body
         return self.leaf(expr, blocks)
 

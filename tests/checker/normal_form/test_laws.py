@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
+from rlx.checker.well_formed import well_formed
 from rlx.grammar import ast
 from rlx.grammar.dtype import dtype
 from rlx.grammar.equal import structural_equal
@@ -27,28 +29,47 @@ def _binding(var: ast.Var, value: ast.Expr, cast: bool) -> ast.Binding:
 
 
 def _sequence(items: list[ast.Expr], kinds: list[tuple[bool, bool]]) -> ast.Expr:
-    """Bindings of these expressions, each in a block of its own, leading to a tuple of the variables.
+    """Bindings of these expressions, leading to a tuple of the variables that are left.
 
-    A pair of ``kinds`` says of one expression whether its block is a dataflow block, and whether it is cast.
+    A pair of ``kinds`` says of one expression whether it is bound in a dataflow block, and whether it is cast.
+    Neighbours in a dataflow block share it, and all but its last variable end with it.
     """
-    variables = [ast.Var(f"v{at}") for at in range(len(items))]
     blocks: list[ast.BindingBlock] = [ast.BindingBlock(())]
-    for var, item, (dataflow, cast) in zip(variables, items, kinds, strict=False):
-        kind = ast.DataflowBlock if dataflow else ast.BindingBlock
-        blocks.append(kind((_binding(var, item, cast),)))
-    return ast.SeqExpr(tuple(blocks), ast.Tuple(tuple(variables)))
+    left: list[ast.Expr] = []
+    ending: list[ast.Expr] = []
+    for at, (item, (dataflow, cast)) in enumerate(zip(items, kinds, strict=False)):
+        ends = dataflow and at + 1 < len(items) and kinds[at + 1][0]
+        var = ast.DataflowVar(f"v{at}") if ends else ast.Var(f"v{at}")
+        value = ast.Tuple((item, *ending)) if ending else item
+        binding = _binding(var, value, cast)
+        if ending:
+            blocks[-1] = ast.DataflowBlock((*blocks[-1].bindings, binding))
+        else:
+            blocks.append((ast.DataflowBlock if dataflow else ast.BindingBlock)((binding,)))
+        ending = [*ending, var] if ends else []
+        if not ends:
+            left.append(var)
+    return ast.SeqExpr(tuple(blocks), ast.Tuple(tuple(left)))
+
+
+KINDS = [
+    list(zip(dataflow, cast, strict=True))
+    for dataflow in product([True, False], repeat=3)
+    for cast in product([False, True], repeat=3)
+]
 
 
 def _extend(inner: st.SearchStrategy[ast.Expr]) -> st.SearchStrategy[ast.Expr]:
     some = st.lists(inner, min_size=1, max_size=3)
+    three = st.lists(inner, min_size=3, max_size=3)
     return st.one_of(
         st.builds(lambda op, args: ast.Call(op, tuple(args)), st.sampled_from(OPS), some),
         st.builds(lambda fields: ast.Tuple(tuple(fields)), some),
         st.builds(lambda fields: ast.TupleGetItem(ast.Tuple(tuple(fields)), 0), some),
         st.builds(
             _sequence,
-            some,
-            st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=3),
+            three,
+            st.sampled_from(KINDS),
         ),
         st.builds(ast.If, inner, inner, inner),
     )
@@ -113,6 +134,15 @@ def test_meaning_and_order_of_calls_are_kept(body: ast.Expr) -> None:
     made = _body(normalize(_module(body)))
     assert _run(body, scope, before) == _run(made, scope, after)
     assert before == after
+
+
+@settings(max_examples=300)
+@given(EXPRESSIONS)
+def test_what_was_well_formed_stays_so(body: ast.Expr) -> None:
+    module = _module(body)
+    before = {found.code for found in well_formed(module)}
+    after = {found.code for found in well_formed(normalize(module))}
+    assert after <= before
 
 
 @given(EXPRESSIONS)
