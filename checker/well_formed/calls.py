@@ -9,12 +9,14 @@ from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
-@rule("WF07", "30a0c0c9")
+@rule("WF07", "2c3e622a")
 def callee_may_recurse(state: State, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
     callee, own = call.op, state.global_name
     if type(callee) is ast.Op:
         mentioned = [arg for arg in call.args if type(arg) is ast.GlobalVar]
+        if callee.op_name in _INVOKE and call.args and isinstance(call.args[0], ast.Var):
+            _call_of_value(state, call, call.args[0])
     elif type(callee) is ast.GlobalVar:
         mentioned = [callee]
     elif type(callee) is ast.Var or type(callee) is ast.DataflowVar:
@@ -36,26 +38,51 @@ def callee_may_recurse(state: State, call: ast.Call) -> None:
             )
 
 
+_INVOKE = frozenset(["relax.invoke_closure", "relax.invoke_pure_closure"])
+"""The operators that call the function value they are given first."""
+
+
 def _call_of_value(state: State, call: ast.Call, callee: ast.Var) -> None:
-    """A local function that holds the block is a recursion; another value may be."""
-    if callee in state.holders:
+    """A local function that leads to the function at hand is a recursion; another value may."""
+    held = _holder_reached(state, callee)
+    if held is not None:
+        way = "" if held is callee else f", which can call {held.name_hint!r}"
         state.report(
             "WF07-recursion",
-            f"a dataflow block of {callee.name_hint!r} calls {callee.name_hint!r}",
+            f"a dataflow block of {held.name_hint!r} calls {callee.name_hint!r}{way}",
             call.span,
             label="recursion",
             help="move the call out of the dataflow block",
         )
-    elif state.global_name in state.as_values and callee not in state.local_functions:
+    elif callee not in state.local_functions and state.global_name in state.called_as_values():
         assert state.global_name is not None
         name = state.global_name.name_hint
         state.report(
             "WF07-possible",
-            f"{callee.name_hint!r} may be {name!r}, which is used as a value: a dataflow block of "
-            f"{name!r} would then call {name!r}",
+            f"{callee.name_hint!r} may be a function that calls {name!r}: a dataflow block of {name!r} "
+            f"would then call {name!r}",
             call.span,
             severity="warning",
         )
+
+
+def _holder_reached(state: State, callee: ast.Var) -> ast.Var | ast.GlobalVar | None:
+    """The function holding the place that a local function is, or can call."""
+    seen: set[ast.Expr] = set()
+    stack: list[ast.Expr] = [callee]
+    while stack:
+        at = stack.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if isinstance(at, ast.GlobalVar):
+            if state.global_name in state.reachable.get(at, ()):
+                return state.global_name
+        elif isinstance(at, ast.Var):
+            if at in state.holders:
+                return at
+            stack.extend(state.mentions(at))
+    return None
 
 
 def if_in_dataflow(state: State, expr: ast.If, span: Span | None) -> None:

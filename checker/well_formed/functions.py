@@ -87,7 +87,7 @@ def recursive_result_is_annotated(
 
 def local_result_is_annotated(state: State, var: ast.Var, function: ast.Function) -> None:
     """A local function that mentions itself has an annotated result (WF08)."""
-    state.local_functions.add(var)
+    state.local_functions[var] = function
     if function.ret_struct_info is not None:
         return
     from rlx.grammar.visit import walk

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
+from rlx.grammar.visit import walk
 from rlx.spec.registry import refuted
 
 
@@ -36,7 +37,7 @@ class State:
     reachable, as_values
         Which global functions each one can call in the end; which are used as values.
     holders, local_functions
-        The local functions that the place is inside of; all local functions met.
+        The local functions that the place is inside of; all local functions met, with their definitions.
     has_form
         Which operators have a form of their own.
     sound, free
@@ -63,7 +64,9 @@ class State:
         self.reachable: dict[ast.GlobalVar, set[ast.GlobalVar]] = {}
         self.as_values: set[ast.GlobalVar] = set()
         self.holders: set[ast.Var] = set()
-        self.local_functions: set[ast.Var] = set()
+        self.local_functions: dict[ast.Var, ast.Function] = {}
+        self._mentions: dict[ast.Var, list[ast.Expr]] = {}
+        self._by_value: set[ast.GlobalVar] | None = None
         self.has_form: dict[str, bool] = {}
         self.module_names = [v.name_hint for v in module.functions]
         self.suggestions: dict[str, str | None] = {}
@@ -91,6 +94,27 @@ class State:
             else:
                 self.in_scope.pop(var, None)
         del added[mark:]
+
+    def mentions(self, var: ast.Var) -> list[ast.Expr]:
+        """The functions, global and local, that a local function mentions."""
+        found = self._mentions.get(var)
+        if found is None and var in self.local_functions:
+            inside = walk(self.local_functions[var])
+            found = [e for e in inside if isinstance(e, (ast.GlobalVar, ast.Var))]
+            self._mentions[var] = found
+        return found or []
+
+    def called_as_values(self) -> set[ast.GlobalVar]:
+        """The global functions that a call of some function value can reach."""
+        if self._by_value is None:
+            roots = set(self.as_values)
+            for function in self.module.functions.values():
+                if isinstance(function, ast.Function):
+                    inner = (e for e in walk(function) if type(e) is ast.Function)
+                    for literal in (e for e in inner if e is not function):
+                        roots.update(e for e in walk(literal) if isinstance(e, ast.GlobalVar))
+            self._by_value = roots.union(*(self.reachable.get(root, ()) for root in roots))
+        return self._by_value
 
     def report(
         self,
