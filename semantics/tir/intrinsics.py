@@ -1,0 +1,276 @@
+"""The intrinsics of PrimFuncs on scalars: what `T.exp(x)` is, and of which type.
+
+A floating-point function is the real one, computed in double and rounded into the type of the operand.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import BOOL, INT32, DataType
+from rlx.semantics.tir.values import (
+    Number,
+    cast,
+    divide,
+    fault,
+    floor,
+    fmod,
+    into,
+    limits,
+    nonzero,
+    rounding,
+    trunc,
+    unsupported,
+)
+from rlx.spec.registry import rule
+
+Function = Callable[..., Number]
+
+
+def total(function: Function, everywhere: Callable[..., Any]) -> Function:
+    """A function of :mod:`math`, with IEEE's answer (infinity, NaN) where that raises."""
+
+    def apply(*values: float) -> float:
+        try:
+            return float(function(*values))
+        except (ValueError, OverflowError):
+            with np.errstate(all="ignore"):
+                return float(everywhere(*map(np.float64, values)))
+
+    return apply
+
+
+def half_away(value: float) -> float:
+    """To the nearest integer, halves away from zero."""
+    whole = trunc(value)
+    return whole + math.copysign(1.0, value) if abs(value - whole) >= 0.5 else whole
+
+
+def half_even(value: float) -> float:
+    """To the nearest integer, halves to the even one."""
+    return math.copysign(round(value), value) if math.isfinite(value) else value
+
+
+def sigmoid(value: float) -> float:
+    """`1 / (1 + exp(-x))`"""
+    return 1.0 / (1.0 + _exp(-value))
+
+
+def _gamma(value: float) -> float:
+    try:
+        return math.gamma(value)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.copysign(math.inf, value) if value == 0 else math.nan
+
+
+def _next_after(dtype: DataType) -> Function:
+    if str(dtype) == "float32":
+        return lambda a, b: float(np.nextafter(np.float32(a), np.float32(b)))
+    return math.nextafter
+
+
+_exp = total(math.exp, np.exp)
+
+REAL: dict[str, Function] = {
+    "acos": total(math.acos, np.arccos),
+    "acosh": total(math.acosh, np.arccosh),
+    "asin": total(math.asin, np.arcsin),
+    "asinh": total(math.asinh, np.arcsinh),
+    "atan": math.atan,
+    "atan2": math.atan2,
+    "atanh": total(math.atanh, np.arctanh),
+    "ceil": lambda x: -floor(-x),
+    "copysign": math.copysign,
+    "cos": total(math.cos, np.cos),
+    "cosh": total(math.cosh, np.cosh),
+    "erf": math.erf,
+    "exp": _exp,
+    "exp10": total(lambda x: math.pow(10.0, x), lambda x: np.power(10.0, x)),
+    "exp2": total(math.exp2, np.exp2),
+    "floor": floor,
+    "fmod": fmod,
+    "hypot": math.hypot,
+    "ldexp": total(lambda x, n: math.ldexp(x, int(n)), np.ldexp),
+    "log": total(math.log, np.log),
+    "log10": total(math.log10, np.log10),
+    "log1p": total(math.log1p, np.log1p),
+    "log2": total(math.log2, np.log2),
+    "nearbyint": half_even,
+    "pow": total(math.pow, np.power),
+    "power": total(math.pow, np.power),
+    "round": half_even,
+    "rsqrt": lambda x: divide(1.0, _sqrt(x)),
+    "sigmoid": sigmoid,
+    "sin": total(math.sin, np.sin),
+    "sinh": total(math.sinh, np.sinh),
+    "sqrt": total(math.sqrt, np.sqrt),
+    "tan": total(math.tan, np.tan),
+    "tanh": math.tanh,
+    "tgamma": _gamma,
+    "trunc": trunc,
+}
+_sqrt = REAL["sqrt"]
+
+
+@rule("E-tir-real", "00000000")
+def real(name: str, dtype: DataType) -> Function:
+    """A real function on scalars of a floating-point type."""
+    function, bring = REAL[name], into(dtype)
+    return lambda *values: bring(function(*values))
+
+
+@rule("E-tir-shift", "00000000")
+def amount(value: int, dtype: DataType) -> int:
+    """How far a shift goes."""
+    if not 0 <= value < dtype.bits:
+        fault("E-tir-shift-amount", f"a number of {dtype.bits} bits is shifted by {value}")
+    return value
+
+
+@rule("E-tir-power", "00000000")
+def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
+    """`base ** exponent` in an integer type."""
+    if exponent < 0:
+        fault("E-tir-power-exponent", f"an integer is raised to the power {exponent}")
+    low, high = limits(dtype)
+    return into(dtype)(pow(base, exponent, high - low + 1))
+
+
+@rule("E-tir-bits", "00000000")
+def bitwise(name: str, dtype: DataType) -> Function:
+    """An operation on the bits of integers in two's complement."""
+    bring, (low, high) = into(dtype), limits(dtype)
+    mask = high - low  # all bits set
+    table: dict[str, Function] = {
+        "bitwise_and": lambda a, b: bring(a & b),
+        "bitwise_or": lambda a, b: bring(a | b),
+        "bitwise_xor": lambda a, b: bring(a ^ b),
+        "bitwise_not": lambda a: (not a) if dtype == BOOL else bring(~a),
+        "shift_left": lambda a, n: bring(a << amount(n, dtype)),
+        "shift_right": lambda a, n: a >> amount(n, dtype),
+        "popcount": lambda a: (a & mask).bit_count(),
+        "clz": lambda a: dtype.bits - (a & mask).bit_length(),
+    }
+    return table[name]
+
+
+BITWISE = frozenset(
+    ["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"]
+    + ["shift_left", "shift_right", "popcount", "clz"]
+)
+
+
+@rule("E-tir-reinterpret", "00000000")
+def reinterpret(source: DataType, target: DataType) -> Function:
+    """The scalar whose bits are the same."""
+    a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
+    if a is None or b is None or struct.calcsize(a) != struct.calcsize(b):
+        unsupported("E-tir-reinterpret-size", f"the bits of {source} are no {target}")
+    return lambda value: struct.unpack(b, struct.pack(a, value))[0]  # type: ignore[no-any-return]
+
+
+_FORMATS = {
+    **{"int8": "<b", "int16": "<h", "int32": "<i", "int64": "<q"},
+    **{"uint8": "<B", "uint16": "<H", "uint32": "<I", "uint64": "<Q"},
+    **{"float16": "<e", "float32": "<f", "float64": "<d"},
+}
+
+_TESTS: dict[str, Function] = {
+    "isnan": math.isnan,
+    "isinf": math.isinf,
+    "isfinite": math.isfinite,
+}
+_SAME = frozenset(["likely", "tvm_thread_invariant", "assume_value"])
+_INTEGER_RESULT: dict[str, DataType] = {"popcount": INT32, "clz": INT32}
+
+
+def fused_multiply_add(dtype: DataType) -> Function:
+    """`a * b + c`, the product rounded before the sum."""
+    bring = into(dtype)
+    return lambda a, b, c: bring(bring(a * b) + c)
+
+
+def q_multiply_shift(x: int, y: int, q: int, s: int) -> int:
+    """`round(x * y * 2 ** (s - q))` in fixed-point numbers of 32 bits, halves upwards."""
+    total_shift = q - s
+    product = x * y + (1 << (total_shift - 1))
+    return int(into(INT32)(product >> total_shift))
+
+
+def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Function]:
+    """The scalar function behind an intrinsic's name, and the type of its result.
+
+    Parameters
+    ----------
+    name
+        Without the leading ``T.``.
+    operands
+        The scalar types of the arguments.
+
+    Raises
+    ------
+    Unsupported
+        `E-tir-intrinsic-unknown`, for a name that has no meaning here.
+    Fault
+        When the function is applied: `E-tir-shift-amount`, `E-tir-power-exponent`, `E-tir-divide`.
+    """
+    first = operands[0] if operands else None
+    if first is None:
+        return unknown(name)
+    if name in ("abs", "fabs"):
+        return first, lambda a, bring=into(first): bring(abs(a))
+    if name in _SAME:
+        return first, lambda a: a  # type: ignore[no-any-return]
+    if name in _TESTS and first.is_float:
+        return BOOL, _TESTS[name]
+    if name in BITWISE and not first.is_float:
+        return _INTEGER_RESULT.get(name, first), bitwise(name, first)
+    if name == "nextafter":
+        return first, _next_after(first)
+    if name == "fma":
+        return first, fused_multiply_add(first)
+    if name == "q_multiply_shift":
+        return INT32, q_multiply_shift
+    if not first.is_float:
+        return _on_integers(name, first)
+    if name in REAL:
+        return first, real(name, first)
+    return unknown(name)
+
+
+def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
+    if name in ("pow", "power"):
+        return dtype, lambda a, b: integer_power(a, b, dtype)
+    if name in ("floor", "ceil", "trunc", "round", "nearbyint"):
+        return dtype, lambda a: a  # type: ignore[no-any-return]
+    if name == "isnan" or name == "isinf":
+        return BOOL, lambda a: False
+    if name == "isfinite":
+        return BOOL, lambda a: True
+    return unknown(name)
+
+
+@rule("E-tir-intrinsic", "00000000")
+def unknown(name: str) -> tuple[DataType, Function]:
+    """What is said of an intrinsic without a meaning."""
+    unsupported("E-tir-intrinsic-unknown", f"the intrinsic T.{name} cannot be evaluated here")
+
+
+__all__ = [
+    "BITWISE",
+    "REAL",
+    "amount",
+    "cast",
+    "intrinsic",
+    "nonzero",
+    "real",
+    "reinterpret",
+    "rounding",
+]

@@ -1,0 +1,289 @@
+"""Scalars of PrimFuncs: how each type holds a number, arithmetic, comparisons, casts.
+
+A scalar is a Python ``int``, ``float`` or ``bool`` that its data type holds exactly. Every operation is
+the exact one followed by :func:`into`, which brings its result into the type: integers wrap, floats round
+to the nearest. (Adding, subtracting, multiplying and dividing in double and rounding the result once
+more gives the correctly rounded result for every type of at most 24 bits of precision.)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NoReturn
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import DataType
+from rlx.semantics.faults import Fault, Unsupported
+from rlx.spec.registry import refuted, rule
+
+Number = int | float | bool
+Unary = Callable[[Any], Number]
+Operation = Callable[[Any, Any], Number]
+
+
+def fault(code: str, message: str) -> NoReturn:
+    """Raise a fault, and record that its premise failed."""
+    refuted(code)
+    raise Fault(code, message)
+
+
+def unsupported(code: str, message: str) -> NoReturn:
+    """Say that the program is beyond this evaluator, and record that the premise failed."""
+    refuted(code)
+    raise Unsupported(code, message)
+
+
+# ---------------------------------------------------------------- types
+
+
+def limits(dtype: DataType) -> tuple[int, int]:
+    """The smallest and the largest integer of an integer type, or of ``bool``."""
+    if dtype.code == "int":
+        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+    return 0, (1 << dtype.bits) - 1
+
+
+@cache
+def into(dtype: DataType) -> Unary:
+    """The function that brings an exact result into a scalar type.
+
+    Raises
+    ------
+    Unsupported
+        `E-tir-type`, for a type whose numbers are not known here.
+    """
+    if dtype.code == "bool":
+        return bool
+    if dtype.is_integer:
+        return wrapping(dtype)
+    if dtype.is_float:
+        return rounding(dtype)
+    unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
+
+
+@rule("E-tir-integer", "00000000")
+def wrapping(dtype: DataType) -> Unary:
+    """Two's complement: the one number of the type that is equal modulo two to the width."""
+    low, high = limits(dtype)
+    period = high - low + 1
+
+    def wrap(value: int) -> int:
+        return value if low <= value <= high else low + (value - low) % period
+
+    return wrap
+
+
+@rule("E-tir-float", "00000000")
+def rounding(dtype: DataType) -> Unary:
+    """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has instead)."""
+    if dtype.code == "float" and dtype.bits == 64:
+        return float
+    if dtype.code == "float" and dtype.bits == 32:
+        single = ctypes.c_float
+        return lambda value: single(value).value
+    layout = _LAYOUTS.get(str(dtype))
+    return _narrow(dtype) if layout is None else lambda value: to_nearest(value, *layout)
+
+
+_LAYOUTS = {"float16": (11, 15), "bfloat16": (8, 127)}
+"""Bits of precision and the largest exponent."""
+
+
+def to_nearest(value: float, precision: int, largest: int) -> float:
+    """Round to a binary format of the IEEE kind, given its precision in bits and its largest exponent."""
+    if value == 0 or not math.isfinite(value):
+        return float(value)
+    exponent = max(
+        math.frexp(value)[1] - 1, 1 - largest
+    )  # below the normal numbers spacing is constant
+    spacing = exponent - precision + 1
+    rounded = math.ldexp(round(math.ldexp(value, -spacing)), spacing)
+    if abs(rounded) >= math.ldexp(1.0, largest + 1):
+        return math.copysign(math.inf, value)
+    return math.copysign(rounded, value)
+
+
+def _narrow(dtype: DataType) -> Unary:
+    """The formats that ml_dtypes defines: some have no infinity, some no zero."""
+    import ml_dtypes
+
+    made = getattr(ml_dtypes, str(dtype), None)
+    if made is None:
+        unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
+    return lambda value: float(made(value))
+
+
+# ---------------------------------------------------------------- arithmetic
+
+
+def divide(a: float, b: float) -> float:
+    """`a / b` on floats, where Python would raise: by zero it is infinite, or NaN for `0 / 0`."""
+    try:
+        return a / b
+    except ZeroDivisionError:
+        if a == 0 or math.isnan(a):
+            return math.nan
+        return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def floor(value: float) -> float:
+    """The greatest integer that is not greater, as a float; infinities and NaN stay."""
+    return float(math.copysign(math.floor(value), value)) if math.isfinite(value) else value
+
+
+def trunc(value: float) -> float:
+    """The integer part, as a float; infinities and NaN stay."""
+    return float(math.copysign(math.trunc(value), value)) if math.isfinite(value) else value
+
+
+def fmod(a: float, b: float) -> float:
+    """`a - trunc(a / b) * b`, exactly; NaN where that is nothing."""
+    if b == 0 or math.isinf(a):
+        return math.nan
+    return math.fmod(a, b)
+
+
+@rule("E-tir-divide", "00000000")
+def nonzero(divisor: int) -> int:
+    """The divisor of an integer division."""
+    if divisor == 0:
+        fault("E-tir-divide", "an integer is divided by zero")
+    return divisor
+
+
+def trunc_div(a: int, b: int) -> int:
+    """The quotient of integers, rounded towards zero."""
+    quotient = abs(a) // abs(nonzero(b))
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def trunc_mod(a: int, b: int) -> int:
+    """The remainder of :func:`trunc_div`, with the sign of `a`."""
+    return a - trunc_div(a, b) * b
+
+
+@rule("E-tir-extremum", "00000000")
+def extremum(kind: type[tir.Binary]) -> Operation:
+    """`min(a, b)` is `a` where `a < b`, else `b`; `max(a, b)` is `a` where `a > b`, else `b`."""
+    if kind is tir.Min:
+        return lambda a, b: a if a < b else b
+    return lambda a, b: a if a > b else b
+
+
+_INTEGERS: dict[type[tir.Binary], Operation] = {
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+    tir.Div: trunc_div,
+    tir.FloorDiv: lambda a, b: a // nonzero(b),
+    tir.FloorMod: lambda a, b: a % nonzero(b),
+    tir.TruncDiv: trunc_div,
+    tir.TruncMod: trunc_mod,
+}
+_FLOATS: dict[type[tir.Binary], Operation] = {
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+    tir.Div: divide,
+    tir.TruncMod: fmod,
+}
+_COMPARISONS: dict[type[tir.Binary], Operation] = {
+    tir.EQ: operator.eq,
+    tir.NE: operator.ne,
+    tir.LT: operator.lt,
+    tir.LE: operator.le,
+    tir.GT: operator.gt,
+    tir.GE: operator.ge,
+    tir.And: lambda a, b: bool(a) and bool(b),
+    tir.Or: lambda a, b: bool(a) or bool(b),
+}
+
+
+@cache
+def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
+    """The operation that a binary node is on two scalars of one type.
+
+    Parameters
+    ----------
+    kind
+        The node's class; ``And`` and ``Or`` are given both operands here.
+    dtype
+        The scalar type of both operands (of the result too, unless the node compares).
+
+    Raises
+    ------
+    Unsupported
+        `E-tir-type`, for a type without arithmetic.
+    Fault
+        When the operation is applied: `E-tir-divide`.
+    """
+    if kind in _COMPARISONS:
+        return _COMPARISONS[kind]
+    if kind in (tir.Min, tir.Max):
+        return extremum(kind)
+    bring = into(dtype)
+    if not dtype.is_float:
+        exact = _INTEGERS[kind]
+        return lambda a, b: bring(exact(a, b))
+    if kind is tir.FloorDiv:
+        return lambda a, b: floor(bring(divide(a, b)))
+    if kind is tir.TruncDiv:
+        return lambda a, b: trunc(bring(divide(a, b)))
+    if kind is tir.FloorMod:
+        return lambda a, b: bring(a - bring(floor(bring(divide(a, b))) * b))
+    result = _FLOATS[kind]
+    return lambda a, b: bring(result(a, b))
+
+
+def exact(kind: type[tir.Binary]) -> Operation:
+    """The operation on integers, without bringing the result into a type: index arithmetic's."""
+    return _COMPARISONS.get(kind) or _INTEGERS.get(kind) or extremum(kind)
+
+
+# ---------------------------------------------------------------- casts
+
+
+@cache
+def cast(source: DataType, target: DataType) -> Unary:
+    """The conversion of a scalar from one type to another (lanes are the caller's).
+
+    Raises
+    ------
+    Unsupported
+        `E-tir-type`, for a type without arithmetic.
+    Fault
+        When the conversion is applied: `E-tir-cast-range`.
+    """
+    if source.is_float and target.is_integer:
+        return lambda value: to_integer(value, target)
+    if target.code == "bool":
+        return lambda value: bool(value != 0)
+    if target.is_float and not source.is_float:
+        return lambda value: from_integer(value, target)
+    return into(target)
+
+
+@rule("E-tir-cast", "00000000")
+def to_integer(value: float, target: DataType) -> int:
+    """The integer part of a float, where the target type has it."""
+    low, high = limits(target)
+    if not math.isfinite(value) or not low <= math.trunc(value) <= high:
+        fault("E-tir-cast-range", f"{value} has no value in {target}: it holds {low} to {high}")
+    return math.trunc(value)
+
+
+def from_integer(value: int, target: DataType) -> float:
+    """The float nearest to an integer, rounded once."""
+    precision = _PRECISION.get(str(target), 53)
+    excess = max(int(value).bit_length() - 2 * precision - 2, 0)
+    # What lies far below the last bit that is kept can only decide a tie: one sticky bit says it all.
+    low = int(value) & ((1 << excess) - 1)
+    sticky = (int(value) >> excess) | bool(low)
+    return into(target)(math.ldexp(sticky, excess) if excess else int(value))  # type: ignore[return-value]
+
+
+_PRECISION = {"float32": 24, "float16": 11, "bfloat16": 8}
