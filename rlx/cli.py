@@ -11,6 +11,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.checker.command", "check programs, as relax-check does"),
     "fmt": ("rlx.grammar.format_command", "print programs in one style, in any dialect"),
     "prove": ("rlx.solver.command", "ask the prover about shape arithmetic"),
+    "run": ("rlx.semantics.run.command", "run a program, and print what it returns"),
+    "step": ("rlx.semantics.run.step_command", "show a run step by step, as text or as a page"),
+    "reduce": ("rlx.generate.reduce.command", "make a program smaller while a command succeeds"),
     "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""

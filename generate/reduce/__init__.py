@@ -1,0 +1,5 @@
+"""Making a program smaller while it stays interesting."""
+
+from rlx.generate.reduce.search import reduce, reduce_text
+
+__all__ = ["reduce", "reduce_text"]

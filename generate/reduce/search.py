@@ -1,0 +1,107 @@
+"""The search for a small interesting module: delta debugging, pass by pass, until nothing more can go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from rlx.generate.reduce.passes import PASSES, Pass, cutting, size
+from rlx.grammar import ast
+
+T = TypeVar("T")
+Test = Callable[[ast.IRModule], bool]
+
+
+def reduce(module: ast.IRModule, interesting: Test) -> ast.IRModule:
+    """A small module that is still interesting; from it, no single step leads to a smaller one.
+
+    Parameters
+    ----------
+    module
+        An interesting module.
+    interesting
+        The test; it may be called with modules that break any rule.
+    """
+    from rlx.grammar.printer import print_module
+
+    seen: dict[str, bool] = {}
+
+    def test(candidate: ast.IRModule) -> bool:
+        text = print_module(candidate)
+        if text not in seen:
+            seen[text] = interesting(candidate)
+        return seen[text]
+
+    before = None
+    while before is not module:
+        before = module
+        for step in (*PASSES, _cutting(module)):
+            module = _exhaust(module, step, test)
+    return module
+
+
+def _cutting(module: ast.IRModule) -> Pass:
+    from rlx.checker.check import check_module
+    from rlx.grammar.diagnostic import Source
+
+    report = check_module(module, Source("<reduced>", ""))
+    return cutting({var: info for var, info in report.info.items() if isinstance(var, ast.Var)})
+
+
+def _exhaust(module: ast.IRModule, step: Pass, test: Test) -> ast.IRModule:
+    """Take away the sites of one pass, large groups first, then smaller ones.
+
+    The sites that are left after a step are found anew, since a step makes new nodes.
+    """
+    share = 1
+    while True:
+        sites = step.sites(module)
+        if not sites:
+            return module
+        width = max(1, len(sites) // share)
+        taken = False
+        at = 0
+        while at < len(sites):
+            smaller = _attempt(module, step, sites[at : at + width], test)
+            if smaller is None:
+                at += width
+            else:
+                # Behind a step the same positions hold what was not tried yet.
+                module, taken, sites = smaller, True, step.sites(smaller)
+        if width == 1 and not taken:
+            return module
+        if width > 1:
+            share *= 2
+
+
+def _attempt(
+    module: ast.IRModule, step: Pass, chosen: Sequence[Any], test: Test
+) -> ast.IRModule | None:
+    made = step.without(module, chosen)
+    return made if made is not module and size(made) < size(module) and test(made) else None
+
+
+def reduce_text(text: str, interesting: Callable[[str], bool]) -> str:
+    """The same for lines of text: for what does not parse, or what printing it anew would heal.
+
+    Parameters
+    ----------
+    text
+        An interesting text.
+    interesting
+        The test.
+    """
+    lines = text.splitlines(keepends=True)
+    width = max(1, len(lines) // 2)
+    while True:
+        at, taken = 0, False
+        while at < len(lines):
+            fewer = lines[:at] + lines[at + width :]
+            if fewer and interesting("".join(fewer)):
+                lines, taken = fewer, True
+            else:
+                at += width
+        if width == 1 and not taken:
+            return "".join(lines)
+        if not taken:
+            width = max(1, width // 2)
