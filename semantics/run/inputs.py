@@ -69,7 +69,9 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
     for name in given:
         if name not in params and name not in shape_vars:
             known = ", ".join([*params, *shape_vars]) or "none"
-            raise InputError(f"there is no parameter or shape variable {name!r}; there are: {known}")
+            raise InputError(
+                f"there is no parameter or shape variable {name!r}; there are: {known}"
+            )
     sizes = {
         var: _integer(name, given[name])
         for name, var in shape_vars.items()
@@ -197,9 +199,7 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             return Scalar(fill((), numpy_dtype(kind)).item(), kind)
         case ast.TupleStructInfo(fields=fields):
             return TupleValue(
-                tuple(
-                    _make(f"{name}[{at}]", inner, sizes, fill) for at, inner in enumerate(fields)
-                )
+                tuple(_make(f"{name}[{at}]", inner, sizes, fill) for at, inner in enumerate(fields))
             )
     raise InputError(f"{name}: nothing can be made up for {show(info)}: give a value")
 

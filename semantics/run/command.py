@@ -1,0 +1,198 @@
+"""`rlx run`: run a program, and print what it returns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlx.semantics.run.prepare import (
+    ENDED,
+    UNABLE,
+    IllFormedError,
+    Prepared,
+    UsageError,
+    parser,
+    prepare,
+    status,
+)
+
+if TYPE_CHECKING:
+    from rlx.semantics.outcome import Ended, Outcome
+    from rlx.semantics.values import Value
+
+VERSION = 1
+
+
+def main(argv: Sequence[str], prog: str = "rlx run") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    arguments = parser(
+        prog, "Run a program by the rules of the specification, and print what it returns."
+    )
+    arguments.add_argument("--out", metavar="DIR", help="write the tensors returned there, as .npy")
+    arguments.add_argument("--format", choices=("human", "json"), default="human")
+    options = arguments.parse_args(argv)
+    try:
+        prepared = prepare(options)
+        result = run(prepared, options.backend, options.fuel)
+        written = _write_out(result, options.out)
+    except UsageError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    except IllFormedError as error:
+        error.show()
+        return ENDED
+    text = _json(prepared, result) if options.format == "json" else _human(prepared, result)
+    sys.stdout.write(text)
+    for path in written:
+        sys.stderr.write(f"written: {path}\n")
+    return status(result)
+
+
+def run(prepared: Prepared, backend: str, fuel: int | None) -> Outcome:
+    """Run what was prepared."""
+    from rlx.semantics.machine import load
+
+    program = load(prepared.module, backend=backend)
+    return program.run(prepared.entry, prepared.inputs.values, fuel=fuel)
+
+
+def _write_out(result: Outcome, folder: str | None) -> list[Path]:
+    from rlx.semantics.outcome import Returned
+
+    if folder is None or not isinstance(result, Returned):
+        return []
+    import numpy as np
+
+    written = []
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, array in _tensors(result.value, "result"):
+            written.append(Path(folder) / f"{name}.npy")
+            np.save(written[-1], array, allow_pickle=False)
+    except OSError as error:
+        raise UsageError(f"--out {folder}: {error}") from None
+    return written
+
+
+def _tensors(value: Value, name: str) -> Iterator[tuple[str, object]]:
+    from rlx.semantics.values import Tensor, TupleValue
+
+    if isinstance(value, Tensor):
+        yield name, value.data
+    elif isinstance(value, TupleValue):
+        for at, field in enumerate(value.fields):
+            yield from _tensors(field, f"{name}.{at}")
+
+
+def _human(prepared: Prepared, result: Outcome) -> str:
+    from rlx.semantics.outcome import Ended, Returned
+    from rlx.semantics.run.text import block, line
+
+    made = prepared.inputs
+    lines = []
+    if made.made_up:
+        sizes = [f"{name} = {size}" for name, size in made.sizes.items() if name in made.made_up]
+        rest = [name for name in made.made_up if name not in made.sizes]
+        words = [*sizes, *([f"random {', '.join(rest)}"] if rest else [])]
+        lines.append(f"made up: {', '.join(words)}")
+    for param, value in zip(prepared.function.params, made.values, strict=True):
+        lines.append(f"{param.name_hint} = {line(value)}")
+    if isinstance(result, Returned):
+        lines += ["", f"{prepared.entry} returned", block(result.value)]
+    else:
+        assert isinstance(result, Ended)
+        lines += ["", *_ending(prepared, result)]
+    return "\n".join(lines) + "\n"
+
+
+def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
+    """What went wrong, where, with which values."""
+    from rlx.semantics.run.text import KINDS, line
+
+    yield f"{KINDS[type(result)]}[{result.code}]: {result.message}"
+    yield from _place(prepared, result.span, "-->")
+    for at, value in enumerate(result.values):
+        yield f"  = operand {at}: {line(value)}"
+    if result.origin is not None:
+        yield "  = made here:"
+        yield from _place(prepared, result.origin, "-->")
+    for rule, why in result.considered:
+        yield f"  = {rule} was near: {why}"
+    yield f"  = rule {result.rule}: `rlx explain {result.rule}`"
+
+
+def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:
+    if span is None:
+        return
+    row, column = prepared.source.position(span[0])
+    text = prepared.source.text.splitlines()[row - 1]
+    width = max(1, min(span[1] - span[0], len(text) - column + 1))
+    gutter = " " * len(str(row))
+    yield f"{gutter}{arrow} {prepared.source.path}:{row}:{column}"
+    yield f"{gutter} |"
+    yield f"{row} | {text}"
+    yield f"{gutter} | {' ' * (column - 1)}{'^' * width}"
+
+
+def _json(prepared: Prepared, result: Outcome) -> str:
+    import json
+
+    from rlx.semantics.outcome import Ended, Returned
+    from rlx.semantics.run.text import KINDS
+
+    record: dict[str, object] = {
+        "version": VERSION,
+        "path": prepared.source.path,
+        "entry": prepared.entry,
+        "sizes": prepared.inputs.sizes,
+        "outcome": KINDS[type(result)],
+    }
+    if isinstance(result, Returned):
+        record["value"] = plain(result.value)
+    else:
+        assert isinstance(result, Ended)
+        record |= {"rule": result.rule, "code": result.code, "message": result.message}
+        if result.span is not None:
+            record["line"], record["column"] = prepared.source.position(result.span[0])
+    return json.dumps(record) + "\n"
+
+
+def plain(value: Value) -> object:
+    """A value as JSON: tensors with shape, element type and, up to a thousand, their elements."""
+    from rlx.semantics.run.text import line
+    from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
+
+    match value:
+        case Tensor(data=array):
+            found: dict[str, object] = {"shape": list(value.shape), "dtype": value.dtype}
+            if array.size <= 1000:
+                found["data"] = [_element(x) for x in array.reshape(-1)]
+            return found
+        case TupleValue(fields=fields):
+            return [plain(field) for field in fields]
+        case ShapeValue(values=sizes):
+            return {"sizes": list(sizes)}
+        case Scalar(value=number, dtype=kind):
+            return {"number": number, "dtype": str(kind)}
+    return line(value)
+
+
+def _element(element: object) -> object:
+    """A number as JSON has it; what JSON has no number for, as text."""
+    import math
+
+    kind = element.dtype.kind  # type: ignore[attr-defined]
+    if kind == "b":
+        return bool(element)
+    if kind in "iu":
+        return int(element)  # type: ignore[call-overload]
+    number = float(element)  # type: ignore[arg-type]
+    return number if math.isfinite(number) else str(number)

@@ -1,0 +1,166 @@
+"""What `rlx run` and `rlx step` share: reading a program, choosing the entry, making the arguments."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Source
+
+if TYPE_CHECKING:
+    from rlx.checker.check import Report
+    from rlx.semantics.outcome import Outcome
+    from rlx.semantics.run.inputs import Inputs
+
+EPILOG = """\
+An INPUT is NAME=VALUE: of a parameter a .npy file (of a tuple an .npz file), a literal (5, [[1, 2], [3, 4]]), or one of rand,
+zeros, ones, iota; of a shape variable an integer (n=5). What is not given is made up, and said so.
+External functions are never looked up, so a program that calls one ends as unsupported or at fault.
+
+exit status: 0 a value was returned; 1 the run ended without one, or the checker found errors; 2 wrong
+usage, an unreadable file or input; 3 out of fuel or unsupported; 101 a bug in the tool."""
+
+RETURNED, ENDED, UNABLE, UNDECIDED, BUG = 0, 1, 2, 3, 101
+
+STATUS = {
+    "Returned": RETURNED,
+    "CheckFailed": ENDED,
+    "Fault": ENDED,
+    "IllFormed": ENDED,
+    "OutOfFuel": UNDECIDED,
+    "Unsupported": UNDECIDED,
+    "Stuck": BUG,
+}
+"""The exit status of each outcome."""
+
+
+class UsageError(Exception):
+    """The command cannot do its work: what was expected and what was found."""
+
+
+class Prepared:
+    """A program that is ready to run.
+
+    Attributes
+    ----------
+    source, report
+        The text, and what the checker says of it.
+    module, entry, function
+        What runs.
+    inputs
+        Its arguments.
+    """
+
+    __slots__ = ("entry", "function", "inputs", "module", "report", "source")
+
+    def __init__(
+        self, report: Report, module: ast.IRModule, entry: str, function: ast.Function
+    ) -> None:
+        self.report, self.module, self.entry, self.function = report, module, entry, function
+        self.source: Source = report.source
+        self.inputs: Inputs
+
+
+def parser(prog: str, description: str) -> argparse.ArgumentParser:
+    """The arguments that both commands take."""
+    made = argparse.ArgumentParser(
+        prog=prog,
+        description=description,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = made.add_argument
+    add("file", metavar="FILE", help="the program; - for standard input")
+    add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
+    add("--input", action="append", default=[], metavar="INPUT", help="an argument; repeatable")
+    add("--seed", type=int, default=0, help="of what is random (default: 0)")
+    add("--fuel", type=int, metavar="STEPS", help="how many steps the run may take")
+    add("--backend", choices=("steps", "native"), default="native", help="how PrimFuncs run")
+    return made
+
+
+def prepare(options: argparse.Namespace) -> Prepared:
+    """Read, check, and find arguments.
+
+    Raises
+    ------
+    UsageError
+        If the file, the entry or an input is not there or makes no sense.
+    IllFormedError
+        If the checker finds errors.
+    """
+    from rlx.checker.check import check_text
+    from rlx.semantics.run.inputs import InputError, inputs
+
+    report = check_text(_read(options.file), options.file)
+    if any(found.severity == "error" for found in report.diagnostics):
+        raise IllFormedError(report)
+    module, entry, function = _entry(report, options.entry)
+    made = Prepared(report, module, entry, function)
+    try:
+        made.inputs = inputs(function, _given(options.input), options.seed)
+    except InputError as error:
+        raise UsageError(f"--input {error}") from None
+    return made
+
+
+class IllFormedError(Exception):
+    """The checker refuses the program; ``report`` says why."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+    def show(self) -> None:
+        """Write the diagnostics to stderr."""
+        from rlx.checker.render import human
+        from rlx.checker.render.colour import theme_for
+        from rlx.checker.render.files import FileReport
+
+        found = self.report
+        file = FileReport(found.source.path, found.source, found.diagnostics, found.obligations)
+        sys.stderr.write(human.render([file], theme_for(sys.stderr)))
+
+
+def _read(path: str) -> str:
+    try:
+        if path == "-":
+            return sys.stdin.read()
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
+    found: dict[str, tuple[ast.IRModule, ast.Function]] = {}
+    for module in report.modules:
+        for var, function in module.functions.items():
+            if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
+                found.setdefault(var.name_hint, (module, function))
+    if name is None:
+        name = "main" if "main" in found or len(found) != 1 else next(iter(found))
+    if name not in found:
+        known = ", ".join(found) or "none"
+        raise UsageError(f"there is no entry {name!r}; functions that can be called: {known}")
+    module, function = found[name]
+    return module, name, function
+
+
+def _given(texts: list[str]) -> Mapping[str, str]:
+    given: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--input takes NAME=VALUE, found {text!r}")
+        given[name.strip()] = value.strip()
+    return given
+
+
+def status(result: Outcome) -> int:
+    """The exit status that an outcome asks for."""
+    return STATUS[type(result).__name__]

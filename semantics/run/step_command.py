@@ -1,0 +1,118 @@
+"""`rlx step`: a run step by step, as text or as a page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rlx.semantics.run.prepare import (
+    ENDED,
+    UNABLE,
+    UNDECIDED,
+    IllFormedError,
+    Prepared,
+    UsageError,
+    parser,
+    prepare,
+    status,
+)
+from rlx.semantics.run.trace import LIMIT, Recorder, Trace, page
+
+
+def main(argv: Sequence[str], prog: str = "rlx step") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    arguments = parser(
+        prog, "Run a program step by step, and show what each step did and by which rule."
+    )
+    add = arguments.add_argument
+    add("--limit", type=int, default=LIMIT, metavar="N", help=f"record at most N steps ({LIMIT})")
+    add("--rule", metavar="RULE", help="show only steps of this rule (text)")
+    add("--html", metavar="PATH", help="write a page that plays the run, and nothing else")
+    add("--format", choices=("human", "json"), default="human")
+    options = arguments.parse_args(argv)
+    if not 0 < options.limit <= LIMIT:
+        arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")
+    try:
+        prepared = prepare(options)
+        trace = follow(prepared, options.backend, options.limit)
+        if options.html:
+            Path(options.html).write_text(page(trace), encoding="utf-8")
+    except UsageError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    except IllFormedError as error:
+        error.show()
+        return ENDED
+    if options.html:
+        sys.stderr.write(f"{options.html}: {len(trace.recorder.steps)} steps\n")
+    elif options.format == "json":
+        import json
+
+        sys.stdout.write(json.dumps(trace.record(), ensure_ascii=False) + "\n")
+    else:
+        for text in lines(trace, options.rule):
+            sys.stdout.write(f"{text}\n")
+    return UNDECIDED if trace.outcome is None else status(trace.outcome)
+
+
+def follow(prepared: Prepared, backend: str, limit: int = LIMIT) -> Trace:
+    """Record a run."""
+    from rlx.semantics.machine import load
+    from rlx.semantics.machine.configuration import Configuration
+
+    program = load(prepared.module, backend=backend)
+    recorder = Recorder()
+    at = program.start(prepared.entry, prepared.inputs.values)
+    if not isinstance(at, Configuration):
+        return Trace(prepared.source, prepared.entry, recorder, at)
+    recorder.start(at)
+    for _ in range(limit):
+        following = program.step(at)
+        recorder.step(at, following)
+        if not isinstance(following, Configuration):
+            return Trace(prepared.source, prepared.entry, recorder, following)
+        at = following
+    return Trace(prepared.source, prepared.entry, recorder, None)
+
+
+def lines(trace: Trace, rule: str | None = None) -> Iterator[str]:
+    """The trace as text, a line for each step."""
+    recorder = trace.recorder
+    rules = list(recorder.rules)
+    width = max((len(name) for name in rules), default=0)
+    for number, step in enumerate(recorder.steps, 1):
+        name = rules[step[0]]
+        if rule is not None and name != rule:
+            continue
+        where = ""
+        if step[1] >= 0:
+            row, column = trace.source.position(step[1])
+            where = f"{row}:{column}"
+        indent = "  " * min(recorder.depths[number - 1], 20)
+        yield f"{number:>5}  {name:<{width}}  {where:>7}  {indent}{_did(step)}".rstrip()
+    yield str(trace.record()["outcome"]["text"])  # type: ignore[index]
+
+
+_SAID = {
+    "=": lambda c: f"{c[1]} = {c[2]}",
+    ">": lambda c: f"enters {c[1]}",
+    "<": lambda c: "leaves",
+    "~": lambda c: f"#{c[1]} becomes {c[2]}",
+    "x": lambda c: f"#{c[1]} is killed",
+    "-": lambda c: f"{c[1]} ends",
+}
+
+
+def _did(step: list[object]) -> str:
+    changes: list[list[object]] = step[3] if len(step) > 3 else []  # type: ignore[assignment]
+    said = [_SAID[str(c[0])](c) for c in changes if c[0] in _SAID]
+    if not any(c[0] == "=" for c in changes):
+        said += [f"⇒ {c[1]}" for c in changes if c[0] == "."]
+    return "; ".join(said)

@@ -1,0 +1,143 @@
+"""Values and outcomes as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.printer import show
+from rlx.semantics import outcome
+from rlx.semantics.values import (
+    Closure,
+    DataTypeValue,
+    Null,
+    Opaque,
+    Packed,
+    PrimFuncValue,
+    Scalar,
+    ShapeValue,
+    Storage,
+    StringValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
+
+FIELDS = 8
+"""As many fields of a tuple, and elements of a tensor, are shown in a line."""
+
+WIDTH = 160
+"""A line about a value is no longer than that."""
+
+Name = Callable[[Value], str]
+
+
+def line(value: Any, name: Name | None = None) -> str:
+    """A value in one line.
+
+    Parameters
+    ----------
+    name
+        What to write for tensors, where they are not to be written out.
+    """
+    text = _line(value, name or tensor_line)
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+def _line(value: Any, name: Name) -> str:
+    match value:
+        case Tensor() | Storage():
+            return name(value)
+        case TupleValue(fields=fields):
+            shown = ", ".join(_line(field, name) for field in fields[:FIELDS])
+            more = ", …" if len(fields) > FIELDS else "," if len(fields) == 1 else ""
+            return f"({shown}{more})"
+        case ShapeValue(values=sizes):
+            return f"shape{tuple(sizes)}"
+        case Scalar(value=number, dtype=kind):
+            return f"{number} {kind}"
+        case StringValue(value=text):
+            return repr(text)
+        case DataTypeValue(value=kind):
+            return f"dtype {kind}"
+        case Closure(code=code):
+            return f"closure {code.name}"
+        case PrimFuncValue(name=of):
+            return f"PrimFunc {of}"
+        case Packed(name=of):
+            return f"packed function {of}"
+        case Null():
+            return "null"
+        case Opaque(value=held):
+            return f"object {type(held).__name__}"
+    return str(value)
+
+
+def tensor_kind(value: Value) -> str:
+    """What kind of memory: ``float32(2, 3)``, with the device where one is named."""
+    if isinstance(value, Storage):
+        return f"storage of {value.data.nbytes} bytes"
+    assert isinstance(value, Tensor)
+    where = "" if value.device is None else f" on {value.device[0]}:{value.device[1]}"
+    return f"{value.dtype}{value.shape}{where}".replace(",)", ")")
+
+
+def tensor_line(value: Value) -> str:
+    """A tensor's kind and first elements."""
+    if isinstance(value, Storage):
+        return tensor_kind(value)
+    assert isinstance(value, Tensor)
+    array = value.data
+    flat = array.reshape(-1)[:FIELDS] if array.flags.c_contiguous else array.flat[:FIELDS]
+    shown = " ".join(_number(x) for x in flat)
+    return f"{tensor_kind(value)} [{shown}{' …' if array.size > FIELDS else ''}]"
+
+
+def _number(element: Any) -> str:
+    if isinstance(element, (bool, np.bool_)):
+        return "true" if element else "false"
+    return f"{float(element):.6g}" if element.dtype.kind in "fV" else str(element)
+
+
+def block(value: Value, indent: str = "") -> str:
+    """A value over several lines, tensors written out as NumPy prints them."""
+    match value:
+        case Tensor(data=array):
+            with np.printoptions(precision=6, threshold=200, edgeitems=3, linewidth=100):
+                body = str(array)
+            inner = "\n".join(f"{indent}  {text}" for text in body.splitlines())
+            return f"{indent}{tensor_kind(value)}\n{inner}"
+        case TupleValue(fields=fields) if fields:
+            parts = "\n".join(block(field, f"{indent}  ") for field in fields)
+            return f"{indent}tuple of {len(fields)}\n{parts}"
+    return indent + line(value)
+
+
+KINDS: dict[type, str] = {
+    outcome.Returned: "returned",
+    outcome.CheckFailed: "check failed",
+    outcome.Fault: "fault",
+    outcome.IllFormed: "ill-formed",
+    outcome.Stuck: "stuck",
+    outcome.OutOfFuel: "out of fuel",
+    outcome.Unsupported: "unsupported",
+}
+"""What each outcome is called."""
+
+
+def outcome_line(result: outcome.Outcome) -> str:
+    """An outcome in one line."""
+    if isinstance(result, outcome.Returned):
+        return f"returned {line(result.value)}"
+    assert isinstance(result, outcome.Ended)
+    return f"{KINDS[type(result)]}[{result.code}]: {result.message}"
+
+
+def annotation(function: Any) -> str:
+    """The signature of a function, for reports."""
+    return ", ".join(
+        f"{p.name_hint}: {show(p.struct_info_annotation) if p.struct_info_annotation else 'Object'}"
+        for p in function.params
+    )
