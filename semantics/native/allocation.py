@@ -1,0 +1,72 @@
+"""Memory that a PrimFunc allocates: taken from a workspace that calls share, given back at the end of the block."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native import types
+from rlx.semantics.native.coverage import written_first
+from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.ranges import Poly, literal
+from rlx.semantics.native.state import Memory, State
+
+
+def allocate(state: State, buffer: tir.Buffer, owner: tir.Stmt) -> str:
+    """Emit the allocation of a buffer; returns the mark that :func:`release` wants."""
+    if set(buffer.attrs) & {"data", "strides", "elem_offset"}:
+        message = "native code has no buffers inside of other memory"
+        raise Unsupported("E-native-construct", message, buffer.span)
+    dims, extents = shape(state, buffer)
+    name, mark = state.out.fresh("b"), state.out.fresh("m")
+    stored = types.stored(buffer.dtype)
+    site = state.out.site(
+        "E-tir-allocate", f"the memory of {buffer.name} is more than the limit", buffer.span
+    )
+    state.out.put(f"const rlx_mark {mark} = rlx_remember(v);")
+    sizes = ", ".join([*dims, f"INT64_C(0) + (int64_t)sizeof({stored})"])
+    state.out.put(f"const int64_t {name}_s[] = {{{sizes}}};")
+    state.out.put(f"{stored} *{name} = rlx_take(v, {name}_s, {len(dims) + 1});")
+    state.out.stop_if(f"!{name}", site)
+    if not written_first(buffer, owner):
+        state.out.put(f"rlx_clear({name}, {name}_s, {len(dims) + 1});")
+    state.memory[buffer] = Memory(name, dims, extents, strides(state, dims, extents))
+    return mark
+
+
+def release(state: State, mark: str) -> None:
+    """Emit the end of what was allocated since ``mark``."""
+    state.out.put(f"rlx_release(v, {mark});")
+
+
+def shape(state: State, buffer: tir.Buffer) -> tuple[list[str], list[Poly]]:
+    """The extents of a buffer, as C and as sums."""
+    dims: list[str] = []
+    extents: list[Poly] = []
+    for dim in buffer.shape:
+        if isinstance(dim, tir.IntImm):
+            dims.append(literal(dim.value))
+            extents.append(Poly.of(dim.value))
+            continue
+        name = state.out.fresh("d")
+        value = converted(state, value_of(state, dim), INT64)
+        state.out.put(f"const int64_t {name} = {value.text};")
+        dims.append(name)
+        extents.append(state.extent_of(dim, name))
+    return dims, extents
+
+
+def strides(state: State, dims: list[str], extents: list[Poly]) -> list[str]:
+    """The distance between elements along each axis, row-major, as C."""
+    found: list[str] = []
+    text, known = "1", 1
+    for dim, extent in zip(reversed(dims), reversed(extents), strict=True):
+        found.append(text)
+        if known and extent.constant is not None:
+            known *= extent.constant
+            text = "1" if known == 1 else literal(known)
+            continue
+        name = state.out.fresh("t")
+        state.out.put(f"const int64_t {name} = {text} * {dim};")
+        text, known = name, 0
+    return found[::-1]

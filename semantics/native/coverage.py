@@ -1,0 +1,158 @@
+"""Whether allocated memory is written everywhere before it is read: then it need not be cleared."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+
+
+def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
+    """Whether the first loops in ``owner`` that name ``buffer`` store to each element, and read none before."""
+    body = owner.body if isinstance(owner, tir.Block) else owner
+    for stmt in flat(body):
+        if not isinstance(owner, tir.AllocBuffer) and mentions(stmt, buffer):
+            return _fills(stmt, buffer)
+    return False
+
+
+def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
+    """The statements of a sequence, nested sequences opened, in order."""
+    found: list[tir.Stmt] = []
+    stack = [stmt]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tir.SeqStmt):
+            stack.extend(reversed(part.stmts))
+        else:
+            found.append(part)
+    return found
+
+
+def statements(root: tir.Stmt) -> list[tir.Stmt]:
+    """A statement and all below it."""
+    found: list[tir.Stmt] = []
+    stack = [root]
+    while stack:
+        stmt = stack.pop()
+        found.append(stmt)
+        match stmt:
+            case tir.SeqStmt(stmts=parts):
+                stack.extend(reversed(parts))
+            case tir.For(body=body) | tir.While(body=body):
+                stack.append(body)
+            case tir.Block(init=init, body=body):
+                stack += [body] if init is None else [body, init]
+            case tir.IfThenElse(then_case=first, else_case=second):
+                stack += [first] if second is None else [second, first]
+    return found
+
+
+def expressions(stmt: tir.Stmt) -> list[tir.PrimExpr]:
+    """The expressions that stand in a statement itself."""
+    match stmt:
+        case tir.For(min=low, extent=extent):
+            return [low, extent]
+        case tir.While(condition=c) | tir.IfThenElse(condition=c):
+            return [c]
+        case tir.BufferStore(indices=indices, value=value):
+            return [*indices, value]
+        case tir.LetStmt(value=value) | tir.Evaluate(value=value):
+            return [value]
+        case tir.AllocBuffer(buffer=buffer):
+            return list(buffer.shape)
+        case tir.Block(iter_vars=axes, predicate=predicate, alloc_buffers=buffers):
+            found = [axis.binding for axis in axes]
+            found += [bound for axis in axes if axis.dom for bound in axis.dom]
+            found += [dim for buffer in buffers for dim in buffer.shape]
+            return found if predicate is None else [*found, predicate]
+    return []
+
+
+def loads(stmt: tir.Stmt) -> list[tir.BufferLoad]:
+    """Every load below a statement."""
+    return [
+        node
+        for part in statements(stmt)
+        for expr in expressions(part)
+        for node in tir.postorder(expr)
+        if isinstance(node, tir.BufferLoad)
+    ]
+
+
+def stores(stmt: tir.Stmt) -> list[tir.BufferStore]:
+    """Every store below a statement."""
+    return [part for part in statements(stmt) if isinstance(part, tir.BufferStore)]
+
+
+def mentions(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
+    """Whether a buffer is loaded or stored below a statement."""
+    return any(node.buffer is buffer for node in [*loads(stmt), *stores(stmt)])
+
+
+def _fills(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
+    """Whether plain loops over the whole shape store to each element, and load only what they stored."""
+    extents: dict[tir.Var, tir.PrimExpr] = {}
+    while isinstance(stmt, tir.For):
+        if not (isinstance(stmt.min, tir.IntImm) and stmt.min.value == 0):
+            return False
+        extents[stmt.loop_var] = stmt.extent
+        stmt = stmt.body
+    names = {var: var for var in extents}
+    first = stmt
+    if isinstance(stmt, tir.Block):
+        if stmt.predicate is not None or stmt.alloc_buffers:
+            return False
+        for axis in stmt.iter_vars:
+            if isinstance(axis.binding, tir.Var) and axis.binding in extents:
+                names[axis.var] = axis.binding
+        first = stmt.init if stmt.init is not None else stmt.body
+    parts = flat(first)
+    if not parts:
+        return False
+    fills = [p for p in parts if isinstance(p, tir.BufferStore) and p.buffer is buffer]
+    if not fills or any(load.buffer is buffer for part in parts for load in loads(part)):
+        return False
+    return _covers(fills[0], extents, names) and _reads_same(stmt, fills[0])
+
+
+def _covers(
+    store: tir.BufferStore, extents: dict[tir.Var, tir.PrimExpr], names: dict[tir.Var, tir.Var]
+) -> bool:
+    seen: set[tir.Var] = set()
+    for index, dim in zip(store.indices, store.buffer.shape, strict=False):
+        if isinstance(dim, tir.IntImm) and dim.value == 1 and _is_zero(index):
+            continue
+        if not isinstance(index, tir.Var) or names.get(index) in seen or index not in names:
+            return False
+        loop = names[index]
+        seen.add(loop)
+        if not _same_extent(extents[loop], dim):
+            return False
+    others = [extent for var, extent in extents.items() if var not in seen]
+    runs = all(isinstance(extent, tir.IntImm) and extent.value > 0 for extent in others)
+    return runs and len(store.indices) == len(store.buffer.shape)
+
+
+def _is_zero(index: tir.PrimExpr) -> bool:
+    return isinstance(index, tir.IntImm) and index.value == 0
+
+
+def _same_extent(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
+    if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
+        return a.value == b.value
+    return a is b and isinstance(a, tir.Var)
+
+
+def _reads_same(stmt: tir.Stmt, store: tir.BufferStore) -> bool:
+    """Whether what follows the first store only touches the element that was stored."""
+    touched = [n for n in [*loads(stmt), *stores(stmt)] if n.buffer is store.buffer]
+    return all(
+        len(n.indices) == len(store.indices)
+        and all(_same_index(a, b) for a, b in zip(n.indices, store.indices, strict=True))
+        for n in touched
+    )
+
+
+def _same_index(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
+    return a is b or (
+        isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm) and a.value == b.value
+    )

@@ -1,0 +1,352 @@
+"""Prim expressions as C in three-address form: each operation has a line and a variable of its own.
+
+That keeps the C as flat as the compiler's own form whatever the depth of the expression, and no name or
+text of the program can reach it. Nothing recurses: visitors are generators that ask for operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native import intrinsics, types
+
+if TYPE_CHECKING:
+    from rlx.semantics.native.state import State
+
+
+class Value:
+    """A C atom (variable or constant) and its type; ``known`` is the number where it is a constant."""
+
+    __slots__ = ("dtype", "known", "text")
+
+    def __init__(self, text: str, dtype: DataType, known: int | None = None) -> None:
+        self.text = text
+        self.dtype = dtype
+        self.known = known
+
+
+Visit = Generator[tir.PrimExpr, Value, Value]
+
+_ARITHMETIC: dict[type, str] = {tir.Add: "+", tir.Sub: "-", tir.Mul: "*", tir.Div: "/"}
+_COMPARE: dict[type, str] = {
+    tir.EQ: "==",
+    tir.NE: "!=",
+    tir.LT: "<",
+    tir.LE: "<=",
+    tir.GT: ">",
+    tir.GE: ">=",
+}
+_CHECKED: dict[type, str] = {tir.Add: "add", tir.Sub: "sub", tir.Mul: "mul"}
+_DIVISION: dict[type, str] = {
+    tir.FloorDiv: "fdiv",
+    tir.FloorMod: "fmod",
+    tir.TruncDiv: "tdiv",
+    tir.TruncMod: "tmod",
+    tir.Div: "tdiv",
+}
+
+
+def value_of(state: State, expr: tir.PrimExpr) -> Value:
+    """Emit the computation of ``expr``; its value."""
+    stack: list[Visit] = [_visit(state, expr)]
+    answer: Any = None
+    while stack:
+        try:
+            answer = stack[-1].send(answer)
+        except StopIteration as done:
+            stack.pop()
+            answer = done.value
+        else:
+            stack.append(_visit(state, answer))
+            answer = None
+    assert isinstance(answer, Value)
+    return answer
+
+
+def _visit(state: State, expr: tir.PrimExpr) -> Visit:
+    for kind in type(expr).__mro__:
+        if kind in _VISITORS:
+            return _VISITORS[kind](state, expr)
+    raise Unsupported(
+        "E-native-construct",
+        f"native code has no {type(expr).__name__}",
+        getattr(expr, "span", None),
+    )
+
+
+def define(state: State, text: str, dtype: DataType) -> Value:
+    """A new variable that holds ``text``."""
+    name = state.out.fresh()
+    state.out.put(f"const {types.held(dtype)} {name} = {text};")
+    return Value(name, dtype)
+
+
+def converted(state: State, value: Value, dtype: DataType) -> Value:
+    """``value`` in another type, where the operands of an operator disagree."""
+    if value.dtype == dtype:
+        return value
+    if value.known is not None and not dtype.is_float:
+        return Value(types.integer(value.known, dtype), dtype, value.known)
+    return cast(state, value, dtype, None)
+
+
+def common(a: Value, b: Value) -> DataType:
+    """The type in which two operands meet: a constant follows the other, else the wider one."""
+    if a.dtype == b.dtype or b.known is not None:
+        return a.dtype
+    if a.known is not None:
+        return b.dtype
+    rank = [(v.dtype.is_float, v.dtype.bits, v.dtype.code == "uint") for v in (a, b)]
+    return a.dtype if rank[0] >= rank[1] else b.dtype
+
+
+# ------------------------------------------------------------------ leaves
+
+
+def _var(state: State, expr: Any) -> Visit:
+    return state.variable(expr)
+    yield
+
+
+def _int(state: State, expr: Any) -> Visit:
+    if expr.dtype.is_float:
+        return Value(types.floating(float(expr.value), expr.dtype), expr.dtype)
+    return Value(types.integer(expr.value, expr.dtype), expr.dtype, expr.value)
+    yield
+
+
+def _float(state: State, expr: Any) -> Visit:
+    return Value(types.floating(expr.value, expr.dtype), expr.dtype)
+    yield
+
+
+# ------------------------------------------------------------------ operators
+
+
+def _binary(state: State, expr: Any) -> Visit:
+    a = yield expr.a
+    b = yield expr.b
+    dtype = common(a, b)
+    a, b = converted(state, a, dtype), converted(state, b, dtype)
+    kind = type(expr)
+    if state.exact and kind in _CHECKED and not dtype.is_float:
+        return _checked(state, expr, a, b)
+    if kind in _COMPARE:
+        return define(state, f"({a.text} {_COMPARE[kind]} {b.text})", BOOL)
+    if kind in (tir.Min, tir.Max):
+        sign = "<" if kind is tir.Min else ">"
+        return define(state, f"({a.text} {sign} {b.text} ? {a.text} : {b.text})", dtype)
+    if kind in _DIVISION and not (kind is tir.Div and dtype.is_float):
+        return _divided(state, expr, a, b, dtype)
+    text = f"({a.text} {_ARITHMETIC[kind]} {b.text})"
+    return define(state, types.rounded(dtype, text), dtype)
+
+
+def _checked(state: State, expr: Any, a: Value, b: Value) -> Value:
+    """Arithmetic of an index: exact, or a fault."""
+    message = "the arithmetic of an index leaves 64 bits"
+    site = state.out.site("E-tir-bounds", message, expr.span)
+    name = state.out.fresh()
+    state.out.put(f"int64_t {name};")
+    operands = f"(int64_t){a.text}, (int64_t){b.text}, &{name}"
+    state.out.stop_if(f"__builtin_{_CHECKED[type(expr)]}_overflow({operands})", site)
+    return Value(name, INT64)
+
+
+def _divided(state: State, expr: Any, a: Value, b: Value, dtype: DataType) -> Value:
+    helper = _DIVISION[type(expr)]
+    if not dtype.is_float:
+        if b.known == 0 or b.known is None:
+            site = state.out.site("E-tir-divide", "an integer is divided by zero", expr.span)
+            state.out.stop_if(f"{b.text} == 0", site)
+        if b.known and b.known > 0 and state.is_natural(expr.a):
+            sign = "/" if helper.endswith("div") else "%"
+            return define(state, types.rounded(dtype, f"({a.text} {sign} {b.text})"), dtype)
+    text = f"rlx_{helper}_{types.suffix(dtype)}({a.text}, {b.text})"
+    return define(state, text, dtype)
+
+
+def _logical(state: State, expr: Any) -> Visit:
+    both = isinstance(expr, tir.And)
+    a = yield expr.a
+    if state.is_total(expr.b):
+        b = yield expr.b
+        sign = "&" if both else "|"
+        return define(state, f"(({a.text} != 0) {sign} ({b.text} != 0))", BOOL)
+    name = state.out.fresh()
+    state.out.put(f"uint8_t {name} = ({a.text} != 0);")
+    state.out.put(f"if ({'' if both else '!'}{name}) {{")
+    known = state.assume(expr.a, both)
+    b = yield expr.b
+    state.forget(known)
+    state.out.put(f"{name} = ({b.text} != 0);")
+    state.out.put("}")
+    return Value(name, BOOL)
+
+
+def _not(state: State, expr: Any) -> Visit:
+    a = yield expr.a
+    return define(state, f"(!{a.text})", BOOL)
+
+
+def _select(state: State, expr: Any) -> Visit:
+    c = yield expr.condition
+    a = yield expr.true_value
+    b = yield expr.false_value
+    dtype = common(a, b)
+    a, b = converted(state, a, dtype), converted(state, b, dtype)
+    return define(state, f"({c.text} ? {a.text} : {b.text})", dtype)
+
+
+def _if_then_else(state: State, expr: Any) -> Visit:
+    """Only one branch is evaluated; its conditions hold while it is."""
+    condition, first, second = expr.args
+    c = yield condition
+    dtype = state.type_of(expr)
+    name = state.out.fresh()
+    state.out.put(f"{types.held(dtype)} {name};")
+    for holds, branch in ((True, first), (False, second)):
+        state.out.put(f"if ({c.text}) {{" if holds else "} else {")
+        known = state.assume(condition, holds)
+        value = yield branch
+        state.forget(known)
+        state.out.put(f"{name} = {converted(state, value, dtype).text};")
+    state.out.put("}")
+    return Value(name, dtype)
+
+
+# ------------------------------------------------------------------ casts
+
+
+def _cast(state: State, expr: Any) -> Visit:
+    value = yield expr.value
+    return cast(state, value, expr.dtype, expr.span)
+
+
+def cast(state: State, value: Value, target: DataType, span: Any) -> Value:
+    """A conversion; a float without a value in an integer type is a fault."""
+    source = value.dtype
+    if source == target:
+        return value
+    if target.code == "bool":
+        return define(state, f"({value.text} != 0)", target)
+    if not source.is_float:
+        if target.is_float and str(target) != "float64" and source.bits > 24:
+            return define(state, _from_wide(value, target), target)
+        return define(state, types.rounded(target, f"({types.held(target)}){value.text}"), target)
+    if target.is_float:
+        text = value.text
+        if str(source) == "float64" and str(target) in types.NARROW:
+            text = f"rlx_narrow({text})"
+        return define(state, types.rounded(target, f"({types.held(target)}){text}"), target)
+    low = -(1 << (target.bits - 1)) if types.is_signed(target) else 0
+    high = low + (1 << target.bits)
+    site = state.out.site(
+        "E-tir-cast-range", f"{{f}} has no value in {target}: it holds {low} to {high - 1}", span
+    )
+    wide = f"(double){value.text}"
+    above = f"({wide} > {float(low)} - 1.0)" if target.bits < 64 else f"({wide} >= {float(low)})"
+    if not low:
+        above = f"({wide} > -1.0)"
+    test = f"!({above} & ({wide} < {float(high)}))"
+    state.out.stop_if(test, site, f"(int64_t)rlx_bits64({wide})")
+    return define(state, f"({types.held(target)}){value.text}", target)
+
+
+def _from_wide(value: Value, target: DataType) -> str:
+    if str(target) == "float32":
+        return f"(float){value.text}"
+    return types.rounded(target, f"rlx_odd_{types.suffix(value.dtype)}({value.text})")
+
+
+# ------------------------------------------------------------------ loads and calls
+
+
+def _load(state: State, expr: Any) -> Visit:
+    kept = state.kept.get(expr.buffer)
+    if kept is not None:
+        return Value(kept, expr.buffer.dtype)
+    where = yield from state.address(expr.buffer, expr.indices, expr.span)
+    return define(state, types.loaded(expr.buffer.dtype, where), expr.buffer.dtype)
+
+
+def _call(state: State, expr: Any) -> Visit:
+    op = expr.op
+    if op == "if_then_else" and len(expr.args) == 3:
+        return (yield from _if_then_else(state, expr))
+    if op in ("min_value", "max_value", "infinity") or expr.attrs:
+        intrinsics.unknown(op)
+    if op == "reinterpret":
+        return (yield from _reinterpret(state, expr))
+    operands: list[Value] = []
+    for arg in expr.args:
+        operands.append((yield arg))
+    if not operands:
+        intrinsics.unknown(op)
+    if op in intrinsics.SAME:
+        return operands[0]
+    dtype = operands[0].dtype
+    if op in ("shift_left", "shift_right") and len(operands) == 2 and dtype.is_integer:
+        return _shifted(state, expr, operands[0], operands[1])
+    if op in ("pow", "power") and not dtype.is_float and len(operands) == 2:
+        return _power(state, expr, operands[0], operands[1])
+    if len(operands) == 2 and op != "ldexp":
+        operands[1] = converted(state, operands[1], dtype)
+    make = intrinsics.on_floats if dtype.is_float else intrinsics.on_integers
+    text, result = make(op, dtype, [v.text for v in operands])
+    return define(state, text, result)
+
+
+def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
+    bits = a.dtype.bits
+    if n.known is None or not 0 <= n.known < bits:
+        site = state.out.site(
+            "E-tir-shift-amount", f"a number of {bits} bits is shifted by {{a}}", expr.span
+        )
+        state.out.stop_if(f"(uint64_t)(int64_t){n.text} >= {bits}", site, f"(int64_t){n.text}")
+    sign = "<<" if expr.op == "shift_left" else ">>"
+    return define(state, types.rounded(a.dtype, f"({a.text} {sign} {n.text})"), a.dtype)
+
+
+def _power(state: State, expr: Any, a: Value, n: Value) -> Value:
+    message = "an integer is raised to the power {a}"
+    site = state.out.site("E-tir-power-exponent", message, expr.span)
+    if types.is_signed(n.dtype):
+        state.out.stop_if(f"{n.text} < 0", site, f"(int64_t){n.text}")
+    text = f"rlx_power((uint64_t){a.text}, (uint64_t){n.text})"
+    return define(state, types.rounded(a.dtype, text), a.dtype)
+
+
+def _reinterpret(state: State, expr: Any) -> Visit:
+    if len(expr.args) != 1 or expr.dtype is None:
+        intrinsics.unknown(expr.op)
+    value = yield expr.args[0]
+    target = expr.dtype
+    if value.dtype.bits != target.bits or BOOL in (value.dtype, target):
+        raise Unsupported("E-tir-reinterpret-size", f"the bits of {value.dtype} are no {target}")
+    bits = f"{types.stored(value.dtype)}"
+    source, result = state.out.fresh(), state.out.fresh()
+    state.out.put(f"const {bits} {source} = {types.saved(value.dtype, value.text)};")
+    state.out.put(
+        f"{types.stored(target)} {result}; memcpy(&{result}, &{source}, sizeof {result});"
+    )
+    return define(state, types.loaded(target, result), target)
+
+
+_VISITORS: dict[type, Callable[[Any, Any], Visit]] = {
+    tir.Var: _var,
+    tir.IntImm: _int,
+    tir.FloatImm: _float,
+    tir.And: _logical,
+    tir.Or: _logical,
+    tir.Binary: _binary,
+    tir.Not: _not,
+    tir.Select: _select,
+    tir.Cast: _cast,
+    tir.BufferLoad: _load,
+    tir.Call: _call,
+}

@@ -1,0 +1,220 @@
+"""Integer expressions as sums over loop variables and symbols, exactly: nothing wraps where a sum is used."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import DataType
+from rlx.semantics.native.ranges import Poly
+
+if TYPE_CHECKING:
+    from rlx.semantics.native.state import State
+
+Visit = Generator[tir.PrimExpr, Poly | None, Poly | None]
+
+SMALL = 1 << 31
+"""Symbols are used in proofs only while their magnitude is below this: products of two then fit."""
+_ROOM = 1 << 62
+
+
+def poly_of(state: State, expr: tir.PrimExpr) -> Poly | None:
+    """The sum that an integer expression is, or None where it is not known as one."""
+    if expr in state.polys:
+        return state.polys[expr]
+    stack: list[tuple[tir.PrimExpr, Visit]] = [(expr, _visit(state, expr))]
+    answer: Poly | None = None
+    while stack:
+        node, visit = stack[-1]
+        try:
+            wanted = visit.send(answer)
+        except StopIteration as done:
+            stack.pop()
+            answer = done.value
+            if answer is not None and len(answer.terms) > 32:
+                answer = None
+            state.polys[node] = answer
+        else:
+            if wanted in state.polys:
+                # A generator just started or answered takes the known value at the next turn.
+                stack.append((wanted, _known(state.polys[wanted])))
+            else:
+                stack.append((wanted, _visit(state, wanted)))
+            answer = None
+    return answer
+
+
+def _known(value: Poly | None) -> Visit:
+    return value
+    yield
+
+
+def _visit(state: State, expr: Any) -> Visit:
+    match expr:
+        case tir.IntImm(value=value):
+            return Poly.of(value)
+        case tir.Var():
+            return state.sums.get(expr)
+        case tir.Add() | tir.Sub() | tir.Mul():
+            return _arithmetic(expr, (yield expr.a), (yield expr.b))
+        case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
+            return _division(state, expr, (yield expr.a), (yield expr.b))
+        case tir.Min() | tir.Max():
+            return _extremum(state, expr, (yield expr.a), (yield expr.b))
+        case tir.Cast(dtype=dtype, value=value) if dtype.is_integer:
+            inner = yield value
+            source = tir.type_of(value)
+            if inner is None or not source.is_integer or not usable(state, inner, source):
+                return None
+            return inner if usable(state, inner, dtype) else None
+        case tir.Call(op="likely", args=(inner,)):
+            return (yield inner)
+    return None
+
+
+def _arithmetic(expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
+    if a is None or b is None or len(a.terms) * len(b.terms) > 256:
+        return None
+    if type(expr) is tir.Mul:
+        return a * b
+    return a + b if type(expr) is tir.Add else a - b
+
+
+def _division(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
+    if a is None or b is None:
+        return None
+    dtype = tir.type_of(expr)
+    if not dtype.is_integer or not usable(state, a, dtype) or not usable(state, b, dtype):
+        return None
+    if isinstance(expr, (tir.TruncDiv, tir.TruncMod)) and not state.scope.proves(a):
+        return None
+    quotient = isinstance(expr, (tir.FloorDiv, tir.TruncDiv))
+    divisor = b.constant
+    if divisor is None:
+        return _by_symbol(state, quotient, a, b)
+    if divisor <= 0:
+        return None
+    whole = Poly({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
+    rest = a - whole * Poly.of(divisor)
+    bounds = state.scope.constant_range(rest)
+    if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
+        shift = Poly.of(bounds[0] // divisor)
+        return whole + shift if quotient else rest - shift * Poly.of(divisor)
+    if not quotient:
+        return state.synthetic(Poly({}), Poly.of(divisor - 1))
+    if bounds is not None:
+        low, high = Poly.of(bounds[0] // divisor), Poly.of(bounds[1] // divisor)
+        return whole + state.synthetic(low, high)
+    return _by_factor(state, a, divisor)
+
+
+def _by_factor(state: State, a: Poly, divisor: int) -> Poly | None:
+    """The quotient of a sum whose bounds are multiples of the divisor, and a constant."""
+    lows, highs = state.scope.lower(a), state.scope.lower(-a)
+    if not lows or not highs:
+        return None
+    low, high = lows[0], -highs[0]
+    for bound in (low, high):
+        if any(m and c % divisor for m, c in bound.terms.items()):
+            return None
+    parts = [Poly({m: c // divisor for m, c in p.terms.items()}) for p in (low, high)]
+    return state.synthetic(parts[0], parts[1])
+
+
+def _by_symbol(state: State, quotient: bool, a: Poly, b: Poly) -> Poly | None:
+    """A remainder lies below its divisor; where the dividend already does, the quotient is 0."""
+    natural = state.scope.proves(a)
+    if natural and state.scope.proves(b - a - Poly.of(1)):
+        return Poly({}) if quotient else a
+    if not quotient and state.scope.natural_sum(b):
+        return state.synthetic(Poly({}), b - Poly.of(1))
+    return None
+
+
+def _extremum(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
+    if a is None or b is None:
+        return None
+    first, second = state.scope.constant_range(a), state.scope.constant_range(b)
+    if first is None or second is None:
+        return None
+    pick = min if isinstance(expr, tir.Min) else max
+    low, high = pick(first[0], second[0]), pick(first[1], second[1])
+    return state.synthetic(Poly.of(low), Poly.of(high))
+
+
+def usable(state: State, value: Poly, dtype: DataType) -> bool:
+    """Whether the sum certainly lies in its type; may add conditions to be checked before the loops."""
+    lows, highs = state.scope.lower(value), state.scope.lower(-value)
+    if not lows or not highs:
+        return False
+    low, high = lows[0], highs[0]
+    if _magnitude(low) >= _ROOM or _magnitude(high) >= _ROOM:
+        return False
+    names = low.variables() | high.variables()
+    if names & state.inner:
+        return False
+    state.symbols |= names
+    if dtype.bits < 64 or dtype.code == "uint":
+        least = 0 if dtype.code == "uint" else -(1 << (dtype.bits - 1))
+        most = (1 << (dtype.bits - int(dtype.code == "int"))) - 1
+        return state.demand(low - Poly.of(least)) and state.demand(Poly.of(most) + high)
+    return True
+
+
+def _magnitude(value: Poly) -> int:
+    """The largest absolute value that a sum may have while its symbols are small."""
+    return sum(abs(c) * SMALL ** len(m) for m, c in value.terms.items())
+
+
+def facts_of(state: State, condition: tir.PrimExpr, holds: bool) -> list[Poly]:
+    """Sums that are not negative where ``condition`` holds (or where it does not)."""
+    found: list[Poly] = []
+    stack = [(condition, holds)]
+    while stack:
+        expr, wanted = stack.pop()
+        match expr:
+            case tir.Call(op="likely", args=(inner,)):
+                stack.append((inner, wanted))
+            case tir.Not(a=inner):
+                stack.append((inner, not wanted))
+            case tir.And() if wanted:
+                stack += [(expr.b, True), (expr.a, True)]
+            case tir.Or() if not wanted:
+                stack += [(expr.b, False), (expr.a, False)]
+            case tir.Comparison(a=a, b=b):
+                found += _comparison(state, type(expr), a, b, wanted)
+    return found
+
+
+_NEGATED: dict[type, type] = {
+    tir.LT: tir.GE,
+    tir.GE: tir.LT,
+    tir.LE: tir.GT,
+    tir.GT: tir.LE,
+    tir.NE: tir.EQ,
+    tir.EQ: tir.NE,
+}
+
+
+def _comparison(
+    state: State, kind: type, a: tir.PrimExpr, b: tir.PrimExpr, holds: bool
+) -> list[Poly]:
+    left, right = poly_of(state, a), poly_of(state, b)
+    if left is None or right is None:
+        return []
+    if not usable(state, left, tir.type_of(a)) or not usable(state, right, tir.type_of(b)):
+        return []
+    gap, one = right - left, Poly.of(1)
+    match kind if holds else _NEGATED[kind]:
+        case tir.LE:
+            return [gap]
+        case tir.LT:
+            return [gap - one]
+        case tir.GE:
+            return [-gap]
+        case tir.GT:
+            return [-gap - one]
+        case tir.EQ:
+            return [gap, -gap]
+    return []

@@ -1,0 +1,99 @@
+"""Intrinsics of PrimFuncs as C: a table from names to functions of libm, and a few that are spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from rlx.grammar.dtype import BOOL, INT32, DataType
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native import types
+
+LIBM: Mapping[str, tuple[str, int]] = {
+    **{name: (name, 1) for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil")},
+    **{name: (name, 1) for name in ("cos", "cosh", "erf", "exp", "exp2", "floor", "log")},
+    **{
+        name: (name, 1) for name in ("log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh")
+    },
+    **{name: (name, 1) for name in ("tgamma", "trunc", "nearbyint")},
+    **{name: (name, 2) for name in ("atan2", "copysign", "fmod", "hypot", "nextafter", "pow")},
+    "fabs": ("fabs", 1),
+    "abs": ("fabs", 1),
+    "power": ("pow", 2),
+    "round": ("nearbyint", 1),
+    "exp10": ("rlx_exp10_", 1),
+    "rsqrt": ("rlx_rsqrt_", 1),
+    "sigmoid": ("rlx_sigmoid_", 1),
+    "ldexp": ("rlx_ldexp_", 2),
+}
+"""Name in a PrimFunc -> name in C (of the double; ``f`` is appended for the float), number of operands."""
+
+VECTORISED = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "erf": 1, "pow": 2, "exp2": 1}
+VECTORISED |= {"sinh": 1, "cosh": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "log10": 1}
+VECTORISED |= {"log2": 1, "log1p": 1, "atan2": 2, "hypot": 2, "acosh": 1, "asinh": 1, "atanh": 1}
+"""Functions of libm that glibc also has for whole vectors (libmvec, within 4 units in the last place)."""
+
+TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
+INFIX = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
+SAME = frozenset(["likely", "tvm_thread_invariant", "assume_value"])
+WHOLE = frozenset(["floor", "ceil", "trunc", "round", "nearbyint"])
+
+
+def vector_declarations() -> str:
+    """What tells the compiler that libmvec has these functions."""
+    lines = []
+    for name, arity in VECTORISED.items():
+        for letter, kind in (("f", "float"), ("", "double")):
+            operands = ", ".join([kind] * arity)
+            lines.append(f'__attribute__((simd("notinbranch"))) {kind} {name}{letter}({operands});')
+    return "\n".join(lines)
+
+
+def on_floats(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:
+    """A function of floats; narrow types are computed in float32 and rounded."""
+    if op in TESTS and len(operands) == 1:
+        return f"({TESTS[op]}({operands[0]}) != 0)", BOOL
+    if op == "fma" and len(operands) == 3:
+        product = types.rounded(data_type, f"({operands[0]} * {operands[1]})")
+        return types.rounded(data_type, f"({product} + {operands[2]})"), data_type
+    if op not in LIBM or LIBM[op][1] != len(operands):
+        unknown(op)
+    if op == "nextafter" and str(data_type) in types.NARROW:
+        unknown(op)
+    single = "" if str(data_type) == "float64" else "f"
+    return types.rounded(data_type, f"{LIBM[op][0]}{single}({', '.join(operands)})"), data_type
+
+
+def on_integers(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:
+    """A function of integers or Booleans that cannot fail."""
+    match op, operands:
+        case (("bitwise_and" | "bitwise_or" | "bitwise_xor"), (a, b)):
+            return types.rounded(data_type, f"({a} {INFIX[op]} {b})"), data_type
+        case "bitwise_not", (a,):
+            sign = "!" if data_type == BOOL else "~"
+            return types.rounded(data_type, f"({sign}{a})"), data_type
+        case "popcount", (a,):
+            return f"__builtin_popcountll({_unsigned(a, data_type)})", INT32
+        case "clz", (a,):
+            bits = _unsigned(a, data_type)
+            return f"rlx_clz({bits}, {data_type.bits})", INT32
+        case (("abs" | "fabs"), (a,)):
+            return types.rounded(data_type, f"({a} < 0 ? 0 - {a} : {a})"), data_type
+        case (("isnan" | "isinf"), (_,)):
+            return "0", BOOL
+        case "isfinite", (_,):
+            return "1", BOOL
+        case _ if op in WHOLE and len(operands) == 1:
+            return operands[0], data_type
+        case _:
+            unknown(op)
+
+
+def _unsigned(value: str, data_type: DataType) -> str:
+    mask = (1 << data_type.bits) - 1
+    return f"((uint64_t){value} & UINT64_C({mask}))"
+
+
+def unknown(op: str) -> NoReturn:
+    """Refuse an intrinsic that has no C here; its name goes into the message, not into C."""
+    raise Unsupported("E-native-construct", f"native code has no intrinsic T.{op[:60]}")

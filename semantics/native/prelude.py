@@ -1,0 +1,211 @@
+"""The C that every kernel starts with: integer division, shifts, casts and narrow floats without undefined behaviour.
+
+Signed arithmetic wraps because of ``-fwrapv``; everything else that C leaves undefined (division by zero and
+of the smallest integer by -1, wide shifts, floats out of range) is spelled out here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from rlx.semantics.native.intrinsics import vector_declarations
+
+_HEAD = r"""
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+
+#define RLX_RARE(condition) __builtin_expect(!!(condition), 0)
+#if defined(__AVX512F__)
+#define RLX_VECTOR 64
+#elif defined(__AVX__)
+#define RLX_VECTOR 32
+#else
+#define RLX_VECTOR 16
+#endif
+#ifdef __FP_FAST_FMAF
+#define rlx_fma_f32(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define rlx_fma_f32(a, b, c) ((a) * (b) + (c))
+#endif
+#ifdef __FP_FAST_FMA
+#define rlx_fma_f64(a, b, c) __builtin_fma(a, b, c)
+#else
+#define rlx_fma_f64(a, b, c) ((a) * (b) + (c))
+#endif
+#define RLX_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define RLX_HERE static inline __attribute__((always_inline, unused))
+
+RLX_HERE uint32_t rlx_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+RLX_HERE float rlx_float32(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
+RLX_HERE uint64_t rlx_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+RLX_HERE double rlx_float64(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
+
+/* Rounds to odd: what is then rounded to a narrow type is rounded once. */
+RLX_HERE float rlx_narrow(double x) {
+    float f = (float)x;
+    uint32_t u = rlx_bits32(f);
+    if ((double)f == x || x != x) return f;
+    if (fabs((double)f) > fabs(x)) u -= 1;
+    return rlx_float32(u | 1);
+}
+
+RLX_HERE uint16_t rlx_to_b16(float x) {
+    uint32_t u = rlx_bits32(x);
+    uint32_t rounded = (u + 0x7fff + ((u >> 16) & 1)) >> 16;
+    return (uint16_t)(x != x ? ((u >> 16) & 0x8000) | 0x7fc0 : rounded);
+}
+RLX_HERE float rlx_from_b16(uint16_t h) { return rlx_float32((uint32_t)h << 16); }
+
+RLX_HERE uint16_t rlx_to_f16(float x) {
+    uint32_t u = rlx_bits32(x), sign = (u >> 16) & 0x8000, m = u & 0x7fffffff;
+    uint32_t normal = (m - 0x38000000 + 0xfff + ((m >> 13) & 1)) >> 13;
+    uint32_t small = rlx_bits32(rlx_float32(m) + 0.5f) - 0x3f000000;
+    uint32_t r = m >= 0x477ff000 ? 0x7c00 : m < 0x38800000 ? small : normal;
+    return (uint16_t)(sign | (m > 0x7f800000 ? 0x7e00 : r));
+}
+RLX_HERE float rlx_from_f16(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff;
+    float normal = rlx_float32((m << 13) + 0x38000000);
+    float small = (float)(int32_t)m * 0x1p-24f;
+    float r = m >= 0x7c00 ? rlx_float32((m << 13) + 0x70000000) : m < 0x0400 ? small : normal;
+    return rlx_float32(rlx_bits32(r) | sign);
+}
+
+RLX_HERE float rlx_round_f16(float x) { return rlx_from_f16(rlx_to_f16(x)); }
+RLX_HERE float rlx_round_b16(float x) { return rlx_from_b16(rlx_to_b16(x)); }
+RLX_HERE float rlx_odd_u64(uint64_t x) {
+    uint64_t lost = x >> 24 ? (x & 0xffffff) != 0 : 0;
+    return x >> 48 ? rlx_narrow((double)((x >> 24) | lost)) * 0x1p24f : rlx_narrow((double)x);
+}
+RLX_HERE float rlx_odd_i64(int64_t x) { return x < 0 ? -rlx_odd_u64(-(uint64_t)x) : rlx_odd_u64((uint64_t)x); }
+RLX_HERE float rlx_odd_i32(int32_t x) { return rlx_narrow((double)x); }
+RLX_HERE float rlx_odd_u32(uint32_t x) { return rlx_narrow((double)x); }
+RLX_HERE int32_t rlx_clz(uint64_t x, int32_t bits) { return x ? bits - 64 + __builtin_clzll(x) : bits; }
+RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
+    uint64_t r = 1;
+    for (; n; n >>= 1, a *= a) if (n & 1) r *= a;
+    return r;
+}
+
+/* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 list of other memory,
+   8 site, 9 and 10 its values, from 16 the parameters. */
+#define RLX_FUEL v[0]
+#define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
+#define RLX_SPEND(amount, site) do { \
+    double rlx_amount = (amount); \
+    if (RLX_RARE(rlx_amount > (double)RLX_FUEL)) RLX_STOP(site, 0, 0); \
+    RLX_FUEL -= (int64_t)rlx_amount; } while (0)
+
+typedef struct { int64_t used, list, live; } rlx_mark;
+static rlx_mark rlx_remember(const int64_t *v) { rlx_mark m = {v[5], v[7], v[2]}; return m; }
+
+static __attribute__((noinline, unused)) int64_t rlx_size(const int64_t *dims, int count) {
+    int64_t size = 1;
+    int empty = 0;
+    for (int i = 0; i < count; ++i) {
+        if (dims[i] < 0) return -1;
+        if (dims[i] == 0) empty = 1;
+    }
+    if (empty) return 0;
+    for (int i = 0; i < count; ++i)
+        if (__builtin_mul_overflow(size, dims[i], &size)) return -1;
+    return size;
+}
+
+static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, const int64_t *dims, int count) {
+    int64_t size = rlx_size(dims, count);
+    if (size < 0 || size > v[1] - v[2]) return NULL;
+    v[2] += size;
+    int64_t space = (size + 127) & ~(int64_t)63;
+    int64_t wanted = v[5] + space;
+    if (wanted > v[6]) v[6] = wanted;
+    v[5] = wanted;
+    if (wanted <= v[4]) return (char *)v[3] + (wanted - space);
+    char *block = NULL;
+    if (posix_memalign((void **)&block, 64, (size_t)space + 64)) return NULL;
+    *(int64_t *)block = v[7];
+    v[7] = (int64_t)block;
+    return block + 64;
+}
+
+static __attribute__((unused)) void rlx_clear(void *p, const int64_t *dims, int count) {
+    memset(p, 0, (size_t)rlx_size(dims, count));
+}
+
+static void rlx_release(int64_t *v, rlx_mark mark) {
+    while (v[7] != mark.list) {
+        char *block = (char *)v[7];
+        v[7] = *(int64_t *)block;
+        free(block);
+    }
+    v[5] = mark.used;
+    v[2] = mark.live;
+}
+"""
+
+_SIGNED = r"""
+RLX_HERE T rlx_tdiv_S(T a, T b) { return b == -1 ? (T)(0 - (U)a) : (T)(a / b); }
+RLX_HERE T rlx_tmod_S(T a, T b) { return b == -1 ? (T)0 : (T)(a % b); }
+RLX_HERE T rlx_fdiv_S(T a, T b) {
+    if (b == -1) return (T)(0 - (U)a);
+    T q = (T)(a / b), r = (T)(a % b);
+    return (T)(q - ((r != 0) & ((r < 0) != (b < 0))));
+}
+RLX_HERE T rlx_fmod_S(T a, T b) {
+    if (b == -1) return 0;
+    T r = (T)(a % b);
+    return (T)(r + (((r != 0) & ((r < 0) != (b < 0))) ? b : (T)0));
+}
+"""
+
+_UNSIGNED = r"""
+RLX_HERE T rlx_tdiv_S(T a, T b) { return (T)(a / b); }
+RLX_HERE T rlx_tmod_S(T a, T b) { return (T)(a % b); }
+RLX_HERE T rlx_fdiv_S(T a, T b) { return (T)(a / b); }
+RLX_HERE T rlx_fmod_S(T a, T b) { return (T)(a % b); }
+"""
+
+_FLOATING = r"""
+RLX_HERE T rlx_rsqrt_X(T x) { return 1 / sqrtX(x); }
+RLX_HERE T rlx_sigmoid_X(T x) { return 1 / (1 + expX(-x)); }
+RLX_HERE T rlx_exp10_X(T x) { return powX(10, x); }
+RLX_HERE T rlx_ldexp_X(T x, int64_t n) {
+    return ldexpX(x, n > 100000 ? 100000 : n < -100000 ? -100000 : (int)n);
+}
+"""
+
+_DIVISION = r"""
+RLX_HERE T rlx_fdiv_S(T a, T b) { return floorX(ROUND(a / b)); }
+RLX_HERE T rlx_tdiv_S(T a, T b) { return truncX(ROUND(a / b)); }
+RLX_HERE T rlx_tmod_S(T a, T b) { return ROUND(fmodX(a, b)); }
+RLX_HERE T rlx_fmod_S(T a, T b) { T q = ROUND(floorX(ROUND(a / b))); return ROUND(a - ROUND(q * b)); }
+"""
+
+
+@cache
+def text() -> str:
+    """The prelude."""
+    parts = [_HEAD, "#ifdef RLX_LIBMVEC", vector_declarations(), "#endif"]
+    for bits in ("8", "16", "32", "64"):
+        signed, unsigned = f"int{bits}_t", f"uint{bits}_t"
+        parts.append(_integers(_SIGNED, f"i{bits}", signed, unsigned))
+        parts.append(_integers(_UNSIGNED, f"u{bits}", unsigned, unsigned))
+    for held, letter in (("float", "f"), ("double", "")):
+        parts.append(re.sub(r"\bT\b", held, _FLOATING).replace("X(", f"{letter}("))
+    for suffix, held, letter, rounding in (
+        ("f32", "float", "f", ""),
+        ("f64", "double", "", ""),
+        ("f16", "float", "f", "rlx_round_f16"),
+        ("b16", "float", "f", "rlx_round_b16"),
+    ):
+        body = re.sub(r"\bT\b", held, _DIVISION).replace("X(", f"{letter}(")
+        parts.append(body.replace("_S(", f"_{suffix}(").replace("ROUND", rounding))
+    return "\n".join(parts)
+
+
+def _integers(template: str, suffix: str, held: str, unsigned: str) -> str:
+    body = re.sub(r"\bT\b", held, template)
+    return re.sub(r"\bU\b", unsigned, body).replace("_S(", f"_{suffix}(")

@@ -1,0 +1,158 @@
+"""The C of a whole kernel: parameters, shapes, the body, and the table of places where it may stop."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native import prelude, statements, types
+from rlx.semantics.native.allocation import strides
+from rlx.semantics.native.coverage import stores
+from rlx.semantics.native.expressions import Value, converted, value_of
+from rlx.semantics.native.ranges import Poly, literal
+from rlx.semantics.native.state import Memory, State
+from rlx.semantics.native.writer import Site
+
+FIRST_SLOT = 16
+"""Where the parameters begin in the array that a kernel is called with; fields before: see the prelude."""
+
+
+class Program:
+    """Generated C, its sites, and for each parameter its buffer (None for a scalar).
+
+    ``written`` holds the positions of parameters that are stored to.
+    """
+
+    __slots__ = ("parameters", "sites", "text", "written")
+
+    def __init__(
+        self,
+        text: str,
+        sites: list[Site],
+        parameters: list[tuple[tir.Var, tir.Buffer | None]],
+        written: frozenset[int],
+    ) -> None:
+        self.text = text
+        self.sites = sites
+        self.parameters = parameters
+        self.written = written
+
+
+def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
+    """The C of a PrimFunc.
+
+    Parameters
+    ----------
+    bounds
+        Whether accesses are checked.
+    disjoint
+        Whether the arguments are known not to overlap.
+
+    Raises
+    ------
+    Unsupported
+        `E-native-construct`
+    """
+    state = State(bounds, disjoint)
+    parameters = [(var, func.buffer_map.get(var)) for var in func.params]
+    pointers = _parameters(state, parameters)
+    statements.emit(state, func.body)
+    kept = "restrict" if disjoint else ""
+    signature = "".join(f", {kind} *{kept} {name}" for name, kind, _ in pointers)
+    passed = "".join(f", ({kind} *)v[{slot}]" for _, kind, slot in pointers)
+    lines = [
+        prelude.text(),
+        f"static __attribute__((noinline)) int32_t rlx_body(int64_t *{kept} v{signature}) {{",
+        *state.out.lines,
+        "return 0;",
+        "stop: return 1;",
+        "}",
+        "int32_t rlx_kernel(int64_t *v) {",
+        f"int32_t failed = rlx_body(v{passed});",
+        "rlx_mark none = {0, 0, 0};",
+        "rlx_release(v, none);",
+        "return failed;",
+        "}",
+        "",
+    ]
+    touched = {store.buffer for store in stores(func.body)}
+    written = frozenset(i for i, (_, buffer) in enumerate(parameters) if buffer in touched)
+    return Program("\n".join(lines), state.out.sites, parameters, written)
+
+
+def _parameters(
+    state: State, parameters: list[tuple[tir.Var, tir.Buffer | None]]
+) -> list[tuple[str, str, int]]:
+    """Bind scalars, then the variables of shapes, then check every extent."""
+    slot = FIRST_SLOT
+    shapes: list[tuple[int, tir.Buffer, int]] = []
+    pointers: list[tuple[str, str, int]] = []
+    for position, (var, buffer) in enumerate(parameters):
+        if buffer is None:
+            _scalar(state, var, slot)
+            slot += 1
+            continue
+        if set(buffer.attrs) & {"strides", "elem_offset", "data"}:
+            message = "native code has no buffers with strides or offsets"
+            raise Unsupported("E-native-construct", message, buffer.span)
+        name = state.out.fresh("b")
+        pointers.append((name, types.stored(buffer.dtype), slot))
+        shapes.append((position, buffer, slot + 1))
+        state.memory[buffer] = Memory(name, [], [], [])
+        slot += 1 + len(buffer.shape)
+    for _, buffer, first in shapes:
+        _bind_shape(state, buffer, first)
+    for position, buffer, first in shapes:
+        _check_shape(state, position, buffer, first)
+    return pointers
+
+
+def _scalar(state: State, var: tir.Var, slot: int) -> None:
+    name = state.out.fresh("n")
+    if var.dtype.is_float:
+        narrow = types.rounded(var.dtype, f"({types.held(var.dtype)})rlx_float64(v[{slot}])")
+        state.out.put(f"const {types.held(var.dtype)} {name} = {narrow};")
+        state.names[var] = Value(name, var.dtype)
+        return
+    if var.dtype.code == "handle":
+        message = "native code has no handles without a buffer"
+        raise Unsupported("E-native-construct", message, var.span)
+    state.out.put(f"const int64_t {name} = v[{slot}];")
+    state.symbol(var, name, natural=False)
+    state.names[var] = Value(f"(({types.held(var.dtype)}){name})", var.dtype)
+
+
+def _bind_shape(state: State, buffer: tir.Buffer, first: int) -> None:
+    for axis, dim in enumerate(buffer.shape):
+        if isinstance(dim, tir.Var) and dim not in state.names:
+            name = state.out.fresh("n")
+            state.out.put(f"const int64_t {name} = v[{first + axis}];")
+            state.symbol(dim, name, natural=True)
+            state.names[dim] = Value(f"(({types.held(dim.dtype)}){name})", dim.dtype)
+
+
+def _check_shape(state: State, position: int, buffer: tir.Buffer, first: int) -> None:
+    memory = state.memory[buffer]
+    for axis, dim in enumerate(buffer.shape):
+        text, found = _extent(state, dim, memory), f"v[{first + axis}]"
+        site = state.out.site(
+            "E-tir-argument",
+            f"axis {axis} of argument {position} ({buffer.name}) has the extent {{a}}, "
+            "and the function wants {b}",
+            buffer.span,
+        )
+        state.out.stop_if(f"{found} != {text}", site, found, text)
+    memory.strides = strides(state, memory.dims, memory.extents)
+
+
+def _extent(state: State, dim: tir.PrimExpr, memory: Memory) -> str:
+    if isinstance(dim, tir.IntImm):
+        text = literal(dim.value)
+        memory.extents.append(Poly.of(dim.value))
+    else:
+        text = state.out.fresh("d")
+        value = converted(state, value_of(state, dim), INT64)
+        state.out.put(f"const int64_t {text} = {value.text};")
+        memory.extents.append(state.extent_of(dim, text))
+    memory.dims.append(text)
+    return text

@@ -1,0 +1,190 @@
+"""What is known of integers when code is generated: sums of products, bounds of loops, facts of conditions.
+
+An index is written as a :class:`Poly` over loop variables and *symbols* (sizes that are fixed while the
+loops run). A loop variable is removed by putting its bound in its place; what remains is either provably
+not negative, or a condition on symbols which the program checks once before the loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+Monomial = tuple[str, ...]
+
+_MOST_TERMS = 64
+_LARGEST = 1 << 62
+
+
+class Poly:
+    """A sum of products with integer coefficients: ``{("i", "n"): 2, (): 1}`` is ``2*i*n + 1``."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        self.terms = {m: c for m, c in terms.items() if c}
+
+    @staticmethod
+    def of(value: int | str) -> Poly:
+        """A constant, or a variable by its name."""
+        return Poly({(): value} if isinstance(value, int) else {(value,): 1})
+
+    def __add__(self, other: Poly) -> Poly:
+        total = dict(self.terms)
+        for monomial, factor in other.terms.items():
+            total[monomial] = total.get(monomial, 0) + factor
+        return Poly(total)
+
+    def __neg__(self) -> Poly:
+        return Poly({m: -c for m, c in self.terms.items()})
+
+    def __sub__(self, other: Poly) -> Poly:
+        return self + -other
+
+    def __mul__(self, other: Poly) -> Poly:
+        total: dict[Monomial, int] = {}
+        for m, c in self.terms.items():
+            for n, d in other.terms.items():
+                product = tuple(sorted(m + n))
+                total[product] = total.get(product, 0) + c * d
+        return Poly(total)
+
+    @property
+    def constant(self) -> int | None:
+        """The value, if no variable occurs."""
+        if not self.terms:
+            return 0
+        return self.terms.get(()) if len(self.terms) == 1 else None
+
+    @property
+    def tame(self) -> bool:
+        """Whether the sum is short, with small factors: it can be computed in 128 bits."""
+        return len(self.terms) <= _MOST_TERMS and all(
+            len(m) <= 1 + (abs(c) == 1) and abs(c) < _LARGEST for m, c in self.terms.items()
+        )
+
+    def variables(self) -> set[str]:
+        """The names that occur."""
+        return {name for monomial in self.terms for name in monomial}
+
+    def coefficient(self, name: str) -> Poly | None:
+        """What ``name`` is multiplied with, or None where it is squared."""
+        found: dict[Monomial, int] = {}
+        for monomial, factor in self.terms.items():
+            match monomial.count(name):
+                case 0:
+                    continue
+                case 1:
+                    rest = list(monomial)
+                    rest.remove(name)
+                    found[tuple(rest)] = factor
+                case _:
+                    return None
+        return Poly(found)
+
+    def with_bound(self, name: str, bound: Poly) -> Poly:
+        """This sum with ``bound`` in the place of ``name``, which occurs linearly."""
+        factor = self.coefficient(name)
+        assert factor is not None
+        rest = Poly({m: c for m, c in self.terms.items() if name not in m})
+        return rest + factor * bound
+
+    def text(self) -> str:
+        """As an expression of C."""
+        parts = []
+        for monomial, factor in sorted(self.terms.items(), reverse=True):
+            names = list(monomial)
+            if factor != 1 or not names:
+                names.append(literal(factor))
+            parts.append("*".join(names))
+        return " + ".join(parts) or "0"
+
+
+def literal(value: int) -> str:
+    """An integer as a C constant of type ``int64_t``, wrapped to 64 bits."""
+    value = (value + (1 << 63)) % (1 << 64) - (1 << 63)
+    return f"INT64_C({value})" if value > -(1 << 63) else "INT64_MIN"
+
+
+class Bounds:
+    """The smallest and the largest value of a loop variable (both may name other variables)."""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: Poly, high: Poly) -> None:
+        self.low = low
+        self.high = high
+
+
+class Scope:
+    """Loop variables in order of nesting, symbols that are not negative, facts that hold here.
+
+    A fact is a :class:`Poly` that is not negative.
+    """
+
+    __slots__ = ("facts", "loops", "natural")
+
+    def __init__(
+        self, loops: dict[str, Bounds], natural: set[str], facts: tuple[Poly, ...] = ()
+    ) -> None:
+        self.loops = loops
+        self.natural = natural
+        self.facts = facts
+
+    def lower(self, value: Poly) -> list[Poly]:
+        """Lower bounds of ``value`` without loop variables; the one to prefer first."""
+        found = [self._eliminate(value)]
+        for fact in self.facts:
+            found.extend(self._by_fact(value, fact))
+        return [p for p in found if p is not None]
+
+    def constant_range(self, value: Poly) -> tuple[int, int] | None:
+        """The smallest and largest value, where both are known numbers."""
+        lows = [p.constant for p in self.lower(value)]
+        highs = [p.constant for p in self.lower(-value)]
+        low = max((v for v in lows if v is not None), default=None)
+        high = max((v for v in highs if v is not None), default=None)
+        return None if low is None or high is None else (low, -high)
+
+    def proves(self, value: Poly) -> bool:
+        """Whether ``value >= 0`` is certain."""
+        return any(self.natural_sum(bound) for bound in self.lower(value))
+
+    def natural_sum(self, value: Poly) -> bool:
+        """Whether a sum over symbols is certainly not negative."""
+        return all(c >= 0 and self.natural.issuperset(m) for m, c in value.terms.items())
+
+    def _by_fact(self, value: Poly, fact: Poly) -> Iterable[Poly | None]:
+        """Bounds of ``value`` that use a fact to replace one loop variable."""
+        for name in value.variables() & fact.variables() & self.loops.keys():
+            given, wanted = fact.coefficient(name), value.coefficient(name)
+            unit = given.constant if given is not None else None
+            sign = self._sign(wanted) if wanted is not None else 0
+            # fact: unit*name + rest >= 0, so name >= -rest (unit 1) or name <= rest (unit -1)
+            if unit in (1, -1) and sign == unit:
+                rest = fact.with_bound(name, Poly({}))
+                yield self._eliminate(value.with_bound(name, -rest if unit == 1 else rest))
+
+    def _eliminate(self, value: Poly) -> Poly | None:
+        for name in reversed(self.loops):
+            if not any(name in m for m in value.terms):
+                continue
+            factor = value.coefficient(name)
+            sign = self._sign(factor) if factor is not None else 0
+            if not sign:
+                return None
+            bounds = self.loops[name]
+            value = value.with_bound(name, bounds.low if sign > 0 else bounds.high)
+        return None if value.variables() & self.loops.keys() else value
+
+    def _sign(self, factor: Poly) -> int:
+        """1 for a factor that is never negative, -1 for one never positive, 0 for others."""
+        names = factor.variables()
+        if not names <= self.natural | self.loops.keys():
+            return 0
+        positive = all(c >= 0 for c in factor.terms.values())
+        negative = all(c <= 0 for c in factor.terms.values())
+        if names & self.loops.keys() and not all(
+            self.natural_sum(self.loops[n].low) for n in names & self.loops.keys()
+        ):
+            return 0
+        return int(positive) - int(negative) if positive != negative else 0

@@ -1,0 +1,237 @@
+"""What the generation of one kernel keeps: names, memory, what is known of integers, what must be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native import types
+from rlx.semantics.native.expressions import Value
+from rlx.semantics.native.indices import SMALL, facts_of, poly_of, usable
+from rlx.semantics.native.ranges import Bounds, Poly, Scope
+from rlx.semantics.native.writer import Writer
+
+Known = tuple[tuple[Poly, ...], dict[tir.PrimExpr, Poly | None]]
+
+
+class Memory:
+    """A buffer: the pointer's name, its extents as C and as sums, the strides as C."""
+
+    __slots__ = ("dims", "extents", "name", "strides")
+
+    def __init__(self, name: str, dims: list[str], extents: list[Poly], strides: list[str]) -> None:
+        self.name = name
+        self.dims = dims
+        self.extents = extents
+        self.strides = strides
+
+
+class State:
+    """The state of the generation of one kernel.
+
+    Attributes
+    ----------
+    fast
+        Whether what is emitted runs only where ``conditions`` hold; then sums may be used.
+    kept
+        Buffers of which the one element in question is held in a C variable.
+    exact
+        Whether an index is being computed: its arithmetic must not overflow.
+    invented, inner
+        Variables of sums that have no C variable, and those whose C variable comes after the conditions.
+    paid
+        Loops whose fuel is already taken.
+    nested
+        Whether the copy of a nest that has every check in its place is being emitted.
+    """
+
+    def __init__(self, bounds: bool, disjoint: bool) -> None:
+        self.out = Writer()
+        self.bounds = bounds
+        self.disjoint = disjoint
+        self.fast = False
+        self.exact = False
+        self.scope = Scope({}, set())
+        self.symbols: set[str] = set()
+        self.conditions: dict[str, None] = {}
+        self.polys: dict[tir.PrimExpr, Poly | None] = {}
+        self.sums: dict[tir.Var, Poly] = {}
+        self.names: dict[tir.Var, Value] = {}
+        self.lows: dict[tir.Var, str] = {}
+        self.memory: dict[tir.Buffer, Memory] = {}
+        self.kept: dict[tir.Buffer, str] = {}
+        self.invented: set[str] = set()
+        self.inner: set[str] = set()
+        self.paid: set[tir.Stmt] = set()
+        self.nested = 0
+        self._total: dict[tir.PrimExpr, bool] = {}
+
+    # ------------------------------------------------------------ variables
+
+    def variable(self, var: tir.Var) -> Value:
+        """The C variable of a variable of the program."""
+        found = self.names.get(var)
+        if found is None:
+            raise Unsupported("E-native-construct", "a variable has no value here", var.span)
+        return found
+
+    def symbol(self, var: tir.Var, name: str, natural: bool) -> None:
+        """An integer that is fixed from here on: it may occur in sums."""
+        self.names[var] = Value(name, var.dtype)
+        self.sums[var] = Poly.of(name)
+        if natural:
+            self.scope.natural.add(name)
+
+    def loop(self, var: tir.Var, name: str, bounds: Bounds | None) -> None:
+        """A loop variable, always an ``int64_t`` in C."""
+        held = types.held(var.dtype)
+        text = name if held == "int64_t" else f"(({held}){name})"
+        self.names[var] = Value(text, var.dtype)
+        if bounds is not None:
+            self.scope.loops[name] = bounds
+            self.sums[var] = Poly.of(name)
+
+    def synthetic(self, low: Poly, high: Poly) -> Poly:
+        """A variable of sums that stands for some value between two sums over symbols."""
+        name = self.out.fresh("s")
+        self.scope.loops[name] = Bounds(low, high)
+        self.invented.add(name)
+        return Poly.of(name)
+
+    # ------------------------------------------------------------ knowledge
+
+    def poly(self, expr: tir.PrimExpr) -> Poly | None:
+        """The sum that ``expr`` is, if it certainly lies in its type."""
+        if not self.fast or not (tir.type_of(expr).is_integer):
+            return None
+        found = poly_of(self, expr)
+        return found if found is not None and usable(self, found, tir.type_of(expr)) else None
+
+    def is_natural(self, expr: tir.PrimExpr) -> bool:
+        """Whether an integer expression is certainly not negative."""
+        found = self.poly(expr)
+        return found is not None and self.scope.proves(found)
+
+    def demand(self, value: Poly) -> bool:
+        """Make ``value >= 0`` (a sum over symbols) certain: by proof, or by a check before the loops."""
+        if self.scope.natural_sum(value):
+            return True
+        if value.constant is not None or not value.tame or not self.fast:
+            return False
+        if value.variables() & self.inner:
+            return False
+        self.symbols |= value.variables()
+        self.conditions[f"{value.text()} >= 0"] = None
+        return True
+
+    def demand_any(self, values: list[Poly]) -> bool:
+        """Make one of several sums certain, without a check if that is possible."""
+        if any(self.scope.natural_sum(v) for v in values):
+            return True
+        return any(self.demand(v) for v in reversed(values))
+
+    def assume(self, condition: tir.PrimExpr, holds: bool) -> Known:
+        """Use a condition in what is emitted next; returns what :meth:`forget` wants."""
+        before = (self.scope.facts, self.polys)
+        if self.fast:
+            self.scope.facts = (*before[0], *facts_of(self, condition, holds))
+            self.polys = {}
+        return before
+
+    def forget(self, before: Known) -> None:
+        """End the reach of a condition."""
+        self.scope.facts, self.polys = before
+
+    def is_total(self, expr: tir.PrimExpr) -> bool:
+        """Whether an expression can be computed anywhere: it neither loads nor fails."""
+        for node in tir.postorder(expr):
+            if node not in self._total:
+                below = all(self._total[child] for child in tir.children(node))
+                self._total[node] = below and _harmless(node)
+        return self._total[expr] and not self.exact
+
+    def extent_of(self, dim: tir.PrimExpr, name: str) -> Poly:
+        """An extent whose value is in the C variable ``name``, as a sum."""
+        known = poly_of(self, dim) if tir.type_of(dim) == INT64 else None
+        if known is not None and not known.variables() & (self.invented | set(self.scope.loops)):
+            return known
+        if self.fast:
+            self.inner.add(name)
+        self.scope.natural.add(name)
+        return Poly.of(name)
+
+    def type_of(self, expr: tir.Call) -> DataType:
+        """The type of a ``T.if_then_else``."""
+        return expr.dtype if expr.dtype is not None else tir.type_of(expr.args[1])
+
+    # ------------------------------------------------------------ memory
+
+    def address(
+        self, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
+    ) -> Generator[tir.PrimExpr, Value, str]:
+        """The element of a buffer, with the checks that are not proven needless."""
+        memory = self.memory.get(buffer)
+        if memory is None or len(indices) != len(memory.dims):
+            raise Unsupported(
+                "E-native-construct", "a buffer is used that has no memory here", span
+            )
+        parts = []
+        for axis, index in enumerate(indices):
+            text = self._proven(index, memory.extents[axis])
+            if text is None:
+                text = yield from self._checked(index, memory, axis, buffer, span)
+            stride = memory.strides[axis]
+            parts.append(text if stride == "1" else f"({text})*{stride}")
+        return f"{memory.name}[{' + '.join(parts) or '0'}]"
+
+    def _proven(self, index: tir.PrimExpr, extent: Poly) -> str | None:
+        value = self.poly(index)
+        if value is None or value.variables() & self.invented:
+            return None
+        return value.text() if self.within(value, extent) else None
+
+    def within(self, value: Poly, extent: Poly) -> bool:
+        """Whether an index is certainly in range: by proof, or by a check before the loops."""
+        if not self.bounds:
+            return True
+        last = extent - Poly.of(1) - value
+        return self.demand_any(self.scope.lower(value)) and self.demand_any(self.scope.lower(last))
+
+    def _checked(
+        self, index: tir.PrimExpr, memory: Memory, axis: int, buffer: tir.Buffer, span: Any
+    ) -> Generator[tir.PrimExpr, Value, str]:
+        known = self.poly(index)
+        before, self.exact = self.exact, self.bounds and known is None
+        value = yield index
+        self.exact = before
+        text = f"(int64_t){value.text}"
+        if self.bounds and not (known is not None and self.within(known, memory.extents[axis])):
+            site = self.out.site(
+                "E-tir-bounds",
+                f"index {{a}} is not within axis {axis} of {buffer.name}, whose extent is {{b}}",
+                span,
+            )
+            extent = memory.dims[axis]
+            self.out.stop_if(f"(uint64_t){text} >= (uint64_t){extent}", site, text, extent)
+        return text
+
+    def entry_conditions(self) -> str:
+        """The conditions under which what was emitted in fast mode is right."""
+        small = [f"({s} < {SMALL}) & ({s} > -{SMALL})" for s in sorted(self.symbols)]
+        return " & ".join(small + [f"({c})" for c in self.conditions])
+
+
+def _harmless(node: tir.PrimExpr) -> bool:
+    match node:
+        case tir.BufferLoad() | tir.OpaqueExpr():
+            return False
+        case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
+            return isinstance(node.b, tir.IntImm) and node.b.value != 0
+        case tir.Cast(dtype=dtype, value=value):
+            return dtype == BOOL or dtype.is_float or not tir.type_of(value).is_float
+        case tir.Call(op=op):
+            return op == "likely"
+    return True

@@ -1,0 +1,276 @@
+"""Statements of PrimFuncs as C.
+
+A loop that stands in no other loop is a *nest*. It is emitted twice where that helps: once with the checks
+hoisted into a condition in front of it, once with every check in its place for when the condition is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native import fuel, reductions, types
+from rlx.semantics.native.allocation import allocate, release
+from rlx.semantics.native.expressions import Value, converted, value_of
+from rlx.semantics.native.indices import poly_of, usable
+from rlx.semantics.native.ranges import Bounds, Poly
+from rlx.semantics.native.state import State
+
+Steps = Generator[tir.Stmt, None, None]
+
+
+def emit(state: State, root: tir.Stmt) -> None:
+    """Emit a statement and everything in it; nothing recurses over the depth of the statement."""
+    stack: list[Steps] = [_visit(state, root)]
+    while stack:
+        try:
+            child = next(stack[-1])
+        except StopIteration:
+            stack.pop()
+        else:
+            stack.append(_visit(state, child))
+
+
+def _visit(state: State, stmt: tir.Stmt) -> Steps:
+    found = _VISITORS.get(type(stmt))
+    if found is None:
+        span = getattr(stmt, "span", None)
+        raise Unsupported("E-native-construct", f"native code has no {type(stmt).__name__}", span)
+    return found(state, stmt)
+
+
+# ------------------------------------------------------------------ nests
+
+
+def _nest(state: State, stmt: tir.Stmt) -> None:
+    """A loop or block outside of every loop: with hoisted checks, or with all of them."""
+    scope = state.scope
+    scope.loops, scope.facts = {}, ()
+    state.polys, state.invented = {}, set()
+    state.conditions, state.symbols = {}, set()
+    state.fast = True
+    fuel.spend(state, stmt)
+    with state.out.captured() as hoisted:
+        emit(state, stmt)
+    conditions = state.entry_conditions()
+    state.fast = False
+    if not conditions:
+        state.out.lines += hoisted
+        return
+    with state.out.block(f"if ({conditions})"):
+        state.out.lines += hoisted
+    with state.out.block("else"):
+        state.nested += 1
+        emit(state, stmt)
+        state.nested -= 1
+
+
+def _for(state: State, loop: tir.For) -> Steps:
+    if not state.fast and not state.nested:
+        _nest(state, loop)
+        return
+    if state.fast and reductions.emit(state, loop):
+        return
+    fuel.spend_here(state, loop)
+    name = state.out.fresh("i")
+    begin, end = loop_range(state, loop, name)
+    with state.out.block(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
+        yield loop.body
+
+
+def loop_range(state: State, loop: tir.For, name: str) -> tuple[str, str]:
+    """Declare the variable of a loop; its first value and its end, as C."""
+    low, extent = state.poly(loop.min), state.poly(loop.extent)
+    if low is not None and extent is not None:
+        last = low + extent - Poly.of(1)
+        state.scope.loops[name] = Bounds(low, last)
+        if usable(state, Poly.of(name), loop.loop_var.dtype):
+            state.loop(loop.loop_var, name, state.scope.loops[name])
+            if not (low.variables() | extent.variables()) & state.invented:
+                state.lows[loop.loop_var] = low.text()
+                return low.text(), (low + extent).text()
+        else:
+            del state.scope.loops[name]
+    first, count = (
+        converted(state, value_of(state, e), INT64).text for e in (loop.min, loop.extent)
+    )
+    if loop.loop_var not in state.sums or state.sums[loop.loop_var].terms != Poly.of(name).terms:
+        state.sums.pop(loop.loop_var, None)
+        state.loop(loop.loop_var, name, None)
+    state.lows[loop.loop_var] = first
+    return first, f"{first} + {count}"
+
+
+def _while(state: State, stmt: tir.While) -> Steps:
+    with state.out.block("for (;;)"):
+        condition = value_of(state, stmt.condition)
+        state.out.put(f"if (!{condition.text}) break;")
+        fuel.spend_one(state, stmt.span)
+        known = state.assume(stmt.condition, True)
+        yield stmt.body
+        state.forget(known)
+
+
+def _if(state: State, stmt: tir.IfThenElse) -> Steps:
+    condition = value_of(state, stmt.condition)
+    state.out.put(f"if ({condition.text}) {{")
+    known = state.assume(stmt.condition, True)
+    yield stmt.then_case
+    state.forget(known)
+    if stmt.else_case is not None:
+        state.out.put("} else {")
+        known = state.assume(stmt.condition, False)
+        yield stmt.else_case
+        state.forget(known)
+    state.out.put("}")
+
+
+# ------------------------------------------------------------------ blocks
+
+
+def _block(state: State, block: tir.Block) -> Steps:
+    if block.iter_vars and not state.fast and not state.nested:
+        _nest(state, block)
+        return
+    state.out.put("{")
+    for axis in block.iter_vars:
+        bind_axis(state, axis)
+    known = None
+    if block.predicate is not None:
+        state.out.put(f"if ({value_of(state, block.predicate).text}) {{")
+        known = state.assume(block.predicate, True)
+    marks = [allocate(state, buffer, block) for buffer in block.alloc_buffers]
+    if block.init is not None:
+        state.out.put(f"if ({_at_start(state, block)}) {{")
+        yield block.init
+        state.out.put("}")
+    yield block.body
+    for mark in reversed(marks):
+        release(state, mark)
+    if known is not None:
+        state.forget(known)
+        state.out.put("}")
+    state.out.put("}")
+
+
+def bind_axis(state: State, axis: tir.IterVar) -> None:
+    """Give an axis of a block the value of its binding."""
+    known = state.poly(axis.binding)
+    value = value_of(state, axis.binding)
+    if known is not None and not usable(state, known, axis.var.dtype):
+        known = None
+    state.names[axis.var] = converted(state, value, axis.var.dtype)
+    state.sums.pop(axis.var, None)
+    if known is not None:
+        state.sums[axis.var] = known
+
+
+def _at_start(state: State, block: tir.Block) -> str:
+    """The condition that all reduction axes stand at their first value."""
+    tests = []
+    for axis in block.iter_vars:
+        if axis.kind != "R":
+            continue
+        value = state.names[axis.var].text
+        if axis.dom is not None:
+            first = value_of(state, axis.dom[0]).text
+        elif isinstance(axis.binding, tir.Var) and axis.binding in state.lows:
+            first = state.lows[axis.binding]
+        else:
+            raise Unsupported("E-native-construct", "a reduction axis without a domain", axis.span)
+        tests.append(f"({value} == {first})")
+    return " & ".join(tests) or "1"
+
+
+# ------------------------------------------------------------------ the rest
+
+
+def _seq(state: State, stmt: tir.SeqStmt) -> Steps:
+    state.out.put("{")
+    marks = []
+    for part in stmt.stmts:
+        if isinstance(part, tir.AllocBuffer):
+            marks.append(allocate(state, part.buffer, stmt))
+        else:
+            yield part
+    for mark in reversed(marks):
+        release(state, mark)
+    state.out.put("}")
+
+
+def _store(state: State, stmt: tir.BufferStore) -> Steps:
+    dtype = stmt.buffer.dtype
+    value = converted(state, value_of(state, stmt.value), dtype)
+    kept = state.kept.get(stmt.buffer)
+    if kept is not None:
+        state.out.put(f"{kept} = {value.text};")
+        return
+    where = element(state, stmt)
+    state.out.put(f"{where} = {types.saved(dtype, value.text)};")
+    return
+    yield
+
+
+def element(state: State, stmt: tir.BufferStore) -> str:
+    """The place that a store writes to, checked."""
+    return value_of_address(state, stmt.buffer, stmt.indices, stmt.span)
+
+
+def value_of_address(
+    state: State, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
+) -> str:
+    """The element of a buffer as C, with the checks it needs."""
+    steps = state.address(buffer, indices, span)
+    answer: Value | None = None
+    while True:
+        try:
+            wanted = steps.send(answer)  # type: ignore[arg-type]
+        except StopIteration as done:
+            return str(done.value)
+        answer = value_of(state, wanted)
+
+
+def _let(state: State, stmt: tir.LetStmt) -> Steps:
+    known = state.poly(stmt.value)
+    value = converted(state, value_of(state, stmt.value), stmt.var.dtype)
+    state.sums.pop(stmt.var, None)
+    integer = stmt.var.dtype.is_integer
+    if not state.fast and not state.nested and integer and stmt.var.dtype.bits < 65:
+        name = state.out.fresh("n")
+        state.out.put(f"const int64_t {name} = (int64_t){value.text};")
+        state.symbol(stmt.var, name, natural=False)
+        state.names[stmt.var] = value
+        return
+    state.names[stmt.var] = value
+    if known is not None and usable(state, known, stmt.var.dtype):
+        state.sums[stmt.var] = known
+    return
+    yield
+
+
+def _alloc(state: State, stmt: tir.AllocBuffer) -> Steps:
+    allocate(state, stmt.buffer, stmt)
+    return
+    yield
+
+
+def _evaluate(state: State, stmt: tir.Evaluate) -> Steps:
+    value_of(state, stmt.value)
+    return
+    yield
+
+
+_VISITORS: dict[type, Callable[[State, Any], Steps]] = {
+    tir.SeqStmt: _seq,
+    tir.For: _for,
+    tir.While: _while,
+    tir.IfThenElse: _if,
+    tir.Block: _block,
+    tir.BufferStore: _store,
+    tir.LetStmt: _let,
+    tir.AllocBuffer: _alloc,
+    tir.Evaluate: _evaluate,
+}

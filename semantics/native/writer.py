@@ -1,0 +1,69 @@
+"""Lines of C, fresh names, and the places where a kernel may stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rlx.grammar.node import Span
+
+
+class Site:
+    """A place where a kernel may stop: the code, a message with ``{a}`` and ``{b}``, and where in the text."""
+
+    __slots__ = ("code", "message", "span")
+
+    def __init__(self, code: str, message: str, span: Span | None) -> None:
+        self.code = code
+        self.message = message
+        self.span = span
+
+
+class Writer:
+    """Collects lines of C. Every name in them is made here: nothing of the program's text gets in."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.sites: list[Site] = []
+        self._names = 0
+        self._known: dict[tuple[str, str, Span | None], int] = {}
+
+    def fresh(self, letter: str = "v") -> str:
+        """A name not used before."""
+        self._names += 1
+        return f"{letter}{self._names}"
+
+    def put(self, line: str) -> None:
+        """Add a line."""
+        self.lines.append(line)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """``head {`` … ``}`` around what is put inside."""
+        self.put(head + " {")
+        yield
+        self.put("}")
+
+    @contextmanager
+    def captured(self) -> Iterator[list[str]]:
+        """Collect what is put inside, apart from the rest."""
+        outer, self.lines = self.lines, []
+        try:
+            yield self.lines
+        finally:
+            self.lines = outer
+
+    def site(self, code: str, message: str, span: Span | None) -> int:
+        """The number of a place to stop at."""
+        key = (code, message, span)
+        if key not in self._known:
+            self._known[key] = len(self.sites)
+            self.sites.append(Site(code, message, span))
+        return self._known[key]
+
+    def stop_if(
+        self, condition: str, site: int, a: str = "0", b: str = "0", rare: bool = True
+    ) -> None:
+        """Leave the kernel with two values where ``condition`` holds."""
+        test = f"RLX_RARE({condition})" if rare else condition
+        self.put(f"if ({test}) RLX_STOP({site}, {a}, {b});")
