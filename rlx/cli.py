@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prove": ("rlx.solver.command", "ask the prover about shape arithmetic"),
     "run": ("rlx.semantics.run.command", "run a program, and print what it returns"),
     "step": ("rlx.semantics.run.step_command", "show a run step by step, as text or as a page"),
+    "fuzz": ("rlx.generate.campaign.command", "put random programs before an oracle"),
     "reduce": ("rlx.generate.reduce.command", "make a program smaller while a command succeeds"),
     "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
 }

@@ -1,0 +1,77 @@
+"""The campaign: chunks of seeds to workers, what they find to the state, until the time is up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.processes import Worker, examine
+from rlx.generate.campaign.state import ChunkResult, State
+
+CHUNK = 20
+"""As many programs are examined before their results are taken in."""
+
+Examine = Callable[[int], ChunkResult]
+"""Examines the chunk with that first seed."""
+
+
+def chunks(state: State, seed: int) -> Iterator[int]:
+    """The first seeds of the chunks that are not done yet."""
+    first = seed * 1_000_000_000
+    while True:
+        if first not in state.done:
+            yield first
+        first += CHUNK
+
+
+def local(oracle: str, against: str, jobs: int) -> tuple[ThreadPoolExecutor, Examine]:
+    """Worker processes on this machine: threads that each keep one."""
+    own = threading.local()
+
+    def run(first: int) -> ChunkResult:
+        if not hasattr(own, "worker"):
+            own.worker = Worker(oracle, against)
+        return examine(own.worker, first, range(first, first + CHUNK))
+
+    return ThreadPoolExecutor(jobs), run
+
+
+def campaign(
+    state: State,
+    submit: Callable[[int], Future[ChunkResult]],
+    seed: int,
+    seconds: float,
+    jobs: int,
+    progress: Callable[[State, float], None],
+) -> list[Finding]:
+    """Examine programs until the time is up; the findings that are new.
+
+    Parameters
+    ----------
+    state
+        Where results go; it is saved after each chunk.
+    submit
+        Begins with a chunk. A future that fails is begun again.
+    """
+    started = time.monotonic()
+    new: list[Finding] = []
+    todo = chunks(state, seed)
+    running: dict[Future[ChunkResult], int] = {}
+    while time.monotonic() - started < seconds or running:
+        while len(running) < 2 * jobs and time.monotonic() - started < seconds:
+            first = next(todo)
+            running[submit(first)] = first
+        finished, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+        for future in finished:
+            first = running.pop(future)
+            if future.exception() is not None:
+                running[submit(first)] = first
+                continue
+            new += state.merge(future.result())
+        if finished:
+            state.save()
+        progress(state, time.monotonic() - started)
+    return new

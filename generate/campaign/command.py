@@ -1,0 +1,148 @@
+"""`rlx fuzz`: random programs before an oracle, findings into folders."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from rlx.generate.campaign.campaign import campaign, local
+from rlx.generate.campaign.finding import Finding, write
+from rlx.generate.campaign.state import ChunkResult, State
+
+NOTHING, FOUND, UNABLE = 0, 1, 2
+
+ORACLES = ("check", "derive", "run", "passes", "roundtrip")
+
+EPILOG = """\
+Oracles: check (legal programs are accepted), derive (types agree with the rules), run (values agree with the
+rules), passes (every pass keeps legality and meaning), roundtrip (what is printed reads back).
+A campaign goes on where an earlier one with the same --out, --seed and oracle stopped.
+
+exit status: 0 nothing was found; 1 findings; 2 wrong usage."""
+
+
+def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = _parser(prog)
+    options = parser.parse_args(argv)
+    if options.against == "tvm" and not _importable("tvm"):
+        parser.error("--against tvm needs TVM: install the extra `tvm`")
+    if options.dask and not _importable("distributed"):
+        parser.error("--dask needs Dask: install the extra `cluster`")
+    folder = Path(options.out)
+    name = f"campaign-{options.oracle}-{options.against or 'alone'}-{options.seed}.json"
+    state = State(folder / name)
+    submit, close = _submit(options)
+    try:
+        new = campaign(
+            state, submit, options.seed, options.time, options.jobs, _Progress(options.time)
+        )
+    finally:
+        close()
+    sys.stderr.write("\n")
+    for finding in new:
+        _keep(finding, folder, options)
+    sys.stdout.write(_summary(state, new))
+    return FOUND if state.findings else NOTHING
+
+
+def _keep(finding: Finding, folder: Path, options: argparse.Namespace) -> None:
+    from rlx.generate.campaign.processes import Worker
+    from rlx.generate.campaign.reduction import reduce
+    from rlx.generate.campaign.scripts import script
+
+    worker = Worker(options.oracle, options.against)
+    try:
+        if options.reduce:
+            finding = reduce(finding, worker)
+    finally:
+        worker.close()
+    home = write(finding, folder, script(finding))
+    sys.stdout.write(f"{home}: {finding.sentence[:200]}\n")
+
+
+def _submit(
+    options: argparse.Namespace,
+) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:
+    if options.dask:
+        from rlx.generate.campaign.cluster import connect
+
+        return connect(options.dask, options.oracle, options.against)
+    pool, run = local(options.oracle, options.against, options.jobs)
+    return lambda first: pool.submit(run, first), lambda: pool.shutdown(cancel_futures=True)
+
+
+class _Progress:
+    """A line that says how far a campaign is."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.begun, self.last = seconds, -1, 0.0
+
+    def __call__(self, state: State, elapsed: float) -> None:
+        if self.begun < 0:
+            self.begun = state.programs
+        if elapsed - self.last < 1.0 and elapsed < self.seconds:
+            return
+        self.last = elapsed
+        rate = (state.programs - self.begun) / max(elapsed, 0.001)
+        text = (
+            f"{elapsed:.0f} of {self.seconds:.0f} s: {state.programs} programs, {rate:.1f}/s, "
+            f"{len(state.operators)} operators, {len(state.findings)} findings"
+        )
+        end = "\r" if sys.stderr.isatty() else "\n"
+        sys.stderr.write(f"{text:<78}{end}")
+        sys.stderr.flush()
+
+
+def _summary(state: State, new: Sequence[Finding]) -> str:
+    lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
+    lines += [f"{state.seen[key]:>6}  {key}" for key in sorted(state.findings)]
+    return "\n".join(lines) + "\n"
+
+
+def _importable(name: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(name) is not None
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "": 1}
+
+
+def _duration(text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"expected a duration (90s, 10m, 2h), found {text!r}")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Make random legal programs and put them before an oracle.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--against", choices=("tvm",), default="", help="compare with TVM (default: rlx alone)")
+    add("--oracle", choices=ORACLES, default="check", help="what to look for (default: check)")
+    add("--time", type=_duration, default=600.0, metavar="10m", help="for how long (default: 10m)")
+    add("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="how many processes")
+    add("--seed", type=int, default=int(time.time()) // 86_400, metavar="S", help="which programs")
+    add("--out", default="findings", metavar="DIR", help="where findings go (default: findings)")
+    add("--no-reduce", dest="reduce", action="store_false", help="keep programs as they are")
+    add("--dask", metavar="ADDRESS", help="use the workers of a Dask scheduler")
+    return parser

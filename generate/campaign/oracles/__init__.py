@@ -1,0 +1,39 @@
+"""The oracles: each looks at one program and says what is wrong, with the program or with who judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.oracles.case import Case
+from rlx.generate.campaign.oracles.check import check
+from rlx.generate.campaign.oracles.derive import derive
+from rlx.generate.campaign.oracles.passes import passes
+from rlx.generate.campaign.oracles.roundtrip import roundtrip
+from rlx.generate.campaign.oracles.run import run
+
+Oracle = Callable[[Case], list[Finding]]
+
+ORACLES: dict[str, Oracle] = {
+    "check": check,
+    "derive": derive,
+    "run": run,
+    "passes": passes,
+    "roundtrip": roundtrip,
+}
+"""By the name that `rlx fuzz --oracle` takes."""
+
+
+def examine(oracle: str, text: str, against: str = "", seed: int = 0) -> list[Finding]:
+    """Put one program before an oracle, in this process.
+
+    Parameters
+    ----------
+    oracle
+        A name of :data:`ORACLES`.
+    text
+        The program.
+    against
+        ``"tvm"``, or nothing to examine this tool alone.
+    """
+    return ORACLES[oracle](Case(text, seed, against, lambda _: None))

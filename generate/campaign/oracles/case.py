@@ -1,0 +1,83 @@
+"""One program before an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rlx.generate.campaign.finding import Finding, cause_of
+from rlx.generate.campaign.peer import Peer
+
+if TYPE_CHECKING:
+    from rlx.checker.check import Report
+
+_peers: list[Peer] = []
+
+
+class Case:
+    """One program before an oracle.
+
+    Attributes
+    ----------
+    text, seed
+        The program.
+    peer
+        TVM, or None.
+    rules
+        The rules that were applied to it.
+    """
+
+    def __init__(self, text: str, seed: int, against: str, stage: Callable[[str], None]) -> None:
+        self.text, self.seed = text, seed
+        self.rules: set[str] = set()
+        self._enter = stage
+        self.stage = ""
+        self.peer: Peer | None = None
+        if against == "tvm":
+            if not _peers:
+                _peers.append(Peer())
+            self.peer = _peers[0]
+
+    def begin(self, stage: str) -> None:
+        """Say what is done next: should the process die, this is where."""
+        self.stage = stage
+        self._enter(stage)
+
+    @cached_property
+    def report(self) -> Report:
+        """What our checker says."""
+        from rlx.checker.check import check_text
+
+        return check_text(self.text)
+
+    def errors(self, text: str | None = None) -> list[str]:
+        """The errors that our checker reports, of this program or another, as ``CODE: message``."""
+        from rlx.checker.check import check_text
+
+        report = self.report if text is None else check_text(text)
+        return [f"{d.code}: {d.message}" for d in report.diagnostics if d.severity == "error"]
+
+    def found(
+        self, kind: str, oracle: str, message: str, *, cause: str | None = None, rule: str = ""
+    ) -> Finding:
+        """A finding at the present stage."""
+        return Finding(
+            kind,
+            oracle,
+            self.stage,
+            cause_of(message) if cause is None else cause,
+            " ".join(message.split())[:1000],
+            rule,
+            self.text,
+            self.seed,
+        )
+
+
+def raised(error: Exception) -> str:
+    """What an exception says: its type and the end of its message, without the traceback of the other side."""
+    text = str(error)
+    marker = "InternalError: "
+    if marker in text:
+        text = marker + text.rsplit(marker, 1)[1]
+    return f"{type(error).__name__}: {text.strip()[-1000:]}"

@@ -1,0 +1,123 @@
+"""What programs return: run on inputs of several sizes, compared value for value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast
+from rlx.grammar.node import Node
+from rlx.semantics.outcome import Outcome, Returned
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+
+SIZES = (3, 1, 0)
+"""The numbers that shape variables get."""
+
+FUEL = 200_000
+
+TOLERANCE: dict[str, float] = {
+    "float64": 1e-9,
+    "float32": 1e-4,
+    "float16": 2e-2,
+    "bfloat16": 1e-1,
+}
+"""Relative, and absolute for numbers around 1; other floats are compared for a half of their range."""
+
+
+class Meaning(Node):
+    """What one function does on one set of inputs.
+
+    Attributes
+    ----------
+    function, size
+        Which function, and the number of its shape variables.
+    outcome
+        How the run ended.
+    """
+
+    function: str
+    size: int
+    outcome: Outcome
+
+
+def meanings(text: str, seed: int) -> list[Meaning]:
+    """What the entries of a program return, for each of :data:`SIZES`."""
+    from rlx.grammar.parser import parse
+    from rlx.semantics.machine import load
+
+    module = parse(text).modules[0]
+    program = load(module)
+    found = []
+    for name, function in module.functions.items():
+        if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
+            for size in SIZES:
+                given = arguments(function, size, seed)
+                if given is not None:
+                    outcome = program.run(name.name_hint, given, fuel=FUEL)
+                    found.append(Meaning(name.name_hint, size, outcome))
+    return found
+
+
+def arguments(function: ast.Function, size: int, seed: int) -> Sequence[Value] | None:
+    """Arguments for a function; None where none can be made up."""
+    from rlx.semantics.run.inputs import InputError, inputs
+
+    given = {var.name: str(size) for var in function.shape_vars}
+    try:
+        return inputs(function, given, seed).values
+    except InputError:
+        return None
+
+
+def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> str:
+    """The first difference between what two programs return; empty if there is none.
+
+    A run that ended without a value may end in any way afterwards (inside of dataflow blocks checks may go).
+    """
+    found = {(m.function, m.size): m.outcome for m in after}
+    for one in before:
+        other = found.get((one.function, one.size))
+        if not isinstance(one.outcome, Returned) or other is None:
+            continue
+        where = f"{one.function} with size {one.size}"
+        if not isinstance(other, Returned):
+            return f"{where}: returned a value before, now {other}"
+        unequal = compare(one.outcome.value, other.value)
+        if unequal:
+            return f"{where}: {unequal}"
+    return ""
+
+
+def compare(one: Value, other: Value) -> str:
+    """How two values differ; empty if they agree within :data:`TOLERANCE`."""
+    match one, other:
+        case TupleValue(fields=left), TupleValue(fields=right) if len(left) == len(right):
+            parts = (compare(a, b) for a, b in zip(left, right, strict=True))
+            return next((f"field {at}: {p}" for at, p in enumerate(parts) if p), "")
+        case Tensor(data=left), Tensor(data=right):
+            return arrays_differ(left, right)
+        case Scalar(value=left), Scalar(value=right):
+            return "" if left == right else f"{left} became {right}"
+        case ShapeValue(values=left), ShapeValue(values=right):
+            return "" if tuple(left) == tuple(right) else f"{left} became {right}"
+        case Tensor() | TupleValue() | Scalar() | ShapeValue(), _:
+            return f"a {type(one).__name__} became a {type(other).__name__}"
+    return ""
+
+
+def arrays_differ(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str:
+    """How two arrays differ; empty if they agree."""
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return f"{left.dtype}{left.shape} became {right.dtype}{right.shape}"
+    if left.dtype.kind in "biu":
+        wrong = left != right
+    else:
+        bound = TOLERANCE.get(str(left.dtype), 0.5)
+        a, b = left.astype(np.float64), right.astype(np.float64)
+        wrong = ~np.isclose(a, b, rtol=bound, atol=bound, equal_nan=True)
+    if not wrong.any():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{int(wrong.sum())} of {wrong.size} elements, at {at}: {left[at]} became {right[at]}"

@@ -1,0 +1,63 @@
+"""Passes: each keeps programs legal, and keeps their meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.oracles.case import Case, raised
+from rlx.generate.campaign.oracles.meaning import Meaning, differ, meanings
+from rlx.generate.campaign.peer import BEFORE
+
+
+def passes(case: Case) -> list[Finding]:
+    """What a pass of TVM makes of the program is well-formed to TVM and to us, and returns the same values."""
+    case.begin("relax-check")
+    if case.errors() or case.peer is None:
+        return []
+    try:
+        case.begin("TVM's parser")
+        module = case.peer.read(case.text)
+        if not case.peer.well_formed(module):
+            return []
+    except Exception:  # noqa: BLE001 - the oracle of legality reports it
+        return []
+    case.begin("our machine")
+    before = meanings(case.text, case.seed)
+    return [
+        finding
+        for name, apply in case.peer.passes()
+        for finding in _one(case, module, name, apply, before)
+    ]
+
+
+def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) -> list[Finding]:
+    assert case.peer is not None
+    known = dict(case.peer.passes())
+    try:
+        for earlier in BEFORE.get(name, ()):
+            module = known[earlier](module)
+            if not case.peer.well_formed(module):
+                return []  # that pass's own finding
+    except Exception:  # noqa: BLE001 - that pass's own finding
+        return []
+    case.begin(name)
+    try:
+        made = apply(module)
+    except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+        return [case.found("crash", "passes", raised(error))]
+    if not case.peer.well_formed(made):
+        message = f"{name} makes a module that TVM's well_formed rejects"
+        return [case.found("wrong code", "passes", message, cause="ill-formed")]
+    text = case.peer.print(made)
+    errors = case.errors(text)
+    if errors:
+        code = errors[0].partition(":")[0]
+        message = f"{name} makes an illegal module: {errors[0]}"
+        return [case.found("wrong code", "passes", message, cause=code, rule=code)]
+    case.begin(f"{name}, run")
+    difference = differ(before, meanings(text, case.seed))
+    if difference:
+        message = f"{name} changes what the program means: {difference}"
+        return [case.found("wrong code", "passes", message, cause="value", rule="E-call")]
+    return []

@@ -1,0 +1,52 @@
+"""Printing: what is printed reads back as the same program."""
+
+from __future__ import annotations
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.oracles.case import Case, raised
+
+
+def roundtrip(case: Case) -> list[Finding]:
+    """Our printer and parser; TVM's, by TVM; TVM's print, by us."""
+    from rlx.grammar.equal import structural_equal
+    from rlx.grammar.parser import parse
+    from rlx.grammar.printer import print_module
+
+    case.begin("our round trip")
+    module = parse(case.text).modules[0]
+    for dialect in ("0.27", "0.16"):
+        again = parse(print_module(module, dialect=dialect))
+        if len(again.modules) != 1 or not structural_equal(module, again.modules[0]):
+            return [case.found("unparsable print", "roundtrip", f"our own, dialect {dialect}")]
+    if case.peer is None:
+        return []
+    try:
+        case.begin("TVM's parser")
+        theirs = case.peer.read(case.text)
+        case.begin("TVM's printer")
+        text = case.peer.print(theirs)
+    except Exception:  # noqa: BLE001 - the oracle of legality reports it
+        return []
+    return [*_by_peer(case, theirs, text), *_by_us(case, text)]
+
+
+def _by_peer(case: Case, module: object, text: str) -> list[Finding]:
+    assert case.peer is not None
+    case.begin("TVM reads what TVM printed")
+    try:
+        again = case.peer.read(text)
+    except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+        return [case.found("unparsable print", "roundtrip", raised(error))]
+    if not case.peer.equal(module, again):
+        message = "the module that is read back is not structurally equal"
+        return [case.found("unparsable print", "roundtrip", message)]
+    return []
+
+
+def _by_us(case: Case, text: str) -> list[Finding]:
+    case.begin("we read what TVM printed")
+    errors = case.errors(text)
+    if errors and not case.errors():
+        code = errors[0].partition(":")[0]
+        return [case.found("rejected legal", "roundtrip", errors[0], cause=code, rule=code)]
+    return []

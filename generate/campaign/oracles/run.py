@@ -1,0 +1,107 @@
+"""Meaning: TVM's virtual machine returns what the rules of evaluation say; our two ways to run PrimFuncs agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.oracles.case import Case, raised
+from rlx.generate.campaign.oracles.meaning import FUEL, SIZES, arguments, compare
+from rlx.grammar import ast
+from rlx.semantics.outcome import Outcome, Returned, Stuck
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+
+
+def run(case: Case) -> list[Finding]:
+    """Run every entry on inputs of several sizes."""
+    from rlx.grammar.parser import parse
+    from rlx.semantics.machine import load
+
+    case.begin("relax-check")
+    if case.errors():
+        return []
+    module = parse(case.text).modules[0]
+    case.begin("our machine")
+    native, steps = load(module), load(module, backend="steps")
+    found: list[Finding] = []
+    runs: list[tuple[str, list[Value], Returned]] = []
+    for name, function in module.functions.items():
+        if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+            continue
+        for size in SIZES:
+            one, other = arguments(function, size, case.seed), arguments(function, size, case.seed)
+            if one is None or other is None:
+                continue
+            result = native.run(name.name_hint, other, fuel=FUEL)
+            found += _ours(case, result, steps.run(name.name_hint, one, fuel=FUEL))
+            fresh = arguments(function, size, case.seed)
+            if isinstance(result, Returned) and fresh is not None:
+                runs.append((name.name_hint, list(fresh), result))
+    if case.peer is not None and not found:
+        found += _theirs(case, runs)
+    return found
+
+
+def _ours(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
+    for result in (native, steps):
+        if isinstance(result, Stuck):
+            yield case.found("wrong code", "run", str(result.message), rule=result.rule)
+            return
+    if type(native) is not type(steps):
+        message = f"native code: {native}, reference: {steps}"
+        yield case.found("wrong code", "run", message, cause="backends disagree")
+    elif isinstance(native, Returned) and isinstance(steps, Returned):
+        unequal = compare(steps.value, native.value)
+        if unequal:
+            yield case.found("wrong code", "run", unequal, cause="backends disagree")
+
+
+def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[Finding]:
+    assert case.peer is not None
+    try:
+        case.begin("TVM's parser")
+        module = case.peer.read(case.text)
+        if not case.peer.well_formed(module):
+            return []
+    except Exception:  # noqa: BLE001 - the oracle of legality reports it
+        return []
+    case.begin("TVM's build")
+    try:
+        machine = case.peer.compiled(module)
+    except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+        return [case.found("crash", "run", raised(error))]
+    for entry, given, result in runs:
+        case.begin("TVM's virtual machine")
+        try:
+            theirs = machine[entry](*[_to_peer(case.peer, value) for value in given])
+        except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+            return [case.found("rejected legal", "run", f"{entry}: {raised(error)}")]
+        unequal = compare(result.value, _from_peer(case.peer, theirs))
+        if unequal:
+            message = f"{entry}: what the rules give and what TVM returns: {unequal}"
+            return [case.found("wrong code", "run", message, rule="E-call")]
+    return []
+
+
+def _to_peer(peer: Any, value: Value) -> Any:
+    match value:
+        case Tensor(data=array):
+            return peer.tvm.runtime.tensor(array)
+        case ShapeValue(values=sizes):
+            return peer.tvm.runtime.ShapeTuple(list(sizes))
+        case Scalar(value=number):
+            return number
+        case TupleValue(fields=fields):
+            return tuple(_to_peer(peer, field) for field in fields)
+    raise TypeError(f"expected data, found {type(value).__name__}")
+
+
+def _from_peer(peer: Any, value: Any) -> Value:
+    if hasattr(value, "numpy"):
+        return Tensor(value.numpy())
+    if isinstance(value, (bool, int, float)):
+        return Scalar(value)
+    if isinstance(value, peer.tvm.runtime.ShapeTuple):
+        return ShapeValue(tuple(int(size) for size in value))
+    return TupleValue(tuple(_from_peer(peer, field) for field in value))

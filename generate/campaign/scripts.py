@@ -1,0 +1,93 @@
+"""The test that comes with a finding: it needs TVM alone, and fails until TVM is mended."""
+
+from __future__ import annotations
+
+from rlx.generate.campaign.finding import Finding
+
+HEAD = '''\
+"""{title}
+
+{sentence}
+"""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).with_name("program.py")
+
+STEPS = """
+import sys
+import tvm
+from tvm import relax
+text = open(sys.argv[1], encoding="utf-8").read()
+module = tvm.script.from_source(text, check_well_formed=False)
+{steps}
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="TVM {version}")
+def test_finding() -> None:
+    # In a process of its own: some of these end the process.
+    done = subprocess.run(
+        [sys.executable, "-c", STEPS, str(PROGRAM)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+'''
+
+VERSION = "0.27.0.post1"
+
+WELL_FORMED = "assert relax.analysis.well_formed(module)"
+
+ROUND_TRIP = """\
+again = tvm.script.from_source(module.script(show_meta=True), check_well_formed=False)
+assert tvm.ir.structural_equal(module, again, map_free_vars=True)"""
+
+BUILD = """\
+assert relax.analysis.well_formed(module)
+relax.build(module, target="llvm")"""
+
+BY_US = """\
+from rlx.checker.check import check_text
+{make}
+wrong = [d.message for d in check_text(module.script(show_meta=True)).diagnostics if d.severity == "error"]
+assert not wrong, wrong"""
+
+EXAMINE = """\
+from rlx.generate.campaign.oracles import examine
+found = examine({oracle!r}, text, "tvm", {seed})
+assert not any(finding.key == {key!r} for finding in found), found"""
+
+
+def script(finding: Finding) -> str:
+    """The pytest file of a finding."""
+    title = f"{finding.kind}: {finding.stage}: {finding.cause}"
+    return HEAD.format(
+        title=_inside(title),
+        sentence=_inside(finding.sentence),
+        steps=_steps(finding).replace("\\", "\\\\").replace('"""', '\\"\\"\\"'),
+        version=VERSION,
+    )
+
+
+def _inside(text: str) -> str:
+    """Text for the inside of a docstring."""
+    return text.replace("\\", "\\\\").replace('"', "'")
+
+
+def _steps(finding: Finding) -> str:
+    from rlx.generate.campaign.peer import BEFORE, PASSES
+
+    if finding.kind == "rejected legal" and finding.stage in ("TVM's parser", "TVM's well_formed"):
+        return WELL_FORMED
+    if finding.stage == "TVM reads what TVM printed":
+        return ROUND_TRIP
+    if finding.stage == "TVM's build":
+        return BUILD
+    if finding.kind in ("crash", "hang") and finding.stage in PASSES:
+        chain = (*BEFORE.get(finding.stage, ()), finding.stage)
+        return "\n".join(f"module = relax.transform.{name}()(module)" for name in chain)
+    # What is compared with the rules needs the rules.
+    return EXAMINE.format(oracle=finding.oracle, seed=finding.seed, key=finding.key)

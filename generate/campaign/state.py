@@ -1,0 +1,101 @@
+"""What a campaign has done so far, in a folder: it can be stopped at any time and goes on from there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+from rlx.generate.campaign.finding import Finding, from_record
+
+
+class State:
+    """The progress of a campaign.
+
+    Attributes
+    ----------
+    done
+        How many programs of each chunk are done, by the chunk's first seed.
+    findings
+        One for each key, the first that was seen.
+    seen
+        How often each key was seen.
+    rules, operators
+        How many programs reached each.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.done: dict[int, int] = {}
+        self.findings: dict[str, Finding] = {}
+        self.seen: Counter[str] = Counter()
+        self.rules: Counter[str] = Counter()
+        self.operators: Counter[str] = Counter()
+        if path is not None and path.exists():
+            self._load(json.loads(path.read_text(encoding="utf-8")))
+
+    @property
+    def programs(self) -> int:
+        """How many programs were examined."""
+        return sum(self.done.values())
+
+    def add(self, finding: Finding) -> bool:
+        """Note a finding; whether it is new."""
+        self.seen[finding.key] += 1
+        if finding.key in self.findings:
+            return False
+        self.findings[finding.key] = finding
+        return True
+
+    def merge(self, chunk: ChunkResult) -> list[Finding]:
+        """Take in what a chunk gave, once however often it arrives; the findings that are new."""
+        if chunk.first in self.done:
+            return []
+        self.done[chunk.first] = chunk.programs
+        self.rules.update(chunk.rules)
+        self.operators.update(chunk.operators)
+        return [finding for finding in chunk.findings if self.add(finding)]
+
+    def save(self) -> None:
+        """Write the state; a reader sees the old one or the new one, never half of it."""
+        if self.path is None:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        record = {
+            "version": 1,
+            "done": {str(first): count for first, count in self.done.items()},
+            "findings": [f.record() for f in self.findings.values()],
+            "seen": self.seen,
+            "rules": self.rules,
+            "operators": self.operators,
+        }
+        part = self.path.with_suffix(f".{os.getpid()}.part")
+        part.write_text(json.dumps(record), encoding="utf-8")
+        part.replace(self.path)
+
+    def _load(self, record: dict[str, dict[str, int]]) -> None:
+        self.done = {int(first): count for first, count in record["done"].items()}
+        for item in record["findings"]:
+            finding = from_record(item)  # type: ignore[arg-type]
+            self.findings[finding.key] = finding
+        self.seen.update(record["seen"])
+        self.rules.update(record["rules"])
+        self.operators.update(record["operators"])
+
+
+class ChunkResult:
+    """What examining a run of seeds gave; it travels between processes and machines.
+
+    Attributes
+    ----------
+    first, programs
+        The first seed, and how many programs were examined.
+    """
+
+    def __init__(self, first: int) -> None:
+        self.first = first
+        self.programs = 0
+        self.findings: list[Finding] = []
+        self.rules: Counter[str] = Counter()
+        self.operators: Counter[str] = Counter()

@@ -1,0 +1,48 @@
+"""Examines programs in a process of its own: `python -m rlx.generate.campaign.worker ORACLE AGAINST`.
+
+Tasks come on standard input, each a line of JSON: a seed, and the program's text where it is not the seed's own. The answers are lines of JSON on the descriptor that standard output had at
+the start: what is under way is said before it is begun, so that a process that dies has named its program and stage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+
+Say = Callable[..., None]
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    oracle_name, against = sys.argv[1], sys.argv[2]
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
+
+    def say(**record: object) -> None:
+        answers.write(json.dumps(record) + "\n")
+
+    from rlx.generate.campaign.oracles import ORACLES, Case
+    from rlx.generate.campaign.programs import program
+
+    oracle = ORACLES[oracle_name]
+    say(ready=True)
+    for line in sys.stdin:
+        task = json.loads(line)
+        seed, text, reached = task["seed"], task["text"], set[str]()
+        if text is None:
+            text, reached = program(seed)
+        say(text=text)
+        case = Case(text, seed, against, lambda stage: say(stage=stage))
+        found = oracle(case)
+        say(
+            done=seed,
+            findings=[finding.record() for finding in found],
+            operators=sorted(reached),
+            rules=sorted(case.rules),
+        )
+
+
+if __name__ == "__main__":
+    main()
