@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from time import monotonic
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
@@ -21,14 +20,11 @@ FUEL = 120_000
 _FUEL_PER_NODE, _FUEL_LIMIT = 40, 1_500_000
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
-_SMT_DEGREE = 40
-_SMT_SECONDS = 0.9
-_PORTFOLIO = (
-    ("normalized", 300_000),
-    ("purified", 400_000),
-    ("raw", 600_000),
-    ("split", 800_000),
-)
+_SMT_DEGREE = 8
+_SMT_LIMITS = (100_000, 300_000)
+"""The work Z3 may do on each encoding, in rounds; what it decides at all costs the half at most."""
+_SMT_TEXT = 8000
+"""Longer texts get proportionally less: a unit of work takes the longer the more there is."""
 
 
 class Question:
@@ -194,25 +190,20 @@ class Question:
         if self.tape().degree > _SMT_DEGREE:
             self.tried.append("a power is too high for SMT")
             return None
-        original = self.query()
-        deadline = monotonic() + _SMT_SECONDS
+        texts = {style: smt.encode(self.query(), style) for style in smt.STYLES}
+        texts = {"normalized": smt.encode(self.query(normalized=True), "purified"), **texts}
         names = [f"v{i}" for i in range(len(self.variables))]
-        for style, rlimit in _PORTFOLIO:
-            normalized = style == "normalized"
-            query = self.query(normalized=True) if normalized else original
-            text = smt.encode(query, "purified" if normalized else style)
-            left = deadline - monotonic()
-            if left <= 0:
-                self.tried.append("smt took too long")
-                return None
-            answer = smt.solve(text, rlimit, names, int(left * 1000) + 1)
-            if answer.status == "unsat":
-                return Proved(f"smt: {style}", tuple(self.divisors))
-            if answer.status == "sat":
-                refuted = self._from_model(answer, names, style)
-                if refuted is not None:
-                    return refuted
-            self.tried.append(f"smt {style}: {answer.reason or answer.status}")
+        for limit in _SMT_LIMITS:
+            for style, text in texts.items():
+                work = limit * _SMT_TEXT // max(len(text), _SMT_TEXT)
+                answer = smt.solve(text, work, names)
+                if answer.status == "unsat":
+                    return Proved(f"smt: {style}", tuple(self.divisors))
+                if answer.status == "sat":
+                    refuted = self._from_model(answer, names, style)
+                    if refuted is not None:
+                        return refuted
+                self.tried.append(f"smt {style}: {answer.reason or answer.status}")
         return None
 
     def _from_model(self, answer: smt.Answer, names: list[str], style: str) -> Refuted | None:
