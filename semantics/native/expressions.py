@@ -269,7 +269,7 @@ def _from_wide(value: Value, target: DataType) -> str:
 def _load(state: State, expr: Any) -> Visit:
     kept = state.kept.get(expr.buffer)
     if kept is not None:
-        return Value(kept, expr.buffer.dtype)
+        return define(state, kept, expr.buffer.dtype)
     where = yield from state.address(expr.buffer, expr.indices, expr.span)
     return define(state, types.loaded(expr.buffer.dtype, where), expr.buffer.dtype)
 

@@ -25,6 +25,7 @@ _HEAD = r"""
 #else
 #define RLX_VECTOR 16
 #endif
+#define RLX_ROWS (RLX_VECTOR == 64 ? 8 : 4)
 #ifdef __FP_FAST_FMAF
 #define rlx_fma_f32(a, b, c) __builtin_fmaf(a, b, c)
 #else

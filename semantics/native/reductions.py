@@ -1,9 +1,267 @@
-"""Nests of loops around one reduction."""
+"""Loops around one reduction, as code that keeps the running value in registers.
+
+Three shapes, all only where no argument overlaps another and each element of the result is its own sum:
+
+* *columns*: an axis of the result along which every operand is contiguous becomes the vector; a tile of
+  results is held in registers over the whole reduction. The order of operations is the program's.
+* *rows*: the innermost axis of the reduction is contiguous and becomes the vector; there are as many partial
+  results as lanes, so sums are reordered.
+* *single*: the running value is a variable. The order of operations is the program's.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
 from rlx.grammar import tir
+from rlx.semantics.native import types
+from rlx.semantics.native.expressions import Value, converted, value_of
+from rlx.semantics.native.ranges import literal
+from rlx.semantics.native.reduction import Axis, Reduction, recognise
 from rlx.semantics.native.state import State
+
+COLUMNS_ALONE = 8
+COLUMNS_SHARED = 2
+ROWS = 2
+"""Vectors in a tile: without and with several results that share operands; partial results of a row."""
+_NARROW = 40
 
 
 def emit(state: State, loop: tir.For) -> bool:
-    return False
+    """Emit a nest as a reduction, if it is one; says whether."""
+    found = recognise(state, loop) if state.disjoint else None
+    if found is None:
+        return False
+    runs = [f"({axis.end} > {axis.begin})" for axis in found.reduce if axis.count is None]
+    with _scope(state, f"if ({' & '.join(runs)})" if runs else ""):
+        _shape(state, found)
+    return True
+
+
+def _shape(state: State, found: Reduction) -> None:
+    column = found.column()
+    if column is None:
+        form = _row if found.row() else _single
+        with _loops(state, found.spatial):
+            form(state, found)
+        return
+    shared = found.sharing(column)
+    outer = [axis for axis in found.spatial if axis not in (column, shared)]
+    width = _width(column, found.dtype, shared is not None)
+    with _loops(state, outer):
+        if column.count is not None:
+            _columns(state, found, column, width, shared)
+            return
+        with _scope(state, f"if ({column.end} - {column.begin} >= {width})"):
+            _columns(state, found, column, width, shared)
+        with (
+            _scope(state, "else"),
+            _loops(state, [axis for axis in (shared, column) if axis is not None]),
+        ):
+            _single(state, found)
+
+
+def _width(column: Axis, dtype: str, shared: bool) -> str:
+    """The number of columns in a tile, as C."""
+    if column.count is not None and column.count <= _NARROW:
+        return literal(column.count)
+    vectors = COLUMNS_SHARED if shared else COLUMNS_ALONE
+    if column.count is not None and column.count < 64 * vectors // 4:
+        vectors = COLUMNS_SHARED
+    return f"(int64_t)({vectors} * RLX_VECTOR / sizeof({dtype}))"
+
+
+# ------------------------------------------------------------------ columns
+
+
+def _columns(
+    state: State, found: Reduction, column: Axis, width: str, shared: Axis | None
+) -> None:
+    if shared is None:
+        _tile(state, found, column, width, None, "1")
+    elif shared.count is not None:
+        rows = f"RLX_MIN(RLX_ROWS, {shared.count})"
+        _tile(state, found, column, width, shared, rows)
+    else:
+        with _scope(state, f"if ({shared.end} - {shared.begin} >= RLX_ROWS)"):
+            _tile(state, found, column, width, shared, "RLX_ROWS")
+        with _scope(state, "else"), _loops(state, [shared]):
+            _tile(state, found, column, width, None, "1")
+
+
+def _tile(
+    state: State, found: Reduction, column: Axis, width: str, shared: Axis | None, rows: str
+) -> None:
+    """A tile of results; the last tile is moved back to end with the axis, and computes some of them twice."""
+    out, tile = state.out, state.out.fresh("a")
+    kind = types.held(found.store.buffer.dtype)
+    row, lane = out.fresh("r"), out.fresh("c")
+    steps = [(column, width)] + ([(shared, rows)] if shared is not None else [])
+    with ExitStack() as opened:
+        bases = {}
+        for axis, step in steps:
+            at, base = out.fresh("j"), out.fresh("j")
+            head = f"for (int64_t {at} = {axis.begin}; {at} < {axis.end}; {at} += {step})"
+            opened.enter_context(out.block(head))
+            out.put(f"const int64_t {base} = RLX_MIN({at}, {axis.end} - {step});")
+            bases[axis] = base
+
+        def each(body: Callable[[], None]) -> None:
+            out.put("#pragma GCC unroll 16")
+            with (
+                out.block(f"for (int64_t {row} = 0; {row} < {rows}; ++{row})"),
+                out.block(f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"),
+            ):
+                out.put(f"const int64_t {column.name} = {bases[column]} + {lane};")
+                if shared is not None:
+                    out.put(f"const int64_t {shared.name} = {bases[shared]} + {row};")
+                body()
+
+        out.put(f"{kind} {tile}[{rows}][{width}];")
+        place = f"{tile}[{row}][{lane}]"
+        each(lambda: _start(state, place, found.init))
+        with _loops(state, found.reduce), _keeping(state, found, [place]):
+            each(lambda: _update(state, found, place))
+        each(lambda: _save(state, found.store, place))
+
+
+# ------------------------------------------------------------------ rows
+
+
+def _row(state: State, found: Reduction) -> None:
+    """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order instead."""
+    out, dtype = state.out, found.store.buffer.dtype
+    kind = types.held(dtype)
+    ordered = found.extremum and dtype.is_float
+    total, lanes, odd = out.fresh("a"), out.fresh("a"), out.fresh("a")
+    width = f"(int64_t)({ROWS} * RLX_VECTOR / sizeof({kind}))"
+    inner, at, lane = found.reduce[-1], out.fresh("j"), out.fresh("c")
+    each = f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"
+    out.put(f"{kind} {total}, {lanes}[{width}];")
+    _start(state, total, found.init)
+    first = total if found.extremum else "0"
+    out.put(f"{each} {lanes}[{lane}] = {first};")
+    if ordered:
+        out.put(f"int32_t {odd}[{width}];")
+        out.put(f"{each} {odd}[{lane}] = 0;")
+    with _loops(state, found.reduce[:-1]):
+        out.put(f"int64_t {at} = {inner.begin};")
+        with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"), out.block(each):
+            out.put(f"const int64_t {inner.name} = {at} + {lane};")
+            with _keeping(state, found, [f"{lanes}[{lane}]"]):
+                value = _update(state, found, f"{lanes}[{lane}]")
+            if ordered:
+                out.put(f"{odd}[{lane}] |= {value.text} != {value.text};")
+        with out.block(f"for (; {at} < {inner.end}; ++{at})"):
+            out.put(f"const int64_t {inner.name} = {at};")
+            with _keeping(state, found, [total]):
+                value = _update(state, found, total)
+            if ordered:
+                out.put(f"{odd}[0] |= {value.text} != {value.text};")
+    _fold(state, found, lanes, width, odd if ordered else None)
+    _combine(state, found, total, f"{lanes}[0]")
+    if ordered:
+        with out.block(f"if (RLX_RARE({odd}[0]))"):
+            _start(state, total, found.init)
+            with _loops(state, found.reduce), _keeping(state, found, [total]):
+                _update(state, found, total)
+    _save(state, found.store, total)
+
+
+def _fold(state: State, found: Reduction, lanes: str, width: str, odd: str | None) -> None:
+    out, half, lane = state.out, state.out.fresh("h"), state.out.fresh("c")
+    out.put("#pragma GCC unroll 16")
+    with (
+        out.block(f"for (int64_t {half} = {width} / 2; {half} > 0; {half} /= 2)"),
+        out.block(f"for (int64_t {lane} = 0; {lane} < {half}; ++{lane})"),
+    ):
+        _combine(state, found, f"{lanes}[{lane}]", f"{lanes}[{lane} + {half}]")
+        if odd is not None:
+            out.put(f"{odd}[{lane}] |= {odd}[{lane} + {half}];")
+
+
+def _combine(state: State, found: Reduction, place: str, other: str) -> None:
+    dtype = found.store.buffer.dtype
+    sign = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}[type(found.store.value)]
+    text = f"({place} {sign} {other})"
+    text = f"({text} ? {place} : {other})" if found.extremum else types.rounded(dtype, text)
+    state.out.put(f"{place} = {text};")
+
+
+# ------------------------------------------------------------------ single
+
+
+def _single(state: State, found: Reduction) -> None:
+    out = state.out
+    names = []
+    for init in found.inits:
+        name = out.fresh("a")
+        out.put(f"{types.held(init.buffer.dtype)} {name};")
+        _start(state, name, init)
+        names.append(name)
+    with _loops(state, found.reduce), _keeping(state, found, names):
+        from rlx.semantics.native import statements
+
+        statements.emit(state, found.body)
+    for init, name in zip(found.inits, names, strict=True):
+        _save(state, init, name)
+
+
+# ------------------------------------------------------------------ parts
+
+
+@contextmanager
+def _scope(state: State, head: str) -> Iterator[None]:
+    with state.out.block(head):
+        yield
+
+
+@contextmanager
+def _loops(state: State, axes: Sequence[Axis]) -> Iterator[None]:
+    with ExitStack() as opened:
+        for axis in axes:
+            i = axis.name
+            head = f"for (int64_t {i} = {axis.begin}; {i} < {axis.end}; ++{i})"
+            opened.enter_context(state.out.block(head))
+        yield
+
+
+@contextmanager
+def _keeping(state: State, found: Reduction, places: Sequence[str]) -> Iterator[None]:
+    """Loads and stores of the results go to C variables meanwhile."""
+    for init, place in zip(found.inits, places, strict=True):
+        state.kept[init.buffer] = place
+    yield
+    for init in found.inits:
+        del state.kept[init.buffer]
+
+
+def _start(state: State, place: str, init: tir.BufferStore) -> None:
+    result = converted(state, value_of(state, init.value), init.buffer.dtype)
+    state.out.put(f"{place} = {result.text};")
+
+
+def _update(state: State, found: Reduction, place: str) -> Value:
+    """One step of the reduction; returns the new term where the step is a sum or an extremum."""
+    dtype = found.store.buffer.dtype
+    term = found.term
+    if found.product is not None and str(dtype) in ("float32", "float64"):
+        a, b = (converted(state, value_of(state, e), dtype) for e in found.product)
+        helper = f"rlx_fma_{types.suffix(dtype)}"
+        state.out.put(f"{place} = {helper}({a.text}, {b.text}, {place});")
+        return a
+    if term is None:
+        value = converted(state, value_of(state, found.store.value), dtype)
+        state.out.put(f"{place} = {value.text};")
+        return value
+    value = converted(state, value_of(state, term), dtype)
+    _combine(state, found, place, value.text)
+    return value
+
+
+def _save(state: State, store: tir.BufferStore, place: str) -> None:
+    from rlx.semantics.native import statements
+
+    where = statements.element(state, store)
+    state.out.put(f"{where} = {types.saved(store.buffer.dtype, place)};")

@@ -15,7 +15,7 @@ from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import fuel, reductions, types
 from rlx.semantics.native.allocation import allocate, release
 from rlx.semantics.native.expressions import Value, converted, value_of
-from rlx.semantics.native.indices import poly_of, usable
+from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, Poly
 from rlx.semantics.native.state import State
 

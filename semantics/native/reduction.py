@@ -1,0 +1,239 @@
+"""Recognising loops around one reduction, and how its operands lie in memory along each loop."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+from rlx.semantics.native import statements, types
+from rlx.semantics.native.coverage import flat, loads
+from rlx.semantics.native.ranges import Poly
+from rlx.semantics.native.state import State
+
+_STEPS = range(5)
+"""Distances between neighbours that a vector may gather."""
+
+
+class Axis:
+    """A loop: its variable in C, its first value and its end as C, its extent if that is a number."""
+
+    __slots__ = ("begin", "count", "end", "name")
+
+    def __init__(self, name: str, begin: str, end: str, count: int | None) -> None:
+        self.name = name
+        self.begin = begin
+        self.end = end
+        self.count = count
+
+
+class Reduction:
+    """Loops around a block that initialises and updates elements of its own.
+
+    Attributes
+    ----------
+    spatial, reduce
+        The loops, outermost first.
+    inits
+        The stores of ``T.init``, one for each result.
+    store
+        The update of the first result.
+    term
+        What is added (or compared), where the update is a sum or an extremum of the running value and a term.
+    product
+        The factors of a term that is a product.
+    """
+
+    def __init__(
+        self,
+        spatial: list[Axis],
+        reduce: list[Axis],
+        inits: list[tir.BufferStore],
+        updates: list[tir.BufferStore],
+        body: tir.Stmt,
+    ) -> None:
+        self.spatial = spatial
+        self.reduce = reduce
+        self.inits = inits
+        self.init = inits[0]
+        self.store = updates[0]
+        self.body = body
+        simple = isinstance(body, tir.BufferStore)
+        self.simple = simple
+        self.dtype = types.held(self.store.buffer.dtype)
+        self.term = _term(self.store) if simple else None
+        self.extremum = isinstance(self.store.value, (tir.Max, tir.Min))
+        adds = isinstance(self.store.value, tir.Add)
+        self.product = (self.term.a, self.term.b) if adds and type(self.term) is tir.Mul else None
+        self.target: Poly | None = None
+        self.operands: list[Poly | None] = []
+
+    def column(self) -> Axis | None:
+        """The axis of the result along which the operands are contiguous."""
+        if not self.simple or self.target is None:
+            return None
+        for axis in reversed(self.spatial):
+            steps = [_step(operand, axis) for operand in self.operands]
+            near = all(step in _STEPS for step in steps) and 1 in steps
+            if near and _step(self.target, axis) == 1 and (axis.count is None or axis.count >= 4):
+                return axis
+        return None
+
+    def sharing(self, column: Axis) -> Axis | None:
+        """Another axis of the result along which a vector of operands stays the same."""
+        for axis in reversed(self.spatial):
+            if axis is not column and any(
+                _step(operand, column) == 1 and _step(operand, axis) == 0
+                for operand in self.operands
+            ):
+                return axis
+        return None
+
+    def row(self) -> bool:
+        """Whether the operands are contiguous along the innermost loop of the reduction."""
+        if self.term is None or not self.reduce:
+            return False
+        inner = self.reduce[-1]
+        if inner.count is not None and inner.count < 16:
+            return False
+        steps = [_step(operand, inner) for operand in self.operands]
+        return 1 in steps and all(step in (0, 1) for step in steps)
+
+
+def _step(address: Poly | None, axis: Axis) -> int | None:
+    factor = None if address is None else address.coefficient(axis.name)
+    return None if factor is None else factor.constant
+
+
+def _term(store: tir.BufferStore) -> tir.PrimExpr | None:
+    """The term that is combined with the running value, if the update is of that kind."""
+    value = store.value
+    if not isinstance(value, (tir.Add, tir.Max, tir.Min)) or store.buffer.dtype.code == "bool":
+        return None
+    sides = [(value.a, value.b)] + ([(value.b, value.a)] if isinstance(value, tir.Add) else [])
+    for running, term in sides:
+        if isinstance(running, tir.BufferLoad) and running.buffer is store.buffer:
+            within = [n for n in tir.postorder(term) if isinstance(n, tir.BufferLoad)]
+            alike = tir.type_of(term) == store.buffer.dtype
+            return term if alike and all(n.buffer is not store.buffer for n in within) else None
+    return None
+
+
+def recognise(state: State, loop: tir.For) -> Reduction | None:
+    """The reduction that a loop and those directly inside it are, if they are one; nothing is emitted."""
+    chain, block = _chain(loop)
+    if block is None or not _plain(block, chain):
+        return None
+    assert block.init is not None
+    inits = [s for s in flat(block.init) if isinstance(s, tir.BufferStore)]
+    updates = [s for s in flat(block.body) if isinstance(s, tir.BufferStore)]
+    if not inits or not _own_elements(block, inits, updates):
+        return None
+    if not all(_rectangular(state, level, chain) for level in chain):
+        return None
+    kinds = {a.binding: a.kind for a in block.iter_vars}
+    spatial: list[Axis] = []
+    reduce: list[Axis] = []
+    for level in chain:
+        name = state.out.fresh("i")
+        begin, end = statements.loop_range(state, level, name)
+        extent = state.poly(level.extent)
+        count = None if extent is None else extent.constant
+        axes = reduce if kinds[level.loop_var] == "R" else spatial
+        axes.append(Axis(name, begin, end, count))
+    for axis in block.iter_vars:
+        statements.bind_axis(state, axis)
+    found = Reduction(spatial, reduce, inits, updates, block.body)
+    found.target = _flat_address(state, found.store.buffer, found.store.indices)
+    others = [n for n in loads(block.body) if n.buffer is not found.store.buffer]
+    found.operands = [_flat_address(state, n.buffer, n.indices) for n in others]
+    return found
+
+
+def _chain(loop: tir.For) -> tuple[list[tir.For], tir.Block | None]:
+    chain: list[tir.For] = []
+    stmt: tir.Stmt = loop
+    while isinstance(stmt, tir.For):
+        chain.append(stmt)
+        stmt = stmt.body
+    return chain, stmt if isinstance(stmt, tir.Block) else None
+
+
+def _plain(block: tir.Block, chain: list[tir.For]) -> bool:
+    """Whether each loop is bound to one axis, in its whole length, and nothing else is in the way."""
+    if block.init is None or block.predicate is not None or block.alloc_buffers:
+        return False
+    if any(axis.kind not in ("S", "R") for axis in block.iter_vars):
+        return False
+    bound = [a.binding for a in block.iter_vars if not isinstance(a.binding, tir.IntImm)]
+    loops = {level.loop_var: level for level in chain}
+    if len(bound) != len(set(bound)) or set(bound) != set(loops):
+        return False
+    for axis in block.iter_vars:
+        level = loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None
+        if level is None and axis.kind == "R":
+            return False
+        if level is not None and axis.kind == "R" and axis.dom is not None:
+            first, low = axis.dom[0], level.min
+            if not (isinstance(first, tir.IntImm) and isinstance(low, tir.IntImm)):
+                return False
+            if first.value != low.value:
+                return False
+    return all(isinstance(s, (tir.BufferStore, tir.LetStmt)) for s in flat(block.body)) and all(
+        isinstance(s, tir.BufferStore) for s in flat(block.init)
+    )
+
+
+def _own_elements(
+    block: tir.Block, inits: list[tir.BufferStore], updates: list[tir.BufferStore]
+) -> bool:
+    """Whether each point of the spatial axes has elements of its own, and touches no others."""
+    results = {init.buffer: init.indices for init in inits}
+    if len(results) != len(inits) or [u.buffer for u in updates] != [i.buffer for i in inits]:
+        return False
+    spatial = {
+        axis.var
+        for axis in block.iter_vars
+        if axis.kind == "S" and not isinstance(axis.binding, tir.IntImm)
+    }
+    fixed = {axis.var for axis in block.iter_vars if isinstance(axis.binding, tir.IntImm)}
+    for indices in results.values():
+        names = [i for i in indices if not isinstance(i, tir.IntImm) and i not in fixed]
+        if len(names) != len(set(names)) or set(names) != spatial:
+            return False
+    assert block.init is not None
+    if any(node.buffer in results for node in loads(block.init)):
+        return False
+    touched = [n for n in [*loads(block.body), *updates] if n.buffer in results]
+    return all(same_indices(n.indices, results[n.buffer]) for n in touched)
+
+
+def same_indices(a: tuple[tir.PrimExpr, ...], b: tuple[tir.PrimExpr, ...]) -> bool:
+    """Whether two accesses are certainly to the same element."""
+    return len(a) == len(b) and all(
+        x is y or (isinstance(x, tir.IntImm) and isinstance(y, tir.IntImm) and x.value == y.value)
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def _rectangular(state: State, level: tir.For, chain: list[tir.For]) -> bool:
+    low, extent = state.poly(level.min), state.poly(level.extent)
+    if low is None or extent is None:
+        return False
+    inside = {level.loop_var for level in chain}
+    free = {*tir.free_vars(level.min), *tir.free_vars(level.extent)}
+    return not free & inside and not (low.variables() | extent.variables()) & state.invented
+
+
+def _flat_address(
+    state: State, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]
+) -> Poly | None:
+    """The offset of an element as a sum over loop variables and symbols."""
+    memory = state.memory.get(buffer)
+    if memory is None or len(memory.extents) != len(indices):
+        return None
+    total, stride = Poly({}), Poly.of(1)
+    for index, extent in zip(reversed(indices), reversed(memory.extents), strict=True):
+        value = state.poly(index)
+        if value is None or value.variables() & state.invented:
+            return None
+        total += value * stride
+        stride = stride * extent
+    return total
