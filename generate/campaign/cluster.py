@@ -35,9 +35,10 @@ def connect(
     OSError
         If there is no scheduler at the address.
     """
-    from distributed import Client
+    import distributed
 
-    client: Any = Client(address, timeout="10s")
+    make: Any = distributed.Client
+    client = make(address, timeout="10s")
     executor = client.get_executor(pure=False, retries=RETRIES)
 
     def submit(first: int) -> Future[ChunkResult]:

@@ -5,7 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-PASSES = ["CanonicalizeBindings", "ConvertToDataflow", "DeadCodeElimination", "EliminateCommonSubexpr", "ExpandTupleArguments", "FoldConstant", "InlinePrivateFunctions", "LambdaLift", "Normalize", "RemoveUnusedOutputs", "RemoveUnusedParameters", "ReorderPermuteDimsAfterConcat", "ReorderTakeAfterMatmul", "CombineParallelMatmul", "AdjustMatmulOrder", "ExpandMatmulOfSum", "ComputePrimValue", "UpdateParamMutation", "DecomposeOpsForInference", "DecomposeOpsForTraining", "TopologicalSort", "SplitCallTIRByPattern", "ToNonDataflow", "LegalizeOps", "RewriteDataflowReshape", "RemovePurityChecking", "CallTIRRewrite", "StaticPlanBlockMemory", "LiftTransformParams", "NormalizeGlobalVar", "BundleModelParams", "AnnotateTIROpPattern", "FuseOps", "FuseTIR", "SimplifyExpr", "FastMathTransform"]
+PASSES = [
+    "CanonicalizeBindings",
+    "ConvertToDataflow",
+    "DeadCodeElimination",
+    "EliminateCommonSubexpr",
+    "ExpandTupleArguments",
+    "FoldConstant",
+    "InlinePrivateFunctions",
+    "LambdaLift",
+    "Normalize",
+    "RemoveUnusedOutputs",
+    "RemoveUnusedParameters",
+    "ReorderPermuteDimsAfterConcat",
+    "ReorderTakeAfterMatmul",
+    "CombineParallelMatmul",
+    "AdjustMatmulOrder",
+    "ExpandMatmulOfSum",
+    "ComputePrimValue",
+    "UpdateParamMutation",
+    "DecomposeOpsForInference",
+    "DecomposeOpsForTraining",
+    "TopologicalSort",
+    "SplitCallTIRByPattern",
+    "ToNonDataflow",
+    "LegalizeOps",
+    "RewriteDataflowReshape",
+    "RemovePurityChecking",
+    "CallTIRRewrite",
+    "StaticPlanBlockMemory",
+    "LiftTransformParams",
+    "NormalizeGlobalVar",
+    "BundleModelParams",
+    "AnnotateTIROpPattern",
+    "FuseOps",
+    "FuseTIR",
+    "SimplifyExpr",
+    "FastMathTransform",
+]
 """Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments."""
 
 BEFORE: dict[str, Sequence[str]] = {

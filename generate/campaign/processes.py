@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rlx.generate.campaign.finding import Finding, from_record
 from rlx.generate.campaign.state import ChunkResult
@@ -27,7 +28,7 @@ class Worker:
         self.unread = b""
         self.text = self.stage = ""
 
-    def examine(self, seed: int, text: str | None = None) -> dict[str, object] | Finding:
+    def examine(self, seed: int, text: str | None = None) -> dict[str, Any] | Finding:
         """What one program gave: the worker's answer, or the finding that it was lost over it.
 
         Parameters
@@ -76,7 +77,7 @@ class Worker:
                 break  # it is ready
         return self.process
 
-    def _answers(self, deadline: float) -> Iterator[dict[str, object]]:
+    def _answers(self, deadline: float) -> Iterator[dict[str, Any]]:
         assert self.process is not None and self.process.stdout is not None
         stream = self.process.stdout
         with selectors.DefaultSelector() as waiting:
@@ -109,11 +110,11 @@ class Worker:
         return Finding(kind, self.oracle, self.stage, how, sentence, "", self.text, seed)
 
 
-def findings(answer: dict[str, object] | Finding) -> list[Finding]:
+def findings(answer: dict[str, Any] | Finding) -> list[Finding]:
     """The findings of an answer of :meth:`Worker.examine`."""
     if isinstance(answer, Finding):
         return [answer]
-    return [from_record(record) for record in answer["findings"]]  # type: ignore[attr-defined]
+    return [from_record(record) for record in answer["findings"]]
 
 
 def examine(worker: Worker, first: int, seeds: Iterable[int]) -> ChunkResult:
@@ -125,6 +126,6 @@ def examine(worker: Worker, first: int, seeds: Iterable[int]) -> ChunkResult:
         result.findings += findings(answer)
         if isinstance(answer, Finding):
             continue
-        result.rules.update(answer["rules"])  # type: ignore[arg-type]
-        result.operators.update(answer["operators"])  # type: ignore[arg-type]
+        result.rules.update(answer["rules"])
+        result.operators.update(answer["operators"])
     return result

@@ -23,7 +23,8 @@ def main() -> None:
     def say(**record: object) -> None:
         answers.write(json.dumps(record) + "\n")
 
-    from rlx.generate.campaign.oracles import ORACLES, Case
+    from rlx.generate.campaign.oracles import ORACLES
+    from rlx.generate.campaign.oracles.case import Case
     from rlx.generate.campaign.programs import program
 
     oracle = ORACLES[oracle_name]
