@@ -9,13 +9,17 @@ parameter, converted to the parameter's kind::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from rlx.grammar.ast import Call, StructInfo
 from rlx.operators.binding import Reader, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.parameters import Parameter, parameters
 from rlx.operators.site import Site, Violation
+
+if TYPE_CHECKING:
+    from rlx.operators.evaluation import Evaluate, Evaluation, Plain
 
 Rule = Callable[..., StructInfo]
 Normalizer = Callable[[Call], Call | None]
@@ -39,13 +43,22 @@ class Operator:
         Derives the struct info of a call from the values of the parameters.
     """
 
-    __slots__ = ("_normalizer", "_parameters", "_plans", "name", "pure", "rule", "signature")
+    __slots__ = (
+        *("_evaluate", "_normalizer", "_parameters", "_plans"),
+        *("name", "pure", "rule", "signature"),
+    )
 
     def __init__(
-        self, name: str, signature: str, rule: Rule, pure: bool, normalizer: Normalizer | None
+        self,
+        name: str,
+        signature: str,
+        rule: Rule,
+        pure: bool,
+        normalizer: Normalizer | None,
+        evaluate: Evaluate | None,
     ) -> None:
         self.name, self.signature, self.rule, self.pure = name, signature, rule, pure
-        self._normalizer = normalizer
+        self._normalizer, self._evaluate = normalizer, evaluate
         self._parameters: tuple[Parameter, ...] | None = None
         self._plans: dict[object, tuple[Reader, ...]] = {}
 
@@ -81,6 +94,36 @@ class Operator:
         return result
 
     @property
+    def can_evaluate(self) -> bool:
+        """Whether :meth:`evaluate` computes."""
+        return self._evaluate is not None
+
+    def evaluate(self, call: Call, args: Sequence[Plain], run: Evaluation) -> Plain:
+        """The value of a call.
+
+        Parameters
+        ----------
+        args
+            The values of the positional arguments; plain values are those of :mod:`rlx.operators.evaluation`.
+        run
+            What is known of the run around the call.
+
+        Returns
+        -------
+        Plain
+            New arrays, or an argument itself where the operator says so; never a view of one.
+
+        Raises
+        ------
+        OperatorFault
+            If the operator has no value for these.
+        """
+        from rlx.operators.evaluation import arguments
+
+        assert self._evaluate is not None, f"{self.name} cannot be evaluated"
+        return self._evaluate(*arguments(self, call, args, run))
+
+    @property
     def has_form(self) -> bool:
         """Whether calls of the operator must have a form of their own (NF5, WF23)."""
         return self._normalizer is not None
@@ -97,7 +140,12 @@ class Operator:
 
 
 def operator(
-    name: str, signature: str, *, pure: bool = True, normalizer: Normalizer | None = None
+    name: str,
+    signature: str,
+    *,
+    pure: bool = True,
+    normalizer: Normalizer | None = None,
+    evaluate: Evaluate | None = None,
 ) -> Callable[[Rule], Rule]:
     """Declare an operator by its rule.
 
@@ -111,10 +159,12 @@ def operator(
         Whether a call of it has no visible effect.
     normalizer
         The form that calls must have; see :meth:`Operator.normalize`.
+    evaluate
+        Computes the value of a call from the values of the parameters; see :meth:`Operator.evaluate`.
     """
 
     def declare(rule: Rule) -> Rule:
-        declared[name] = Operator(name, signature, rule, pure, normalizer)
+        declared[name] = Operator(name, signature, rule, pure, normalizer, evaluate)
         return rule
 
     return declare

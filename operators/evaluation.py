@@ -1,0 +1,216 @@
+"""How operators compute: plain values in, plain values out.
+
+A plain value is a ``numpy.ndarray`` for a tensor (its dtype is the element type), a tuple of integers for a shape, a
+number for a prim, a tuple for a tuple, ``str``, :class:`DataType`, and None for null. The functions that compute stand in
+`operators/evaluate/`, one file a family, and are imported when one of the family is first evaluated, since only
+running a program loads NumPy; a declaration names its own by :func:`late`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.spec.registry import refuted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rlx.operators.declare import Operator
+
+Plain = Any
+Evaluate = Callable[..., Plain]
+
+
+class OperatorFault(Exception):
+    """An operator has no value for these operands.
+
+    Attributes
+    ----------
+    code
+        The premise that fails: ``E-index-range``.
+    message
+        What was expected and what was found, with values.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        refuted(code)
+        self.code, self.message = code, message
+
+
+class Evaluation(Protocol):
+    """What an evaluation knows of the run around it."""
+
+    @property
+    def info(self) -> ast.StructInfo | None:
+        """The struct info that was derived for the call, None where nobody did."""
+
+    def prim(self, expr: PrimExpr) -> int | float | bool:
+        """The number that an expression over shape variables has."""
+
+    def value(self, expr: ast.Expr) -> Plain:
+        """The value of an expression that stands among the attributes."""
+
+
+def late(name: str) -> Evaluate:
+    """The function of that name (``"joining.concat"``) in `operators/evaluate/`, imported when it is first called."""
+    module, _, function = name.partition(".")
+    found: list[Evaluate] = []
+
+    def call(*values: Plain) -> Plain:
+        if not found:
+            found.append(getattr(import_module(f"rlx.operators.evaluate.{module}"), function))
+        return found[0](*values)
+
+    return call
+
+
+def numpy_dtype(kind: DataType) -> np.dtype[Any]:
+    """The type that arrays of a data type's elements have; narrow floats and integers are those of ml_dtypes.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-operator-dtype``: if no array has such elements.
+    """
+    import ml_dtypes
+    import numpy as np
+
+    name = str(kind)
+    if name == "bool":
+        return np.dtype(np.bool_)
+    if kind.lanes == 1 and (kind.is_integer or kind.is_float):
+        found = getattr(ml_dtypes, name, None) or getattr(np, name, None)
+        if found is not None:
+            made: np.dtype[Any] = np.dtype(found)
+            return made
+    raise OperatorFault("E-operator-dtype", f"there are no arrays of {name or 'void'}")
+
+
+def data_type(kind: np.dtype[Any]) -> DataType:
+    """The data type of an array's elements."""
+    return dtype(str(kind))
+
+
+def arguments(
+    operator: Operator, call: ast.Call, args: Sequence[Plain], run: Evaluation
+) -> list[Plain]:
+    """A value for each parameter, as :func:`rlx.operators.binding.plan` finds struct info for each.
+
+    Parameters
+    ----------
+    args
+        The values of the positional arguments.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-operator-arguments``: if an argument is missing, or is not of the parameter's kind.
+    """
+    values: list[Plain] = []
+    left = list(args)
+    for parameter in operator.parameters:
+        if parameter.kind == "types":
+            values.append(call.sinfo_args)
+        elif parameter.variadic:
+            values.append(tuple(_convert(parameter, value, run) for value in left))
+            left = []
+        else:
+            values.append(_one(operator, parameter, call, left, run))
+    return values
+
+
+def _one(
+    operator: Operator, parameter: Parameter, call: ast.Call, left: list[Plain], run: Evaluation
+) -> Plain:
+    if left:
+        value = left.pop(0)
+    elif parameter.name in call.attrs:
+        value = _attribute(call.attrs[parameter.name], run)
+    elif parameter.default is not REQUIRED:
+        value = parameter.default
+    else:
+        raise OperatorFault(
+            "E-operator-arguments",
+            f"{operator.name}: the argument for {parameter.name} is missing",
+        )
+    return _convert(parameter, value, run)
+
+
+def _attribute(value: object, run: Evaluation) -> Plain:
+    """The value of a keyword argument."""
+    match value:
+        case PrimExpr():
+            return run.prim(value)
+        case ast.Expr():
+            return run.value(value)
+        case tuple() | list():
+            return tuple(_attribute(item, run) for item in value)
+    return value
+
+
+def _convert(parameter: Parameter, value: Plain, run: Evaluation) -> Plain:
+    if value is None or (parameter.optional and value == () and parameter.kind != "shape"):
+        return None
+    try:
+        return _KINDS.get(parameter.kind, _same)(value)
+    except (TypeError, ValueError) as error:
+        raise OperatorFault(
+            "E-operator-arguments", f"{parameter.name}: expected {parameter.kind}: {error}"
+        ) from None
+
+
+def _same(value: Plain) -> Plain:
+    return value
+
+
+def _array(value: Plain) -> Plain:
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise TypeError(f"found {value!r}")
+    return value
+
+
+def _arrays(value: Plain) -> tuple[Plain, ...]:
+    return tuple(_array(item) for item in value) if isinstance(value, tuple) else (_array(value),)
+
+
+def _sizes(value: Plain) -> tuple[int, ...]:
+    return tuple(int(item) for item in value) if isinstance(value, tuple) else (int(value),)
+
+
+def _int_or_ints(value: Plain) -> int | tuple[int, ...]:
+    return _sizes(value) if isinstance(value, tuple) else int(value)
+
+
+def _text(value: Plain) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"found {value!r}")
+    return value
+
+
+def _kind(value: Plain) -> DataType | None:
+    kind = dtype(value) if isinstance(value, str) else value
+    if not isinstance(kind, DataType):
+        raise TypeError(f"found {value!r}")
+    return None if kind.is_void else kind
+
+
+_KINDS: dict[str, Callable[[Plain], Plain]] = {
+    "tensor": _array,
+    "tensors": _arrays,
+    "shape": _sizes,
+    "prims": lambda value: value if isinstance(value, tuple) else (value,),
+    "int": int,
+    "ints": _sizes,
+    "int_or_ints": _int_or_ints,
+    "number": lambda value: value if isinstance(value, (int, float)) else float(value),
+    "str": _text,
+    "dtype": _kind,
+}
+"""How the values of each kind of parameter are read; the rest are taken as they are (see `kinds.py`)."""
