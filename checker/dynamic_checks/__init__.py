@@ -1,0 +1,43 @@
+"""The checks that a run makes, and which of them could be left out.
+
+Every check of a module (a MatchCast, a parameter at the entry of a function, its result) is said to be
+redundant, impossible or needed; :class:`DynamicCheck` says what that means and why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.checker.dynamic_checks.model import DynamicCheck, Part
+
+if TYPE_CHECKING:
+    from rlx.grammar.ast import IRModule
+
+__all__ = ["DynamicCheck", "Part", "analyse"]
+
+
+def analyse(module: IRModule) -> tuple[DynamicCheck, ...]:
+    """Judge every run-time check of a module.
+
+    Parameters
+    ----------
+    module
+        Well-formed and without errors. The checks refer to its nodes if it is in normal form, and else to
+        those of ``normalize(module)``.
+
+    Returns
+    -------
+    tuple of DynamicCheck
+        In the order of the text; checks without a place come first.
+
+    Notes
+    -----
+    Integers are exact: that an intermediate value of a dimension may need more than 64 bits makes no check
+    needed.
+    """
+    from rlx.checker.dynamic_checks.report import judged
+    from rlx.checker.normalize import normalize
+    from rlx.grammar.parser import recursion_room
+
+    with recursion_room():
+        return judged(normalize(module))

@@ -1,0 +1,90 @@
+"""The entry checks of functions: what all calls together say of each parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rlx.checker.dynamic_checks.model import Part, Path
+from rlx.grammar import ast, tir
+from rlx.grammar.node import replace
+
+Key = tuple[Path, str]
+
+
+class Entry:
+    """What is known of the calls of one function.
+
+    Attributes
+    ----------
+    open
+        Whether someone may call it whose calls are not seen: it has a ``global_symbol``, or is used as a
+        value.
+    calls
+        For each call seen, the parts of each parameter.
+    contradictory
+        For each call, whether its open dimensions exclude each other.
+    """
+
+    __slots__ = ("calls", "contradictory", "open")
+
+    def __init__(self, open: bool) -> None:
+        self.open = open
+        self.calls: list[Sequence[Sequence[Part]]] = []
+        self.contradictory: list[bool] = []
+
+    def add(self, judged: Sequence[Sequence[Part]], contradictory: bool) -> None:
+        """Note a call."""
+        self.calls.append(judged)
+        self.contradictory.append(contradictory)
+
+    @property
+    def never_fits(self) -> bool:
+        """Whether every call is made with dimensions that exclude each other."""
+        return not self.open and bool(self.calls) and all(self.contradictory)
+
+    def parts(self, index: int, anyone: Sequence[Part], unused: Collection[tir.Var]) -> list[Part]:
+        """The parts of a parameter.
+
+        Parameters
+        ----------
+        anyone
+            Its parts for an argument of which nothing is known.
+        unused
+            Shape variables that stand at one place only: whatever they meet, they fit.
+        """
+        if self.open:
+            return [settle(part, unused) for part in anyone]
+        calls = [{(p.path, p.premise): p for p in call[index]} for call in self.calls]
+        return [
+            settle(_together(part, [c.get(_key(part)) for c in calls]), unused) for part in anyone
+        ]
+
+
+def _key(part: Part) -> Key:
+    return part.path, part.premise
+
+
+def _together(part: Part, seen: Sequence[Part | None]) -> Part:
+    """A part for all calls: proved or impossible if it is so for each."""
+    if part.status in ("binds", "impossible"):
+        return part
+    worst = next((p for p in seen if p is None or p.status != "proved"), part)
+    if worst is part:
+        return replace(part, status="proved")
+    if all(p is not None and p.status == "impossible" for p in seen):
+        return worst or part
+    if worst is None or worst.status == "impossible":
+        return part if worst is None else replace(worst, status="needed")
+    return worst
+
+
+def settle(part: Part, unused: Collection[tir.Var]) -> Part:
+    """A part that binds what nobody uses holds of every value."""
+    if part.status == "binds" and part.var in unused:
+        return replace(part, status="proved")
+    return part
+
+
+def is_private(function: ast.Function) -> bool:
+    """Whether only the module itself can name a function."""
+    return "global_symbol" not in function.attrs

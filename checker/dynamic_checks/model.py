@@ -1,0 +1,119 @@
+"""What is said of a run-time check: of each of its parts, and of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Node, Span
+from rlx.grammar.tir import PrimExpr
+
+Path = tuple[str, ...]
+PartStatus = Literal["proved", "binds", "needed", "impossible"]
+Status = Literal["redundant", "impossible", "needed"]
+Kind = Literal["cast", "entry", "return"]
+
+
+class Part(Node):
+    """One comparison of a check.
+
+    Attributes
+    ----------
+    path
+        Where inside of the value, in the words of E-cast: ``("field 1", "dimension 0")``.
+    premise
+        The premise of E-cast at stake: ``"kind"``, ``"rank"``, ``"dtype"``, ``"device"``, ``"dimension"``,
+        ``"value"`` or ``"fields"``.
+    status
+        ``"proved"``: it holds whenever the check is reached. ``"binds"``: it gives a shape variable its number.
+        ``"impossible"``: it never holds. ``"needed"``: none of these is known.
+    wanted, found
+        Both sides, in words; ``found`` is empty where nothing is known.
+    counterexample
+        Numbers of shape variables for which the two differ.
+    var
+        The shape variable that is bound.
+    image
+        The expression over variables in scope that is known to be the number it gets.
+    """
+
+    path: Path
+    premise: str
+    status: PartStatus
+    wanted: str
+    found: str = ""
+    counterexample: Mapping[str, int] | None = None
+    var: tir.Var | None = None
+    image: PrimExpr | None = None
+
+    @property
+    def place(self) -> str:
+        """``field 1, dimension 0``; nothing for the value itself."""
+        return ", ".join(self.path)
+
+    @property
+    def reason(self) -> str:
+        """Why the part is not proved, in words."""
+        place = f"{self.place}: " if self.path else ""
+        if self.status == "binds":
+            known = "" if self.image is None else f", which is {self.found}"
+            return f"{place}it binds {self.wanted}{known}"
+        wanted = self.wanted if self.premise in _OWN_WORDS else f"{self.premise} {self.wanted}"
+        if not self.found:
+            return f"{place}{wanted} is expected, and nothing is known"
+        return f"{place}{wanted} is expected, and {self.found} is known"
+
+
+_OWN_WORDS = frozenset({"kind", "dimension", "value", "fields"})
+
+
+class DynamicCheck(Node):
+    """One check that the specification requires of a run.
+
+    Attributes
+    ----------
+    kind
+        ``"cast"`` (a MatchCast), ``"entry"`` (a parameter against the signature), ``"return"``.
+    span
+        Where the annotation stands that is checked.
+    function
+        The function that makes the check; a local one after the one around it: ``main.inner``.
+    subject
+        What is checked: the variable's name, or ``the result``.
+    node
+        The binding of a cast, the parameter, or the function whose result it is.
+    owner
+        The function that makes the check.
+    status
+        ``"redundant"``: it never fails, and nobody needs it. ``"impossible"``: it always fails. ``"needed"``.
+    parts
+        Every comparison that it makes.
+    reason
+        Why it is not redundant; empty where it is.
+    """
+
+    kind: Kind
+    span: Span | None
+    function: str
+    subject: str
+    node: Node
+    owner: ast.Function
+    status: Status
+    parts: tuple[Part, ...]
+    reason: str = ""
+
+    @property
+    def open_parts(self) -> tuple[Part, ...]:
+        """The parts that keep the check from being redundant."""
+        return tuple(p for p in self.parts if p.status != "proved")
+
+    @property
+    def counterexample(self) -> Mapping[str, int] | None:
+        """Numbers for which a part fails, the first found."""
+        return next((p.counterexample for p in self.parts if p.counterexample), None)
+
+    @property
+    def comparisons_proved(self) -> bool:
+        """Whether nothing has to be compared, though shape variables may have to be bound."""
+        return all(p.status in ("proved", "binds") for p in self.parts)

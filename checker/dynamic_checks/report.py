@@ -1,0 +1,63 @@
+"""All checks of a module, those at entries with what all calls say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlx.checker.derive.module import module_
+from rlx.checker.derive.state import OBJECT
+from rlx.checker.dynamic_checks.entries import is_private
+from rlx.checker.dynamic_checks.model import DynamicCheck
+from rlx.checker.dynamic_checks.summary import summed_up
+from rlx.checker.dynamic_checks.uses import uses_of_shape_vars
+from rlx.checker.dynamic_checks.walk import Analysis
+from rlx.grammar import ast
+
+_ORDER = {"entry": 0, "cast": 1, "return": 2}
+
+
+def judged(module: ast.IRModule) -> tuple[DynamicCheck, ...]:
+    """The checks of a module in normal form, in the order of the text."""
+    state = Analysis(module)
+    module_(state)
+    checks = list(state.checks)
+    for function in state.entries:
+        checks += _entries(state, function)
+    return tuple(sorted(checks, key=_position))
+
+
+def _position(check: DynamicCheck) -> tuple[int, int, int]:
+    start, end = check.span or (-1, -1)
+    return start, _ORDER[check.kind], end
+
+
+def _entries(state: Analysis, function: ast.Function) -> Iterator[DynamicCheck]:
+    """The checks of a function's parameters; a parameter that may be anything has none."""
+    entry = state.entries[function]
+    annotations = [p.struct_info_annotation or OBJECT for p in function.params]
+    anyone = state.judgement(function.shape_vars).judge([None] * len(annotations), annotations)
+    uses = uses_of_shape_vars(function)
+    unused = {v for v in function.shape_vars if uses[v] == 1}
+    because = _callers(state, function) if entry.open else ""
+    for index, param in enumerate(function.params):
+        if not anyone[index]:
+            continue
+        check = DynamicCheck(
+            "entry",
+            param.annotation_span or param.span,
+            state.names[function],
+            param.name_hint,
+            param,
+            function,
+            "needed",
+            tuple(entry.parts(index, anyone[index], unused)),
+        )
+        yield summed_up(check, entry.never_fits, because)
+
+
+def _callers(state: Analysis, function: ast.Function) -> str:
+    """Why not all calls of a function are seen."""
+    name = f"'{state.names[function]}'"
+    if function in state.module.functions.values() and not is_private(function):
+        return f"{name} may be called from outside"
+    return f"{name} is used as a value, so its calls are not all known"

@@ -1,0 +1,40 @@
+"""From the parts of a check to what is said of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.checker.dynamic_checks.model import DynamicCheck, Part, Status
+from rlx.grammar.node import replace
+
+
+def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "") -> DynamicCheck:
+    """A check with its status and reason.
+
+    Parameters
+    ----------
+    contradictory
+        Whether dimensions that could each hold exclude each other.
+    because
+        Why it is needed, where that is not for its parts to say.
+    """
+    never = [p for p in check.parts if p.status == "impossible"]
+    if never:
+        return replace(check, status="impossible", reason=_joined(never))
+    missing = [p for p in check.parts if not _dispensable(p, check)]
+    if not missing:
+        return replace(check, status="redundant")
+    status: Status = "impossible" if contradictory else "needed"
+    reason = "its dimensions exclude each other" if contradictory else because or _joined(missing)
+    return replace(check, status=status, reason=reason)
+
+
+def _dispensable(part: Part, check: DynamicCheck) -> bool:
+    """Whether a run can do without a part: a cast's variable may be replaced, a signature's may not."""
+    if part.status == "binds":
+        return check.kind == "cast" and part.image is not None
+    return part.status == "proved"
+
+
+def _joined(parts: Sequence[Part]) -> str:
+    return "; ".join(part.reason for part in parts)

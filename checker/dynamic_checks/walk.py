@@ -1,0 +1,262 @@
+"""What is guaranteed at every place of a module, and what that says of its run-time checks.
+
+The rules of the derivation run once more, with one difference: what nobody checks is not believed. An
+annotation that is not proved, and what a call says of the result of a packed function or of a function
+that came as a value, are claims; the derivation follows them, the judgement of a check must not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from rlx.checker.derive import calls
+from rlx.checker.derive.facts import LIMIT
+from rlx.checker.derive.functions import signature
+from rlx.checker.derive.module import RULES
+from rlx.checker.derive.purity import effects_of
+from rlx.checker.derive.state import OBJECT, Rule, State
+from rlx.checker.dynamic_checks.entries import Entry, is_private, settle
+from rlx.checker.dynamic_checks.model import DynamicCheck, Part
+from rlx.checker.dynamic_checks.parts import Judgement
+from rlx.checker.dynamic_checks.summary import summed_up
+from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.node import Node
+from rlx.solver.order import free_shape_vars, substitute
+
+ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
+"""Operators that create their results themselves, of the shapes and types that the call says."""
+
+
+class Analysis(State):
+    """The derivation of what is guaranteed, and the checks judged on the way.
+
+    Attributes
+    ----------
+    checks
+        In the order found.
+    functions
+        The function that a global variable, or a variable bound to a literal, stands for.
+    entries
+        What the calls of each function say of its entry.
+    """
+
+    def __init__(self, module: ast.IRModule) -> None:
+        super().__init__(module, _RULES, set())
+        self.checks: list[DynamicCheck] = []
+        self.functions: dict[Node, ast.Function] = {
+            gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)
+        }
+        self.names: dict[Node, str] = {f: gv.name_hint for gv, f in module.functions.items()}
+        self.used = values_used(module)
+        self.entries = {
+            f: Entry(not is_private(f) or gv in self.used) for gv, f in self.functions.items()
+        }
+        self.written: set[tir.Var] = set()
+        self.results: dict[Node, ast.Function] = {}
+        self.owners: list[ast.Function] = []
+        self.unused: set[tir.Var] = set()
+
+    def judgement(self, binders: Sequence[tir.Var] = ()) -> Judgement:
+        """A judgement of what is checked here."""
+        return Judgement(self.prover, binders, self.info_of, self.written)  # type: ignore[arg-type]
+
+    def proves(self, found: StructInfo, wanted: StructInfo) -> bool:
+        """Whether every value of which ``found`` is guaranteed passes a check against ``wanted``."""
+        if found is wanted:
+            return True
+        (parts,) = self.judgement().judge([found], [wanted])
+        return all(part.status == "proved" for part in parts)
+
+    def settled(self, parts: Sequence[Part]) -> list[Part]:
+        """Parts, of which those that bind what nobody uses say nothing."""
+        return [settle(part, self.unused) for part in parts]
+
+
+def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
+    """D10, with the facts of its casts still known where the result is checked."""
+    outer = state.enter()
+    for block in node.blocks:
+        for binding in block.bindings:
+            if isinstance(binding, ast.MatchCast):
+                _cast(state, binding)
+            elif isinstance(binding, ast.VarBinding):
+                _value(state, binding)
+    info = state.info(node.body)
+    state.inherit(node, (node.body,))
+    if node in state.results:
+        _result(state, state.results.pop(node), info)
+    if state.scope.shape_vars:
+        info = _without_aliases(state, info)
+    scope = state.scope
+    state.leave(outer)
+    return state.erased(info) if scope.shape_vars or scope.shapes else info
+
+
+def _without_aliases(state: Analysis, info: StructInfo) -> StructInfo:
+    """An info in terms of what its variables are known to stand for, which may outlive them."""
+    aliases = state.prover.aliases
+    known = {v: aliases[v] for v in free_shape_vars(info) if v in aliases}
+    return substitute(info, known)
+
+
+def _value(state: Analysis, binding: ast.VarBinding) -> None:
+    """An annotation counts if it is proved."""
+    var, value = binding.var, binding.value
+    if isinstance(value, ast.Function):
+        _literal(state, var, value)
+        return
+    found = state.info(value)
+    wanted = var.struct_info_annotation
+    holds = wanted is not None and state.proves(found, wanted)
+    state.bind(var, wanted if holds and wanted is not None else found)
+    state.inherit(var, (value,))
+
+
+def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
+    """A local function: its own signature is what holds of it."""
+    state.functions[var] = function
+    state.entries[function] = Entry(var in state.used)
+    state.names[function] = f"{state.names[state.owners[-1]]}.{var.name_hint}"
+    state.info_of[var] = signature(function)
+    state.bind(var, state.info(function))
+
+
+def _cast(state: Analysis, binding: ast.MatchCast) -> None:
+    """Judge a cast; afterwards what it says is guaranteed."""
+    found, target = state.info(binding.value), binding.struct_info
+    judgement = state.judgement(binding.shape_vars)
+    (parts,) = judgement.judge([found], [target])
+    owner = state.owners[-1]
+    subject = binding.value.name_hint if isinstance(binding.value, ast.Var) else "the value"
+    state.checks.append(
+        summed_up(
+            DynamicCheck(
+                "cast",
+                binding.struct_info_span or binding.span,
+                state.names[owner],
+                subject,
+                binding,
+                owner,
+                "needed",
+                tuple(state.settled(parts)),
+            ),
+            judgement.contradictory,
+        )
+    )
+    state.bind_shape_vars(binding.shape_vars)
+    state.written.update(binding.shape_vars)
+    _learn(state, judgement)
+    if binding.var is not None:
+        said = binding.var.struct_info_annotation
+        kept = said is not None and state.proves(target, said)
+        state.bind(binding.var, said if kept and said is not None else target)
+
+
+def _learn(state: Analysis, judgement: Judgement) -> None:
+    """What a check that succeeded says of shape variables."""
+    prover = state.prover
+    for var, image in judgement.images.items():
+        if image is not None:
+            prover.alias(var, image)
+            if var in judgement.sizes and not isinstance(image, tir.Var | tir.IntImm):
+                _assume(state, tir.GE(image, tir.IntImm(0)))
+        elif var not in judgement.sizes:
+            prover.context.declare(var, None, None)
+    for left, right in judgement.equations:
+        _assume(state, tir.EQ(left, right))
+
+
+def _assume(state: Analysis, fact: tir.PrimExpr) -> None:
+    if state.scope.facts < LIMIT:
+        state.assumptions().assume(state.prover.resolved(fact))
+
+
+def function(state: Analysis, node: ast.Function) -> StructInfo:
+    """D15: parameters are what the entry checks, the result is judged before its scope ends."""
+    outer, effects = state.enter(), state.effects
+    state.effects = effects_of(node)
+    state.bind_shape_vars(node.shape_vars)
+    state.written.update(node.shape_vars)
+    outermost = not state.owners
+    if outermost:
+        uses = uses_of_shape_vars(node)
+        state.unused = {v for v, count in uses.items() if count == 1}
+    state.owners.append(node)
+    _parameters(state, node)
+    wanted = node.ret_struct_info
+    if wanted is not None:
+        state.results[node.body] = node
+    body = state.info(node.body)
+    state.owners.pop()
+    state.effects = effects
+    state.shapes.difference_update(state.scope.shapes)
+    state.scope.shapes.clear()
+    result = wanted or state.erased(body)
+    state.leave(outer)
+    return signature(node, result)
+
+
+def _parameters(state: Analysis, node: ast.Function) -> None:
+    annotations = [p.struct_info_annotation or OBJECT for p in node.params]
+    for param, info in zip(node.params, annotations, strict=True):
+        state.bind(param, info)
+    judgement = state.judgement(node.shape_vars)
+    judgement.judge([None] * len(annotations), annotations)
+    _learn(state, judgement)
+
+
+def _result(state: Analysis, node: ast.Function, found: StructInfo) -> None:
+    """Judge the check of a function's result."""
+    wanted = node.ret_struct_info
+    if wanted is None or isinstance(wanted, ast.ObjectStructInfo):
+        return
+    judgement = state.judgement()
+    (parts,) = judgement.judge([found], [wanted])
+    check = DynamicCheck(
+        "return",
+        node.ret_span or node.name_span or node.span,
+        state.names[node],
+        "the result",
+        node,
+        node,
+        "needed",
+        tuple(parts),
+    )
+    state.checks.append(summed_up(check, judgement.contradictory))
+
+
+def call(state: Analysis, node: ast.Call) -> StructInfo:
+    """D14, as far as what it says is checked by someone."""
+    before = len(state.diagnostics)
+    info = calls.call(state, node)
+    if not isinstance(node.op, ast.Op):
+        return _called(state, node, info)
+    if node.op.op_name in ALLOCATING and node.sinfo_args:
+        return info
+    if node.sinfo_args or len(state.diagnostics) > before:
+        return OBJECT
+    return OBJECT if node in state.poison or node in state.vague else info
+
+
+def _called(state: Analysis, node: ast.Call, info: StructInfo) -> StructInfo:
+    """A function of the module checks its result itself; of others nothing is known."""
+    callee = state.functions.get(node.op)
+    if callee is None:
+        return OBJECT
+    if len(callee.params) == len(node.args):
+        wanted = [p.struct_info_annotation or OBJECT for p in callee.params]
+        judgement = state.judgement(callee.shape_vars)
+        judged = judgement.judge([state.info(arg) for arg in node.args], wanted)
+        state.entries[callee].add(judged, judgement.contradictory)
+    return info
+
+
+_OWN: Mapping[type[Node], Callable[[Analysis, Any], StructInfo]] = {
+    ast.Call: call,
+    ast.SeqExpr: sequence,
+    ast.Function: function,
+}
+_RULES: Mapping[type[Node], Rule] = {**RULES, **cast(Mapping[type[Node], Rule], _OWN)}
