@@ -101,16 +101,34 @@ def _division(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly |
     if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
         shift = Poly.of(bounds[0] // divisor)
         return whole + shift if quotient else rest - shift * Poly.of(divisor)
+    parts = _parts(state, rest, divisor, bounds)
     if not quotient:
-        return state.synthetic(Poly({}), Poly.of(divisor - 1))
-    if bounds is not None:
-        low, high = Poly.of(bounds[0] // divisor), Poly.of(bounds[1] // divisor)
-        return whole + state.synthetic(low, high)
-    return _by_factor(state, a, divisor)
+        return Poly.of(parts[1])
+    return None if parts[0] is None else whole + Poly.of(parts[0])
 
 
-def _by_factor(state: State, a: Poly, divisor: int) -> Poly | None:
-    """The quotient of a sum whose bounds are multiples of the divisor, and a constant."""
+def _parts(
+    state: State, rest: Poly, divisor: int, bounds: tuple[int, int] | None
+) -> tuple[str | None, str]:
+    """Variables for the quotient (where its bounds are known) and the remainder of a sum by a constant."""
+    key = (frozenset(rest.terms.items()), divisor)
+    found = state.divisions.get(key)
+    if found is None:
+        remainder = state.synthetic(Poly({}), Poly.of(divisor - 1))
+        quotient = None
+        if bounds is not None:
+            low, high = Poly.of(bounds[0] // divisor), Poly.of(bounds[1] // divisor)
+            quotient = state.synthetic(low, high)
+        elif (between := _by_factor(state, rest, divisor)) is not None:
+            quotient = state.synthetic(*between)
+        if quotient is not None:
+            state.wholes[remainder] = (quotient, divisor, rest)
+        found = state.divisions[key] = (quotient, remainder)
+    return found
+
+
+def _by_factor(state: State, a: Poly, divisor: int) -> tuple[Poly, Poly] | None:
+    """Bounds of a quotient, where the dividend's are multiples of the divisor and a constant."""
     lows, highs = state.scope.lower(a), state.scope.lower(-a)
     if not lows or not highs:
         return None
@@ -118,8 +136,20 @@ def _by_factor(state: State, a: Poly, divisor: int) -> Poly | None:
     for bound in (low, high):
         if any(m and c % divisor for m, c in bound.terms.items()):
             return None
-    parts = [Poly({m: c // divisor for m, c in p.terms.items()}) for p in (low, high)]
-    return state.synthetic(parts[0], parts[1])
+    first, last = (Poly({m: c // divisor for m, c in p.terms.items()}) for p in (low, high))
+    return first, last
+
+
+def rejoined(state: State, value: Poly) -> Poly:
+    """The sum with `quotient * divisor + remainder` put together again wherever both occur so."""
+    for remainder, (quotient, divisor, whole) in state.wholes.items():
+        left, right = value.coefficient(remainder), value.coefficient(quotient)
+        if left is None or right is None or not left.terms:
+            continue
+        if (left * Poly.of(divisor)).terms == right.terms:
+            rest = value.with_bound(remainder, Poly({})).with_bound(quotient, Poly({}))
+            value = rest + left * whole
+    return value
 
 
 def _by_symbol(state: State, quotient: bool, a: Poly, b: Poly) -> Poly | None:
@@ -128,7 +158,7 @@ def _by_symbol(state: State, quotient: bool, a: Poly, b: Poly) -> Poly | None:
     if natural and state.scope.proves(b - a - Poly.of(1)):
         return Poly({}) if quotient else a
     if not quotient and state.scope.natural_sum(b):
-        return state.synthetic(Poly({}), b - Poly.of(1))
+        return Poly.of(state.synthetic(Poly({}), b - Poly.of(1)))
     return None
 
 
@@ -140,7 +170,7 @@ def _extremum(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly |
         return None
     pick = min if isinstance(expr, tir.Min) else max
     low, high = pick(first[0], second[0]), pick(first[1], second[1])
-    return state.synthetic(Poly.of(low), Poly.of(high))
+    return Poly.of(state.synthetic(Poly.of(low), Poly.of(high)))
 
 
 def usable(state: State, value: Poly, dtype: DataType) -> bool:

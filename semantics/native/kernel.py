@@ -28,7 +28,7 @@ _WORKSPACE_LIMIT = 256 << 20
 class _Workspace(threading.local):
     """Memory for what kernels allocate, kept from call to call: fresh pages cost more than many kernels."""
 
-    memory: np.ndarray[Any, Any] | None = None
+    memory: tuple[np.ndarray[Any, Any], int, int] | None = None
 
 
 _workspace = _Workspace()
@@ -37,10 +37,11 @@ _workspace = _Workspace()
 class _Entry:
     """One compiled variant of a kernel."""
 
-    __slots__ = ("call", "ffi", "library", "sites")
+    __slots__ = ("call", "ffi", "fields", "library", "sites")
 
     def __init__(self, program: Program) -> None:
         self.library, self.ffi = compiler.library(program.text)
+        self.fields = self.ffi.typeof("int64_t[]")
         self.call = self.library.rlx_kernel
         self.sites = program.sites
 
@@ -99,13 +100,15 @@ class Kernel:
             `E-tir-fuel`
         """
         fields = [_ENDLESS if fuel is None else fuel, memory, *[0] * (FIRST_SLOT - 2)]
-        arrays, back = self._pass(args, fields)
-        entry = self._overlapped() if overlap(arrays, self._written) else self._disjoint
-        site = _run(entry, fields)
+        copies, back = self._pass(args, fields)
+        stopped = _run(self._disjoint, fields)
+        if stopped == _OVERLAP:
+            stopped = _run(self._overlapped(), fields)
+        del copies
         for original, copy in back:
             np.copyto(original, copy)
-        if site is not None:
-            _stop(*site)
+        if stopped is not None:
+            _stop(*stopped)
 
     def _overlapped(self) -> _Entry:
         """The variant for arguments that share memory: nothing is reordered."""
@@ -116,31 +119,43 @@ class Kernel:
 
     def _pass(
         self, args: Sequence[Argument], fields: list[int]
-    ) -> tuple[list[np.ndarray[Any, Any] | None], list[tuple[Any, Any]]]:
+    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
+        """Append the arguments to the fields; copies that must live, and those to copy back."""
         if len(args) != len(self._parameters):
             expected = len(self._parameters)
             wrong(f"the function takes {expected} arguments and is given {len(args)}")
-        arrays: list[np.ndarray[Any, Any] | None] = []
+        copies: list[Any] = []
         back: list[tuple[Any, Any]] = []
         for position, arg in enumerate(args):
             buffer, wanted = self._parameters[position]
             if buffer is None or wanted is None:
                 fields.append(scalar(position, self._vars[position].dtype, arg))
-                arrays.append(None)
                 continue
             array = checked(position, buffer, wanted, arg)
-            written = position in self._written
-            if written and not array.flags.writeable:
-                wrong(f"argument {position} ({buffer.name}) is written to and read-only")
-            if not (array.flags.c_contiguous and array.flags.aligned):
-                copy = np.array(array, order="C")
-                if written:
-                    back.append((array, copy))
-                array = copy
-            arrays.append(array)
+            if not array.flags.carray:
+                array = self._copied(position, buffer, array, back)
+                copies.append(array)
             fields.append(array.__array_interface__["data"][0])
             fields.extend(array.shape)
-        return arrays, back
+        return copies, back
+
+    def _copied(
+        self,
+        position: int,
+        buffer: tir.Buffer,
+        array: np.ndarray[Any, Any],
+        back: list[tuple[Any, Any]],
+    ) -> np.ndarray[Any, Any]:
+        """An array that is not contiguous, aligned and writable, as the kernel can take it."""
+        written = position in self._written
+        if written and not array.flags.writeable:
+            wrong(f"argument {position} ({buffer.name}) is written to and read-only")
+        if array.flags.c_contiguous and array.flags.aligned:
+            return array
+        copy = np.array(array, order="C")
+        if written:
+            back.append((array, copy))
+        return copy
 
 
 def numpy_type(data_type: DataType) -> np.dtype[Any]:
@@ -190,38 +205,30 @@ def checked(
     return arg
 
 
-def overlap(arrays: Sequence[np.ndarray[Any, Any] | None], written: frozenset[int]) -> bool:
-    """Whether memory that is written to is shared by two arguments."""
-    spans = []
-    for position, array in enumerate(arrays):
-        if array is not None and array.nbytes:
-            start = array.__array_interface__["data"][0]
-            spans.append((start, start + array.nbytes, position in written))
-    spans.sort()
-    return any(
-        after[0] < before[1] and (before[2] or after[2])
-        for at, before in enumerate(spans)
-        for after in spans[at + 1 :]
-    )
+Stopped = tuple[Site | None, int, int]
+_OVERLAP: Stopped = (None, 0, 0)
+"""What a kernel answers that was compiled for arguments which do not overlap, and met some that do."""
 
 
-def _run(entry: _Entry, fields: list[int]) -> tuple[Site, int, int] | None:
+def _run(entry: _Entry, fields: list[int]) -> Stopped | None:
     """Call the machine code; the place where it stopped and two values, or None."""
     memory, _workspace.memory = _workspace.memory, None
     if memory is not None:
-        start = memory.__array_interface__["data"][0]
-        fields[3] = (start + 63) & ~63
-        fields[4] = memory.nbytes - 64
-    v = entry.ffi.new("int64_t[]", fields)
+        fields[3], fields[4] = memory[1:]
+    v = entry.ffi.new(entry.fields, fields)
     failed = entry.call(v)
     wanted = v[6]
-    if wanted > fields[4] and wanted < _WORKSPACE_LIMIT:
-        memory = np.empty(wanted + 64, np.uint8)
+    if fields[4] < wanted < _WORKSPACE_LIMIT:
+        array = np.empty(wanted + 64, np.uint8)
+        memory = (array, (array.__array_interface__["data"][0] + 63) & ~63, wanted)
     _workspace.memory = memory
-    return (entry.sites[v[8]], v[9], v[10]) if failed else None
+    if not failed:
+        return None
+    return _OVERLAP if failed == 2 else (entry.sites[v[8]], v[9], v[10])
 
 
-def _stop(site: Site, a: int, b: int) -> None:
+def _stop(site: Site | None, a: int, b: int) -> None:
+    assert site is not None
     number = struct.unpack("<d", struct.pack("<q", a))[0]
     message = site.message.replace("{a}", str(a)).replace("{b}", str(b)).replace("{f}", str(number))
     refuted(site.code)

@@ -57,6 +57,7 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
     parameters = [(var, func.buffer_map.get(var)) for var in func.params]
     pointers = _parameters(state, parameters)
     statements.emit(state, func.body)
+    touched = {store.buffer for store in stores(func.body)}
     kept = "restrict" if disjoint else ""
     signature = "".join(f", {kind} *{kept} {name}" for name, kind, _ in pointers)
     passed = "".join(f", ({kind} *)v[{slot}]" for _, kind, slot in pointers)
@@ -68,6 +69,7 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
         "stop: return 1;",
         "}",
         "int32_t rlx_kernel(int64_t *v) {",
+        *(_apart(parameters, pointers, touched) if disjoint else []),
         f"int32_t failed = rlx_body(v{passed});",
         "rlx_mark none = {0, 0, 0};",
         "rlx_release(v, none);",
@@ -75,9 +77,29 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
         "}",
         "",
     ]
-    touched = {store.buffer for store in stores(func.body)}
     written = frozenset(i for i, (_, buffer) in enumerate(parameters) if buffer in touched)
     return Program("\n".join(lines), state.out.sites, parameters, written)
+
+
+def _apart(
+    parameters: list[tuple[tir.Var, tir.Buffer | None]],
+    pointers: list[tuple[str, str, int]],
+    touched: set[tir.Buffer],
+) -> list[str]:
+    """Lines that leave with 2 where memory that is written to is shared with another argument."""
+    buffers = [buffer for _, buffer in parameters if buffer is not None]
+    lines = []
+    for _, kind, slot in pointers:
+        rank = len(buffers[len(lines)].shape)
+        lines.append(
+            f"const int64_t z{slot} = rlx_size(v + {slot + 1}, {rank}) * (int64_t)sizeof({kind});"
+        )
+    for at, (_, _, a) in enumerate(pointers):
+        for to in range(at):
+            b = pointers[to][2]
+            if buffers[at] in touched or buffers[to] in touched:
+                lines.append(f"if (v[{a}] < v[{b}] + z{b} && v[{b}] < v[{a}] + z{a}) return 2;")
+    return lines
 
 
 def _parameters(

@@ -71,7 +71,7 @@ class Reduction:
             return None
         for axis in reversed(self.spatial):
             steps = [_step(operand, axis) for operand in self.operands]
-            near = all(step in _STEPS for step in steps) and 1 in steps
+            near = all(step in _STEPS for step in steps) and any(steps)
             if near and _step(self.target, axis) == 1 and (axis.count is None or axis.count >= 4):
                 return axis
         return None
@@ -229,11 +229,5 @@ def _flat_address(
     memory = state.memory.get(buffer)
     if memory is None or len(memory.extents) != len(indices):
         return None
-    total, stride = Poly({}), Poly.of(1)
-    for index, extent in zip(reversed(indices), reversed(memory.extents), strict=True):
-        value = state.poly(index)
-        if value is None or value.variables() & state.invented:
-            return None
-        total += value * stride
-        stride = stride * extent
-    return total
+    offset = state.offset(memory, indices)
+    return None if offset is None or offset.variables() & state.invented else offset

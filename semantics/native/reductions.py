@@ -75,9 +75,7 @@ def _width(column: Axis, dtype: str, shared: bool) -> str:
 # ------------------------------------------------------------------ columns
 
 
-def _columns(
-    state: State, found: Reduction, column: Axis, width: str, shared: Axis | None
-) -> None:
+def _columns(state: State, found: Reduction, column: Axis, width: str, shared: Axis | None) -> None:
     if shared is None:
         _tile(state, found, column, width, None, "1")
     elif shared.count is not None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import types
 from rlx.semantics.native.expressions import Value
-from rlx.semantics.native.indices import SMALL, facts_of, poly_of, usable
+from rlx.semantics.native.indices import SMALL, facts_of, poly_of, rejoined, usable
 from rlx.semantics.native.ranges import Bounds, Poly, Scope
 from rlx.semantics.native.writer import Writer
 
 Known = tuple[tuple[Poly, ...], dict[tir.PrimExpr, Poly | None]]
+
+if TYPE_CHECKING:
+    from rlx.semantics.native.hoisting import Hoisted
 
 
 class Memory:
@@ -40,8 +43,12 @@ class State:
         Buffers of which the one element in question is held in a C variable.
     exact
         Whether an index is being computed: its arithmetic must not overflow.
+    divisions, wholes
+        Variables for quotients and remainders by what is divided; the sum that a remainder belongs to.
     invented, inner
         Variables of sums that have no C variable, and those whose C variable comes after the conditions.
+    planned, hoists
+        Loops looked at for indices to compute early, and what was found for each.
     paid
         Loops whose fuel is already taken.
     nested
@@ -64,7 +71,11 @@ class State:
         self.memory: dict[tir.Buffer, Memory] = {}
         self.kept: dict[tir.Buffer, str] = {}
         self.invented: set[str] = set()
+        self.divisions: dict[object, tuple[str | None, str]] = {}
+        self.wholes: dict[str, tuple[str, int, Poly]] = {}
         self.inner: set[str] = set()
+        self.planned: set[tir.For] = set()
+        self.hoists: dict[tir.For, list[Hoisted]] = {}
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
         self._total: dict[tir.PrimExpr, bool] = {}
@@ -94,12 +105,12 @@ class State:
             self.scope.loops[name] = bounds
             self.sums[var] = Poly.of(name)
 
-    def synthetic(self, low: Poly, high: Poly) -> Poly:
+    def synthetic(self, low: Poly, high: Poly) -> str:
         """A variable of sums that stands for some value between two sums over symbols."""
         name = self.out.fresh("s")
         self.scope.loops[name] = Bounds(low, high)
         self.invented.add(name)
-        return Poly.of(name)
+        return name
 
     # ------------------------------------------------------------ knowledge
 
@@ -178,20 +189,37 @@ class State:
             raise Unsupported(
                 "E-native-construct", "a buffer is used that has no memory here", span
             )
+        whole = self._flat(memory, indices)
+        if whole is not None:
+            return f"{memory.name}[{whole}]"
         parts = []
         for axis, index in enumerate(indices):
-            text = self._proven(index, memory.extents[axis])
-            if text is None:
-                text = yield from self._checked(index, memory, axis, buffer, span)
+            text = yield from self._checked(index, memory, axis, buffer, span)
             stride = memory.strides[axis]
             parts.append(text if stride == "1" else f"({text})*{stride}")
         return f"{memory.name}[{' + '.join(parts) or '0'}]"
 
-    def _proven(self, index: tir.PrimExpr, extent: Poly) -> str | None:
-        value = self.poly(index)
-        if value is None or value.variables() & self.invented:
+    def _flat(self, memory: Memory, indices: tuple[tir.PrimExpr, ...]) -> str | None:
+        """The offset of an element whose indices are all certainly in range."""
+        flat = self.offset(memory, indices)
+        if flat is None or flat.variables() & self.invented:
             return None
-        return value.text() if self.within(value, extent) else None
+        for index, extent in zip(indices, memory.extents, strict=True):
+            value = self.poly(index)
+            if value is None or not self.within(value, extent):
+                return None
+        return flat.text()
+
+    def offset(self, memory: Memory, indices: tuple[tir.PrimExpr, ...]) -> Poly | None:
+        """The offset of an element as a sum over loop variables and symbols."""
+        total, stride = Poly({}), Poly.of(1)
+        for index, extent in zip(reversed(indices), reversed(memory.extents), strict=True):
+            value = self.poly(index)
+            if value is None:
+                return None
+            total += value * stride
+            stride = stride * extent
+        return rejoined(self, total)
 
     def within(self, value: Poly, extent: Poly) -> bool:
         """Whether an index is certainly in range: by proof, or by a check before the loops."""
@@ -204,19 +232,23 @@ class State:
         self, index: tir.PrimExpr, memory: Memory, axis: int, buffer: tir.Buffer, span: Any
     ) -> Generator[tir.PrimExpr, Value, str]:
         known = self.poly(index)
+        if known is not None and not known.variables() & self.invented:
+            if self.within(known, memory.extents[axis]):
+                return known.text()
         before, self.exact = self.exact, self.bounds and known is None
         value = yield index
         self.exact = before
         text = f"(int64_t){value.text}"
         if self.bounds and not (known is not None and self.within(known, memory.extents[axis])):
-            site = self.out.site(
-                "E-tir-bounds",
-                f"index {{a}} is not within axis {axis} of {buffer.name}, whose extent is {{b}}",
-                span,
-            )
+            site = self.bounds_site(buffer, axis, span)
             extent = memory.dims[axis]
             self.out.stop_if(f"(uint64_t){text} >= (uint64_t){extent}", site, text, extent)
         return text
+
+    def bounds_site(self, buffer: tir.Buffer, axis: int, span: Any) -> int:
+        """The place to stop at for an index (the first value) out of range (the second)."""
+        message = f"index {{a}} is not within axis {axis} of {buffer.name}, whose extent is {{b}}"
+        return self.out.site("E-tir-bounds", message, span)
 
     def entry_conditions(self) -> str:
         """The conditions under which what was emitted in fast mode is right."""

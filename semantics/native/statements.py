@@ -12,7 +12,7 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
 from rlx.semantics.faults import Unsupported
-from rlx.semantics.native import fuel, reductions, types
+from rlx.semantics.native import fuel, hoisting, reductions, types
 from rlx.semantics.native.allocation import allocate, release
 from rlx.semantics.native.expressions import Value, converted, value_of
 from rlx.semantics.native.indices import usable
@@ -50,6 +50,7 @@ def _nest(state: State, stmt: tir.Stmt) -> None:
     scope = state.scope
     scope.loops, scope.facts = {}, ()
     state.polys, state.invented = {}, set()
+    state.divisions, state.wholes = {}, {}
     state.conditions, state.symbols = {}, set()
     state.fast = True
     fuel.spend(state, stmt)
@@ -74,10 +75,14 @@ def _for(state: State, loop: tir.For) -> Steps:
         return
     if state.fast and reductions.emit(state, loop):
         return
+    if state.fast:
+        hoisting.plan(state, loop)
     fuel.spend_here(state, loop)
     name = state.out.fresh("i")
     begin, end = loop_range(state, loop, name)
     with state.out.block(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
+        if state.fast:
+            hoisting.emit(state, loop)
         yield loop.body
 
 

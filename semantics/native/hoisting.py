@@ -1,0 +1,120 @@
+"""Indices that are themselves loaded, as in a gather: computed and checked in the loop they depend on.
+
+Without that, the check in the innermost loop would keep the compiler from using vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlx.grammar import tir
+from rlx.grammar.node import Node, Span
+from rlx.semantics.native import statements
+from rlx.semantics.native.coverage import flat
+from rlx.semantics.native.expressions import value_of
+from rlx.semantics.native.ranges import Bounds, Poly
+from rlx.semantics.native.state import State
+
+
+class Hoisted(Node):
+    """An index to compute early, the access it belongs to, and what must hold for the access to happen."""
+
+    index: tir.PrimExpr
+    buffer: tir.Buffer
+    axis: int
+    span: Span | None
+    axes: tuple[tir.IterVar, ...]
+    inner: tuple[tir.For, ...]
+
+
+def plan(state: State, loop: tir.For) -> None:
+    """Find the indices to compute early in a loop and those directly inside it."""
+    if loop in state.planned:
+        return
+    chain: list[tir.For] = []
+    stmt: tir.Stmt = loop
+    while isinstance(stmt, tir.For):
+        chain.append(stmt)
+        stmt = stmt.body
+    state.planned.update(chain)
+    axes: tuple[tir.IterVar, ...] = ()
+    if isinstance(stmt, tir.Block):
+        if stmt.init is not None or stmt.predicate is not None or stmt.alloc_buffers:
+            return
+        axes, stmt = stmt.iter_vars, stmt.body
+    parts = flat(stmt)
+    if not all(isinstance(part, tir.BufferStore) for part in parts):
+        return
+    stored = {part.buffer for part in parts if isinstance(part, tir.BufferStore)}
+    for part in parts:
+        assert isinstance(part, tir.BufferStore)
+        for buffer, indices, span in _accesses(part):
+            for axis, index in enumerate(indices):
+                read = [n for n in tir.postorder(index) if isinstance(n, tir.BufferLoad)]
+                if read and not any(n.buffer in stored for n in read):
+                    _place(state, chain, axes, (index, buffer, axis, span))
+
+
+def _place(
+    state: State,
+    chain: list[tir.For],
+    axes: tuple[tir.IterVar, ...],
+    access: tuple[tir.PrimExpr, tir.Buffer, int, Span | None],
+) -> None:
+    index, buffer, axis, span = access
+    needed = tuple(a for a in axes if a.var in tir.free_vars(index))
+    names = {v for a in needed for v in tir.free_vars(a.binding)} | {*tir.free_vars(index)}
+    depth = max((at for at, level in enumerate(chain) if level.loop_var in names), default=0)
+    inner = tuple(chain[depth + 1 :])
+    hidden = {level.loop_var for level in inner}
+    if inner and not any(hidden & {*tir.free_vars(level.extent)} for level in inner):
+        found = Hoisted(index, buffer, axis, span, needed, inner)
+        state.hoists.setdefault(chain[depth], []).append(found)
+
+
+def _accesses(
+    store: tir.BufferStore,
+) -> Iterator[tuple[tir.Buffer, tuple[tir.PrimExpr, ...], Span | None]]:
+    """The accesses that a store makes in any case: not those that a condition guards."""
+    yield store.buffer, store.indices, store.span
+    stack: list[tir.PrimExpr] = [*store.indices, store.value]
+    while stack:
+        expr = stack.pop()
+        match expr:
+            case tir.Call(op="if_then_else", args=(condition, _, _)):
+                stack.append(condition)
+                continue
+            case tir.And() | tir.Or():
+                stack.append(expr.a)
+                continue
+            case tir.BufferLoad():
+                yield expr.buffer, expr.indices, expr.span
+        stack.extend(tir.children(expr))
+
+
+def emit(state: State, loop: tir.For) -> None:
+    """Compute and check, at the start of a loop's body, the indices that are placed there."""
+    for found in state.hoists.get(loop, ()):
+        memory = state.memory.get(found.buffer)
+        if memory is None or found.axis >= len(memory.dims) or found.index in state.polys:
+            continue
+        for axis in found.axes:
+            statements.bind_axis(state, axis)
+        name = state.out.fresh("h")
+        extent = memory.dims[found.axis]
+        state.out.put(f"int64_t {name} = 0;")
+        runs = [
+            f"({value_of(state, level.extent).text} > 0)"
+            for level in found.inner
+            if not (isinstance(level.extent, tir.IntImm) and level.extent.value > 0)
+        ]
+        with state.out.block(f"if ({' & '.join(runs) or '1'})"):
+            before, state.exact = state.exact, state.bounds
+            state.out.put(f"{name} = (int64_t){value_of(state, found.index).text};")
+            state.exact = before
+            if state.bounds:
+                site = state.bounds_site(found.buffer, found.axis, found.span)
+                state.out.stop_if(f"(uint64_t){name} >= (uint64_t){extent}", site, name, extent)
+        last = memory.extents[found.axis] - Poly.of(1)
+        state.scope.loops[name] = Bounds(Poly({}), last)
+        state.polys[found.index] = Poly.of(name)
