@@ -100,6 +100,7 @@ class Prover:
             if len(self._sessions) >= _SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
             session = self._sessions[state] = Session(state, self.statistics, self.int64)
+        session.begin()
         return session
 
 

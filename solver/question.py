@@ -15,16 +15,16 @@ from rlx.solver.rebuild import rebuilt
 from rlx.solver.samples import Samples
 from rlx.solver.search import Tape
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
+from rlx.solver.work import FUEL, Work
 
-FUEL = 120_000
-_FUEL_PER_NODE, _FUEL_LIMIT = 40, 1_500_000
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
 _SMT_DEGREE = 8
-_SMT_LIMITS = (100_000, 300_000)
+_SMT_LIMITS = (60_000, 200_000)
 """The work Z3 may do on each encoding, in rounds; what it decides at all costs the half at most."""
-_SMT_TEXT = 8000
-"""Longer texts get proportionally less: a unit of work takes the longer the more there is."""
+_SMT_TEXT = 10_000
+_SMT_POWER = 4
+"""Longer texts and higher powers get proportionally less: there a unit of work takes longer."""
 
 
 class Question:
@@ -38,10 +38,13 @@ class Question:
         What is assumed.
     near
         The facts that share variables with the goal, directly or not.
+    work
+        What it may cost.
     """
 
-    def __init__(self, goal: PrimExpr, state: State, near: Sequence[PrimExpr]) -> None:
+    def __init__(self, goal: PrimExpr, state: State, near: Sequence[PrimExpr], work: Work) -> None:
         self.goal = goal
+        self._work = work
         self.state = state
         variables, self.facts = canonical.order(goal, near, state)
         self.variables = tuple(variables)
@@ -116,12 +119,12 @@ class Question:
     def engine(self) -> Engine:
         """The normal form under the facts, and under the divisors of the goal not being zero."""
         if self._engine is None:
-            fuel = fuel_for(self.size)
-            engine = Engine(fuel)
+            engine = Engine(FUEL)
+            self._work.lend(engine, self.size)
             defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
             ranges = list(zip(self.variables, self.ranges, strict=True))
             self._consistent = facts.load(engine, ranges, (), [*defined, *self.facts])
-            engine.fuel = fuel
+            self._work.lend(engine, self.size)
             self._engine = engine
         return self._engine
 
@@ -167,7 +170,7 @@ class Question:
             engine = self.engine()
         except (OutOfFuelError, RecursionError):
             engine = Engine(FUEL)
-        engine.fuel = FUEL
+        self._work.lend(engine)
         for node in walk.topological(goal, *self.facts):
             if isinstance(node, walk.DIVISIONS):
                 if isinstance(node.b, tir.IntImm):
@@ -193,10 +196,15 @@ class Question:
         texts = {style: smt.encode(self.query(), style) for style in smt.STYLES}
         texts = {"normalized": smt.encode(self.query(normalized=True), "purified"), **texts}
         names = [f"v{i}" for i in range(len(self.variables))]
+        power = max(self.tape().degree, _SMT_POWER)
         for limit in _SMT_LIMITS:
             for style, text in texts.items():
-                work = limit * _SMT_TEXT // max(len(text), _SMT_TEXT)
-                answer = smt.solve(text, work, names)
+                length = max(len(text), _SMT_TEXT)
+                granted = self._work.for_smt(limit * _SMT_TEXT * _SMT_POWER // (length * power))
+                if not granted:
+                    self.tried.append("no work is left for SMT")
+                    return None
+                answer = smt.solve(text, granted, names)
                 if answer.status == "unsat":
                     return Proved(f"smt: {style}", tuple(self.divisors))
                 if answer.status == "sat":
@@ -214,11 +222,6 @@ class Question:
         if tape.usable:
             point = Samples(tape, self.ranges, None).shrink(point)
         return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")
-
-
-def fuel_for(size: int) -> int:
-    """How much work an expression of so many nodes may cost."""
-    return min(FUEL + _FUEL_PER_NODE * size, _FUEL_LIMIT)
 
 
 def named(values: dict[tir.Var, int]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+from rlx.solver.work import NODES
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -24,6 +25,10 @@ def relate(session: Session, pairs: Pairs) -> Relation:
     ``never`` is said of values >= 1: a zero that would save it is only mentioned.
     """
     condition = walk.conjunction(_equation(a, b) for a, b in pairs)
+    try:
+        walk.topological(condition, limit=NODES)
+    except walk.TooLargeError as reason:
+        return Relation("unknown", reason=str(reason))
     verdict = session.always(condition)
     if isinstance(verdict, Proved):
         return Relation("always")

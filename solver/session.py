@@ -12,9 +12,10 @@ from rlx.solver.context import MachineState, State
 from rlx.solver.engine import Engine
 from rlx.solver.overflow import without_overflow
 from rlx.solver.poly import OutOfFuelError
-from rlx.solver.question import FUEL, Question, fuel_for, named
+from rlx.solver.question import Question, named
 from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+from rlx.solver.work import FUEL, NODES, Work
 
 
 class Session:
@@ -33,6 +34,11 @@ class Session:
         self._witnesses: dict[PrimExpr, Verdict] = {}
         self._plain: Engine | None = None
         self._consistent = True
+        self.work = Work()
+
+    def begin(self) -> None:
+        """A new question begins: work is counted from here."""
+        self.work = Work()
 
     # Questions
 
@@ -57,31 +63,52 @@ class Session:
 
     def _always(self, condition: PrimExpr) -> Verdict:
         started = perf_counter()
-        expanded = condition
-        order = walk.topological(condition)
-        if walk.has_call(order):
-            (expanded,) = walk.expand([condition])
-            order = walk.topological(expanded)
-        verdict = self._conjunction(expanded, order)
-        if self.int64 and isinstance(verdict, Proved):
-            verdict = without_overflow(self, expanded, verdict)
+        try:
+            verdict = self._decided(condition)
+        except walk.TooLargeError as reason:
+            verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)
         return verdict
 
+    def _decided(self, condition: PrimExpr) -> Verdict:
+        expanded = condition
+        order = walk.topological(condition, limit=NODES)
+        if walk.has_call(order):
+            (expanded,) = walk.expand([condition])
+            order = walk.topological(expanded)
+        verdict = self._conjunction(expanded, order)
+        if self.int64 and isinstance(verdict, Proved):
+            return without_overflow(self, expanded, verdict)
+        return verdict
+
     def _conjunction(self, condition: PrimExpr, order: list[PrimExpr]) -> Verdict:
         if not isinstance(condition, tir.And):
             return self.settle(condition, order)
-        parts = walk.conjuncts(condition)
-        unknown: Verdict | None = None
         proved: list[Proved] = []
+        left: list[PrimExpr] = []
+        for part in walk.conjuncts(condition):
+            below = walk.topological(part)
+            if self._by_normal_form(part, below):
+                proved.append(Proved("normal form", self._needed(part, below)))
+            else:
+                left.append(part)
+        self.work.share = max(1, len(left))
+        try:
+            return self._all(condition, left, proved)
+        finally:
+            self.work.share = 1
+
+    def _all(self, whole: PrimExpr, parts: list[PrimExpr], proved: list[Proved]) -> Verdict:
+        """The verdict on a conjunction, some of whose parts are proved."""
+        unknown: Verdict | None = None
         for part in parts:
-            verdict = self.settle(part)
+            verdict = self._searched(part, walk.topological(part))
             match verdict:
                 case Refuted():
                     # Another part may be undefined at these values: the whole is asked again.
-                    return self.settle(condition)
+                    return self.settle(whole)
                 case Proved():
                     proved.append(verdict)
                 case _:
@@ -97,6 +124,12 @@ class Session:
             order = walk.topological(goal)
         if self._by_normal_form(goal, order):
             return Proved("normal form", self._needed(goal, order))
+        return self._searched(goal, order)
+
+    def _searched(self, goal: PrimExpr, order: list[PrimExpr]) -> Verdict:
+        """The answer to a condition that the normal form does not prove."""
+        if self.work.exhausted:
+            return Unknown("the question needs too much work")
         question = self.question(goal)
         verdict = question.decide()
         match verdict:
@@ -109,7 +142,7 @@ class Session:
     def question(self, goal: PrimExpr) -> Question:
         """The goal with the facts connected to it."""
         near, _ = self._components.split(walk.variables([goal]))
-        return Question(goal, self.state, near)
+        return Question(goal, self.state, near, self.work)
 
     # Normal form
 
@@ -117,6 +150,7 @@ class Session:
         """The normal form of this state, shared by all questions."""
         if self._plain is None:
             engine = Engine(FUEL)
+            self.work.lend(engine, len(self._conditions))
             used = dict.fromkeys(walk.variables(self._conditions))
             for var in (*self.state.ranges, *self.state.definitions):
                 used.setdefault(var)
@@ -127,13 +161,12 @@ class Session:
             except (OutOfFuelError, RecursionError):
                 engine = Engine(FUEL)
             self._plain = engine
-        self._plain.fuel = FUEL
         return self._plain
 
     def _ready(self, order: list[PrimExpr]) -> Engine:
         """The shared normal form, with the ranges of all variables that occur."""
         engine = self.plain()
-        engine.fuel = fuel_for(len(order))
+        self.work.lend(engine, len(order))
         memo = engine.memo
         for var in order:
             if type(var) is tir.Var and var not in memo:
@@ -204,7 +237,9 @@ class Session:
         found = self._witnesses.get(group[0])
         if found is None:
             opposite = tir.Not(walk.conjunction(group))
-            found = self._witnesses[group[0]] = Question(opposite, self.state, ()).decide()
+            found = self._witnesses[group[0]] = Question(
+                opposite, self.state, (), self.work
+            ).decide()
         return found
 
     def witness(self, condition: PrimExpr) -> Verdict:
@@ -218,7 +253,9 @@ class Session:
         if not conditions:
             return self
         state = State(self.state.ranges, (*self.state.facts, *conditions), self.state.definitions)
-        return Session(state, Statistics(), int64=False)
+        session = Session(state, Statistics(), int64=False)
+        session.work = self.work
+        return session
 
     def proves_quickly(self, condition: PrimExpr) -> bool:
         """Whether a condition is proved without SMT."""

@@ -35,10 +35,19 @@ _CHILDREN: dict[type[PrimExpr], Callable[[Any], tuple[PrimExpr, ...]]] = {
 """The operands of the common kinds of nodes; :func:`rlx.grammar.tir.children` knows them all."""
 
 
-def topological(*roots: PrimExpr) -> list[PrimExpr]:
+class TooLargeError(Exception):
+    """An expression has more nodes than may be looked at."""
+
+
+def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
     """All distinct nodes, operands first.
 
     Unlike :func:`rlx.grammar.tir.postorder` the cost is linear in the number of distinct nodes.
+
+    Raises
+    ------
+    TooLargeError
+        If there are more than ``limit``.
     """
     order: list[PrimExpr] = []
     done: set[PrimExpr] = set()
@@ -58,6 +67,8 @@ def topological(*roots: PrimExpr) -> list[PrimExpr]:
             done.add(node)
             order.append(node)
             stack.pop()
+            if limit is not None and len(order) > limit:
+                raise TooLargeError(f"more than {limit} nodes are too many")
     return order
 
 
