@@ -137,6 +137,10 @@ def main() -> int:
     for folder in folders:
         copy(folder)
     free = list(folders)
+    for name, answer in ((name, ask(folders[0], tests)) for name, tests in SUITES.items()):
+        if answer.caught:
+            print(f"{name} is red without any mistake: {answer.test}")
+            return 2
 
     def one(mutant: Mutant) -> tuple[Mutant, dict[str, Answer]]:
         folder = free.pop()
