@@ -70,10 +70,6 @@ class Analysis(State):
         (parts,) = self.judgement().judge([found], [wanted])
         return all(part.status == "proved" for part in parts)
 
-    def settled(self, parts: Sequence[Part]) -> list[Part]:
-        """Parts, of which those that bind what nobody uses say nothing."""
-        return [settle(part, self.unused) for part in parts]
-
 
 def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
     """D10, with the facts of its casts still known where the result is checked."""
@@ -110,9 +106,15 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
         return
     found = state.info(value)
     wanted = var.struct_info_annotation
-    holds = wanted is not None and state.proves(found, wanted)
-    state.bind(var, wanted if holds and wanted is not None else found)
+    state.bind(var, _annotated(state, found, wanted))
     state.inherit(var, (value,))
+
+
+def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
+    """What an annotation that nobody checks leaves: all that follows believes it, so no more than it proves."""
+    if wanted is None:
+        return found
+    return wanted if state.proves(found, wanted) else OBJECT
 
 
 def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
@@ -129,6 +131,8 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
     found, target = state.info(binding.value), binding.struct_info
     judgement = state.judgement(binding.shape_vars)
     (parts,) = judgement.judge([found], [target])
+    if binding.var is None:  # else what is derived of it mentions them
+        parts = [settle(part, state.unused) for part in parts]
     owner = state.owners[-1]
     subject = binding.value.name_hint if isinstance(binding.value, ast.Var) else "the value"
     state.checks.append(
@@ -141,7 +145,7 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
                 binding,
                 owner,
                 "needed",
-                tuple(state.settled(parts)),
+                tuple(parts),
             ),
             judgement.contradictory,
         )
@@ -151,8 +155,7 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
     _learn(state, judgement)
     if binding.var is not None:
         said = binding.var.struct_info_annotation
-        kept = said is not None and state.proves(target, said)
-        state.bind(binding.var, said if kept and said is not None else target)
+        state.bind(binding.var, _annotated(state, target, said))
 
 
 def _learn(state: Analysis, judgement: Judgement) -> None:

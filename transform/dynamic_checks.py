@@ -1,0 +1,126 @@
+"""Leaving out run-time checks that cannot fail.
+
+A redundant cast becomes a plain binding. What signatures check has no text of its own, so which of these
+comparisons may be skipped is said beside the module, in a :class:`Plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlx.checker.dynamic_checks import DynamicCheck, analyse
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Binding, IRModule, StructInfo
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.order import substitute, substitute_prim
+from rlx.transform.rewrite import Rewriter
+
+__all__ = ["DynamicCheck", "Plan", "analyse", "eliminate", "plan"]
+
+
+class Plan(Node):
+    """The checks of which a run may skip the comparisons (the second phase of E-cast).
+
+    The first phase, which gives shape variables their numbers, is never skipped. The plan holds for runs
+    that begin at functions with a ``global_symbol``.
+
+    Attributes
+    ----------
+    casts
+        Bindings of the module's normal form.
+    entries
+        For each function the positions of its parameters that need not be compared.
+    returns
+        Functions whose result need not be compared.
+    """
+
+    casts: frozenset[ast.MatchCast]
+    entries: Mapping[ast.Function, frozenset[int]]
+    returns: frozenset[ast.Function]
+
+
+def plan(module: IRModule) -> Plan:
+    """Which comparisons a run of the module, in normal form, may skip.
+
+    Parameters
+    ----------
+    module
+        Well-formed and without errors.
+    """
+    proved = [check for check in analyse(module) if check.comparisons_proved]
+    entries: dict[ast.Function, set[int]] = {}
+    for check in proved:
+        if check.kind == "entry":
+            at = next(i for i, param in enumerate(check.owner.params) if param is check.node)
+            entries.setdefault(check.owner, set()).add(at)
+    return Plan(
+        frozenset(c.node for c in proved if isinstance(c.node, ast.MatchCast)),
+        {function: frozenset(positions) for function, positions in entries.items()},
+        frozenset(c.owner for c in proved if c.kind == "return"),
+    )
+
+
+def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
+    """The module without the casts that are redundant.
+
+    Parameters
+    ----------
+    module
+        Well-formed and without errors.
+    replace_variables
+        Whether casts go that bind shape variables of which each is known to be an expression over others
+        that are in scope: that expression then stands wherever the variable stood. Without this, every cast
+        that binds a variable stays.
+
+    Returns
+    -------
+    IRModule
+        In normal form; ``module`` itself if there is nothing to remove.
+
+    Notes
+    -----
+    A cast that gives its result a name becomes ``name = value``, with the name's annotation; one without a name
+    goes without a trace. Needed and impossible casts stay. A second run finds nothing to remove.
+    """
+    normal = normalize(module)
+    removable = {
+        check.node: check
+        for check in analyse(normal)
+        if check.kind == "cast"
+        and check.status == "redundant"
+        and (replace_variables or all(part.var is None for part in check.open_parts))
+    }
+    return _Eliminator(removable).module(normal) if removable else module
+
+
+class _Eliminator(Rewriter):
+    """Takes casts out, and puts expressions in place of the variables that they bound."""
+
+    def __init__(self, removable: Mapping[Node, DynamicCheck]) -> None:
+        super().__init__()
+        self.removable = removable
+        self.images: dict[tir.Var, PrimExpr] = {}
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[Binding, ...]:
+        check = self.removable.get(binding)
+        if check is None:
+            return super().match_cast(binding)
+        value = self.expr(binding.value)
+        for part in check.open_parts:
+            assert part.var is not None and part.image is not None
+            self.images[part.var] = self.prim_expr(part.image)
+        if binding.var is None:
+            return ()
+        var = self.define(binding.var)
+        return (ast.VarBinding(var, value, binding.value_span, binding.span),)
+
+    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
+        return substitute_prim(expr, self.images) if self.images else expr
+
+    def struct_info(self, info: StructInfo) -> StructInfo:
+        """By substitution, which renames what a function type binds where that is needed."""
+        mapping: dict[Any, Any] = {**self.images, **self.renamed}
+        return substitute(info, mapping) if mapping else info

@@ -1,0 +1,243 @@
+"""Functional rewriting: a new tree where something changes, the same objects where nothing does.
+
+A pass is a subclass of :class:`Rewriter` that overrides the methods for the nodes it changes. Variables are
+objects, so a variable whose annotation changes becomes a new variable, and its uses follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
+from rlx.grammar.node import replace
+from rlx.grammar.parser import recursion_room
+from rlx.grammar.tir import PrimExpr
+
+T = TypeVar("T")
+
+
+class Rewriter:
+    """Rebuilds modules, functions and expressions.
+
+    The default of every method rewrites what stands inside of a node, in the order of evaluation, and returns
+    the node itself if nothing did change. Expressions are walked as deep as they are nested, which in normal form
+    is as deep as functions and branches are; the length of blocks has no limit.
+
+    Attributes
+    ----------
+    renamed
+        The new variable for each that was replaced so far.
+    """
+
+    def __init__(self) -> None:
+        self.renamed: dict[ast.Var, ast.Var] = {}
+
+    # ------------------------------------------------------------ wholes
+
+    def module(self, module: ast.IRModule) -> ast.IRModule:
+        """A module with its Relax functions rewritten; PrimFuncs stay."""
+        with recursion_room():
+            functions = {
+                gv: self.function(f) if isinstance(f, ast.Function) else f
+                for gv, f in module.functions.items()
+            }
+        if all(functions[gv] is f for gv, f in module.functions.items()):
+            return module
+        return replace(module, functions=functions)
+
+    def function(self, function: ast.Function) -> ast.Function:
+        """A function: parameters, then the body, then the annotation of the result."""
+        params = same(function.params, map(self.define, function.params))
+        body = self.expr(function.body)
+        ret = function.ret_struct_info and self.struct_info(function.ret_struct_info)
+        return changed(function, params=params, body=body, ret_struct_info=ret)
+
+    def expr(self, expr: Expr) -> Expr:
+        """Any expression."""
+        action = _ACTIONS.get(type(expr))
+        return expr if action is None else action(self, expr)
+
+    # ------------------------------------------------------------ variables
+
+    def define(self, var: ast.Var) -> ast.Var:
+        """A variable where it is bound; a new one if its annotation changes."""
+        info = var.struct_info_annotation
+        if info is None:
+            return var
+        new = self.struct_info(info)
+        if new is info:
+            return var
+        other = replace(var, struct_info_annotation=new)
+        self.renamed[var] = other
+        return other
+
+    def var(self, var: ast.Var) -> Expr:
+        """A variable where it is used."""
+        return self.renamed.get(var, var)
+
+    # ------------------------------------------------------------ sequences
+
+    def sequence(self, seq: ast.SeqExpr) -> Expr:
+        """Blocks and body; a block that loses its last binding goes, and its neighbours become one."""
+        blocks = same(seq.blocks, map(self.block, seq.blocks))
+        if blocks is not seq.blocks:
+            blocks = _joined(blocks)
+        return changed(seq, blocks=blocks, body=self.expr(seq.body))
+
+    def block(self, block: BindingBlock) -> BindingBlock:
+        """A block; each binding may become none or several."""
+        bindings: list[Binding] = []
+        for binding in block.bindings:
+            bindings += self.binding(binding)
+        return changed(block, bindings=same(block.bindings, bindings))
+
+    def binding(self, binding: Binding) -> tuple[Binding, ...]:
+        """What stands in place of a binding."""
+        if isinstance(binding, ast.MatchCast):
+            return self.match_cast(binding)
+        assert isinstance(binding, ast.VarBinding)
+        return self.var_binding(binding)
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[Binding, ...]:
+        """A local function may mention itself, so its variable is defined first."""
+        if isinstance(binding.value, ast.Function):
+            var = self.define(binding.var)
+            return (changed(binding, var=var, value=self.function(binding.value)),)
+        value = self.expr(binding.value)
+        return (changed(binding, var=self.define(binding.var), value=value),)
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[Binding, ...]:
+        """A cast."""
+        value = self.expr(binding.value)
+        info = self.struct_info(binding.struct_info)
+        var = binding.var and self.define(binding.var)
+        return (changed(binding, var=var, value=value, struct_info=info),)
+
+    # ------------------------------------------------------------ expressions
+
+    def call(self, call: ast.Call) -> Expr:
+        """A call: callee, arguments, keyword arguments, type arguments."""
+        return changed(
+            call,
+            op=self.expr(call.op),
+            args=same(call.args, map(self.expr, call.args)),
+            attrs=self.data(call.attrs) if call.attrs else call.attrs,
+            sinfo_args=same(call.sinfo_args, map(self.struct_info, call.sinfo_args)),
+        )
+
+    def tuple(self, expr: ast.Tuple) -> Expr:
+        """A tuple."""
+        return changed(expr, fields=same(expr.fields, map(self.expr, expr.fields)))
+
+    def tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
+        """A field of a tuple."""
+        return changed(expr, tuple_value=self.expr(expr.tuple_value))
+
+    def if_(self, expr: ast.If) -> Expr:
+        """Condition and branches."""
+        return changed(
+            expr,
+            cond=self.expr(expr.cond),
+            true_branch=self.expr(expr.true_branch),
+            false_branch=self.expr(expr.false_branch),
+        )
+
+    def shape(self, expr: ast.ShapeExpr) -> Expr:
+        """A shape literal."""
+        return changed(expr, values=same(expr.values, map(self.prim_expr, expr.values)))
+
+    def prim_value(self, expr: ast.PrimValue) -> Expr:
+        """A boxed scalar."""
+        return changed(expr, value=self.prim_expr(expr.value))
+
+    def extern_func(self, expr: ast.ExternFunc) -> Expr:
+        """A packed function."""
+        return changed(expr, struct_info=expr.struct_info and self.struct_info(expr.struct_info))
+
+    def data(self, value: Any) -> Any:
+        """The value of a keyword argument: expressions and annotations, in tuples, lists and mappings."""
+        match value:
+            case Expr():
+                return self.expr(value)
+            case PrimExpr():
+                return self.prim_expr(value)
+            case StructInfo():
+                return self.struct_info(value)
+            case tuple() | list():
+                new = [self.data(part) for part in value]
+                return value if _all_same(value, new) else type(value)(new)
+            case Mapping():
+                mapped = {key: self.data(part) for key, part in value.items()}
+                return value if _all_same(value.values(), mapped.values()) else mapped
+        return value
+
+    # ------------------------------------------------------------ annotations
+
+    def struct_info(self, info: StructInfo) -> StructInfo:
+        """An annotation: its dimensions and values, and those of its parts."""
+        match info:
+            case ast.TensorStructInfo(shape=Expr() as shape):
+                return changed(info, shape=self.expr(shape))
+            case ast.ShapeStructInfo(values=tuple() as values):
+                return changed(info, values=same(values, map(self.prim_expr, values)))
+            case ast.PrimStructInfo(value=PrimExpr() as value):
+                return changed(info, value=self.prim_expr(value))
+            case ast.TupleStructInfo(fields=fields):
+                return changed(info, fields=same(fields, map(self.struct_info, fields)))
+            case ast.FuncStructInfo(params=params, ret=ret):
+                new = params and same(params, map(self.struct_info, params))
+                return changed(info, params=new, ret=self.struct_info(ret))
+        return info
+
+    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
+        """An integer expression: a dimension, a value, an argument."""
+        return expr
+
+
+def changed(node: T, **fields: Any) -> T:
+    """A node with other fields; the node itself if they are the same objects."""
+    if all(getattr(node, name) is value for name, value in fields.items()):
+        return node
+    return replace(node, **fields)  # type: ignore[type-var]
+
+
+def same(old: tuple[T, ...], new: Iterable[T]) -> tuple[T, ...]:
+    """The old tuple if the new items are the same objects, else a new one."""
+    items = tuple(new)
+    return old if _all_same(old, items) else items
+
+
+def _all_same(old: Iterable[Any], new: Iterable[Any]) -> bool:
+    before, after = list(old), list(new)
+    return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))
+
+
+def _joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
+    """Blocks without the empty ones, neighbours of one kind as one (NF: consolidated blocks)."""
+    kept: list[BindingBlock] = []
+    for block in blocks:
+        if not block.bindings:
+            continue
+        if kept and type(kept[-1]) is type(block):
+            kept[-1] = replace(kept[-1], bindings=kept[-1].bindings + block.bindings)
+        else:
+            kept.append(block)
+    return tuple(kept)
+
+
+_ACTIONS: dict[type[Expr], Callable[[Rewriter, Any], Expr]] = {
+    ast.Var: lambda self, expr: self.var(expr),
+    ast.DataflowVar: lambda self, expr: self.var(expr),
+    ast.Call: lambda self, expr: self.call(expr),
+    ast.SeqExpr: lambda self, expr: self.sequence(expr),
+    ast.Tuple: lambda self, expr: self.tuple(expr),
+    ast.TupleGetItem: lambda self, expr: self.tuple_get_item(expr),
+    ast.If: lambda self, expr: self.if_(expr),
+    ast.Function: lambda self, expr: self.function(expr),
+    ast.ShapeExpr: lambda self, expr: self.shape(expr),
+    ast.PrimValue: lambda self, expr: self.prim_value(expr),
+    ast.ExternFunc: lambda self, expr: self.extern_func(expr),
+}
+"""The method for each kind of expression that has something inside; others are returned as they are."""
