@@ -72,7 +72,7 @@ def test_two_commands_do_the_set_up() -> None:
     ]
     check, test = commands
     assert re.search(r"&& \.venv/bin/relax-check examples/\S+", check)
-    assert re.search(r"\.\[dev,tvm\].* && \.venv/bin/python -m pytest[ \w-]*$", test)
+    assert re.search(r"\.\[dev,tvm,cluster\].* && \.venv/bin/python -m pytest[ \w-]*$", test)
 
 
 def test_files_named_exist() -> None:
