@@ -1,0 +1,159 @@
+"""The compiler and the directory of what it made: private, complete or absent, and not needed at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlx.semantics import native
+from rlx.semantics.native import cache
+
+from .programs import of_body
+
+
+def increment(by: int) -> None:
+    """Compile and run a function that is different for each number."""
+    func = of_body('A: T.Buffer((2,), "int64")', f"for i in range(2): A[i] = A[i] + T.int64({by})")
+    array = np.zeros(2, np.int64)
+    native.compile(func)([array])
+    assert array.tolist() == [by, by]
+
+
+def use(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    monkeypatch.setenv("RLX_CACHE", str(folder))
+    return folder
+
+
+def test_the_directory_is_private_and_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "deep" / "down")
+    increment(1)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    [library] = folder.iterdir()
+    before = library.stat().st_mtime_ns
+    increment(1)
+    assert [f.stat().st_mtime_ns for f in folder.iterdir()] == [before]
+    increment(2)
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_bounds_are_part_of_what_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    func = of_body('A: T.Buffer((2,), "int64"), B: T.Buffer((1,), "int64")', "A[B[0]] = B[0]")
+    for bounds in (True, False):
+        native.compile(func, bounds=bounds)
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_the_home_of_caches_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RLX_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.directory() == tmp_path / "rlx" / "native"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache.directory() == tmp_path / "home" / ".cache" / "rlx" / "native"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_directory_that_others_can_write_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    folder = use(monkeypatch, tmp_path / "open")
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.raises(native.UntrustedCache, match="written by others"):
+        increment(3)
+    assert not list(folder.iterdir())
+
+
+def test_a_directory_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, tmp_path / "mine")
+    cache.directory()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(native.UntrustedCache, match="another user"):
+        cache.directory()
+
+
+def test_a_link_in_place_of_the_directory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    use(monkeypatch, tmp_path / "link")
+    with pytest.raises(native.UntrustedCache, match="not a directory"):
+        increment(3)
+
+
+def test_planted_libraries_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    increment(4)
+    [library] = folder.iterdir()
+    library.chmod(0o766)
+    with pytest.raises(native.UntrustedCache, match="written by others"):
+        increment(4)
+    library.unlink()
+    library.symlink_to("/usr/lib/libm.so")
+    with pytest.raises(native.UntrustedCache, match="not a plain file"):
+        increment(4)
+
+
+def test_what_fails_to_be_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        cache.obtain("x.so", fail)
+    assert not list(folder.iterdir())
+
+
+RUN = """
+import numpy as np
+from tests.semantics.native.test_cache import increment
+increment(5)
+"""
+
+
+def test_two_processes_compile_the_same_function(tmp_path: Path) -> None:
+    environment = {**os.environ, "RLX_CACHE": str(tmp_path / "c")}
+    command = [sys.executable, "-c", RUN]
+    running = [subprocess.Popen(command, env=environment) for _ in range(2)]
+    assert [process.wait(60) for process in running] == [0, 0]
+    assert len(list((tmp_path / "c").iterdir())) == 1
+
+
+def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, tmp_path / "c")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    assert not native.has_compiler()
+    with pytest.raises(native.NoCompiler):
+        increment(6)
+
+
+def test_a_compiler_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "cc"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not native.has_compiler()
+
+
+def test_a_cache_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    use(monkeypatch, tmp_path / "file" / "c")
+    with pytest.raises(native.NoCompiler, match="cannot be kept"):
+        increment(7)
