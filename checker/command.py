@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rlx.checker.render.files import FileReport, summarise
 from rlx.checker.selection import Selection, matches, parse
+from rlx.grammar.node import replace
 
 PROGRAM = "relax-check"
 CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
@@ -51,11 +52,13 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     unknown = _unknown_selectors(selection)
     if unknown:
         parser.error(f"no rule is named {', '.join(unknown)}")
-    files = _check(arguments.path, selection)
+    files = _check(arguments.path, selection, arguments.dynamic_checks)
     if not files:
         sys.stderr.write(f"{prog}: no .rlx file under {', '.join(arguments.path)}\n")
         return UNABLE
     _write(RENDERERS[arguments.format](files))
+    if arguments.dynamic_checks:
+        _dynamic_checks(files, arguments.format)
     if arguments.statistics:
         _statistics(files, arguments.format)
     return status(files, arguments.strict)
@@ -87,6 +90,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--select", action="append", default=[], metavar="CODES", help="report only these")
     add("--ignore", action="append", default=[], metavar="CODES", help="do not report these")
     add("--statistics", action="store_true", help="count how often each code was reported")
+    add("--dynamic-checks", action="store_true", help="list the checks that a run makes")
     add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
     add("--version", action=_Version, help="print the version, and exit")
     return parser
@@ -121,14 +125,17 @@ def _unknown_selectors(selection: Selection) -> list[str]:
     return [s for s in written if not any(matches(s, code) for code in known)]
 
 
-def _check(paths: Sequence[str], selection: Selection) -> list[FileReport]:
+def _check(paths: Sequence[str], selection: Selection, dynamic: bool) -> list[FileReport]:
     """The reports on all files, in order of path."""
+    from rlx.checker.driver.one import check_one, check_with_listing
     from rlx.checker.driver.progress import with_progress
     from rlx.checker.driver.sources import find
     from rlx.checker.driver.workers import check_all
 
     found, reports = find(paths)
-    reports += with_progress(check_all(found), len(found))
+    reports += with_progress(
+        check_all(found, check_with_listing if dynamic else check_one), len(found)
+    )
     reports.sort(key=lambda file: file.path)
     if selection.select or selection.ignore:
         reports = [_selected(file, selection) for file in reports]
@@ -137,7 +144,7 @@ def _check(paths: Sequence[str], selection: Selection) -> list[FileReport]:
 
 def _selected(file: FileReport, selection: Selection) -> FileReport:
     kept = tuple(filter(selection.reports, file.diagnostics))
-    return FileReport(file.path, file.source, kept, file.obligations, file.outcome)
+    return replace(file, diagnostics=kept)
 
 
 def _human(files: Sequence[FileReport]) -> str:
@@ -178,6 +185,17 @@ RENDERERS: Mapping[str, Callable[[Sequence[FileReport]], str]] = {
     "github": _github,
 }
 """The formats; each loads what it needs when it is asked for."""
+
+
+def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
+    """The list after the human format; inside of the JSON; beside the others on stderr."""
+    from rlx.checker.render import dynamic_checks
+    from rlx.checker.render.colour import theme_for
+
+    if format == "human":
+        _write(f"\n{dynamic_checks.render(files, theme_for(sys.stdout))}")
+    elif format != "json":
+        sys.stderr.write(dynamic_checks.render(files))
 
 
 def _statistics(files: Sequence[FileReport], format: str) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from rlx.checker.driver.sources import decode, displayed, read, unreadable
 from rlx.checker.render.files import FileReport, Obligations
 from rlx.grammar.diagnostic import Diagnostic, Source
+
+if TYPE_CHECKING:
+    from rlx.checker.check import Report
+    from rlx.checker.dynamic_checks.listing import Listed
 
 SHOW_TRACEBACK = "RLX_TRACEBACK"
 """With this environment variable set, tracebacks of the checker go to stderr too."""
@@ -15,6 +20,15 @@ SHOW_TRACEBACK = "RLX_TRACEBACK"
 
 def check_one(path: str) -> FileReport:
     """Read and check a file; never raises an Exception."""
+    return _check_file(path, False)
+
+
+def check_with_listing(path: str) -> FileReport:
+    """The same, and list the run-time checks of a file without errors."""
+    return _check_file(path, True)
+
+
+def _check_file(path: str, listing: bool) -> FileReport:
     try:
         data = read(path)
     except OSError as error:
@@ -24,19 +38,30 @@ def check_one(path: str) -> FileReport:
     if problem is not None:
         return FileReport(displayed(path), source, (problem,))
     try:
-        return _check(source)
+        return _check(source, listing)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
         return crashed(displayed(path), f"{type(error).__name__}: {error}", keep_traceback())
 
 
-def _check(source: Source) -> FileReport:
+def _check(source: Source, listing: bool) -> FileReport:
     from rlx.checker.check import check_text
 
     report = check_text(source.text, source.path)
     held = report.obligations
     obligations = Obligations(held.proved, held.refuted, held.unknown)
     found = tuple(report.diagnostics)
-    return FileReport(source.path, source if found else None, found, obligations)
+    shown = source if found else None
+    checks = _listed(report) if listing else None
+    return FileReport(source.path, shown, found, obligations, dynamic_checks=checks)
+
+
+def _listed(report: Report) -> tuple[Listed, ...]:
+    """The run-time checks of a text; of one with errors nothing is said."""
+    from rlx.checker.dynamic_checks.listing import listed
+
+    if any(found.severity == "error" for found in report.diagnostics):
+        return ()
+    return listed(report.modules, report.source)
 
 
 def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:

@@ -57,12 +57,14 @@ class Part(Node):
         """Why the part is not proved, in words."""
         place = f"{self.place}: " if self.path else ""
         if self.status == "binds":
-            known = "" if self.image is None else f", which is {self.found}"
+            known = "" if self.image is None else f", which is known to be {self.found}"
             return f"{place}it binds {self.wanted}{known}"
         wanted = self.wanted if self.premise in _OWN_WORDS else f"{self.premise} {self.wanted}"
         if not self.found:
             return f"{place}{wanted} is expected, and nothing is known"
-        return f"{place}{wanted} is expected, and {self.found} is known"
+        values = ", ".join(f"{name} = {n}" for name, n in (self.counterexample or {}).items())
+        differ = f" (they differ for {values})" if values else ""
+        return f"{place}{wanted} is expected, and {self.found} is known{differ}"
 
 
 _OWN_WORDS = frozenset({"kind", "dimension", "value", "fields"})
@@ -90,7 +92,7 @@ class DynamicCheck(Node):
     parts
         Every comparison that it makes.
     reason
-        Why it is not redundant; empty where it is.
+        Why it is not redundant; where it is, what may stand for the shape variables that it binds.
     """
 
     kind: Kind

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from rlx.checker.dynamic_checks.model import DynamicCheck, Part, Status
 from rlx.grammar.node import replace
 
+_SAID = 3
+"""How many parts a reason names."""
+
 
 def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "") -> DynamicCheck:
     """A check with its status and reason.
@@ -23,7 +26,8 @@ def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "
         return replace(check, status="impossible", reason=_joined(never))
     missing = [p for p in check.parts if not _dispensable(p, check)]
     if not missing:
-        return replace(check, status="redundant")
+        bound = [p for p in check.parts if p.status == "binds"]
+        return replace(check, status="redundant", reason=_joined(bound))
     status: Status = "impossible" if contradictory else "needed"
     reason = "its dimensions exclude each other" if contradictory else because or _joined(missing)
     return replace(check, status=status, reason=reason)
@@ -37,4 +41,6 @@ def _dispensable(part: Part, check: DynamicCheck) -> bool:
 
 
 def _joined(parts: Sequence[Part]) -> str:
-    return "; ".join(part.reason for part in parts)
+    more = len(parts) - _SAID
+    rest = f"; and {more} more" if more > 0 else ""
+    return "; ".join(part.reason for part in parts[:_SAID]) + rest

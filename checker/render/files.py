@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, Span
+
+if TYPE_CHECKING:
+    from rlx.checker.dynamic_checks.listing import Listed
 
 Region = tuple[int, int, int, int]
 """Line, column, end line, end column; all from 1, the end being the place after the last character."""
@@ -32,6 +36,8 @@ class FileReport(Node):
         In order of position.
     outcome
         ``"checked"``; ``"unreadable"`` where the file could not be read; ``"crashed"`` where the checker failed.
+    dynamic_checks
+        The run-time checks by place, none of a file with errors; None where nobody asked.
     """
 
     path: str
@@ -39,6 +45,7 @@ class FileReport(Node):
     diagnostics: tuple[Diagnostic, ...] = ()
     obligations: Obligations = Obligations()
     outcome: str = "checked"
+    dynamic_checks: tuple[Listed, ...] | None = None
 
 
 class Summary(Node):

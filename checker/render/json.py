@@ -26,6 +26,7 @@ def render(files: Sequence[FileReport]) -> str:
                     {
                         "path": file.path,
                         "diagnostics": [_diagnostic(d, file.source) for d in file.diagnostics],
+                        **_dynamic_checks(file),
                     }
                     for file in files
                 ],
@@ -44,6 +45,15 @@ def render(files: Sequence[FileReport]) -> str:
         )
         + "\n"
     )
+
+
+def _dynamic_checks(file: FileReport) -> dict[str, Any]:
+    """The key that `--dynamic-checks` adds."""
+    if file.dynamic_checks is None:
+        return {}
+    from rlx.checker.render.dynamic_checks import as_json
+
+    return {"dynamic_checks": [as_json(check) for check in file.dynamic_checks]}
 
 
 def _diagnostic(diagnostic: Diagnostic, source: Source | None) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""Checks as the command lists them: plain words and places, without the program they are about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.checker.render.files import region
+from rlx.grammar.node import Node
+
+if TYPE_CHECKING:
+    from rlx.checker.dynamic_checks.model import DynamicCheck, Part
+    from rlx.checker.render.files import Region
+    from rlx.grammar.ast import IRModule
+    from rlx.grammar.diagnostic import Source
+
+STATUSES = ("redundant", "impossible", "needed")
+_SUBJECTS = {"entry": "parameter '{}'", "cast": "cast of {}", "return": "{}"}
+
+
+class Listed(Node):
+    """One check.
+
+    Attributes
+    ----------
+    what
+        Kind and subject in words: ``parameter 'x' of main``.
+    region
+        Line, column, end line, end column; all from 1.
+    parts
+        What keeps it from being redundant: ``place, premise, status, wanted, found`` of each.
+    """
+
+    kind: str
+    function: str
+    subject: str
+    what: str
+    status: str
+    reason: str
+    region: Region
+    parts: tuple[Mapping[str, str | None], ...]
+    counterexample: Mapping[str, int] | None = None
+
+
+def listed(modules: Iterable[IRModule], source: Source) -> tuple[Listed, ...]:
+    """The checks of the modules of one text, by place."""
+    from rlx.checker.dynamic_checks import analyse
+
+    found = [_listed(check, source) for module in modules for check in analyse(module)]
+    return tuple(sorted(found, key=lambda check: check.region[:2]))
+
+
+def _listed(check: DynamicCheck, source: Source) -> Listed:
+    quoted = check.subject if " " in check.subject else f"'{check.subject}'"
+    subject = check.subject if check.kind == "entry" else quoted
+    return Listed(
+        check.kind,
+        check.function,
+        check.subject,
+        f"{_SUBJECTS[check.kind].format(subject)} of {check.function}",
+        check.status,
+        check.reason,
+        region(source, check.span),
+        tuple(_part(part) for part in check.open_parts),
+        check.counterexample,
+    )
+
+
+def _part(part: Part) -> Mapping[str, str | None]:
+    return {
+        "place": part.place,
+        "premise": part.premise,
+        "status": part.status,
+        "wanted": part.wanted,
+        "found": part.found or None,
+    }
+
+
+def counts(checks: Sequence[Listed]) -> dict[str, int]:
+    """How many checks there are of each status."""
+    number = Counter(check.status for check in checks)
+    return {status: number[status] for status in STATUSES}
