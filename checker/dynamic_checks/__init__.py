@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["DynamicCheck", "Part", "analyse"]
 
 
-def analyse(module: IRModule) -> tuple[DynamicCheck, ...]:
+def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, ...]:
     """Judge every run-time check of a module.
 
     Parameters
@@ -24,6 +24,10 @@ def analyse(module: IRModule) -> tuple[DynamicCheck, ...]:
     module
         Well-formed and without errors. The checks refer to its nodes if it is in normal form, and else to
         those of ``normalize(module)``.
+    trusting
+        Whether to believe what nobody checks: what a call says of the result of a packed function, and
+        annotations that are not proved. A compiler that believes them leaves out more checks, and a packed function
+        that breaks its word then goes unnoticed.
 
     Returns
     -------
@@ -40,4 +44,4 @@ def analyse(module: IRModule) -> tuple[DynamicCheck, ...]:
     from rlx.grammar.parser import recursion_room
 
     with recursion_room():
-        return judged(normalize(module))
+        return judged(normalize(module), trusting)

@@ -16,9 +16,9 @@ from rlx.grammar import ast
 _ORDER = {"entry": 0, "cast": 1, "return": 2}
 
 
-def judged(module: ast.IRModule) -> tuple[DynamicCheck, ...]:
+def judged(module: ast.IRModule, trusting: bool) -> tuple[DynamicCheck, ...]:
     """The checks of a module in normal form, in the order of the text."""
-    state = Analysis(module)
+    state = Analysis(module, trusting)
     module_(state)
     checks = list(state.checks)
     for function in state.entries:

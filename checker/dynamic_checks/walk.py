@@ -35,6 +35,8 @@ class Analysis(State):
 
     Attributes
     ----------
+    trusting
+        Whether claims are believed all the same.
     checks
         In the order found.
     functions
@@ -43,8 +45,9 @@ class Analysis(State):
         What the calls of each function say of its entry.
     """
 
-    def __init__(self, module: ast.IRModule) -> None:
+    def __init__(self, module: ast.IRModule, trusting: bool = False) -> None:
         super().__init__(module, _RULES, set())
+        self.trusting = trusting
         self.checks: list[DynamicCheck] = []
         self.functions: dict[Node, ast.Function] = {
             gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)
@@ -114,7 +117,7 @@ def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) ->
     """What an annotation that nobody checks leaves: all that follows believes it, so no more than it proves."""
     if wanted is None:
         return found
-    return wanted if state.proves(found, wanted) else OBJECT
+    return wanted if state.trusting or state.proves(found, wanted) else OBJECT
 
 
 def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
@@ -237,18 +240,39 @@ def call(state: Analysis, node: ast.Call) -> StructInfo:
     info = calls.call(state, node)
     if not isinstance(node.op, ast.Op):
         return _called(state, node, info)
-    if node.op.op_name in ALLOCATING and node.sinfo_args:
+    if node.sinfo_args and (state.trusting or _makes(state, node, node.op.op_name)):
         return info
     if node.sinfo_args or len(state.diagnostics) > before:
         return OBJECT
     return OBJECT if node in state.poison or node in state.vague else info
 
 
+def _makes(state: Analysis, node: ast.Call, operator: str) -> bool:
+    """Whether an operator itself makes the results that its call declares."""
+    if operator in ALLOCATING:
+        return True
+    return operator == "relax.call_tir_inplace" and _overwrites(state, node)
+
+
+def _overwrites(state: Analysis, node: ast.Call) -> bool:
+    """Whether each result of a call in place is new, or an argument that is what is declared."""
+    places, given = node.attrs.get("inplace_indices"), node.args[1]
+    declared = node.sinfo_args[0]
+    results = declared.fields if isinstance(declared, ast.TupleStructInfo) else (declared,)
+    if not isinstance(places, Sequence) or not isinstance(given, ast.Tuple):
+        return False
+    return len(places) == len(results) and all(
+        place == -1 or (place in range(len(given.fields)) and state.proves(info, result))
+        for place, result in zip(places, results, strict=True)
+        for info in [OBJECT if place == -1 else state.info(given.fields[place])]
+    )
+
+
 def _called(state: Analysis, node: ast.Call, info: StructInfo) -> StructInfo:
     """A function of the module checks its result itself; of others nothing is known."""
     callee = state.functions.get(node.op)
     if callee is None:
-        return OBJECT
+        return info if state.trusting else OBJECT
     if len(callee.params) == len(node.args):
         wanted = [p.struct_info_annotation or OBJECT for p in callee.params]
         judgement = state.judgement(callee.shape_vars)
