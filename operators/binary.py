@@ -10,6 +10,7 @@ from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.tir import EQ, Or, PrimExpr
 from rlx.operators import declare
 from rlx.operators.dims import ONE, literal, same
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import Operand, Tensor, agree, place, ranked, tensor
@@ -142,6 +143,10 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
 
 
 for _name in ARITHMETIC.split():
-    declare.operator(f"relax.{_name}", "x1: operand, x2: operand")(binary)
+    declare.operator(
+        f"relax.{_name}", "x1: operand, x2: operand", evaluate=late("elementwise.binary", _name)
+    )(binary)
 for _name in COMPARISON.split():
-    declare.operator(f"relax.{_name}", "x1: operand, x2: operand")(comparison)
+    declare.operator(
+        f"relax.{_name}", "x1: operand, x2: operand", evaluate=late("elementwise.binary", _name)
+    )(comparison)

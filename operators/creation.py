@@ -16,6 +16,7 @@ from rlx.grammar.dtype import FLOAT32, INT64, VOID, DataType
 from rlx.grammar.tir import GE, NE, FloatImm, PrimExpr, type_of
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, ceildiv, const, floordiv, literal, sub
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Site
 from rlx.operators.tensors import Operand, like, rank, ranked, tensor
@@ -39,28 +40,36 @@ def lengths(site: Site, shape: ShapeExpr) -> None:
             site.fail("OBL-lengths-negative", f"the shape has a dimension of {show(dim)}", 0)
 
 
-@operator("relax.zeros", "shape: shape, dtype: dtype")
-@operator("relax.ones", "shape: shape, dtype: dtype")
+@operator("relax.zeros", "shape: shape, dtype: dtype", evaluate=late("creation.zeros"))
+@operator("relax.ones", "shape: shape, dtype: dtype", evaluate=late("creation.ones"))
 def constant(site: Site, shape: Expr, kind: DataType | None) -> StructInfo:
     """All zeros or all ones."""
     return filled(site, shape, kind or VOID)
 
 
-@operator("relax.zeros_like", "x, dtype: dtype? = None")
-@operator("relax.ones_like", "x, dtype: dtype? = None")
+@operator("relax.zeros_like", "x, dtype: dtype? = None", evaluate=late("creation.zeros_like"))
+@operator("relax.ones_like", "x, dtype: dtype? = None", evaluate=late("creation.ones_like"))
 def constant_like(site: Site, x: TensorStructInfo, kind: DataType | None) -> StructInfo:
     """All zeros or all ones, in the shape of another tensor."""
     return x if kind is None else like(x, kind)
 
 
-@operator("relax.full", "shape: shape, fill_value: operand, dtype: dtype? = None")
+@operator(
+    "relax.full",
+    "shape: shape, fill_value: operand, dtype: dtype? = None",
+    evaluate=late("creation.full"),
+)
 def full(site: Site, shape: Expr, value: Operand, kind: DataType | None) -> StructInfo:
     """One value everywhere."""
     _scalar(site, value)
     return filled(site, shape, kind or value.dtype)
 
 
-@operator("relax.full_like", "x, fill_value: operand, dtype: dtype? = None")
+@operator(
+    "relax.full_like",
+    "x, fill_value: operand, dtype: dtype? = None",
+    evaluate=late("creation.full_like"),
+)
 def full_like(site: Site, x: TensorStructInfo, value: Operand, kind: DataType | None) -> StructInfo:
     """One value everywhere, in the shape of another tensor."""
     _scalar(site, value)
@@ -72,7 +81,11 @@ def _scalar(site: Site, value: Operand) -> None:
         rank(site, value, 1, 0)
 
 
-@operator("relax.eye", "n: prim, m: prim? = None, k: prim = 0, dtype: dtype? = 'float32'")
+@operator(
+    "relax.eye",
+    "n: prim, m: prim? = None, k: prim = 0, dtype: dtype? = 'float32'",
+    evaluate=late("creation.eye"),
+)
 def eye(
     site: Site, n: PrimExpr | None, m: PrimExpr | None, k: PrimExpr | None, kind: DataType | None
 ) -> StructInfo:
@@ -83,7 +96,9 @@ def eye(
     return tensor((n, columns), kind or VOID)
 
 
-@operator("relax.eye_like", "x, k: prim = 0, dtype: dtype? = None")
+@operator(
+    "relax.eye_like", "x, k: prim = 0, dtype: dtype? = None", evaluate=late("creation.eye_like")
+)
 def eye_like(
     site: Site, x: TensorStructInfo, k: PrimExpr | None, kind: DataType | None
 ) -> StructInfo:
@@ -92,7 +107,11 @@ def eye_like(
     return x if kind is None else like(x, kind)
 
 
-@operator("relax.arange", "start: prim, end: prim? = None, step: prim = 1, dtype: dtype? = None")
+@operator(
+    "relax.arange",
+    "start: prim, end: prim? = None, step: prim = 1, dtype: dtype? = None",
+    evaluate=late("creation.arange"),
+)
 def arange(
     site: Site,
     start: PrimExpr | None,
@@ -147,6 +166,7 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
 @operator(
     "relax.hamming_window",
     "window_size: prim, periodic: prim, alpha: prim, beta: prim, dtype: dtype",
+    evaluate=late("creation.hamming_window"),
 )
 def hamming_window(
     site: Site, size: PrimExpr | None, *rest: PrimExpr | DataType | None

@@ -58,14 +58,21 @@ class Evaluation(Protocol):
         """The value of an expression that stands among the attributes."""
 
 
-def late(name: str) -> Evaluate:
-    """The function of that name (``"joining.concat"``) in `operators/evaluate/`, imported when it is first called."""
+def late(name: str, variant: str | None = None) -> Evaluate:
+    """The function of that name (``"joining.concat"``) in `operators/evaluate/`, imported when it is first called.
+
+    Parameters
+    ----------
+    variant
+        Where one function makes the evaluations of several operators: which of them.
+    """
     module, _, function = name.partition(".")
     found: list[Evaluate] = []
 
     def call(*values: Plain) -> Plain:
         if not found:
-            found.append(getattr(import_module(f"rlx.operators.evaluate.{module}"), function))
+            made = getattr(import_module(f"rlx.operators.evaluate.{module}"), function)
+            found.append(made if variant is None else made(variant))
         return found[0](*values)
 
     return call

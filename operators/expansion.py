@@ -10,6 +10,7 @@ from rlx.operators.dims import (
     literal,
     same,
 )
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.movement import in_shape
 from rlx.operators.site import Dims, Site
@@ -19,7 +20,7 @@ from rlx.operators.tensors import (
 from rlx.spec.registry import rule
 
 
-@operator("relax.broadcast_to", "x, shape: shape")
+@operator("relax.broadcast_to", "x, shape: shape", evaluate=late("movement.broadcast_to"))
 def broadcast_to(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
     """The tensor repeated along axes of length 1 and new leading axes."""
     result, dims = in_shape(site, x, shape), site.dims(x)
@@ -54,7 +55,7 @@ def expands(site: Site, dims: Dims, wanted: Dims, index: int, best: Tensor) -> N
     fits.settle()
 
 
-@operator("relax.collapse_sum_to", "data, shape: shape")
+@operator("relax.collapse_sum_to", "data, shape: shape", evaluate=late("movement.collapse_sum_to"))
 def collapse_sum_to(site: Site, data: TensorStructInfo, shape: Expr) -> StructInfo:
     """The reverse of a broadcast: sums over the axes that it would repeat."""
     result, dims = in_shape(site, data, shape), site.dims(data)
@@ -63,7 +64,9 @@ def collapse_sum_to(site: Site, data: TensorStructInfo, shape: Expr) -> StructIn
     return result
 
 
-@operator("relax.collapse_sum_like", "data, collapse_target")
+@operator(
+    "relax.collapse_sum_like", "data, collapse_target", evaluate=late("movement.collapse_sum_like")
+)
 def collapse_sum_like(site: Site, data: TensorStructInfo, aim: TensorStructInfo) -> StructInfo:
     """The reverse of a broadcast, to the shape of another tensor."""
     dims, wanted = site.dims(data), site.dims(aim)

@@ -10,6 +10,7 @@ from rlx.grammar.tir import GE, LT, PrimExpr, type_of
 from rlx.operators.binary import broadcast, shaped
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, literal, same
+from rlx.operators.evaluation import late
 from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
@@ -72,7 +73,11 @@ def _leaves(value: object) -> Iterator[int]:
             yield item
 
 
-@operator("relax.take", "x, indices: operand, axis: int? = None, mode: str = 'fast'")
+@operator(
+    "relax.take",
+    "x, indices: operand, axis: int? = None, mode: str = 'fast'",
+    evaluate=late("indexing.take"),
+)
 def take(
     site: Site, x: TensorStructInfo, indices: Operand, given: int | None, mode: str
 ) -> StructInfo:
@@ -118,7 +123,11 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     enough.settle()
 
 
-@operator("relax.gather_elements", "data, indices, axis: int = 0")
+@operator(
+    "relax.gather_elements",
+    "data, indices, axis: int = 0",
+    evaluate=late("indexing.gather_elements"),
+)
 def gather_elements(
     site: Site, data: TensorStructInfo, indices: TensorStructInfo, given: int
 ) -> StructInfo:
@@ -155,7 +164,9 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
         )
 
 
-@operator("relax.gather_nd", "data, indices, batch_dims: int = 0")
+@operator(
+    "relax.gather_nd", "data, indices, batch_dims: int = 0", evaluate=late("indexing.gather_nd")
+)
 def gather_nd(
     site: Site, data: TensorStructInfo, indices: TensorStructInfo, batch: int
 ) -> StructInfo:
@@ -194,6 +205,7 @@ def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, w
 @operator(
     "relax.scatter_elements",
     "data, indices, updates, axis: int = 0, reduction: str = 'update'",
+    evaluate=late("indexing.scatter_elements"),
 )
 def scatter_elements(
     site: Site,
@@ -219,7 +231,11 @@ def scatter_elements(
     return data
 
 
-@operator("relax.scatter_nd", "data, indices, updates, reduction: str = 'update'")
+@operator(
+    "relax.scatter_nd",
+    "data, indices, updates, reduction: str = 'update'",
+    evaluate=late("indexing.scatter_nd"),
+)
 def scatter_nd(
     site: Site,
     data: TensorStructInfo,
@@ -239,7 +255,7 @@ def scatter_nd(
     return data
 
 
-@operator("relax.index_tensor", "data, indices: tensors")
+@operator("relax.index_tensor", "data, indices: tensors", evaluate=late("indexing.index_tensor"))
 def index_tensor(site: Site, data: TensorStructInfo, indices: Tensors) -> StructInfo:
     """Leading axes replaced by the common shape of the indices into them."""
     ndim, dims = site.rank(data), site.dims(data)
@@ -265,7 +281,11 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     return places
 
 
-@operator("relax.index_put", "data, indices: tensors, values, accumulate: int = False")
+@operator(
+    "relax.index_put",
+    "data, indices: tensors, values, accumulate: int = False",
+    evaluate=late("indexing.index_put"),
+)
 def index_put(
     site: Site,
     data: TensorStructInfo,
@@ -288,6 +308,7 @@ def index_put(
 @operator(
     "relax.one_hot",
     "indices, on_value: prim, off_value: prim, depth: int, axis: int = -1",
+    evaluate=late("indexing.one_hot"),
 )
 def one_hot(
     site: Site,
@@ -318,7 +339,7 @@ def _positive(site: Site, depth: int) -> None:
         site.fail("OBL-depth-positive", f"the depth is {depth}, expected at least 1", 3)
 
 
-@operator("relax.where", "condition, x1, x2")
+@operator("relax.where", "condition, x1, x2", evaluate=late("indexing.where"))
 def where(
     site: Site, condition: TensorStructInfo, x1: TensorStructInfo, x2: TensorStructInfo
 ) -> StructInfo:
@@ -327,7 +348,7 @@ def where(
     return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))
 
 
-@operator("relax.nonzero", "x")
+@operator("relax.nonzero", "x", evaluate=late("indexing.nonzero"))
 def nonzero(site: Site, x: TensorStructInfo) -> StructInfo:
     """The indices of the elements that are not 0: one row per axis, as many columns as there are."""
     ndim = site.rank(x)
@@ -336,7 +357,11 @@ def nonzero(site: Site, x: TensorStructInfo) -> StructInfo:
     return tensor((const(max(ndim, 1)), site.ctx.fresh_dim("nonzero")), INT64, x.vdevice)
 
 
-@operator("relax.bucketize", "input_tensor, boundaries, out_int32: int = False, right: int = False")
+@operator(
+    "relax.bucketize",
+    "input_tensor, boundaries, out_int32: int = False, right: int = False",
+    evaluate=late("indexing.bucketize"),
+)
 def bucketize(
     site: Site,
     data: TensorStructInfo,
@@ -353,6 +378,7 @@ def bucketize(
     "relax.unique",
     "x, sorted: int = True, return_index: int = False, return_inverse: int = False, "
     "return_counts: int = False, axis: int? = None",
+    evaluate=late("indexing.unique"),
 )
 def unique(
     site: Site,

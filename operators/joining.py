@@ -21,6 +21,7 @@ from rlx.operators.dims import (
     sub,
     total,
 )
+from rlx.operators.evaluation import late
 from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show
 from rlx.operators.site import OBJECT, Dims, Site, Together
@@ -94,7 +95,7 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     return TensorStructInfo(None, agree(site, tensors, at), -1, place(site, tensors, at))
 
 
-@operator("relax.concat", "tensors: tensors, axis: int? = 0")
+@operator("relax.concat", "tensors: tensors, axis: int? = 0", evaluate=late("joining.concat"))
 def concat(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
     """Tensors one after the other along an axis; vectors if none is given."""
     if tensors is None:
@@ -108,7 +109,7 @@ def concat(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
     return resized(some, joined(site, tensors, along), ndim)
 
 
-@operator("relax.stack", "tensors: tensors, axis: int? = 0")
+@operator("relax.stack", "tensors: tensors, axis: int? = 0", evaluate=late("joining.stack"))
 def stack(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
     """Tensors of one shape along a new axis."""
     if tensors is None:
@@ -161,7 +162,11 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     return [each] * (count - 1) + [last]
 
 
-@operator("relax.split", "x, indices_or_sections: int_or_ints, axis: int = 0")
+@operator(
+    "relax.split",
+    "x, indices_or_sections: int_or_ints, axis: int = 0",
+    evaluate=late("joining.split"),
+)
 def split(site: Site, x: TensorStructInfo, cut: int | tuple[int, ...], given: int) -> StructInfo:
     """An axis cut into equal sections (the last may be shorter), or at indices. One section is the tensor itself."""
     count = cut if isinstance(cut, int) else len(cut) + 1
@@ -176,7 +181,9 @@ def split(site: Site, x: TensorStructInfo, cut: int | tuple[int, ...], given: in
     return results[0] if cut == 1 else fields(results)
 
 
-@operator("relax.meshgrid", "tensors: tensors, indexing: str? = 'ij'")
+@operator(
+    "relax.meshgrid", "tensors: tensors, indexing: str? = 'ij'", evaluate=late("joining.meshgrid")
+)
 def meshgrid(site: Site, tensors: Tensors, indexing: str | None) -> StructInfo:
     """For each vector, its elements spread over the product of all."""
     if tensors is None:

@@ -16,6 +16,7 @@ from rlx.operators.dims import (
     mul,
     product,
 )
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
@@ -118,7 +119,7 @@ def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims
     return (*wanted[:hole], size, *wanted[hole + 1 :])
 
 
-@operator("relax.reshape", "x, shape: shape")
+@operator("relax.reshape", "x, shape: shape", evaluate=late("movement.reshape"))
 def reshape(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
     """The elements in row-major order in another shape."""
     if not isinstance(shape, ShapeExpr):
@@ -139,7 +140,7 @@ def in_shape(site: Site, x: TensorStructInfo, shape: Expr) -> Tensor:
     return TensorStructInfo(shape, x.dtype, ndim, x.vdevice)
 
 
-@operator("relax.flatten", "x")
+@operator("relax.flatten", "x", evaluate=late("movement.flatten"))
 def flatten(site: Site, x: TensorStructInfo) -> StructInfo:
     """All elements along one axis."""
     dims = site.dims(x)
@@ -148,7 +149,7 @@ def flatten(site: Site, x: TensorStructInfo) -> StructInfo:
     return resized(x, None if dims is None else (product(dims),), 1)
 
 
-@operator("relax.nn.batch_flatten", "data")
+@operator("relax.nn.batch_flatten", "data", evaluate=late("movement.batch_flatten"))
 def batch_flatten(site: Site, data: TensorStructInfo) -> StructInfo:
     """All axes but the first along one."""
     rank(site, data, 0, 2, -1)
@@ -169,7 +170,7 @@ def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     return axes(site, order, ndim)
 
 
-@operator("relax.permute_dims", "x, axes: ints? = None")
+@operator("relax.permute_dims", "x, axes: ints? = None", evaluate=late("movement.permute_dims"))
 def permute_dims(site: Site, x: TensorStructInfo, order: tuple[int, ...] | None) -> StructInfo:
     """The axes in another order; reversed if none is given."""
     ndim = site.rank(x)
@@ -182,7 +183,7 @@ def permute_dims(site: Site, x: TensorStructInfo, order: tuple[int, ...] | None)
     return resized(x, dims and tuple([dims[k] for k in found]), ndim)
 
 
-@operator("relax.expand_dims", "x, axis: ints")
+@operator("relax.expand_dims", "x, axis: ints", evaluate=late("movement.expand_dims"))
 def expand_dims(site: Site, x: TensorStructInfo, given: tuple[int, ...]) -> StructInfo:
     """Axes of length 1 inserted."""
     ndim = site.rank(x)
@@ -215,7 +216,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     return tuple(kept)
 
 
-@operator("relax.squeeze", "x, axis: ints? = None")
+@operator("relax.squeeze", "x, axis: ints? = None", evaluate=late("movement.squeeze"))
 def squeeze(site: Site, x: TensorStructInfo, given: tuple[int, ...] | None) -> StructInfo:
     """Axes of length 1 removed: the named ones, or all."""
     ndim, dims = site.rank(x), site.dims(x)
@@ -231,8 +232,12 @@ def squeeze(site: Site, x: TensorStructInfo, given: tuple[int, ...] | None) -> S
     return resized(x, removed(site, dims, gone), None)
 
 
-@operator("relax.flip", "data, axis: int")
-@operator("relax.reverse_sequence", "data, seq_lengths, seq_axis: int = 1, batch_axis: int = 0")
+@operator("relax.flip", "data, axis: int", evaluate=late("movement.flip"))
+@operator(
+    "relax.reverse_sequence",
+    "data, seq_lengths, seq_axis: int = 1, batch_axis: int = 0",
+    evaluate=late("movement.reverse_sequence"),
+)
 def along_axis(site: Site, data: TensorStructInfo, *rest: object) -> StructInfo:
     """Elements that change places along an axis."""
     ndim = site.rank(data)
@@ -248,7 +253,7 @@ def counts(site: Site, given: Sequence[int]) -> None:
         site.fail("OBL-repeat-count", f"the repetitions {list(given)} must not be negative")
 
 
-@operator("relax.tile", "data, repeats: ints")
+@operator("relax.tile", "data, repeats: ints", evaluate=late("movement.tile"))
 def tile(site: Site, data: TensorStructInfo, repeats: tuple[int, ...]) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
     counts(site, repeats)
@@ -263,7 +268,7 @@ def tile(site: Site, data: TensorStructInfo, repeats: tuple[int, ...]) -> Struct
     return resized(data, tuple(mul(d, const(t)) for d, t in zip(dims, times, strict=True)), size)
 
 
-@operator("relax.repeat", "data, repeats: int, axis: int? = None")
+@operator("relax.repeat", "data, repeats: int, axis: int? = None", evaluate=late("movement.repeat"))
 def repeat(site: Site, data: TensorStructInfo, times: int, given: int | None) -> StructInfo:
     """Each element repeated along an axis; of all elements in a row if none is given."""
     counts(site, (times,))
@@ -277,7 +282,9 @@ def repeat(site: Site, data: TensorStructInfo, times: int, given: int | None) ->
     return resized(data, (*dims[:along], length, *dims[along + 1 :]), ndim)
 
 
-@operator("relax.nn.pixel_shuffle", "data, upscale_factor: int")
+@operator(
+    "relax.nn.pixel_shuffle", "data, upscale_factor: int", evaluate=late("movement.pixel_shuffle")
+)
 def pixel_shuffle(site: Site, data: TensorStructInfo, factor: int) -> StructInfo:
     """Groups of channels spread over the two spatial axes."""
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)

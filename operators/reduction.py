@@ -6,6 +6,7 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import INT64, DataType
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, product
+from rlx.operators.evaluation import late
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import axes, axis, fields, like, ranked, resized
 
@@ -30,17 +31,33 @@ def reduced(
 
 
 for _name in PLAIN.split():
-    operator(f"relax.{_name}", "x, axis: ints? = None, keepdims: int = False")(reduced)
+    operator(
+        f"relax.{_name}",
+        "x, axis: ints? = None, keepdims: int = False",
+        evaluate=late("reduction.reduction", _name),
+    )(reduced)
 
 
-@operator("relax.argmax", "x, axis: int? = None, keepdims: int = False")
-@operator("relax.argmin", "x, axis: int? = None, keepdims: int = False")
+@operator(
+    "relax.argmax",
+    "x, axis: int? = None, keepdims: int = False",
+    evaluate=late("reduction.arg_reduction", "argmax"),
+)
+@operator(
+    "relax.argmin",
+    "x, axis: int? = None, keepdims: int = False",
+    evaluate=late("reduction.arg_reduction", "argmin"),
+)
 def arg_reduced(site: Site, x: TensorStructInfo, given: int | None, keepdims: int) -> StructInfo:
     """Where the extremum along an axis (of all elements if none is named) stands."""
     return like(reduced(site, x, None if given is None else (given,), keepdims), INT64)
 
 
-@operator("relax.median", "x, axis: ints? = None, keepdims: int = False")
+@operator(
+    "relax.median",
+    "x, axis: ints? = None, keepdims: int = False",
+    evaluate=late("reduction.median"),
+)
 def median(
     site: Site, data: TensorStructInfo, given: tuple[int, ...] | None, keepdims: int
 ) -> StructInfo:
@@ -51,8 +68,16 @@ def median(
     return fields((values, like(values, INT64)))
 
 
-@operator("relax.cumsum", "data, axis: int? = None, dtype: dtype? = None, exclusive: int = False")
-@operator("relax.cumprod", "data, axis: int? = None, dtype: dtype? = None, exclusive: int = False")
+@operator(
+    "relax.cumsum",
+    "data, axis: int? = None, dtype: dtype? = None, exclusive: int = False",
+    evaluate=late("reduction.scan", "cumsum"),
+)
+@operator(
+    "relax.cumprod",
+    "data, axis: int? = None, dtype: dtype? = None, exclusive: int = False",
+    evaluate=late("reduction.scan", "cumprod"),
+)
 def scan(
     site: Site,
     data: TensorStructInfo,

@@ -13,24 +13,25 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import INT64
 from rlx.operators.declare import operator
 from rlx.operators.dims import const, literal
+from rlx.operators.evaluation import late
 from rlx.operators.site import OBJECT, Site
 from rlx.operators.tensors import elements, rank, ranked, tensor
 
 
-@operator("relax.shape_of", "expr")
+@operator("relax.shape_of", "expr", evaluate=late("creation.shape_of"))
 def shape_of(site: Site, x: TensorStructInfo) -> StructInfo:
     """The shape of a tensor."""
     dims, ndim = site.dims(x), site.rank(x)
     return ShapeStructInfo(dims, -1 if ndim is None else ndim)
 
 
-@operator("relax.size", "expr")
+@operator("relax.size", "expr", evaluate=late("creation.size"))
 def size(site: Site, x: TensorStructInfo) -> StructInfo:
     """The number of elements of a tensor, as a tensor."""
     return tensor((), INT64, x.vdevice)
 
 
-@operator("relax.tensor_to_shape", "expr")
+@operator("relax.tensor_to_shape", "expr", evaluate=late("creation.tensor_to_shape"))
 def tensor_to_shape(site: Site, x: TensorStructInfo) -> StructInfo:
     """The shape whose dimensions a vector of integers holds."""
     elements(site, x, 0, "integer")
@@ -46,7 +47,7 @@ def tensor_to_shape(site: Site, x: TensorStructInfo) -> StructInfo:
     return ShapeStructInfo(tuple(site.ctx.fresh_dim(f"dim{k}") for k in range(count)), count)
 
 
-@operator("relax.shape_to_tensor", "expr: shape")
+@operator("relax.shape_to_tensor", "expr: shape", evaluate=late("creation.shape_to_tensor"))
 def shape_to_tensor(site: Site, shape: Expr) -> StructInfo:
     """A vector of the dimensions of a shape."""
     if isinstance(shape, ShapeExpr):
@@ -57,7 +58,7 @@ def shape_to_tensor(site: Site, shape: Expr) -> StructInfo:
     return ranked(1, INT64)
 
 
-@operator("relax.null_value", "")
+@operator("relax.null_value", "", evaluate=late("creation.null_value"))
 def null_value(site: Site) -> StructInfo:
     """The absence of a value, for optional arguments."""
     return OBJECT

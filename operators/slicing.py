@@ -31,6 +31,7 @@ from rlx.operators.dims import (
     minimum,
     sub,
 )
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import agree, axes, axis, rank, ranked, tensor
@@ -159,6 +160,7 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
 @operator(
     "relax.strided_slice",
     "x, axes: prims, begin: prims, end: prims, strides: prims? = None, assume_inbound: int = False",
+    evaluate=late("slicing.strided_slice"),
 )
 def strided_slice(
     site: Site,
@@ -189,7 +191,11 @@ def strided_slice(
     return tensor(result, x.dtype, x.vdevice)
 
 
-@operator("relax.dynamic_strided_slice", "x, begin, end, strides")
+@operator(
+    "relax.dynamic_strided_slice",
+    "x, begin, end, strides",
+    evaluate=late("slicing.dynamic_strided_slice"),
+)
 def dynamic_strided_slice(
     site: Site,
     x: TensorStructInfo,
@@ -210,6 +216,7 @@ def dynamic_strided_slice(
 @operator(
     "relax.slice_scatter",
     "input_tensor, src, start: prim, end: prim, step: prim, axis: int = 0",
+    evaluate=late("slicing.slice_scatter"),
 )
 def slice_scatter(
     site: Site,

@@ -7,6 +7,7 @@ from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.tir import GE
 from rlx.operators.declare import operator
 from rlx.operators.dims import const, literal
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
@@ -21,7 +22,7 @@ from rlx.operators.tensors import (
 from rlx.spec.registry import rule
 
 
-@operator("relax.sort", "x, axis: int = -1, descending: int = False")
+@operator("relax.sort", "x, axis: int = -1, descending: int = False", evaluate=late("sorting.sort"))
 def sort(site: Site, data: TensorStructInfo, given: int, descending: int) -> StructInfo:
     """The elements in order along an axis."""
     ndim = site.rank(data)
@@ -30,7 +31,11 @@ def sort(site: Site, data: TensorStructInfo, given: int, descending: int) -> Str
     return data
 
 
-@operator("relax.argsort", "data, axis: int = -1, descending: int = False, dtype: dtype? = 'int32'")
+@operator(
+    "relax.argsort",
+    "data, axis: int = -1, descending: int = False, dtype: dtype? = 'int32'",
+    evaluate=late("sorting.argsort"),
+)
 def argsort(
     site: Site, data: TensorStructInfo, given: int, descending: int, kind: DataType | None
 ) -> StructInfo:
@@ -57,6 +62,7 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     "relax.topk",
     "data, k: int = 1, axis: int = -1, ret_type: str = 'both', largest: int = True, "
     "dtype: dtype? = 'int32'",
+    evaluate=late("sorting.topk"),
 )
 def topk(
     site: Site,
@@ -84,6 +90,7 @@ def topk(
 @operator(
     "relax.multinomial_from_uniform",
     "prob, uniform_sample, sample_indices, dtype: dtype = 'int64'",
+    evaluate=late("sorting.multinomial"),
 )
 def multinomial(
     site: Site,

@@ -7,6 +7,7 @@ from rlx.grammar.dtype import BOOL, VOID, DataType
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import combine
 from rlx.operators.declare import operator
+from rlx.operators.evaluation import late
 from rlx.operators.site import Site
 from rlx.operators.tensors import elements, fields, like, rank
 
@@ -35,25 +36,33 @@ def test(site: Site, x: TensorStructInfo) -> StructInfo:
 
 
 for _name in FLOAT.split():
-    operator(f"relax.{_name}", "x")(float_elementwise)
+    operator(f"relax.{_name}", "x", evaluate=late("elementwise.unary", _name))(float_elementwise)
 for _name in ANY.split():
-    operator(f"relax.{_name}", "x")(elementwise)
+    operator(f"relax.{_name}", "x", evaluate=late("elementwise.unary", _name))(elementwise)
 for _name in TEST.split():
-    operator(f"relax.{_name}", "x")(test)
+    operator(f"relax.{_name}", "x", evaluate=late("elementwise.unary", _name))(test)
 for _name in FLOAT_NN.split():
-    operator(f"relax.nn.{_name}", "data")(float_elementwise)
-operator("relax.nn.relu", "data")(elementwise)
+    operator(f"relax.nn.{_name}", "data", evaluate=late("elementwise.unary", f"nn.{_name}"))(
+        float_elementwise
+    )
+operator("relax.nn.relu", "data", evaluate=late("elementwise.unary", "nn.relu"))(elementwise)
 
 
-@operator("relax.nn.leakyrelu", "data, alpha: number = 0.01")
-@operator("relax.nn.softplus", "data, beta: number = 1.0, threshold: number = 20.0")
+@operator(
+    "relax.nn.leakyrelu", "data, alpha: number = 0.01", evaluate=late("elementwise.leakyrelu")
+)
+@operator(
+    "relax.nn.softplus",
+    "data, beta: number = 1.0, threshold: number = 20.0",
+    evaluate=late("elementwise.softplus"),
+)
 def float_with_constants(site: Site, x: TensorStructInfo, *constants: float) -> StructInfo:
     """Floats to floats, with constants that shape the function."""
     elements(site, x, 0, "float")
     return x
 
 
-@operator("relax.clip", "x, min: prim, max: prim")
+@operator("relax.clip", "x, min: prim, max: prim", evaluate=late("elementwise.clip"))
 def clip(
     site: Site, x: TensorStructInfo, low: PrimExpr | None, high: PrimExpr | None
 ) -> StructInfo:
@@ -61,28 +70,28 @@ def clip(
     return x
 
 
-@operator("relax.tril", "x, k: prim = 0")
-@operator("relax.triu", "x, k: prim = 0")
+@operator("relax.tril", "x, k: prim = 0", evaluate=late("elementwise.tril"))
+@operator("relax.triu", "x, k: prim = 0", evaluate=late("elementwise.triu"))
 def triangle(site: Site, x: TensorStructInfo, k: PrimExpr | None) -> StructInfo:
     """The lower or upper triangle of the last two axes; the rest is zero."""
     rank(site, x, 0, 2, -1)
     return x
 
 
-@operator("relax.nn.dropout", "data, rate: number = 0.5")
+@operator("relax.nn.dropout", "data, rate: number = 0.5", evaluate=late("elementwise.dropout"))
 def dropout(site: Site, data: TensorStructInfo, rate: float) -> StructInfo:
     """The tensor with elements dropped, and the mask."""
     return fields((data, data))
 
 
-@operator("relax.astype", "x, dtype: dtype")
-@operator("relax.wrap_param", "data, dtype: dtype = 'float32'")
+@operator("relax.astype", "x, dtype: dtype", evaluate=late("elementwise.astype"))
+@operator("relax.wrap_param", "data, dtype: dtype = 'float32'", evaluate=late("elementwise.astype"))
 def astype(site: Site, x: TensorStructInfo, kind: DataType | None) -> StructInfo:
     """The elements converted to another type."""
     return like(x, VOID if kind is None else kind)
 
 
-@operator("relax.ewise_fma", "x1, x2, x3")
+@operator("relax.ewise_fma", "x1, x2, x3", evaluate=late("elementwise.ewise_fma"))
 def ewise_fma(
     site: Site, x1: TensorStructInfo, x2: TensorStructInfo, x3: TensorStructInfo
 ) -> StructInfo:

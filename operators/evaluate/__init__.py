@@ -1,0 +1,1 @@
+"""How operators compute, with NumPy: one file a family, like the declarations."""

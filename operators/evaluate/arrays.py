@@ -1,0 +1,143 @@
+"""What the families share: types to compute in, broadcasting, axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import DataType
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
+
+Array = np.ndarray[Any, Any]
+Kind = np.dtype[Any]
+Function = Callable[..., Any]
+
+_PLAIN_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def is_float(kind: Kind) -> bool:
+    """Whether elements are floating-point numbers, ml_dtypes' included."""
+    return kind.kind == "f" or (kind.kind == "V" and "float" in kind.name)
+
+
+def is_narrow_integer(kind: Kind) -> bool:
+    """Whether elements are integers of less than 8 bits."""
+    return kind.kind == "V" and "int" in kind.name
+
+
+def working(kind: Kind) -> Kind:
+    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers as int8."""
+    if kind in _PLAIN_FLOATS or kind.kind in "biu":
+        return kind
+    if is_float(kind):
+        return np.dtype(np.float32)
+    return np.dtype(np.uint8 if kind.name.startswith("uint") else np.int8)
+
+
+def wide(x: Array) -> Array:
+    """The array in the type to compute in; the same array where it is so already."""
+    kind = working(x.dtype)
+    return x if kind == x.dtype else x.astype(kind)
+
+
+def back(result: Any, kind: Kind) -> Array:
+    """A result in the type that the operator yields; narrow integers wrap."""
+    array = np.asarray(result)
+    if array.dtype == kind:
+        return array
+    if is_narrow_integer(kind):
+        return wrap_narrow(array, kind)
+    with np.errstate(all="ignore"):
+        return array.astype(kind)
+
+
+def wrap_narrow(array: Array, kind: Kind) -> Array:
+    """Integers in a type of less than 8 bits, two's complement."""
+    bits = int(kind.name.removeprefix("u").removeprefix("int"))
+    low = array.astype(np.int64) & ((1 << bits) - 1)
+    if not kind.name.startswith("uint"):
+        low = np.where(low >= 1 << (bits - 1), low - (1 << bits), low)
+    return np.asarray(low).astype(np.int8).astype(kind)
+
+
+def quiet(function: Function, *arrays: Any) -> Any:
+    """A function of arrays; infinities and NaN are values, and integers wrap."""
+    with np.errstate(all="ignore"):
+        return function(*arrays)
+
+
+def kind_of(dtype: DataType | None, other: Kind) -> Kind:
+    """The type that a parameter names, or another one where it is left out."""
+    return other if dtype is None else numpy_dtype(dtype)
+
+
+def operand(value: Any, like: Any) -> Array:
+    """An operand as an array: a number stands for a vector of one element of the other operand's type."""
+    if isinstance(value, np.ndarray):
+        return value
+    return np.array([value], dtype=like.dtype if isinstance(like, np.ndarray) else None)
+
+
+def broadcast(*arrays: Array) -> tuple[int, ...]:
+    """The shape that arrays broadcast to.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-broadcast-dims``: if there is none.
+    """
+    try:
+        return np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        shapes = " and ".join(str(a.shape) for a in arrays)
+        raise OperatorFault(
+            "E-broadcast-dims", f"the shapes {shapes} do not broadcast to one"
+        ) from None
+
+
+def axis_of(given: int, ndim: int) -> int:
+    """An axis counted from 0.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-axis-range``: if there is no such axis.
+    """
+    if not -ndim <= given < ndim:
+        raise OperatorFault("E-axis-range", f"there is no axis {given} of {ndim}")
+    return given % ndim
+
+
+def axes_of(given: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes counted from 0, all of them where none are named."""
+    return tuple(range(ndim)) if given is None else tuple(axis_of(a, ndim) for a in given)
+
+
+def number(value: Any) -> Any:
+    """The number in a scalar operand, a prim or a tensor of one element."""
+    return value.reshape(-1)[0] if isinstance(value, np.ndarray) else value
+
+
+def sizes(shape: Sequence[int]) -> tuple[int, ...]:
+    """A shape for new memory.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-lengths-negative``: if a dimension is negative. ``E-lengths-memory``: if no memory can hold it.
+    """
+    found = tuple(int(size) for size in shape)
+    if any(size < 0 for size in found):
+        raise OperatorFault("E-lengths-negative", f"the shape {found} has a negative dimension")
+    count = 1
+    for size in found:
+        count *= size
+    if count > MOST_ELEMENTS:
+        raise OperatorFault("E-lengths-memory", f"a tensor of shape {found} is too large")
+    return found
+
+
+MOST_ELEMENTS = 1 << 32
+"""A tensor of more elements is not made."""

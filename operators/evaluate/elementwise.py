@@ -1,0 +1,280 @@
+"""Element by element: one operand, or two that are broadcast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import DataType
+from rlx.operators.evaluate.arrays import (
+    Array,
+    Function,
+    Kind,
+    back,
+    broadcast,
+    is_float,
+    kind_of,
+    number,
+    operand,
+    quiet,
+    wide,
+    working,
+)
+from rlx.operators.evaluate.erf import erf
+from rlx.operators.evaluation import OperatorFault
+
+# ---------------------------------------------------------------- one operand
+
+
+def _sigmoid(x: Array) -> Any:
+    # Of large negative x, exp(-x) is infinite, and 1 / infinity the right 0.
+    return 1 / (1 + np.exp(-x))
+
+
+_UNARY: dict[str, Function] = {
+    **{
+        name: getattr(np, name)
+        for name in [
+            "ceil",
+            "cos",
+            "cosh",
+            "exp",
+            "floor",
+            "isfinite",
+            "isinf",
+            "isnan",
+            "log",
+            "logical_not",
+            "negative",
+            "sign",
+            "sin",
+            "sinh",
+            "sqrt",
+            "square",
+            "tan",
+            "tanh",
+            "trunc",
+        ]
+    },
+    **{
+        f"a{name}": getattr(np, f"arc{name}")
+        for name in ["cos", "cosh", "sin", "sinh", "tan", "tanh"]
+    },
+    "abs": np.abs,
+    "bitwise_not": np.invert,
+    "erf": erf,
+    "round": np.round,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": _sigmoid,
+    "nn.relu": lambda x: np.maximum(x, x.dtype.type(0)),
+    "nn.gelu": lambda x: 0.5 * x * (1 + erf(x * 0.7071067811865476)),
+    "nn.gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(0.7978845608028654 * (x + 0.044715 * x**3))),
+    "nn.selu": lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x)),
+    "nn.silu": lambda x: x * _sigmoid(x),
+}
+_EXACT_ON_INTEGERS = frozenset(["ceil", "floor", "trunc", "round"])
+_BOOLEAN = frozenset(["isfinite", "isinf", "isnan"])
+
+
+def unary(name: str) -> Function:
+    """The evaluation of an operator with one operand."""
+    function = _UNARY[name]
+
+    def evaluate(x: Array) -> Array:
+        if name in _EXACT_ON_INTEGERS and not is_float(x.dtype):
+            return x.copy()
+        kind = np.dtype(np.bool_) if name in _BOOLEAN else x.dtype
+        return back(quiet(function, wide(x)), kind)
+
+    return evaluate
+
+
+def leakyrelu(x: Array, alpha: float) -> Array:
+    """Negative elements times ``alpha``."""
+    w = wide(x)
+    return back(np.where(w > 0, w, w * w.dtype.type(alpha)), x.dtype)
+
+
+def softplus(x: Array, beta: float, threshold: float) -> Array:
+    """``log(1 + exp(beta * x)) / beta``; ``x`` itself above the threshold."""
+    w = wide(x)
+    scaled = w * w.dtype.type(beta)
+    smooth = quiet(lambda: np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    return back(np.where(scaled > threshold, w, smooth), x.dtype)
+
+
+def clip(x: Array, low: Any, high: Any) -> Array:
+    """Elements held between two numbers."""
+    w = wide(x)
+    if not is_float(x.dtype):
+        return back(np.minimum(np.maximum(w, _held(low, w)), _held(high, w)), x.dtype)
+    return back(np.minimum(np.maximum(w, w.dtype.type(low)), w.dtype.type(high)), x.dtype)
+
+
+def _held(limit: Any, x: Array) -> Any:
+    """A limit as far as the type can hold it."""
+    if x.dtype.kind == "b":
+        return np.bool_(limit)
+    info = np.iinfo(x.dtype)
+    return x.dtype.type(max(info.min, min(info.max, limit)))
+
+
+def tril(x: Array, k: Any) -> Array:
+    """The lower triangle of the last two axes."""
+    return np.tril(wide(x), int(k)).astype(x.dtype)
+
+
+def triu(x: Array, k: Any) -> Array:
+    """The upper triangle of the last two axes."""
+    return np.triu(wide(x), int(k)).astype(x.dtype)
+
+
+def dropout(x: Array, rate: float) -> tuple[Array, Array]:
+    """At inference nothing is dropped: the tensor, and a mask of ones."""
+    return x.copy(), np.ones(x.shape).astype(x.dtype)
+
+
+def ewise_fma(a: Array, b: Array, c: Array) -> Array:
+    """``a * b + c``, rounded after each."""
+    return back(quiet(lambda: wide(a) * wide(b) + wide(c)), a.dtype)
+
+
+def astype(x: Array, kind: DataType | None) -> Array:
+    """The elements converted; see :func:`convert`."""
+    return convert(x, kind_of(kind, x.dtype))
+
+
+def convert(x: Array, kind: Kind) -> Array:
+    """Elements of another type (E-convert).
+
+    Integers wrap, floats round to nearest even; of a float that no integer type holds the nearest integer is taken, of
+    NaN 0.
+    """
+    if kind == x.dtype:
+        return x.copy()
+    w = wide(x)
+    if is_float(x.dtype) and not is_float(kind) and kind.kind != "b":
+        return back(_to_integer(w, working(kind)), kind)
+    if kind.kind == "b":
+        return np.asarray(w != 0)
+    return back(w, kind)
+
+
+def _to_integer(x: Array, kind: Kind) -> Array:
+    info = np.iinfo(kind)
+    whole = np.trunc(np.where(np.isnan(x), 0, x)).astype(np.float64)
+    inside = np.clip(whole, float(info.min), float(info.max))
+    # The largest 64-bit integers are no floats: what rounds up to 2**63 is past the end.
+    edge = inside >= float(info.max)
+    with np.errstate(all="ignore"):
+        made = np.where(edge, 0, inside).astype(kind)
+    made = np.asarray(made)
+    made[edge] = info.max
+    return made
+
+
+# ---------------------------------------------------------------- two operands
+
+
+def _divisor(b: Array) -> None:
+    if b.size and b.dtype.kind in "iu" and not np.all(b):
+        raise OperatorFault("E-divide-zero", "a division of integers by zero")
+
+
+def _divide(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "iu":
+        return a / b
+    _divisor(b)
+    whole = np.floor_divide(a, b)
+    # Towards zero: where signs differ and something is left, one more.
+    return whole + ((whole < 0) & (whole * b != a)).astype(a.dtype)
+
+
+def _floor_divide(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "iu":
+        return np.floor(a / b)
+    _divisor(b)
+    return np.floor_divide(a, b)
+
+
+def _floor_mod(a: Array, b: Array) -> Any:
+    if a.dtype.kind not in "iu":
+        return a - np.floor(a / b) * b
+    _divisor(b)
+    return np.mod(a, b)
+
+
+def _mod(a: Array, b: Array) -> Any:
+    _divisor(b)
+    return np.fmod(a, b)
+
+
+def _power(a: Array, b: Array) -> Any:
+    if b.dtype.kind == "i" and b.size and b.min() < 0:
+        raise OperatorFault("E-power-negative", f"an integer to the power of {b.min()}")
+    return np.power(a, b)
+
+
+def _shift(function: Function) -> Function:
+    def evaluate(a: Array, b: Array) -> Any:
+        bits = a.dtype.itemsize * 8
+        if b.size and (b.min() < 0 or b.max() >= bits):
+            wrong = b.min() if b.min() < 0 else b.max()
+            raise OperatorFault("E-shift-range", f"a shift of {bits} bits by {wrong}")
+        return function(a, b)
+
+    return evaluate
+
+
+_BINARY: dict[str, Function] = {
+    **{
+        name: getattr(np, name)
+        for name in [
+            "add",
+            "subtract",
+            "multiply",
+            "maximum",
+            "minimum",
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+            "equal",
+            "greater",
+            "greater_equal",
+            "less",
+            "less_equal",
+            "not_equal",
+        ]
+    },
+    "atan2": np.arctan2,
+    "divide": _divide,
+    "floor_divide": _floor_divide,
+    "floor_mod": _floor_mod,
+    "left_shift": _shift(np.left_shift),
+    "log_add_exp": np.logaddexp,
+    "mod": _mod,
+    "power": _power,
+    "right_shift": _shift(np.right_shift),
+}
+_COMPARISONS = frozenset(["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"])
+_SCALARS = (bool, int, float)
+
+
+def binary(name: str) -> Function:
+    """The evaluation of an operator with two operands."""
+    function = _BINARY[name]
+
+    def evaluate(x1: Any, x2: Any) -> Any:
+        a, b = operand(x1, x2), operand(x2, x1)
+        shape = broadcast(a, b)
+        found = quiet(function, wide(a), wide(b))
+        if isinstance(x1, _SCALARS) and isinstance(x2, _SCALARS):
+            return number(np.asarray(found)).item()
+        kind = np.dtype(np.bool_) if name in _COMPARISONS else a.dtype
+        return back(found, kind).reshape(shape)
+
+    return evaluate

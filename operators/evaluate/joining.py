@@ -1,0 +1,57 @@
+"""Tensors joined to one, and one divided into several."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rlx.operators.evaluate.arrays import Array, axis_of
+from rlx.operators.evaluation import OperatorFault
+
+
+def concat(tensors: tuple[Array, ...], axis: int | None) -> Array:
+    """Tensors one after the other along an axis."""
+    along = axis_of(axis or 0, tensors[0].ndim)
+    first = tensors[0].shape
+    for other in tensors:
+        if other.ndim != len(first) or any(
+            n != m for k, (n, m) in enumerate(zip(first, other.shape, strict=True)) if k != along
+        ):
+            raise OperatorFault(
+                "E-join-dims", f"{first} and {other.shape} do not join along axis {along}"
+            )
+    return np.concatenate(tensors, along)
+
+
+def stack(tensors: tuple[Array, ...], axis: int | None) -> Array:
+    """Tensors of one shape along a new axis."""
+    for other in tensors:
+        if other.shape != tensors[0].shape:
+            raise OperatorFault("E-join-dims", f"{tensors[0].shape} and {other.shape} do not stack")
+    return np.stack(tensors, axis_of(axis or 0, tensors[0].ndim + 1))
+
+
+def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
+    """An axis cut into equal sections (the last may be shorter), or at indices."""
+    along = axis_of(axis, x.ndim)
+    length = x.shape[along]
+    if isinstance(cut, int):
+        each = -(-length // cut) if cut > 0 else -1
+        if each * (cut - 1) > length or cut < 1:
+            raise OperatorFault("E-split-sections", f"{length} elements in {cut} sections")
+        bounds = [each * k for k in range(cut)] + [length]
+    else:
+        inner = [min(int(k), length) for k in cut]
+        bounds = [0, *inner, length]
+        if bounds != sorted(bounds):
+            raise OperatorFault("E-split-sections", f"the indices {cut} do not ascend from 0")
+    parts = tuple(np.take(x, np.arange(low, high), along) for low, high in pairwise(bounds))
+    return parts[0] if cut == 1 else parts
+
+
+def meshgrid(tensors: tuple[Array, ...], indexing: str | None) -> tuple[Array, ...]:
+    """For each vector, its elements spread over the product of all."""
+    found = np.meshgrid(*tensors, indexing="xy" if indexing == "xy" else "ij")
+    return tuple(np.asarray(grid).copy() for grid in found)

@@ -1,0 +1,70 @@
+"""Parts of a tensor from a begin to an end along axes, and parts put back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rlx.operators.evaluate.arrays import Array, axis_of
+from rlx.operators.evaluation import OperatorFault
+
+
+def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
+    """The places that a slice takes.
+
+    Negative bounds count from the end, and bounds outside are moved to it (E-slice); where the slice is said
+    to be in bounds, they must be so.
+    """
+    if step == 0:
+        raise OperatorFault("E-slice-stride", "a stride is 0")
+    low, high = (0, length) if step > 0 else (-1, length - 1)
+    if inbound:
+        floor = -1 if step < 0 else 0
+        for bound in (begin, end):
+            if not floor <= bound <= length:
+                raise OperatorFault(
+                    "E-slice-bounds", f"the bound {bound} is outside of an axis of {length}"
+                )
+    else:
+        begin, end = (
+            min(max(bound + length if bound < 0 else bound, low), high) for bound in (begin, end)
+        )
+    return range(begin, end, step)
+
+
+def strided_slice(
+    x: Array,
+    axes: Sequence[int],
+    begin: Sequence[int],
+    end: Sequence[int],
+    strides: Sequence[int] | None,
+    inbound: int,
+) -> Array:
+    """Every so many elements from a begin to before an end along the axes."""
+    steps = strides or (1,) * len(axes)
+    if not len(axes) == len(begin) == len(end) == len(steps):
+        raise OperatorFault("E-operator-arguments", "a slice needs bounds for each of its axes")
+    for axis, low, high, step in zip(axes, begin, end, steps, strict=True):
+        along = axis_of(int(axis), x.ndim)
+        places = indices(x.shape[along], int(low), int(high), int(step), bool(inbound))
+        x = np.take(x, np.array(places, np.intp), along)
+    return x.copy()
+
+
+def dynamic_strided_slice(x: Array, begin: Array, end: Array, strides: Array) -> Array:
+    """As ``strided_slice`` over the leading axes, with bounds that tensors hold."""
+    axes = range(len(begin))
+    return strided_slice(x, axes, begin.tolist(), end.tolist(), strides.tolist(), 0)
+
+
+def slice_scatter(x: Array, src: Array, start: int, end: int, step: int, axis: int) -> Array:
+    """The tensor with a slice along an axis replaced by another tensor."""
+    along = axis_of(axis, x.ndim)
+    places = indices(x.shape[along], int(start), int(end), int(step))
+    wanted = (*x.shape[:along], len(places), *x.shape[along + 1 :])
+    if src.shape != wanted:
+        raise OperatorFault("E-scatter-updates", f"{src.shape} does not replace {wanted}")
+    result = x.copy()
+    np.moveaxis(result, along, 0)[np.array(places, np.intp)] = np.moveaxis(src, along, 0)
+    return result

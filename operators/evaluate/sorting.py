@@ -1,0 +1,57 @@
+"""Order along an axis, and what is drawn from a distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import DataType
+from rlx.operators.evaluate.arrays import Array, axis_of, back, kind_of, wide
+from rlx.operators.evaluate.indexing import places
+from rlx.operators.evaluation import OperatorFault
+
+_INT32 = np.dtype(np.int32)
+
+
+def order(x: Array, along: int, descending: bool) -> Array:
+    """Where the elements in order stand; equal ones stay in the order of their places, NaN comes last."""
+    w = wide(x)
+    if not descending:
+        return np.argsort(w, axis=along, kind="stable")
+    # Sorting the reverse and turning it round keeps equal elements in order.
+    turned = np.argsort(np.flip(w, along), axis=along, kind="stable")
+    return np.flip(w.shape[along] - 1 - turned, along)
+
+
+def sort(x: Array, axis: int, descending: int) -> Array:
+    """The elements in order along an axis."""
+    along = axis_of(axis, x.ndim)
+    return np.take_along_axis(x, order(x, along, bool(descending)), along)
+
+
+def argsort(x: Array, axis: int, descending: int, kind: DataType | None) -> Array:
+    """Where the elements in order stand along an axis."""
+    found = order(x, axis_of(axis, x.ndim), bool(descending))
+    return back(found, kind_of(kind, _INT32))
+
+
+def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataType | None) -> Any:
+    """The first so many elements in order along an axis (all, if the number is not positive), and their places."""
+    along = axis_of(axis, x.ndim)
+    length = x.shape[along]
+    if count > length:
+        raise OperatorFault("E-index-range", f"the first {count} of {length} elements")
+    found = order(x, along, bool(largest))
+    first = np.take(found, np.arange(count if count > 0 else length), along)
+    values, where = np.take_along_axis(x, first, along), back(first, kind_of(kind, _INT32))
+    return {"values": values, "indices": where}.get(wanted, (values, where))
+
+
+def multinomial(prob: Array, sample: Array, indices: Array, kind: DataType | None) -> Array:
+    """One draw from a row's distribution for each uniform sample."""
+    rows = places(indices.reshape(-1), prob.shape[0], negative=False)
+    below = np.cumsum(wide(prob), axis=-1)[rows]
+    drawn = np.sum(below <= wide(sample).reshape(-1, 1), axis=-1)
+    last = prob.shape[-1] - 1
+    return back(np.minimum(drawn, last).reshape(sample.shape), kind_of(kind, np.dtype(np.int64)))
