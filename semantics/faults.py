@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar.node import Span
+from rlx.spec.registry import refuted
 
 
 class Stop(Exception):
@@ -20,6 +21,7 @@ class Stop(Exception):
 
     def __init__(self, code: str, message: str, span: Span | None = None) -> None:
         super().__init__(message)
+        refuted(code)
         self.code = code
         self.message = message
         self.span = span
@@ -35,3 +37,27 @@ class OutOfFuel(Stop):
 
 class Unsupported(Stop):
     """The program is legal and this tool cannot run it: an operator without evaluation, text kept opaque."""
+
+
+class Refused(Stop):
+    """A check of the program itself said no: a cast, an entry or a return, an assertion."""
+
+
+class IllFormed(Stop):
+    """A program that the checker would have refused.
+
+    Attributes
+    ----------
+    considered
+        The rules that were near, each with the premise that failed and the values in which it did.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        considered: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        super().__init__(code, message, span)
+        self.considered = considered

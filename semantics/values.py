@@ -7,20 +7,39 @@ from typing import Any
 
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimFunc
+
+Device = tuple[str, int]
+"""The label of a device: its target and its number among those of that target."""
 
 
 class Value(Node):
     """Base of values. Equality is identity: two tensors of equal content are two tensors."""
 
 
+class Storage(Value):
+    """A piece of memory that tensors are laid into: ``data`` is an array of bytes."""
+
+    data: Any
+    device: Device | None = None
+
+
 class Tensor(Value):
     """A tensor: an array with ``shape`` and ``dtype`` as NumPy's have them, on a device.
 
-    ``device`` is ``(target, index)`` where the program names devices, else None.
+    The array is the tensor's memory: tensors whose arrays share memory are aliases of each other.
+
+    Attributes
+    ----------
+    device
+        ``(target, index)`` where the program names devices, else None.
+    storage
+        The piece of memory that the tensor was laid into, if a program did so by itself.
     """
 
     data: Any
-    device: tuple[str, int] | None = None
+    device: Device | None = None
+    storage: Storage | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,19 +71,60 @@ class TupleValue(Value):
     fields: tuple[Value, ...]
 
 
-class Closure(Value):
-    """A Relax function with what it captured; ``call`` runs it."""
+class StringValue(Value):
+    """An immutable string."""
 
-    call: Callable[..., Value]
+    value: str
+
+
+class DataTypeValue(Value):
+    """A data type as a value."""
+
+    value: DataType
+
+
+class Null(Value):
+    """The object that stands for an argument that is left out."""
+
+
+class Closure(Value):
+    """A Relax function with what it captured.
+
+    Attributes
+    ----------
+    code
+        The function's code as the machine prepared it; its ``info`` is what is known of the function when it
+        runs: the struct info of parameters and result, and its purity.
+    captured
+        The values of the variables around the function that it uses, by reference; shape variables as numbers.
+    leading
+        Arguments that the closure was made with (``R.make_closure``).
+    """
+
+    code: Any
+    captured: tuple[Any, ...] = ()
+    leading: tuple[Value, ...] = ()
+
+
+class PrimFuncValue(Value):
+    """A PrimFunc of the module: opaque, but for being called."""
+
+    func: PrimFunc
+    name: str
 
 
 class Packed(Value):
-    """A function from outside, opaque to Relax."""
+    """A function from outside, opaque to Relax: ``call`` takes values and gives a value."""
 
     call: Callable[..., Value]
+    name: str = ""
 
 
 class Opaque(Value):
-    """Any other object: a string, a data type, a handle."""
+    """Any other object."""
 
     value: object
+
+
+NULL = Null()
+UNIT = TupleValue(())

@@ -1,1 +1,15 @@
-"""The small-step machine."""
+"""The machine: programs run step by step, each step the application of one rule of `spec/evaluation.md`.
+
+program = load(module)
+configuration = program.start("main", [x])
+configuration = program.step(configuration)  # … until it is an Outcome
+outcome = program.run("main", [x], fuel=1_000_000)
+"""
+
+from __future__ import annotations
+
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
+from rlx.semantics.machine.program import Program, load
+from rlx.semantics.machine.view import environment, stack
+
+__all__ = ["Configuration", "Frame", "Instruction", "Program", "environment", "load", "stack"]

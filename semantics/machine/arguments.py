@@ -1,0 +1,113 @@
+"""Arguments of operators that the machine knows itself: by position, by keyword, by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType, dtype
+from rlx.operators import lookup
+from rlx.operators.parameters import REQUIRED
+from rlx.semantics.faults import IllFormed
+from rlx.semantics.machine import prims
+from rlx.semantics.machine.configuration import Reader
+from rlx.semantics.machine.words import kind
+from rlx.semantics.values import DataTypeValue, Scalar, ShapeValue, StringValue
+from rlx.spec.registry import rule
+
+Arguments = Mapping[str, Reader]
+
+
+def named(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Arguments:
+    """A reader for each parameter of a call's operator; of a variadic one for all that it takes."""
+    assert isinstance(call.op, ast.Op)
+    operator = lookup(call.op.op_name)
+    found: dict[str, Reader] = {}
+    given = len(args)
+    for at, parameter in enumerate(operator.parameters if operator else ()):
+        if parameter.variadic:
+            found[parameter.name] = _all(args[at:])
+            given = at
+        elif parameter.name in call.attrs:
+            found[parameter.name] = keyword(body, call.attrs[parameter.name])
+        elif at < given:
+            found[parameter.name] = args[at]
+        elif parameter.default is not REQUIRED:
+            found[parameter.name] = _always(parameter.default)
+    return found
+
+
+def keyword(body: Any, value: object) -> Reader:
+    """Reads what a keyword says: an expression's value, a number, or the plain value as it stands."""
+    if isinstance(value, ast.Expr):
+        read: Reader = body.operand(value)
+        return read
+    if isinstance(value, tir.PrimExpr):
+        return prims.prepare(value, body.scope)
+    if isinstance(value, list | tuple) and any(
+        isinstance(v, ast.Expr | tir.PrimExpr) for v in value
+    ):
+        return _all(tuple(keyword(body, item) for item in value))
+    return _always(value)
+
+
+def _always(value: object) -> Reader:
+    return lambda _: value
+
+
+def _all(readers: tuple[Reader, ...]) -> Reader:
+    return lambda frame: tuple([read(frame) for read in readers])
+
+
+def _dims(value: Any) -> Any:
+    match value:
+        case ShapeValue(values=sizes):
+            return sizes
+        case tuple() | list():
+            return tuple(argument(item, "number") for item in value)
+
+
+def _number(value: Any) -> Any:
+    match value:
+        case Scalar(value=int(found)) | int(found):
+            return found
+
+
+def _element_type(value: Any) -> Any:
+    match value:
+        case DataTypeValue(value=found):
+            return found
+        case DataType():
+            return value
+        case StringValue(value=name) | str(name):
+            return dtype(name)
+
+
+def _text(value: Any) -> Any:
+    match value:
+        case StringValue(value=found) | str(found):
+            return found
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "shape": _dims,
+    "number": _number,
+    "dtype": _element_type,
+    "string": _text,
+}
+
+
+@rule("E-argument", "50dd0184")
+def argument(value: Any, expected: str) -> Any:
+    """What an argument says, whether it is a value or stands as a keyword.
+
+    Parameters
+    ----------
+    expected
+        ``"shape"`` (a tuple of integers), ``"number"`` (an integer), ``"dtype"`` or ``"string"``.
+    """
+    found = _READ[expected](value)
+    if found is None:  # D14: the arguments are of the parameters' kinds
+        raise IllFormed(f"E-argument-{expected}", f"a {expected} is expected, not {kind(value)}")
+    return found

@@ -1,0 +1,170 @@
+"""The functions of the virtual machine's run time that lowered programs call by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rlx.semantics.faults import Fault, Refused
+from rlx.semantics.machine.words import show
+from rlx.semantics.values import (
+    NULL,
+    UNIT,
+    Closure,
+    Packed,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
+from rlx.spec.registry import rule
+
+IMMEDIATE, STORE, NOTHING, LOAD = range(4)
+"""How ``match_shape`` treats a dimension: compare with a number, keep, ignore, compare with what was kept."""
+
+
+def _refuse(code: str, expected: str, found: object) -> NoReturn:
+    raise Refused(code, f"expected {expected}, found {found}")
+
+
+def _alloc_shape_heap(size: Scalar) -> Value:
+    return Tensor(np.zeros(int(size.value), np.int64))
+
+
+@rule("E-builtin-match", "b585468d")
+def match(found: int, heap: Tensor, code: int, operand: int) -> None:
+    """One dimension, or one number, against one step of a program of matching."""
+    if code == STORE:
+        heap.data[operand] = found
+        return
+    wanted = {IMMEDIATE: lambda: operand, LOAD: lambda: int(heap.data[operand])}.get(code)
+    if wanted is not None and wanted() != found:
+        _refuse("E-builtin-match-number", str(wanted()), found)
+
+
+def _match_shape(value: Value, heap: Tensor, ndim: Scalar, *program: Value) -> Value:
+    sizes = value.values if isinstance(value, ShapeValue) else getattr(value, "shape", None)
+    if sizes is None or len(sizes) != ndim.value:
+        _refuse("E-builtin-check-rank", f"rank {ndim.value}", show(value))
+    steps = _pairs(program)
+    for size, (code, operand) in zip(sizes, steps, strict=True):
+        match(size, heap, code, operand)
+    return UNIT
+
+
+def _pairs(program: tuple[Value, ...]) -> list[tuple[int, int]]:
+    numbers = [int(item.value) for item in program if isinstance(item, Scalar)]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _match_prim(value: Scalar, heap: Tensor, code: Scalar, operand: Scalar, *_: Value) -> Value:
+    match(int(value.value), heap, int(code.value), int(operand.value))
+    return UNIT
+
+
+@rule("E-builtin-make", "bae714ae")
+def make(heap: Tensor, code: int, operand: int) -> int:
+    """One number: as it stands, or from the heap."""
+    return operand if code == IMMEDIATE else int(heap.data[operand])
+
+
+def _make_shape(heap: Tensor, ndim: Scalar, *program: Value) -> Value:
+    return ShapeValue(tuple(make(heap, code, operand) for code, operand in _pairs(program)))
+
+
+def _make_prim(heap: Tensor, code: Scalar, operand: Scalar) -> Value:
+    return Scalar(make(heap, int(code.value), int(operand.value)))
+
+
+@rule("E-builtin-check", "47aca601")
+def check(value: Value, kind: type, rank: int, dtype: object) -> None:
+    """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say nothing."""
+    if not isinstance(value, kind):
+        _refuse("E-builtin-check-kind", f"a {kind.__name__}", show(value))
+    size = _SIZE[kind](value) if kind in _SIZE else -1
+    if rank not in (-1, size):
+        _refuse("E-builtin-check-rank", f"{rank} dimensions or fields", show(value))
+    held = str(getattr(value, "dtype", ""))
+    if dtype is not None and str(dtype) not in ("void", "", held):
+        _refuse("E-builtin-check-dtype", str(dtype), show(value))
+
+
+_SIZE: dict[type, Callable[[Any], int]] = {
+    Tensor: lambda x: len(x.shape),
+    ShapeValue: lambda x: len(x.values),
+    TupleValue: lambda x: len(x.fields),
+}
+
+
+def _check_tensor(value: Value, ndim: Scalar, dtype: Any, *_: Value) -> Value:
+    check(value, Tensor, int(ndim.value), getattr(dtype, "value", None))
+    return UNIT
+
+
+def _check_shape(value: Value, ndim: Scalar, *_: Value) -> Value:
+    check(value, ShapeValue, int(ndim.value), None)
+    return UNIT
+
+
+def _check_tuple(value: Value, size: Scalar, *_: Value) -> Value:
+    check(value, TupleValue, int(size.value), None)
+    return UNIT
+
+
+def _check_prim(value: Value, dtype: Any, *_: Value) -> Value:
+    check(value, Scalar, -1, dtype.value)
+    return UNIT
+
+
+def _check_func(value: Value, *_: Value) -> Value:
+    if not isinstance(value, Packed):
+        check(value, Closure, -1, None)
+    return UNIT
+
+
+@rule("E-builtin-reshape", "aafee807")
+def _reshape(value: Tensor, shape: ShapeValue) -> Value:
+    total = int(np.prod(shape.values, dtype=object))
+    if total != value.data.size:
+        words = f"{value.data.size} elements do not have the shape {list(shape.values)}"
+        raise Fault("E-builtin-reshape-size", words)
+    return Tensor(value.data.reshape(shape.values), value.device, value.storage)
+
+
+def _read_if_cond(value: Value) -> Value:
+    from rlx.grammar.dtype import BOOL
+    from rlx.semantics.machine.control import truth
+
+    return Scalar(truth(value), BOOL)
+
+
+def _tensor_to_shape(value: Tensor) -> Value:
+    return ShapeValue(tuple(int(size) for size in value.data))
+
+
+_CALLS: dict[str, Callable[..., Value]] = {
+    "alloc_shape_heap": _alloc_shape_heap,
+    "match_shape": _match_shape,
+    "match_prim_value": _match_prim,
+    "make_shape": _make_shape,
+    "make_prim_value": _make_prim,
+    "check_tensor_info": _check_tensor,
+    "check_shape_info": _check_shape,
+    "check_tuple_info": _check_tuple,
+    "check_prim_value_info": _check_prim,
+    "check_func_info": _check_func,
+    "reshape": _reshape,
+    "shape_of": lambda value: ShapeValue(value.shape),
+    "tensor_to_shape": _tensor_to_shape,
+    "copy": lambda value: value,
+    "null_value": lambda: NULL,
+    "read_if_cond": _read_if_cond,
+    "tuple_getitem": lambda value, at: value.fields[int(at.value)],
+}
+BUILTINS = {
+    f"vm.builtin.{name}": Packed(call, f"vm.builtin.{name}") for name, call in _CALLS.items()
+}
+"""They take and give values; what they are is in `spec/evaluation.md`."""

@@ -1,0 +1,304 @@
+"""From syntax to instructions: names become places, each redex one instruction with its rule.
+
+Nothing is evaluated here, and nothing is rejected: what a rule cannot do is the rule's to say when it is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Span
+from rlx.grammar.visit import free_vars, struct_infos, walk
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.faults import IllFormed, Unsupported
+from rlx.semantics.machine import calls, control, leaves, prims
+from rlx.semantics.machine.configuration import Frame, Instruction, Reader, Variable
+from rlx.semantics.machine.memory import alive
+from rlx.semantics.machine.operators import OTHERS, SPECIAL
+from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
+from rlx.semantics.machine.signature import Check
+from rlx.semantics.values import Value
+from rlx.solver.order import free_shape_vars
+
+OBJECT = ast.ObjectStructInfo()
+
+
+class Compiler:
+    """Prepares the functions of one module.
+
+    Attributes
+    ----------
+    values
+        What the module's global variables stand for.
+    kills
+        Whether the program kills objects, so that each use has to be looked at.
+    """
+
+    def __init__(self, kills: bool) -> None:
+        self.values: dict[ast.GlobalVar, Value] = {}
+        self.kills = kills
+
+    def function(
+        self, node: ast.Function, name: str, outer: Scope | None = None, var: ast.Var | None = None
+    ) -> FunctionCode:
+        """A function, global or local; ``var`` is the variable that a local one is bound to."""
+        scope = Scope()
+        scope.add(var, node.name_span or node.span)
+        captured = [] if outer is None else _captured(node, outer, var)
+        for used in captured:
+            scope.add(used, getattr(used, "span", None))
+        for param in node.params:
+            scope.add(param, param.span)
+        infos = [param.struct_info_annotation or OBJECT for param in node.params]
+        code = FunctionCode(node.body, scope, self.body, node.name_span or node.span)
+        code.enter = Check(infos, [v for v in node.shape_vars if v not in scope.places], scope)
+        for bound in code.enter.binds:
+            scope.add(bound, bound.span)
+        ret = node.ret_struct_info
+        code.leave = None if ret is None else Check([ret], (), scope)
+        code.node, code.name = node, name
+        code.info = ast.FuncStructInfo(
+            tuple(infos), ret or OBJECT, node.is_pure is not False, binders=tuple(node.shape_vars)
+        )
+        code.captures = tuple(outer.reader(v) for v in captured) if outer else ()  # type: ignore[misc]
+        code.function = code
+        return code
+
+    def body(self, code: Code) -> Instruction:
+        """The instructions of a body: those of its bindings, then the one that ends the scope."""
+        return _Body(self, code).run()
+
+
+def _captured(node: ast.Function, outer: Scope, var: ast.Var | None) -> list[Variable]:
+    """The variables around a function that it uses, but for the one it is bound to.
+
+    Those of a dataflow block are not captured.
+    """
+    used: dict[Variable, None] = dict.fromkeys(
+        v for v in free_vars(node) if not isinstance(v, ast.DataflowVar)
+    )
+    for info in struct_infos(node):
+        used.update(dict.fromkeys(free_shape_vars(info)))
+    for expr in walk(node):
+        for prim in _prims(expr):
+            used.update(dict.fromkeys(tir.free_vars(prim)))
+    return [v for v in used if v is not var and outer.find(v) is not None]
+
+
+def _prims(expr: ast.Expr) -> list[tir.PrimExpr]:
+    match expr:
+        case ast.PrimValue(value=value):
+            return [value]
+        case ast.ShapeExpr(values=values):
+            return list(values)
+        case ast.Call(attrs=attrs) if attrs:
+            found: list[tir.PrimExpr] = []
+            for given in attrs.values():
+                items = given if isinstance(given, tuple | list) else (given,)
+                found.extend(item for item in items if isinstance(item, tir.PrimExpr))
+            return found
+    return []
+
+
+class _Body:
+    """The instructions of one scope, in order."""
+
+    def __init__(self, compiler: Compiler, code: Code) -> None:
+        self.compiler, self.code, self.scope = compiler, code, code.scope
+        self.first: Instruction | None = None
+        self.last: Instruction | None = None
+
+    def run(self) -> Instruction:
+        body, span = self.code.body, self.code.span
+        if isinstance(body, ast.SeqExpr):
+            for block in body.blocks:
+                self._block(block)
+            span = body.body_span or body.span or span
+            body = body.body
+        operand = self.operand(body, span)
+        if isinstance(self.code, FunctionCode):
+            end = Instruction("E-return", calls.return_, body, span, (operand,), self.code.leave)
+        else:
+            end = Instruction("E-seq", control.sequence_end, body, span, (operand,))
+        self._append(end)
+        assert self.first is not None
+        return self.first
+
+    def _block(self, block: ast.BindingBlock) -> None:
+        bound: list[ast.Var] = []
+        for binding in block.bindings:
+            if isinstance(binding, ast.MatchCast):
+                self._match_cast(binding)
+            else:
+                assert isinstance(binding, ast.VarBinding)
+                self.value(binding.value, binding.value_span or binding.span, binding.var)
+            if isinstance(binding.var, ast.DataflowVar):
+                bound.append(binding.var)
+        if isinstance(block, ast.DataflowBlock):
+            span = block.span
+            end = Instruction("E-dataflow-end", control.dataflow_end, self.code.body, span)
+            self._append(end)
+            for var in bound:
+                self.scope.end(var)
+
+    def _append(self, instruction: Instruction) -> None:
+        instruction.index, instruction.scope = self.scope.size, self.scope
+        instruction.serial = self.scope.serial
+        if self.compiler.kills and instruction.operands:
+            instruction.apply = alive(instruction.apply)
+        self.scope.serial += 1
+        if self.last is None:
+            self.first = instruction
+        else:
+            self.last.next = instruction
+        self.last = instruction
+
+    # ------------------------------------------------------------ values
+
+    def value(self, expr: ast.Expr, span: Span | None, var: ast.Var | None) -> None:
+        """The instructions that evaluate an expression and put its value into the next place."""
+        instruction = _VALUES[type(expr)](self, expr, getattr(expr, "span", None) or span, var)
+        instruction.var = var
+        self._append(instruction)
+        self.scope.add(var, instruction.span)
+
+    def operand(self, expr: ast.Expr, span: Span | None = None) -> Reader:
+        """Reads an operand: of a variable its value; anything else is evaluated first."""
+        if isinstance(expr, ast.Var):
+            return self.variable(expr)
+        if isinstance(expr, ast.GlobalVar):
+            return self._global(expr)
+        self.value(expr, getattr(expr, "span", None) or span, None)
+        return slot_reader(0, self.scope.size - 1)
+
+    def variable(self, var: ast.Var) -> Reader:
+        return self.scope.reader(var) or _unbound(var.name_hint)
+
+    def _global(self, var: ast.GlobalVar) -> Reader:
+        value = self.compiler.values.get(var)
+        return _unbound(var.name_hint) if value is None else lambda _: value
+
+    # ------------------------------------------------------------ by kind of expression
+
+    def constant(self, expr: ast.Constant, span: Span | None, var: ast.Var | None) -> Instruction:
+        return Instruction("E-constant", leaves.constant, expr, span, (), _Literal(expr.data))
+
+    def name(self, expr: ast.Expr, span: Span | None, var: ast.Var | None) -> Instruction:
+        return Instruction("E-var", leaves.variable, expr, span, (self.operand(expr),))
+
+    def tuple(self, expr: ast.Tuple, span: Span | None, var: ast.Var | None) -> Instruction:
+        spans = expr.field_spans or (span,) * len(expr.fields)
+        fields = tuple(self.operand(f, s) for f, s in zip(expr.fields, spans, strict=False))
+        return Instruction("E-tuple", leaves.tuple_, expr, span, fields)
+
+    def item(self, expr: ast.TupleGetItem, span: Span | None, var: ast.Var | None) -> Instruction:
+        whole = self.operand(expr.tuple_value, span)
+        rule = "E-tuple-get-item"
+        return Instruction(rule, leaves.tuple_get_item, expr, span, (whole,), expr.index)
+
+    def prim(self, expr: ast.PrimValue, span: Span | None, var: ast.Var | None) -> Instruction:
+        payload = (prims.prepare(expr.value, self.scope), tir.type_of(expr.value))
+        return Instruction("E-prim", leaves.prim, expr, span, (), payload)
+
+    def shape(self, expr: ast.ShapeExpr, span: Span | None, var: ast.Var | None) -> Instruction:
+        dims = tuple(prims.prepare(dim, self.scope) for dim in expr.values)
+        return Instruction("E-shape", leaves.shape, expr, span, (), dims)
+
+    def string(self, expr: ast.StringImm, span: Span | None, var: ast.Var | None) -> Instruction:
+        return Instruction("E-string", leaves.string, expr, span, (), expr.value)
+
+    def dtype(self, expr: ast.DataTypeImm, span: Span | None, var: ast.Var | None) -> Instruction:
+        return Instruction("E-dtype", leaves.data_type, expr, span, (), expr.value)
+
+    def extern(self, expr: ast.ExternFunc, span: Span | None, var: ast.Var | None) -> Instruction:
+        return Instruction("E-extern", leaves.extern_func, expr, span, (), expr.global_symbol)
+
+    def literal(self, expr: ast.Function, span: Span | None, var: ast.Var | None) -> Instruction:
+        name = var.name_hint if var is not None else "a function"
+        code = self.compiler.function(expr, name, self.scope, var)
+        return Instruction("E-function", leaves.function, expr, span, code.captures, code)
+
+    def branch(self, expr: ast.If, span: Span | None, var: ast.Var | None) -> Instruction:
+        cond = self.operand(expr.cond, expr.cond_span)
+        made = Instruction("E-if", control.branch, expr, expr.cond_span or span, (cond,))
+        made.payload = tuple(self._branch(made, b) for b in (expr.true_branch, expr.false_branch))
+        return made
+
+    def _branch(self, at: Instruction, body: ast.Expr) -> Code:
+        code = Code(body, Scope(self.scope, at), self.compiler.body, getattr(body, "span", None))
+        code.function = self.code.function
+        return code
+
+    def call(self, expr: ast.Call, span: Span | None, var: ast.Var | None) -> Instruction:
+        spans = expr.arg_spans or (span,) * len(expr.args)
+        head = () if isinstance(expr.op, ast.Op) else (self.operand(expr.op, span),)
+        args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=False))
+        if not isinstance(expr.op, ast.Op):
+            return Instruction("E-call", calls.call, expr, span, (*head, *args))
+        rule, apply, prepare = SPECIAL.get(expr.op.op_name, OTHERS)
+        return Instruction(rule, apply, expr, span, args, prepare(self, expr, args))
+
+    def _match_cast(self, binding: ast.MatchCast) -> None:
+        value = self.operand(binding.value, binding.value_span)
+        known = self.scope
+        binds = [v for v in binding.shape_vars if known.find(v) is None]
+        check = Check([binding.struct_info], binds, known)
+        span = binding.span or binding.value_span
+        made = Instruction(
+            "E-match-cast", control.match_cast, binding.value, span, (value,), check, binding.var
+        )
+        self._append(made)
+        if binding.var is not None:
+            self.scope.add(binding.var, span)
+        for shape_var in binds:
+            self.scope.add(shape_var, span)
+
+
+_Value = Callable[[_Body, Any, Span | None, ast.Var | None], Instruction]
+_VALUES: dict[type, _Value] = {
+    ast.Constant: _Body.constant,
+    ast.Var: _Body.name,
+    ast.DataflowVar: _Body.name,
+    ast.GlobalVar: _Body.name,
+    ast.Tuple: _Body.tuple,
+    ast.TupleGetItem: _Body.item,
+    ast.PrimValue: _Body.prim,
+    ast.ShapeExpr: _Body.shape,
+    ast.StringImm: _Body.string,
+    ast.DataTypeImm: _Body.dtype,
+    ast.ExternFunc: _Body.extern,
+    ast.Function: _Body.literal,
+    ast.If: _Body.branch,
+    ast.Call: _Body.call,
+}
+
+
+class _Literal:
+    """The array of a constant, made once; each evaluation copies it."""
+
+    __slots__ = ("_array", "_data")
+
+    def __init__(self, data: ast.Literal) -> None:
+        self._data = data
+        self._array: Any = None
+
+    def __call__(self) -> Any:
+        if self._array is None:
+            data = self._data
+            if data.value is None:
+                raise Unsupported("E-constant-data", "the text leaves the constant's data out")
+            kind = numpy_type(data.dtype)
+            self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
+        return self._array
+
+
+def _unbound(name: str) -> Reader:
+    def refuse(_: Frame) -> Any:
+        # WF02: every variable is defined where it is used.
+        raise IllFormed("E-var-bound", f"{name} has no value here")
+
+    return refuse

@@ -1,0 +1,147 @@
+"""Configurations: where a run stands.
+
+Nothing in a configuration changes. The values of a scope are kept in a list to which steps only append: every
+variable is bound once, so the place of a value is known before the program runs, and a configuration sees the
+places below its own :attr:`Instruction.index` alone. A step from an old configuration, whose place another
+future has filled, copies the list first (:func:`place`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Span
+from rlx.semantics.outcome import Outcome
+from rlx.semantics.store import Version
+
+if TYPE_CHECKING:
+    from rlx.semantics.machine.scopes import Code
+
+Reader = Callable[["Frame"], Any]
+"""Looks up a value (of a shape variable: a number) from a frame."""
+
+Variable = ast.Var | tir.Var
+
+
+class Frame:
+    """An activation of a scope: a function's, or that of a branch.
+
+    Attributes
+    ----------
+    code
+        What runs in it.
+    slots
+        The values of the scope's variables, in order of binding, those of shape variables as numbers.
+    outer
+        The scope around a branch; None of a function.
+    caller
+        The frame that goes on when this one ends; None for the entry.
+    resume
+        The instruction of the caller that receives the value.
+    depth
+        How many frames are below this one.
+    """
+
+    __slots__ = ("caller", "code", "depth", "outer", "resume", "slots")
+
+    def __init__(
+        self,
+        code: Code,
+        slots: list[Any],
+        outer: Frame | None,
+        caller: Frame | None,
+        resume: Instruction | None,
+    ) -> None:
+        self.code, self.slots, self.outer = code, slots, outer
+        self.caller, self.resume = caller, resume
+        self.depth: int = caller.depth + 1 if caller is not None else 0
+
+
+class Configuration(NamedTuple):
+    """A state of the machine.
+
+    Attributes
+    ----------
+    at
+        The instruction to be carried out next; its ``expr`` and ``span`` are the active redex.
+    frame
+        The stack of frames, innermost first by way of ``caller``.
+    rule
+        The rule that the last step applied; empty at the start.
+    version
+        The state of the store.
+    """
+
+    at: Instruction
+    frame: Frame
+    rule: str
+    version: Version
+
+
+Apply = Callable[["Instruction", Configuration], "Configuration | Outcome"]
+
+
+class Instruction:
+    """One redex, as prepared for the machine.
+
+    Attributes
+    ----------
+    apply
+        The rule, or the choice between the rules, for it.
+    rule
+        The id of the rule, of several the most likely.
+    operands
+        Where the operands are.
+    index
+        The place of the scope that receives the value.
+    serial
+        The number of the instruction in its scope.
+    var
+        The variable that the value is bound to; None where the value is an operand of what follows.
+    payload
+        What the rule needs besides: literals, prepared expressions, branches.
+    scope
+        The scope that the instruction stands in.
+    """
+
+    __slots__ = (
+        "apply",
+        "expr",
+        "index",
+        "next",
+        "operands",
+        "payload",
+        "rule",
+        "scope",
+        "serial",
+        "span",
+        "var",
+    )
+
+    def __init__(
+        self,
+        rule: str,
+        apply: Apply,
+        expr: ast.Expr,
+        span: Span | None,
+        operands: tuple[Reader, ...] = (),
+        payload: Any = None,
+        var: ast.Var | None = None,
+    ) -> None:
+        self.rule, self.apply, self.expr, self.span = rule, apply, expr, span
+        self.operands, self.payload, self.var = operands, payload, var
+        self.index = self.serial = 0
+        self.next: Instruction
+        self.scope: Any = None
+
+    def __repr__(self) -> str:
+        return f"Instruction({self.rule}, {self.var.name_hint if self.var else self.index})"
+
+
+def place(frame: Frame, index: int) -> Frame:
+    """A frame whose next free place is ``index``: the same one, or a copy if another future filled the place."""
+    if len(frame.slots) == index:
+        return frame
+    return Frame(frame.code, frame.slots[:index], frame.outer, frame.caller, frame.resume)

@@ -1,0 +1,53 @@
+"""E-rules of control: branches, sequences and their blocks, casts."""
+
+from __future__ import annotations
+
+from rlx.grammar.dtype import BOOL
+from rlx.semantics.faults import IllFormed
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
+from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.words import show
+from rlx.semantics.values import Scalar, Tensor, Value
+from rlx.spec.registry import rule
+
+
+@rule("E-if", "c0ac56d0")
+def branch(at: Instruction, c: Configuration) -> Configuration:
+    frame = c.frame
+    code = at.payload[0 if truth(at.operands[0](frame)) else 1]
+    return Configuration(code.entry, Frame(code, [], frame, frame, at), "E-if", c.version)
+
+
+def truth(value: Value) -> bool:
+    """What a condition says."""
+    # D10: a condition is a Boolean scalar, boxed or a tensor of rank 0.
+    if type(value) is Scalar and value.dtype is BOOL:
+        return bool(value.value)
+    if type(value) is Tensor and value.data.ndim == 0 and value.data.dtype == bool:
+        return bool(value.data)
+    raise IllFormed("E-if-condition", f"a condition is a Boolean scalar, not {show(value)}")
+
+
+@rule("E-seq", "b94c23c7")
+def sequence_end(at: Instruction, c: Configuration) -> Configuration:
+    frame = c.frame
+    value = at.operands[0](frame)
+    outer, resume = frame.caller, frame.resume
+    assert outer is not None and resume is not None  # only functions have no frame around them
+    return bind(resume, Configuration(at, outer, "", c.version), value, "E-seq")
+
+
+@rule("E-dataflow-end", "17e3e6da")
+def dataflow_end(at: Instruction, c: Configuration) -> Configuration:
+    return Configuration(at.next, c.frame, "E-dataflow-end", c.version)
+
+
+@rule("E-match-cast", "72fd71fd")
+def match_cast(at: Instruction, c: Configuration) -> Configuration:
+    frame = place(c.frame, at.index)
+    value = at.operands[0](frame)
+    bound = at.payload(frame, (value,))
+    if at.var is not None:
+        frame.slots.append(value)
+    frame.slots.extend(bound)
+    return Configuration(at.next, frame, "E-match-cast", c.version)

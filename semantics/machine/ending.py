@@ -1,0 +1,75 @@
+"""From what a rule raises to the outcome of a run."""
+
+from __future__ import annotations
+
+from rlx.grammar.node import Span
+from rlx.semantics import faults, outcome
+from rlx.semantics.machine.configuration import Configuration, Frame
+from rlx.semantics.values import Value
+
+_OUTCOMES: dict[type, type[outcome.Ended]] = {
+    faults.Fault: outcome.Fault,
+    faults.OutOfFuel: outcome.OutOfFuel,
+    faults.Unsupported: outcome.Unsupported,
+    faults.Refused: outcome.CheckFailed,
+    faults.IllFormed: outcome.IllFormed,
+}
+
+
+def ended(
+    stop: Exception,
+    c: Configuration | None,
+    rule: str = "",
+    values: tuple[Value, ...] = (),
+    span: Span | None = None,
+) -> outcome.Ended:
+    """The outcome of a run that a rule ended.
+
+    Parameters
+    ----------
+    stop
+        What was raised; anything but a :class:`~rlx.semantics.faults.Stop` is a mistake of this tool.
+    c
+        The configuration that has no next one, if there is one; else ``rule``, ``values`` and ``span`` say where.
+    """
+    if c is not None:
+        rule, values, span = c.at.rule, _operands(c), c.at.span
+    code = getattr(stop, "code", rule)
+    words = str(stop)
+    kind = _OUTCOMES.get(type(stop), outcome.Stuck)
+    considered: tuple[tuple[str, str], ...] = ()
+    if kind in (outcome.Stuck, outcome.IllFormed):
+        words = words if kind is outcome.IllFormed else f"{type(stop).__name__}: {stop}"
+        considered = getattr(stop, "considered", ()) or ((rule, f"{code}: {words}"),)
+    at = getattr(stop, "span", None) or span
+    return kind(rule, code, words, at, values, _origin(c, values), considered, c)
+
+
+def _operands(c: Configuration) -> tuple[Value, ...]:
+    """The operands of the redex, as far as they have values."""
+    found = []
+    for read in c.at.operands:
+        try:
+            value = read(c.frame)
+        except (faults.Stop, IndexError):
+            continue
+        if isinstance(value, Value):
+            found.append(value)
+    return tuple(found)
+
+
+def _origin(c: Configuration | None, values: tuple[Value, ...]) -> Span | None:
+    """Where the last operand that is an object was made: the place of its first appearance on the stack."""
+    if c is None or not values:
+        return None
+    sought = values[-1]
+    frame: Frame | None = c.frame
+    found: Span | None = None
+    while frame is not None:
+        index = next((i for i, value in enumerate(frame.slots) if value is sought), None)
+        if index is not None and index < len(frame.code.scope.spans):
+            found = frame.code.scope.spans[index] or found
+        elif frame.outer is None and found is not None:
+            break  # its caller does not have it: it was made here
+        frame = frame.caller
+    return found

@@ -1,0 +1,81 @@
+"""E-rules of memory that a lowered program handles by itself: pieces of it, tensors in them, their end."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.machine.arguments import argument
+from rlx.semantics.machine.configuration import Apply, Configuration, Instruction
+from rlx.semantics.machine.foreign import allocate
+from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.words import kind, show
+from rlx.semantics.outcome import Outcome
+from rlx.semantics.values import UNIT, Storage, Tensor
+from rlx.spec.registry import rule
+
+
+@rule("E-alloc-storage", "a0d252c2")
+def alloc_storage(at: Instruction, c: Configuration) -> Configuration:
+    given = at.payload
+    size = argument((given.get("size") or given["shape"])(c.frame), "shape")
+    made = allocate(size, numpy_type(argument(given["dtype"](c.frame), "dtype")))
+    return bind(at, c, Storage(made.reshape(-1).view(np.uint8)), "E-alloc-storage")
+
+
+@rule("E-alloc-tensor", "0b78d26f")
+def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
+    given, frame, store = at.payload, c.frame, c.version.store
+    shape = argument(given["shape"](frame), "shape")
+    dtype = numpy_type(argument(given["dtype"](frame), "dtype"))
+    if "storage" in given:
+        made = _within(
+            given["storage"](frame), argument(given["offset"](frame), "number"), shape, dtype
+        )
+    else:
+        made = Tensor(allocate(shape, dtype))
+    version = store.commit(store.mark(store.blank, made, True))
+    return bind(at, c, made, "E-alloc-tensor", version)
+
+
+def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
+    if not isinstance(storage, Storage):
+        raise IllFormed(
+            "E-alloc-tensor-storage", f"tensors are laid into memory, not {kind(storage)}"
+        )
+    end = offset + prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or offset < 0 or end > storage.data.nbytes:
+        found = f"bytes {offset} to {end} of {storage.data.nbytes}"
+        raise Fault("E-alloc-tensor-fits", f"a tensor of shape {list(shape)} needs {found}")
+    data = storage.data[offset:end].view(dtype).reshape(shape)
+    return Tensor(data, storage.device, storage)
+
+
+@rule("E-kill", "e6452695")
+def kill(at: Instruction, c: Configuration) -> Configuration:
+    value, store = at.operands[0](c.frame), c.version.store
+    changes = store.mark(store.dead, value, True)
+    if at.payload and isinstance(value, Storage):
+        changes += store.mark(store.freed, value, True)
+    return bind(at, c, UNIT, "E-kill", store.commit(changes))
+
+
+def alive(apply: Apply) -> Apply:
+    """The rule, for operands that are still there."""
+
+    def checked(at: Instruction, c: Configuration) -> Configuration | Outcome:
+        store = c.version.store
+        if store.dead:
+            for read in at.operands:
+                value = read(c.frame)
+                if id(value) in store.dead:
+                    raise Fault("E-var-alive", f"used after it was killed: {show(value)}")
+                if isinstance(value, Tensor) and id(value.storage) in store.freed:
+                    raise Fault("E-var-memory", f"its memory was given back: {show(value)}")
+        return apply(at, c)
+
+    return checked

@@ -1,0 +1,222 @@
+"""E-rules of operators: those that NumPy evaluates, and the table of those that the machine knows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast, tir
+from rlx.operators import lookup
+from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
+from rlx.semantics.machine import memory, prims, tir_calls
+from rlx.semantics.machine.arguments import Arguments, argument, named
+from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, Reader
+from rlx.semantics.machine.control import truth
+from rlx.semantics.machine.leaves import null_value
+from rlx.semantics.machine.plain import Plain, to_plain, to_value
+from rlx.semantics.machine.scopes import Scope
+from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.words import show
+from rlx.semantics.values import UNIT, Device, StringValue, Tensor, TupleValue, Value
+from rlx.spec.registry import rule
+
+Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], Any]
+
+
+class Run:
+    """What an operator's evaluation may ask: numbers and values of expressions among the keywords."""
+
+    __slots__ = ("_frame", "_keywords", "info")
+
+    def __init__(self, keywords: Keywords, frame: Frame) -> None:
+        self._keywords, self._frame = keywords, frame
+        self.info: ast.StructInfo | None = None
+
+    def prim(self, expr: tir.PrimExpr) -> int | float | bool:
+        """The number of a prim expression."""
+        number: int | float | bool = self._keywords.prim(expr)(self._frame)
+        return number
+
+    def value(self, expr: ast.Expr) -> Plain:
+        """The plain value of an expression."""
+        return to_plain(self._keywords.expr(expr)(self._frame))
+
+
+class Keywords:
+    """The expressions among a call's keywords, prepared."""
+
+    __slots__ = ("_prims", "_readers", "_scope")
+
+    def __init__(self, scope: Scope, readers: dict[ast.Expr, Reader]) -> None:
+        self._scope, self._readers = scope, readers
+        self._prims: dict[tir.PrimExpr, Reader] = {}
+
+    def prim(self, expr: tir.PrimExpr) -> Reader:
+        """How to find the number of a prim expression."""
+        found = self._prims.get(expr)
+        if found is None:
+            found = self._prims[expr] = prims.prepare(expr, self._scope)
+        return found
+
+    def expr(self, expr: ast.Expr) -> Reader:
+        """How to find the value of an expression."""
+        return self._readers[expr]
+
+
+def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
+    """Prepare the expressions among the keywords of a call."""
+    found: dict[ast.Expr, Reader] = {}
+    for value in call.attrs.values():
+        for item in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(item, ast.Expr):
+                found[item] = body.operand(item)
+    return Keywords(body.scope, found)
+
+
+@rule("E-evaluate", "e1055e3e")
+def operator(at: Instruction, c: Configuration) -> Configuration:
+    from rlx.operators.evaluation import OperatorFault
+
+    call, frame = at.expr, c.frame
+    assert isinstance(call, ast.Call) and isinstance(call.op, ast.Op)
+    name = call.op.op_name
+    found = lookup(name)
+    if found is None:  # D14: the operator exists
+        raise IllFormed("E-evaluate-known", f"there is no operator {name}")
+    if not found.can_evaluate:
+        raise Unsupported("E-evaluate-possible", f"{name} has no evaluation")
+    values = [read(frame) for read in at.operands]
+    blank = c.version.store.blank
+    for value in values if blank else ():
+        if id(value) in blank:
+            raise Fault("E-evaluate-written", f"nothing was written into {show(value)}")
+    try:
+        result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
+    except OperatorFault as fault:
+        raise Fault(fault.code, fault.message) from None
+    return bind(at, c, to_value(result, values, _device(values)), "E-evaluate")
+
+
+def _device(values: Sequence[Value]) -> Device | None:
+    """The device of the operands: OBL-place has them on one."""
+    for value in values:
+        if isinstance(value, Tensor) and value.device is not None:
+            return value.device
+        if isinstance(value, TupleValue) and (found := _device(value.fields)) is not None:
+            return found
+    return None
+
+
+@rule("E-to-vdevice", "7b048045")
+def to_vdevice(at: Instruction, c: Configuration) -> Configuration:
+    value, device = at.operands[0](c.frame), at.payload
+    if device is None:
+        raise IllFormed("E-to-vdevice-device", "the device is no virtual device")
+    return bind(at, c, _moved(value, device), "E-to-vdevice")
+
+
+def _moved(value: Value, device: Device) -> Value:
+    if isinstance(value, Tensor):
+        return Tensor(value.data.copy(), device)
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(_moved(field, device) for field in value.fields))
+    return value
+
+
+def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | None:
+    """The device that a call of ``to_vdevice`` names."""
+    given: Any = call.attrs.get("dst_vdevice", call.args[1] if len(call.args) > 1 else None)
+    if isinstance(given, ast.VDevice):
+        return given.target, given.index
+    name = getattr(given, "value", given)
+    if not isinstance(name, str):
+        return None
+    target, _, rest = name.partition(":")
+    index = rest.partition(":")[0]
+    return target, int(index) if index.isdigit() else 0
+
+
+@rule("E-hint-on-device", "a8aa54b8")
+def hint_on_device(at: Instruction, c: Configuration) -> Configuration:
+    return bind(at, c, at.operands[0](c.frame), "E-hint-on-device")
+
+
+@rule("E-assert", "2aeb9c2a")
+def assert_op(at: Instruction, c: Configuration) -> Configuration:
+    given = at.payload
+    if not truth(given["condition"](c.frame)):
+        raise Refused("E-assert-holds", _formatted(given, "format_args", c.frame) or "assertion")
+    return bind(at, c, UNIT, "E-assert")
+
+
+@rule("E-print", "fcf5d8c6")
+def print_(at: Instruction, c: Configuration) -> Configuration:
+    c.version.store.program.output(_formatted(at.payload, "values", c.frame))
+    return bind(at, c, UNIT, "E-print")
+
+
+def _formatted(given: Arguments, rest: str, frame: Frame) -> str:
+    """The format with values put in for ``{}``; without a format, the values side by side."""
+    values = [_printed(value) for value in given[rest](frame)]
+    pieces = argument(given["format"](frame), "string").split("{}")
+    if len(pieces) == 1:
+        return " ".join([*(p for p in pieces if p), *values])
+    filled = [piece + value for piece, value in zip(pieces, values, strict=False)]
+    return "".join([*filled, *pieces[len(filled) :]])
+
+
+def _printed(value: Value) -> str:
+    if isinstance(value, Tensor):
+        return np.array2string(value.data)
+    return value.value if isinstance(value, StringValue) else show(value)
+
+
+def nothing(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> None:
+    """For rules that need only the operands."""
+
+
+def frees(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> bool:
+    """For the end of memory, as against that of an object."""
+    return True
+
+
+OTHERS: tuple[str, Apply, Prepare] = ("E-evaluate", operator, keywords)
+SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
+    "relax.call_tir": ("E-call-tir", tir_calls.call_tir, tir_calls.results),
+    "relax.call_tir_with_grad": ("E-call-tir", tir_calls.call_tir, tir_calls.results),
+    "relax.call_tir_inplace": (
+        "E-call-tir-inplace",
+        tir_calls.call_tir_inplace,
+        tir_calls.results,
+    ),
+    "relax.call_dps_packed": ("E-call-dps-packed", tir_calls.call_dps_packed, tir_calls.results),
+    "relax.call_pure_packed": ("E-call-pure-packed", tir_calls.call_pure_packed, nothing),
+    "relax.call_inplace_packed": (
+        "E-call-inplace-packed",
+        tir_calls.call_inplace_packed,
+        tir_calls.results,
+    ),
+    "relax.call_builtin_with_ctx": ("E-call-builtin", tir_calls.call_builtin, nothing),
+    "relax.vm.call_tir_dyn": ("E-call-tir-dyn", tir_calls.call_tir_dyn, nothing),
+    "relax.make_closure": ("E-make-closure", tir_calls.make_closure, nothing),
+    "relax.invoke_closure": ("E-invoke-closure", tir_calls.invoke_closure, nothing),
+    "relax.invoke_pure_closure": ("E-invoke-closure", tir_calls.invoke_closure, nothing),
+    "relax.null_value": ("E-null", null_value, nothing),
+    "relax.to_vdevice": ("E-to-vdevice", to_vdevice, _target),
+    "relax.hint_on_device": ("E-hint-on-device", hint_on_device, nothing),
+    "relax.assert_op": ("E-assert", assert_op, named),
+    "relax.print": ("E-print", print_, named),
+    "relax.builtin.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
+    "relax.memory.alloc_storage": ("E-alloc-storage", memory.alloc_storage, named),
+    "relax.memory.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
+    "relax.vm.alloc_storage": ("E-alloc-storage", memory.alloc_storage, named),
+    "relax.vm.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
+    "relax.memory.kill_storage": ("E-kill", memory.kill, frees),
+    "relax.memory.kill_tensor": ("E-kill", memory.kill, nothing),
+    "relax.vm.kill_object": ("E-kill", memory.kill, nothing),
+}
+"""Operators with a rule of their own: its id, the rule, and how its payload is prepared."""
+
+KILLS = frozenset(name for name, (rule_id, _, _) in SPECIAL.items() if rule_id == "E-kill")

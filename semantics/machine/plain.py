@@ -1,0 +1,81 @@
+"""Between values and what NumPy code works with: arrays, numbers, tuples, strings, None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.semantics import values as v
+
+Plain = Any
+"""An array, a number, a tuple of plain values (of integers: a shape), a string, a data type, or None."""
+
+FLOAT64 = dtype("float64")
+
+_PLAIN: dict[type, Callable[[Any], Plain]] = {
+    v.Tensor: lambda x: x.data,
+    v.Storage: lambda x: x.data,
+    v.ShapeValue: lambda x: x.values,
+    v.Scalar: lambda x: x.value,
+    v.TupleValue: lambda x: tuple([to_plain(field) for field in x.fields]),
+    v.StringValue: lambda x: x.value,
+    v.DataTypeValue: lambda x: x.value,
+    v.Null: lambda x: None,
+    v.Opaque: lambda x: x.value,
+}
+
+
+def to_plain(value: v.Value) -> Plain:
+    """A value as NumPy code takes it; functions stay values."""
+    convert = _PLAIN.get(type(value))
+    return value if convert is None else convert(value)
+
+
+def to_value(
+    result: Plain, args: Sequence[v.Value] = (), device: v.Device | None = None
+) -> v.Value:
+    """What NumPy code gave, as a value.
+
+    Parameters
+    ----------
+    args
+        What the code was given: an array among them is the tensor that it came from, not a new one.
+    device
+        Where new tensors are.
+    """
+    match result:
+        case v.Value():
+            return result
+        case np.ndarray() | np.generic():
+            return _tensor(result, args, device)
+        case bool():
+            return v.Scalar(result, BOOL)
+        case int():
+            return v.Scalar(result, INT64)
+        case float():
+            return v.Scalar(result, FLOAT64)
+        case str():
+            return v.StringValue(result)
+        case DataType():
+            return v.DataTypeValue(result)
+        case None:
+            return v.NULL
+        case tuple() | list():
+            if result and all(type(item) is int for item in result):
+                return v.ShapeValue(tuple(result))
+            return v.TupleValue(tuple(to_value(item, args, device) for item in result))
+    return v.Opaque(result)
+
+
+def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.Value:
+    pending = list(args)
+    while pending:
+        arg = pending.pop()
+        if isinstance(arg, v.Tensor) and arg.data is array:
+            return arg
+        if isinstance(arg, v.TupleValue):
+            pending.extend(arg.fields)
+    return v.Tensor(np.asarray(array), device)

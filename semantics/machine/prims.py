@@ -1,0 +1,238 @@
+"""Prim expressions prepared to be evaluated in a frame: 64-bit integers, without wrapping."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, DataType
+from rlx.semantics.faults import Fault, IllFormed, Unsupported
+from rlx.semantics.machine.configuration import Frame, Reader
+from rlx.semantics.machine.scopes import Scope
+from rlx.solver.evaluate import UndefinedError, evaluate
+
+_DEEP = 64
+"""Operations in one expression from which it is evaluated by a loop."""
+
+
+def prepare(expr: tir.PrimExpr, scope: Scope) -> Reader:
+    """The function that evaluates an expression in a frame of a scope.
+
+    The function raises ``E-prim-divide``, ``E-prim-overflow``, ``E-prim-range`` (faults), ``E-prim-defined`` (a
+    variable without a number) and ``E-prim-arithmetic`` (no arithmetic of scalars).
+    """
+    nodes = list(islice(tir.postorder(expr), _DEEP + 1))
+    if len(nodes) > _DEEP:
+        return _looped(expr, scope)
+    made: dict[tir.PrimExpr, Reader] = {}
+    for node in nodes:
+        made[node] = _prepare(node, made, scope)
+    return made[expr]
+
+
+def _looped(expr: tir.PrimExpr, scope: Scope) -> Reader:
+    from rlx.solver import walk
+
+    (whole,) = walk.expand([expr])
+    used = [node for node in walk.topological(whole) if isinstance(node, tir.Var)]
+    known = [(var, _variable(var, {}, scope)) for var in used]
+
+    def run(frame: Frame) -> int:
+        point = {var: read(frame) for var, read in known}
+        try:
+            return evaluate(expr, point, int64=True)
+        except UndefinedError as error:
+            code = "overflow" if error.overflow else "divide"
+            raise Fault(f"E-prim-{code}", str(error), _span(error.node)) from None
+
+    return run
+
+
+def _prepare(node: tir.PrimExpr, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    make = _MAKERS.get(type(node))
+    if make is None:
+        return _no_arithmetic(node)
+    return make(node, made, scope)
+
+
+def _no_arithmetic(node: tir.PrimExpr) -> Reader:
+    what = f"{type(node).__name__} {getattr(node, 'op', '')}".strip()
+
+    def refuse(_: Frame) -> Any:
+        raise Unsupported("E-prim-arithmetic", f"{what} is no arithmetic of scalars", _span(node))
+
+    return refuse
+
+
+def _span(node: tir.PrimExpr) -> Any:
+    return getattr(node, "span", None)
+
+
+def _literal(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    value = node.value
+    if isinstance(node, tir.IntImm):
+        if node.dtype == BOOL:
+            value = bool(value)
+        elif not _fits(value, node.dtype):
+            return _overflow(node, value)
+    return lambda _: value
+
+
+def _overflow(node: tir.PrimExpr, value: int) -> Reader:
+    def refuse(_: Frame) -> Any:
+        raise overflow(value, tir.type_of(node), node)
+
+    return refuse
+
+
+def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> Fault:
+    """The fault of a number that its type does not hold."""
+    return Fault("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
+
+
+def limits(kind: DataType) -> tuple[int, int]:
+    """The smallest and the largest number of an integer type."""
+    if kind.code == "uint":
+        return 0, (1 << kind.bits) - 1
+    return -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
+
+
+def _fits(value: int, kind: DataType) -> bool:
+    low, high = limits(kind)
+    return low <= value <= high
+
+
+def _variable(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    read = scope.reader(node)
+    if read is not None:
+        return read
+
+    def refuse(_: Frame) -> Any:
+        # WF06: a shape variable is bound before it is used.
+        raise IllFormed("E-prim-defined", f"the shape variable {node.name} has no number here")
+
+    return refuse
+
+
+def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    kind = tir.type_of(node)
+    a, b = made[node.a], made[node.b]
+    if not kind.is_integer:
+        return _float(node, kind, a, b)
+    low, high = limits(kind)
+    operation = _INTEGERS.get(type(node))
+    if operation is None:
+        return _no_arithmetic(node)
+    divides = type(node) in _DIVISIONS
+
+    def run(frame: Frame) -> int:
+        x, y = a(frame), b(frame)
+        if divides and not y:
+            raise Fault("E-prim-divide", f"{x} is divided by zero", _span(node))
+        value: int = operation(x, y)
+        if low <= value <= high:
+            return value
+        raise overflow(value, kind, node)
+
+    return run
+
+
+def _float(node: Any, kind: DataType, a: Reader, b: Reader) -> Reader:
+    from rlx.semantics.tir.values import binary
+
+    if not kind.is_float:
+        return _no_arithmetic(node)
+    operation = binary(type(node), kind)  # type: ignore[arg-type]
+    return lambda frame: operation(a(frame), b(frame))
+
+
+def _comparison(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    a, b, operation = made[node.a], made[node.b], _COMPARISONS[type(node)]
+    return lambda frame: operation(a(frame), b(frame))
+
+
+def _and(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    a, b = made[node.a], made[node.b]
+    return lambda frame: bool(a(frame)) and bool(b(frame))
+
+
+def _or(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    a, b = made[node.a], made[node.b]
+    return lambda frame: bool(a(frame)) or bool(b(frame))
+
+
+def _not(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    a = made[node.a]
+    return lambda frame: not a(frame)
+
+
+def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    c, t, f = made[node.condition], made[node.true_value], made[node.false_value]
+
+    def run(frame: Frame) -> Any:
+        both = (f(frame), t(frame))
+        return both[bool(c(frame))]
+
+    return run
+
+
+def _call(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    if node.op == "if_then_else" and len(node.args) == 3:
+        c, t, f = (made[arg] for arg in node.args)
+        return lambda frame: t(frame) if c(frame) else f(frame)
+    return _no_arithmetic(node)
+
+
+def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+    from rlx.semantics.tir.values import cast
+
+    value, source = made[node.value], tir.type_of(node.value)
+    try:
+        convert = cast(source, node.dtype)
+    except Unsupported:
+        return _no_arithmetic(node)
+    return lambda frame: convert(value(frame))
+
+
+def _truncdiv(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+_DIVISIONS = frozenset({tir.Div, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod})
+_INTEGERS: dict[type, Callable[[int, int], int]] = {
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+    tir.Div: _truncdiv,
+    tir.FloorDiv: operator.floordiv,
+    tir.FloorMod: operator.mod,
+    tir.TruncDiv: _truncdiv,
+    tir.TruncMod: lambda a, b: a - b * _truncdiv(a, b),
+    tir.Min: min,
+    tir.Max: max,
+}
+_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
+    tir.EQ: operator.eq,
+    tir.NE: operator.ne,
+    tir.LT: operator.lt,
+    tir.LE: operator.le,
+    tir.GT: operator.gt,
+    tir.GE: operator.ge,
+}
+_MAKERS: dict[type, Callable[[Any, Mapping[tir.PrimExpr, Reader], Scope], Reader]] = {
+    tir.IntImm: _literal,
+    tir.FloatImm: _literal,
+    tir.Var: _variable,
+    tir.And: _and,
+    tir.Or: _or,
+    tir.Not: _not,
+    tir.Select: _select,
+    tir.Call: _call,
+    tir.Cast: _cast,
+    **dict.fromkeys((*_INTEGERS,), _binary),
+    **dict.fromkeys((*_COMPARISONS,), _comparison),
+}

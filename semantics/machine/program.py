@@ -1,0 +1,214 @@
+"""A module that can run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast, tir
+from rlx.grammar.visit import walk
+from rlx.semantics import faults
+from rlx.semantics.machine.builtins import BUILTINS
+from rlx.semantics.machine.calls import enter
+from rlx.semantics.machine.compile import Compiler
+from rlx.semantics.machine.configuration import Configuration
+from rlx.semantics.machine.ending import ended
+from rlx.semantics.machine.operators import KILLS
+from rlx.semantics.machine.plain import to_plain, to_value
+from rlx.semantics.machine.prim_funcs import PrimFuncs
+from rlx.semantics.outcome import Outcome
+from rlx.semantics.store import Store
+from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value
+from rlx.spec.registry import rule
+
+External = Packed | Callable[..., Any]
+"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
+
+
+class Program:
+    """A module in normal form, ready to run.
+
+    Attributes
+    ----------
+    module
+        The module in normal form: the expressions of configurations are nodes of it.
+    output
+        Called with each line that the program prints.
+    notes
+        What a reader of results should know: PrimFuncs that did not run natively.
+    """
+
+    def __init__(
+        self,
+        module: ast.IRModule,
+        packed: Mapping[str, External],
+        backend: str,
+        output: Callable[[str], None],
+    ) -> None:
+        self.module = normalize(module)
+        self.output = output
+        self._external = {name: _external(name, call) for name, call in packed.items()}
+        self._prim_funcs = PrimFuncs(backend)
+        compiler = Compiler(_kills(self.module))
+        self._globals: dict[str, Value] = {}
+        for var, function in self.module.functions.items():
+            name = var.name_hint
+            if isinstance(function, tir.PrimFunc):
+                value: Value = PrimFuncValue(function, name)
+                symbol = function.attrs.get("global_symbol", name)
+                self._external.setdefault(str(symbol), value)  # type: ignore[arg-type]
+            else:
+                value = Closure(compiler.function(function, name))
+            compiler.values[var] = self._globals[name] = value
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of results should know."""
+        return tuple(self._prim_funcs.notes)
+
+    def external(self, name: str) -> Value | None:
+        """What an external name stands for: registered by the caller, of the module, of the run time."""
+        return self._external.get(name) or BUILTINS.get(name)
+
+    def run_prim_func(
+        self, callee: PrimFuncValue, args: Sequence[Any], unwritten: set[int]
+    ) -> None:
+        """Run a PrimFunc on arrays and numbers."""
+        self._prim_funcs.run(callee.func, args, unwritten)
+
+    def writes(self, callee: PrimFuncValue) -> frozenset[int]:
+        """The positions of the parameters that a PrimFunc may write to."""
+        return self._prim_funcs.writes(callee.func)
+
+    def start(
+        self, entry: str, args: Sequence[Value], *, keep: bool = True
+    ) -> Configuration | Outcome:
+        """The first configuration of a run.
+
+        Parameters
+        ----------
+        entry
+            The name of a function of the module.
+        args
+            Its arguments.
+        keep
+            Whether old configurations are to be looked at and gone on from; without it a run needs no copies of
+            what it overwrites.
+
+        Raises
+        ------
+        KeyError
+            If the module has no such function.
+        """
+        callee = self._globals.get(entry)
+        if not isinstance(callee, Closure):
+            raise KeyError(f"the module has no function {entry!r}")
+        store = Store(self, keep)
+        try:
+            frame = enter(callee, args, None, None)
+        except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
+            return ended(stop, None, "E-call", tuple(args), callee.code.span)
+        return Configuration(frame.code.entry, frame, "", store.version)
+
+    def step(self, configuration: Configuration) -> Configuration | Outcome:
+        """The next configuration, or how the run ends."""
+        version = configuration.version
+        if version.next is not None:
+            version.store.show(version)
+        try:
+            return configuration.at.apply(configuration.at, configuration)
+        except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
+            return ended(stop, configuration)
+
+    def trace(
+        self, entry: str, args: Sequence[Value], limit: int | None = None
+    ) -> Iterator[Configuration | Outcome]:
+        """The configurations of a run, at most ``limit`` of them, and the outcome."""
+        now = self.start(entry, args)
+        count = 0
+        while True:
+            yield now
+            count += 1
+            if not isinstance(now, Configuration) or count == limit:
+                return
+            now = self.step(now)
+
+    def run(self, entry: str, args: Sequence[Value], fuel: int | None = None) -> Outcome:
+        """Run to the end.
+
+        Parameters
+        ----------
+        fuel
+            How many steps the run may take.
+
+        Raises
+        ------
+        KeyError
+            If the module has no such function.
+        """
+        now = self.start(entry, args, keep=False)
+        if not isinstance(now, Configuration):
+            return now
+        left = sys.maxsize if fuel is None else fuel
+        try:
+            while left > 0:
+                left -= 1
+                after = now.at.apply(now.at, now)
+                if type(after) is not Configuration:
+                    assert isinstance(after, Outcome)
+                    return after
+                now = after
+        except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
+            return ended(stop, now)
+        return ended(out_of_fuel(fuel), now)
+
+
+def load(
+    module: ast.IRModule,
+    *,
+    packed: Mapping[str, External] | None = None,
+    backend: str = "native",
+    output: Callable[[str], None] = print,
+) -> Program:
+    """Prepare a module to run.
+
+    Parameters
+    ----------
+    module
+        Any module; what the checker would refuse ends a run when it is reached.
+    packed
+        The external functions that the program may call, by name.
+    backend
+        How PrimFuncs run: ``"native"`` as machine code, ``"steps"`` by the reference evaluator.
+    output
+        Called with each line that the program prints.
+    """
+    return Program(module, packed or {}, backend, output)
+
+
+@rule("E-fuel", "f1fc1863")
+def out_of_fuel(fuel: int | None) -> faults.OutOfFuel:
+    """What ends a run that took the steps it was given."""
+    return faults.OutOfFuel("E-fuel-left", f"{fuel} steps were not enough")
+
+
+def _external(name: str, call: External) -> Packed:
+    if isinstance(call, Packed):
+        return call
+
+    def convert(*args: Value) -> Value:
+        return to_value(call(*[to_plain(arg) for arg in args]), args)
+
+    return Packed(convert, name)
+
+
+def _kills(module: ast.IRModule) -> bool:
+    """Whether a program ends objects by itself."""
+    for function in module.functions.values():
+        if isinstance(function, ast.Function):
+            for expr in walk(function):
+                if isinstance(expr, ast.Op) and expr.op_name in KILLS:
+                    return True
+    return False

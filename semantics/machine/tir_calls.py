@@ -1,0 +1,269 @@
+"""E-rules of operators that call PrimFuncs and packed functions on results that the machine allocates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from rlx.grammar import ast
+from rlx.grammar.node import Node
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.machine import prims
+from rlx.semantics.machine.arguments import argument, keyword
+from rlx.semantics.machine.calls import enter
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
+from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
+from rlx.semantics.machine.leaves import copied
+from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.words import kind, show
+from rlx.semantics.store import Store
+from rlx.semantics.values import (
+    UNIT,
+    Closure,
+    Device,
+    PrimFuncValue,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
+from rlx.spec.registry import rule
+
+
+class Result(Node):
+    """A tensor that a call declares: where its dimensions are, its element type and its device."""
+
+    dims: Callable[[Frame], Sequence[int]]
+    dtype: Any
+    device: Device | None
+
+
+class Results(Node):
+    """What a call declares of its results.
+
+    Attributes
+    ----------
+    each
+        The tensors, in order; None where something else is declared.
+    single
+        Whether the result is a tensor by itself, not a tuple.
+    tir_vars
+        Where further scalar arguments are.
+    inplace
+        The arguments that the results overwrite, -1 for those that are new.
+    """
+
+    each: tuple[Result, ...] | None
+    single: bool
+    tir_vars: Reader | None
+    inplace: tuple[int, ...] = ()
+
+
+def results(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Results:
+    """What a call with ``out_sinfo`` declares."""
+    types = call.sinfo_args
+    single = len(types) == 1 and not isinstance(types[0], ast.TupleStructInfo)
+    fields = types[0].fields if len(types) == 1 and not single else types  # type: ignore[attr-defined]
+    each = tuple(_result(body, info) for info in fields)
+    tir_vars = args[2] if len(args) > 2 else None
+    if call.attrs.get("tir_vars") is not None:
+        tir_vars = keyword(body, call.attrs["tir_vars"])
+    given: Any = call.attrs.get("inplace_indices", ())
+    indices = tuple(given) if isinstance(given, tuple | list) else (given,)
+    inplace = tuple(int(getattr(k, "value", k)) for k in indices)
+    whole = None if None in each or not types else each
+    return Results(whole, single, tir_vars, inplace)  # type: ignore[arg-type]
+
+
+def _result(body: Any, info: ast.StructInfo) -> Result | None:
+    if not isinstance(info, ast.TensorStructInfo) or info.shape is None or info.dtype.is_void:
+        return None
+    device = None if info.vdevice is None else (info.vdevice.target, info.vdevice.index)
+    if isinstance(info.shape, ast.ShapeExpr):
+        readers = tuple(prims.prepare(dim, body.scope) for dim in info.shape.values)
+        return Result(lambda frame: [read(frame) for read in readers], info.dtype, device)
+    held = body.operand(info.shape)
+    return Result(lambda frame: argument(held(frame), "shape"), info.dtype, device)
+
+
+@rule("E-results", "4fce4090")
+def _new(found: Results, frame: Frame) -> list[Tensor]:
+    """The results, newly allocated where no argument is overwritten."""
+    if found.each is None:
+        raise IllFormed(  # OBL-outputs: a tensor with shape and element type, or a tuple of them
+            "E-results-declared", "the declared result is no tensor of known shape and element type"
+        )
+    overwrites = found.inplace or (-1,) * len(found.each)
+    return [
+        Tensor(allocate(each.dims(frame), numpy_type(each.dtype)), each.device)
+        for each, k in zip(found.each, overwrites, strict=False)
+        if k < 0
+    ]
+
+
+@rule("E-arguments", "44298645")
+def _arguments(at: Instruction, frame: Frame) -> list[Value]:
+    args = at.operands[1](frame)
+    if not isinstance(args, TupleValue):  # WF23: arguments are a tuple
+        raise IllFormed("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
+    return list(args.fields)
+
+
+def _numbers(found: Results, frame: Frame) -> list[Value]:
+    if found.tir_vars is None:
+        return []
+    value = found.tir_vars(frame)
+    if isinstance(value, TupleValue):
+        return list(value.fields)
+    return [value if isinstance(value, Value) else ShapeValue(argument(value, "shape"))]
+
+
+def _grouped(found: Results, made: Sequence[Value]) -> Value:
+    return made[0] if found.single else TupleValue(tuple(made))
+
+
+@rule("E-call-tir", "9b3a8fe6")
+def call_tir(at: Instruction, c: Configuration) -> Configuration:
+    frame, found, store = c.frame, at.payload, c.version.store
+    callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
+    new = range(len(args), len(args) + len(made))
+    with _Untouched(store, callee, args, ()):
+        version = run_prim_func(store, callee, [*args, *made, *_numbers(found, frame)], new, new)
+    return bind(at, c, _grouped(found, made), "E-call-tir", version)
+
+
+@rule("E-call-tir-inplace", "ff13003f")
+def call_tir_inplace(at: Instruction, c: Configuration) -> Configuration:
+    frame, found, store = c.frame, at.payload, c.version.store
+    callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
+    reused = [_reused(found, k, args, frame) for k in range(len(found.inplace))]
+    fresh = iter(made)
+    out = [next(fresh) if tensor is None else tensor for tensor in reused]
+    new = range(len(args), len(args) + len(made))
+    touched = {*new, *(k for k in found.inplace if k >= 0)}
+    with _Untouched(store, callee, args, touched):
+        version = run_prim_func(
+            store, callee, [*args, *made, *_numbers(found, frame)], touched, new
+        )
+    return bind(at, c, _grouped(found, out), "E-call-tir-inplace", version)
+
+
+def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Tensor | None:
+    """The argument that a result overwrites; None for a new one."""
+    k = found.inplace[at]
+    if k < 0:
+        return None
+    if k >= len(args):  # OBL-inplace
+        raise IllFormed("E-call-tir-inplace-index", f"there is no argument {k} of {len(args)}")
+    value, declared = args[k], found.each[at]  # type: ignore[index]
+    shape = tuple(declared.dims(frame))
+    if (
+        not isinstance(value, Tensor)
+        or value.shape != shape
+        or value.data.dtype != numpy_type(declared.dtype)
+    ):
+        raise Fault(
+            "E-call-tir-inplace-shape",
+            f"the result is declared {list(shape)} {declared.dtype}; it overwrites {show(value)}",
+        )
+    return value
+
+
+class _Untouched:
+    """Holds a PrimFunc to what a pure call may do: arguments that are not named stay as they are."""
+
+    def __init__(
+        self, store: Store, callee: Value, args: Sequence[Value], touched: Collection[int]
+    ) -> None:
+        known = isinstance(callee, PrimFuncValue)
+        suspects = store.program.writes(callee) if known else ()
+        self.args = [
+            (k, array, array.copy())
+            for k, value in enumerate(args)
+            if k in suspects and k not in touched
+            for array in memory([value])
+        ]
+        self.callee = callee
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, raised: object, *_: object) -> None:
+        for k, array, before in self.args if raised is None else ():
+            if array.tobytes() != before.tobytes():
+                raise Fault("E-call-tir-pure", f"{show(self.callee)} changed its argument {k}")
+
+
+@rule("E-call-dps-packed", "7f6e1286")
+def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
+    frame, found, store = c.frame, at.payload, c.version.store
+    callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
+    if isinstance(callee, PrimFuncValue):
+        new = range(len(args), len(args) + len(made))
+        version = run_prim_func(store, callee, [*args, *made], new, new)
+    else:
+        _, version = call_outside(store, callee, [*args, *made])
+    return bind(at, c, _grouped(found, made), "E-call-dps-packed", version)
+
+
+@rule("E-call-pure-packed", "e85cf4fd")
+def call_pure_packed(at: Instruction, c: Configuration) -> Configuration:
+    callee, *args = [read(c.frame) for read in at.operands]
+    value = _believed(c.version.store, callee, args, ())
+    return bind(at, c, value, "E-call-pure-packed", c.version.store.version)
+
+
+@rule("E-call-inplace-packed", "36256ec9")
+def call_inplace_packed(at: Instruction, c: Configuration) -> Configuration:
+    callee, *args = [read(c.frame) for read in at.operands]
+    value = _believed(c.version.store, callee, args, at.payload.inplace)
+    return bind(at, c, value, "E-call-inplace-packed", c.version.store.version)
+
+
+@rule("E-believed", "388e0575")
+def _believed(store: Store, callee: Value, args: Sequence[Value], named: Collection[int]) -> Value:
+    """Call a packed function that may change the named arguments alone."""
+    kept = [
+        (k, array, array.copy())
+        for k, value in enumerate(args)
+        if k not in named
+        for array in memory([value])
+    ]
+    value, _ = call_outside(store, callee, args)
+    for k, array, before in kept:
+        if array.tobytes() != before.tobytes():
+            raise Fault("E-believed-pure", f"{show(callee)} changed its argument {k}")
+    return value
+
+
+@rule("E-call-builtin", "2d577117")
+def call_builtin(at: Instruction, c: Configuration) -> Configuration:
+    callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
+    value, version = call_outside(c.version.store, callee, args)
+    return bind(at, c, value, "E-call-builtin", version)
+
+
+@rule("E-call-tir-dyn", "22870860")
+def call_tir_dyn(at: Instruction, c: Configuration) -> Configuration:
+    version = run_prim_func(c.version.store, at.operands[0](c.frame), _arguments(at, c.frame), None)
+    return bind(at, c, UNIT, "E-call-tir-dyn", version)
+
+
+@rule("E-make-closure", "5e538303")
+def make_closure(at: Instruction, c: Configuration) -> Configuration:
+    callee = _closure(at, c.frame, "E-make-closure")
+    return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))), "E-make-closure")
+
+
+@rule("E-invoke-closure", "d62461f8")
+def invoke_closure(at: Instruction, c: Configuration) -> Configuration:
+    frame = enter(_closure(at, c.frame, "E-invoke-closure"), _arguments(at, c.frame), c.frame, at)
+    return Configuration(frame.code.entry, frame, "E-invoke-closure", c.version)
+
+
+def _closure(at: Instruction, frame: Frame, applied: str) -> Closure:
+    callee = at.operands[0](frame)
+    if not isinstance(callee, Closure):
+        raise IllFormed(f"{applied}-func", f"a closure is expected, not {kind(callee)}")
+    return callee

@@ -1,0 +1,37 @@
+"""What a configuration shows: the variables in scope, the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Variable
+
+
+def environment(configuration: Configuration) -> dict[Variable, Any]:
+    """The variables that the redex sees with their values, those of shape variables as numbers.
+
+    Variables of a dataflow block that has ended are not among them.
+    """
+    return _environment(configuration.at, configuration.frame)
+
+
+def _environment(at: Instruction, frame: Frame) -> dict[Variable, Any]:
+    found: dict[Variable, Any] = {}
+    frames = [frame]
+    for var, hops, index in at.scope.seen(at.serial):
+        while len(frames) <= hops:
+            outer = frames[-1].outer
+            assert outer is not None
+            frames.append(outer)
+        found[var] = frames[hops].slots[index]
+    return found
+
+
+def stack(configuration: Configuration) -> Iterator[tuple[Frame, Instruction]]:
+    """The frames with the instruction that each is at, innermost first."""
+    frame: Frame | None = configuration.frame
+    at: Instruction | None = configuration.at
+    while frame is not None and at is not None:
+        yield frame, at
+        at, frame = frame.resume, frame.caller

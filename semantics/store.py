@@ -1,0 +1,137 @@
+"""The store: what of a run's state can change, with a journal by which earlier states can be looked at.
+
+Values are immutable but for the memory of tensors, and but for three facts about objects: that they were
+killed, that nothing was written into them so far. A change is kept as what was there before, so going back over a step costs
+what going forward costs. Versions form a tree of which one is in memory; any other is brought back by undoing
+and redoing the changes between (the persistent arrays of Baker).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rlx.semantics.values import Value
+
+_ABSENT = object()
+
+
+class Memory:
+    """A change of the content of an array."""
+
+    __slots__ = ("array", "content")
+
+    def __init__(self, array: Any, content: Any) -> None:
+        self.array, self.content = array, content
+
+    def swap(self) -> None:
+        """Put the kept content into the array and keep what was there."""
+        there = self.array.copy()
+        self.array[...] = self.content
+        self.content = there
+
+    @property
+    def changed(self) -> bool:
+        """Whether array and content differ, bit by bit."""
+        return bool(self.array.tobytes() != self.content.tobytes())
+
+
+class Mark:
+    """A change of what is known about an object."""
+
+    __slots__ = ("known", "table", "value")
+
+    def __init__(self, table: dict[int, Value], value: Value) -> None:
+        self.table, self.value = table, value
+        self.known: object = table.get(id(value), _ABSENT)
+
+    def swap(self) -> None:
+        """Make known what was, and keep what is."""
+        there = self.table.get(id(self.value), _ABSENT)
+        if self.known is _ABSENT:
+            self.table.pop(id(self.value), None)
+        else:
+            self.table[id(self.value)] = self.value
+        self.known = there
+
+
+Change = Memory | Mark
+
+
+class Version:
+    """A state of the store. The one in memory has no ``next``."""
+
+    __slots__ = ("changes", "next", "store")
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.next: Version | None = None
+        self.changes: list[Change] = []
+
+
+class Store:
+    """The state of one run.
+
+    Attributes
+    ----------
+    version
+        The version that is in memory.
+    keeping
+        Whether earlier versions can be brought back; if not, nothing is kept.
+    dead
+        Objects that were killed, by identity.
+    freed
+        Pieces of memory whose end the program declared, by identity.
+    blank
+        Tensors whose memory was allocated and never written, by identity.
+    program
+        The program that runs.
+    """
+
+    __slots__ = ("blank", "dead", "freed", "keeping", "program", "version")
+
+    def __init__(self, program: Any, keeping: bool) -> None:
+        self.program, self.keeping = program, keeping
+        self.version = Version(self)
+        self.dead: dict[int, Value] = {}
+        self.freed: dict[int, Value] = {}
+        self.blank: dict[int, Value] = {}
+
+    def before(self, arrays: Iterable[Any]) -> list[Change]:
+        """Copies of what may change next."""
+        return [Memory(array, array.copy()) for array in arrays] if self.keeping else []
+
+    def commit(self, changes: list[Change]) -> Version:
+        """The version after changes that were made, of which the list has what was before."""
+        kept = [c for c in changes if not isinstance(c, Memory) or c.changed]
+        if not kept:
+            return self.version
+        old = self.version
+        self.version = old.next = Version(self)
+        old.changes = kept
+        return self.version
+
+    def mark(self, table: dict[int, Value], value: Value, on: bool) -> list[Change]:
+        """Note in one of the tables that something is so of an object, or no longer so."""
+        change = Mark(table, value)
+        if on:
+            table[id(value)] = value
+        else:
+            table.pop(id(value), None)
+        return [change] if self.keeping else []
+
+    def show(self, version: Version) -> None:
+        """Bring a version into memory; the cost is that of the changes between."""
+        path = []
+        while version.next is not None:
+            path.append(version)
+            version = version.next
+        for node in reversed(path):
+            following = node.next
+            assert following is not None
+            for change in reversed(node.changes):
+                change.swap()
+            following.next, following.changes = node, node.changes[::-1]
+            node.next, node.changes = None, []
+        if path:
+            self.version = path[0]
