@@ -16,7 +16,7 @@ from rlx.grammar import ast
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.parameters import REQUIRED, Parameter
-from rlx.spec.registry import refuted
+from rlx.spec.registry import refuted, rule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +105,7 @@ def data_type(kind: np.dtype[Any]) -> DataType:
     return dtype(str(kind))
 
 
+@rule("E-operator", "5f8eb828")
 def arguments(
     operator: Operator, call: ast.Call, args: Sequence[Plain], run: Evaluation
 ) -> list[Plain]:

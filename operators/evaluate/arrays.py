@@ -9,6 +9,7 @@ import numpy as np
 
 from rlx.grammar.dtype import DataType
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from rlx.spec.registry import rule
 
 Array = np.ndarray[Any, Any]
 Kind = np.dtype[Any]
@@ -80,6 +81,7 @@ def operand(value: Any, like: Any) -> Array:
     return np.array([value], dtype=like.dtype if isinstance(like, np.ndarray) else None)
 
 
+@rule("E-broadcast", "3d6dd158")
 def broadcast(*arrays: Array) -> tuple[int, ...]:
     """The shape that arrays broadcast to.
 
@@ -97,6 +99,7 @@ def broadcast(*arrays: Array) -> tuple[int, ...]:
         ) from None
 
 
+@rule("E-axis", "128da85f")
 def axis_of(given: int, ndim: int) -> int:
     """An axis counted from 0.
 
@@ -120,6 +123,7 @@ def number(value: Any) -> Any:
     return value.reshape(-1)[0] if isinstance(value, np.ndarray) else value
 
 
+@rule("E-lengths", "ec4ba558")
 def sizes(shape: Sequence[int]) -> tuple[int, ...]:
     """A shape for new memory.
 

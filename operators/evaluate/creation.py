@@ -9,6 +9,7 @@ import numpy as np
 from rlx.grammar.dtype import DataType, dtype
 from rlx.operators.evaluate.arrays import Array, back, kind_of, number, sizes
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -58,6 +59,7 @@ def eye_like(x: Array, k: Any, kind: DataType | None) -> Array:
     return np.eye(rows, columns, int(k)).astype(kind_of(kind, x.dtype))
 
 
+@rule("E-arange", "2a944961")
 def arange(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
     """The numbers from a start to before an end; from 0 if only one is given."""
     if end is None:

@@ -23,6 +23,7 @@ from rlx.operators.evaluate.arrays import (
 )
 from rlx.operators.evaluate.erf import erf
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 # ---------------------------------------------------------------- one operand
 
@@ -145,6 +146,7 @@ def astype(x: Array, kind: DataType | None) -> Array:
     return convert(x, kind_of(kind, x.dtype))
 
 
+@rule("E-convert", "8b988d1b")
 def convert(x: Array, kind: Kind) -> Array:
     """Elements of another type (E-convert).
 
@@ -177,6 +179,7 @@ def _to_integer(x: Array, kind: Kind) -> Array:
 # ---------------------------------------------------------------- two operands
 
 
+@rule("E-divide", "fb96ef62")
 def _divisor(b: Array) -> None:
     if b.size and b.dtype.kind in "iu" and not np.all(b):
         raise OperatorFault("E-divide-zero", "a division of integers by zero")
@@ -210,18 +213,24 @@ def _mod(a: Array, b: Array) -> Any:
     return np.fmod(a, b)
 
 
+@rule("E-power", "fc8fc75f")
 def _power(a: Array, b: Array) -> Any:
     if b.dtype.kind == "i" and b.size and b.min() < 0:
         raise OperatorFault("E-power-negative", f"an integer to the power of {b.min()}")
     return np.power(a, b)
 
 
+@rule("E-shift", "498a5b2d")
+def _counts(a: Array, b: Array) -> None:
+    bits = a.dtype.itemsize * 8
+    if b.size and (b.min() < 0 or b.max() >= bits):
+        wrong = b.min() if b.min() < 0 else b.max()
+        raise OperatorFault("E-shift-range", f"a shift of {bits} bits by {wrong}")
+
+
 def _shift(function: Function) -> Function:
     def evaluate(a: Array, b: Array) -> Any:
-        bits = a.dtype.itemsize * 8
-        if b.size and (b.min() < 0 or b.max() >= bits):
-            wrong = b.min() if b.min() < 0 else b.max()
-            raise OperatorFault("E-shift-range", f"a shift of {bits} bits by {wrong}")
+        _counts(a, b)
         return function(a, b)
 
     return evaluate

@@ -16,8 +16,10 @@ from rlx.operators.evaluate.arrays import (
     wide,
 )
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 
+@rule("E-index", "fa5467c9")
 def places(indices: Array, length: int, negative: bool = True) -> Array:
     """Indices counted from 0.
 
@@ -117,13 +119,17 @@ def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
     rows[flat[keep]] = new[keep]
 
 
+@rule("E-scatter", "f2af691e")
+def fit(updates: Array, wanted: tuple[int, ...]) -> None:
+    """Whether updates have the shape of the places they go to (E-scatter)."""
+    if updates.shape != wanted:
+        raise OperatorFault("E-scatter-updates", f"{updates.shape} updates, expected {wanted}")
+
+
 def scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduction: str) -> Array:
     """The data with each update put where its index says along the axis."""
     along = axis_of(axis, x.ndim)
-    if indices.shape != updates.shape:
-        raise OperatorFault(
-            "E-scatter-updates", f"{updates.shape} updates for {indices.shape} indices"
-        )
+    fit(updates, indices.shape)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
             raise OperatorFault("E-index-range", f"{n} indices along an axis of {m}")
@@ -136,8 +142,7 @@ def scatter_nd(x: Array, indices: Array, updates: Array, reduction: str) -> Arra
     """The data with each update put where its tuple of indices says."""
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *x.shape[depth:])
-    if updates.shape != wanted:
-        raise OperatorFault("E-scatter-updates", f"{updates.shape} updates, expected {wanted}")
+    fit(updates, wanted)
     grid = tuple(places(indices[..., k], x.shape[k]) for k in range(depth))
     return _put(x, grid, updates, reduction) if updates.size else x.copy()
 
@@ -156,8 +161,7 @@ def index_put(x: Array, indices: Sequence[Array], values: Array, accumulate: int
         np.broadcast_to(places(index, x.shape[k]), shape) for k, index in enumerate(indices)
     )
     wanted = (*shape, *x.shape[len(grid) :])
-    if broadcast(values, np.broadcast_to(np.int8(0), wanted)) != wanted:
-        raise OperatorFault("E-scatter-updates", f"{values.shape} values for {wanted} places")
+    fit(np.broadcast_to(np.int8(0), broadcast(values, np.broadcast_to(np.int8(0), wanted))), wanted)
     given = np.broadcast_to(values, wanted)
     return _put(x, grid, given, "add" if accumulate else "update") if given.size else x.copy()
 

@@ -9,30 +9,34 @@ import numpy as np
 
 from rlx.operators.evaluate.arrays import Array, axis_of
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 
 def concat(tensors: tuple[Array, ...], axis: int | None) -> Array:
     """Tensors one after the other along an axis."""
     along = axis_of(axis or 0, tensors[0].ndim)
+    _alike(tensors, along)
+    return np.concatenate(tensors, along)
+
+
+@rule("E-join", "e02dedae")
+def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
     first = tensors[0].shape
     for other in tensors:
         if other.ndim != len(first) or any(
             n != m for k, (n, m) in enumerate(zip(first, other.shape, strict=True)) if k != along
         ):
-            raise OperatorFault(
-                "E-join-dims", f"{first} and {other.shape} do not join along axis {along}"
-            )
-    return np.concatenate(tensors, along)
+            where = "" if along is None else f" along axis {along}"
+            raise OperatorFault("E-join-dims", f"{first} and {other.shape} do not join{where}")
 
 
 def stack(tensors: tuple[Array, ...], axis: int | None) -> Array:
     """Tensors of one shape along a new axis."""
-    for other in tensors:
-        if other.shape != tensors[0].shape:
-            raise OperatorFault("E-join-dims", f"{tensors[0].shape} and {other.shape} do not stack")
+    _alike(tensors, None)
     return np.stack(tensors, axis_of(axis or 0, tensors[0].ndim + 1))
 
 
+@rule("E-split", "52a1e078")
 def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
     """An axis cut into equal sections (the last may be shorter), or at indices."""
     along = axis_of(axis, x.ndim)

@@ -6,8 +6,10 @@ import numpy as np
 
 from rlx.operators.evaluate.arrays import Array, axes_of, axis_of, back, broadcast, sizes, wide
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 
+@rule("E-reshape", "26d85fc2")
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
     """The elements in row-major order in another shape; 0 copies a dimension, -1 is what is left."""
     wanted = [x.shape[k] if n == 0 and k < x.ndim else n for k, n in enumerate(shape)]
@@ -41,6 +43,7 @@ def batch_flatten(x: Array) -> Array:
     return x.reshape(x.shape[0], rest).copy()
 
 
+@rule("E-permute", "9333b9e0")
 def permute_dims(x: Array, order: tuple[int, ...] | None) -> Array:
     """The axes in another order; reversed if none is given."""
     found = range(x.ndim)[::-1] if order is None else axes_of(order, x.ndim)
@@ -56,6 +59,7 @@ def expand_dims(x: Array, given: tuple[int, ...]) -> Array:
     return x.reshape([1 if k in new else next(rest) for k in range(x.ndim + len(new))]).copy()
 
 
+@rule("E-squeeze", "bd88e6ac")
 def squeeze(x: Array, given: tuple[int, ...] | None) -> Array:
     """Axes of length 1 removed: the named ones, or all; a named one of another length is a fault."""
     gone = [k for k, n in enumerate(x.shape) if n == 1] if given is None else axes_of(given, x.ndim)

@@ -20,8 +20,10 @@ from rlx.operators.evaluate.arrays import (
 )
 from rlx.operators.evaluate.elementwise import convert
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 
+@rule("E-empty", "21ccdba3")
 def _nothing(x: Array, axes: tuple[int, ...], what: str) -> None:
     """A reduction without a neutral element needs an element."""
     count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1
@@ -113,7 +115,7 @@ def median(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
 
 def scan(name: str) -> Function:
     """The evaluation of running sums and products."""
-    function: Function = {"cumsum": np.cumsum, "cumprod": np.cumprod}[name]
+    run: Function = np.cumsum if name == "cumsum" else np.cumprod
     neutral = {"cumsum": 0, "cumprod": 1}[name]
 
     def evaluate(x: Array, given: int | None, dtype: DataType | None, exclusive: int) -> Array:
@@ -122,7 +124,7 @@ def scan(name: str) -> Function:
         w = wide(convert(x.reshape(-1) if given is None else x, kind))
         if w.dtype.kind == "b":
             w = w.astype(np.int8)
-        found = quiet(lambda: function(w, axis=axis, dtype=w.dtype))
+        found = quiet(lambda: run(w, axis=axis, dtype=w.dtype))
         if exclusive:
             first = np.full(
                 [1 if a == axis else n for a, n in enumerate(w.shape)], neutral, w.dtype

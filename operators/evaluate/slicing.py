@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from rlx.operators.evaluate.arrays import Array, axis_of
+from rlx.operators.evaluate.indexing import fit
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 
+@rule("E-slice", "0710dcdb")
 def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
     """The places that a slice takes.
 
@@ -63,8 +66,7 @@ def slice_scatter(x: Array, src: Array, start: int, end: int, step: int, axis: i
     along = axis_of(axis, x.ndim)
     places = indices(x.shape[along], int(start), int(end), int(step))
     wanted = (*x.shape[:along], len(places), *x.shape[along + 1 :])
-    if src.shape != wanted:
-        raise OperatorFault("E-scatter-updates", f"{src.shape} does not replace {wanted}")
+    fit(src, wanted)
     result = x.copy()
     np.moveaxis(result, along, 0)[np.array(places, np.intp)] = np.moveaxis(src, along, 0)
     return result
