@@ -1,1 +1,7 @@
-"""The reference evaluator of PrimFuncs."""
+"""The reference evaluator of PrimFuncs: what a program in TIR means, in Python that reads like the rules."""
+
+from __future__ import annotations
+
+from rlx.semantics.tir.program import MEMORY_LIMIT, Program, evaluate
+
+__all__ = ["MEMORY_LIMIT", "Program", "evaluate"]

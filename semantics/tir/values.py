@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import dtype as named
+from rlx.grammar.node import Span
 from rlx.semantics.faults import Fault, Unsupported
 from rlx.spec.registry import refuted, rule
 
@@ -31,10 +33,10 @@ def fault(code: str, message: str) -> NoReturn:
     raise Fault(code, message)
 
 
-def unsupported(code: str, message: str) -> NoReturn:
+def unsupported(code: str, message: str, span: Span | None = None) -> NoReturn:
     """Say that the program is beyond this evaluator, and record that the premise failed."""
     refuted(code)
-    raise Unsupported(code, message)
+    raise Unsupported(code, message, span)
 
 
 # ---------------------------------------------------------------- types
@@ -45,6 +47,11 @@ def limits(dtype: DataType) -> tuple[int, int]:
     if dtype.code == "int":
         return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
     return 0, (1 << dtype.bits) - 1
+
+
+def vector_element(dtype: DataType) -> DataType:
+    """The scalar type of which a type has one or several lanes."""
+    return dtype if dtype.lanes <= 1 else named(str(dtype).rpartition("x")[0])
 
 
 @cache
@@ -65,7 +72,7 @@ def into(dtype: DataType) -> Unary:
     unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
 
 
-@rule("E-tir-integer", "00000000")
+@rule("E-tir-integer", "aa47006d")
 def wrapping(dtype: DataType) -> Unary:
     """Two's complement: the one number of the type that is equal modulo two to the width."""
     low, high = limits(dtype)
@@ -77,7 +84,7 @@ def wrapping(dtype: DataType) -> Unary:
     return wrap
 
 
-@rule("E-tir-float", "00000000")
+@rule("E-tir-float", "a9801c64")
 def rounding(dtype: DataType) -> Unary:
     """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has instead)."""
     if dtype.code == "float" and dtype.bits == 64:
@@ -147,7 +154,7 @@ def fmod(a: float, b: float) -> float:
     return math.fmod(a, b)
 
 
-@rule("E-tir-divide", "00000000")
+@rule("E-tir-divide", "2b8628c8")
 def nonzero(divisor: int) -> int:
     """The divisor of an integer division."""
     if divisor == 0:
@@ -166,12 +173,12 @@ def trunc_mod(a: int, b: int) -> int:
     return a - trunc_div(a, b) * b
 
 
-@rule("E-tir-extremum", "00000000")
+@rule("E-tir-extremum", "9f29cd71")
 def extremum(kind: type[tir.Binary]) -> Operation:
     """`min(a, b)` is `a` where `a < b`, else `b`; `max(a, b)` is `a` where `a > b`, else `b`."""
     if kind is tir.Min:
-        return lambda a, b: a if a < b else b
-    return lambda a, b: a if a > b else b
+        return lambda a, b: a if a < b else b  # noqa: FURB136 - which one, if unordered, matters
+    return lambda a, b: a if a > b else b  # noqa: FURB136
 
 
 _INTEGERS: dict[type[tir.Binary], Operation] = {
@@ -267,7 +274,7 @@ def cast(source: DataType, target: DataType) -> Unary:
     return into(target)
 
 
-@rule("E-tir-cast", "00000000")
+@rule("E-tir-cast", "0e51222f")
 def to_integer(value: float, target: DataType) -> int:
     """The integer part of a float, where the target type has it."""
     low, high = limits(target)
@@ -283,7 +290,7 @@ def from_integer(value: int, target: DataType) -> float:
     # What lies far below the last bit that is kept can only decide a tie: one sticky bit says it all.
     low = int(value) & ((1 << excess) - 1)
     sticky = (int(value) >> excess) | bool(low)
-    return into(target)(math.ldexp(sticky, excess) if excess else int(value))  # type: ignore[return-value]
+    return into(target)(math.ldexp(sticky, excess) if excess else int(value))
 
 
 _PRECISION = {"float32": 24, "float16": 11, "bfloat16": 8}

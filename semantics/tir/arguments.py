@@ -1,0 +1,158 @@
+"""What the arguments of a PrimFunc bind: memory, scalars, and the sizes in the shapes of its buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.visit import shape_vars_of
+from rlx.semantics.tir.memory import Array, Bound, Memory, compact, numpy_type
+from rlx.semantics.tir.values import Number, fault, into, limits, vector_element
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.spec.registry import rule
+
+Values = dict[tir.Var | tir.Buffer, Any]
+
+
+@rule("E-tir-argument", "41ec742f")
+def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> Values:
+    """The values of parameters, of the buffers behind them, and of the variables in their shapes.
+
+    Parameters
+    ----------
+    args
+        An array for each handle with a buffer, a number for each scalar. Scalars at the end may be
+        missing if shapes say them.
+    unwritten
+        Positions of the arrays that hold nothing yet.
+
+    Raises
+    ------
+    Fault
+        `E-tir-argument`
+    """
+    left = func.params[len(args) :]
+    if len(args) > len(func.params) or any(p in func.buffer_map for p in left):
+        wrong(f"the function takes {len(func.params)} arguments and is given {len(args)}")
+    values: Values = {}
+    arrays: list[tuple[int, tir.Buffer, Array]] = []
+    for at, (param, arg) in enumerate(zip(func.params, args, strict=False)):
+        buffer = func.buffer_map.get(param)
+        if buffer is not None:
+            arrays.append((at, buffer, _array(at, buffer, arg)))
+        else:
+            values[param] = _scalar(at, param.dtype, arg)
+    _sizes(arrays, values)
+    for var in (v for _, buffer, _ in arrays for v in shape_vars_of(buffer) if v not in values):
+        wrong(f"no argument says what {var.name} is")
+    for var in (v for v in left if v not in values):
+        wrong(f"the argument {var.name} is missing")
+    memories = _memories(arrays, unwritten)
+    for (at, buffer, array), memory in zip(arrays, memories, strict=True):
+        values[buffer] = _bound(at, buffer, array, memory, values)
+    return values
+
+
+def wrong(message: str) -> NoReturn:
+    """Refuse an argument."""
+    fault("E-tir-argument", message)
+
+
+def _array(at: int, buffer: tir.Buffer, arg: Any) -> Array:
+    if not isinstance(arg, np.ndarray):
+        wrong(f"argument {at} ({buffer.name}) is {type(arg).__name__}, not an array")
+    wanted = numpy_type(vector_element(buffer.dtype))
+    if arg.dtype != wanted:
+        wrong(f"argument {at} ({buffer.name}) has elements of {arg.dtype}, not {wanted}")
+    if arg.ndim != len(buffer.shape):
+        wrong(f"argument {at} ({buffer.name}) has {arg.ndim} axes, not {len(buffer.shape)}")
+    return arg
+
+
+def _scalar(at: int, dtype: DataType, arg: Any) -> Number:
+    if dtype.code == "handle":
+        return arg  # type: ignore[no-any-return]
+    if isinstance(arg, np.ndarray):
+        wrong(f"argument {at} is an array, and the function wants a number")
+    if dtype.is_float:
+        return into(dtype)(float(arg))
+    if isinstance(arg, (float, np.floating)):
+        wrong(f"argument {at} is {arg}, and the function wants a number of type {dtype}")
+    low, high = limits(dtype)
+    if not low <= int(arg) <= high:
+        wrong(f"argument {at} is {arg}, which is no number of type {dtype}")
+    return into(dtype)(int(arg))
+
+
+def _strides(array: Array) -> tuple[int, ...]:
+    """The strides of an array in elements; an axis of one element has that of a compact array."""
+    gaps = zip(array.shape, array.strides, compact(array.shape), strict=True)
+    return tuple(by // array.itemsize if n > 1 else usual for n, by, usual in gaps)
+
+
+def _sizes(arrays: list[tuple[int, tir.Buffer, Array]], values: Values) -> None:
+    """Give every variable that stands alone in a shape, in strides or as an offset its number."""
+    for _, buffer, array in arrays:
+        strides: Any = buffer.attrs.get("strides") or ()
+        dims = [*zip(buffer.shape, array.shape, strict=True)]
+        dims += zip(strides, _strides(array), strict=False)
+        dims.append((buffer.attrs.get("elem_offset"), 0))  # type: ignore[arg-type]
+        for expr, number in dims:
+            if isinstance(expr, tir.Var):
+                values.setdefault(expr, int(number))
+
+
+def _number(expr: tir.PrimExpr, values: Values, what: str) -> int:
+    try:
+        return evaluate(expr, values, int64=True)  # type: ignore[arg-type]
+    except UndefinedError as error:
+        wrong(f"{what} has no value: {error}")
+
+
+def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Memory, values: Values) -> Bound:
+    """The buffer of an argument, its shape and strides compared with the array's."""
+    name = f"argument {at} ({buffer.name})"
+    for axis, (dim, found) in enumerate(zip(buffer.shape, array.shape, strict=True)):
+        wanted = _number(dim, values, f"axis {axis} of {name}")
+        if wanted != found:
+            wrong(f"axis {axis} of {name} has {found} elements, not {wanted}")
+    said: Any = buffer.attrs.get("strides")
+    strides = _strides(array)
+    if said and array.size:
+        asked = tuple(_number(s, values, f"a stride of {name}") for s in said)
+        if asked != strides:
+            wrong(f"the strides of {name} are {strides}, not {asked}")
+    offset = buffer.attrs.get("elem_offset")
+    start = _number(offset, values, "the offset") if isinstance(offset, tir.PrimExpr) else 0
+    return Bound(buffer.name, memory, array.shape, strides, start)
+
+
+def _memories(
+    arrays: list[tuple[int, tir.Buffer, Array]], unwritten: Collection[int]
+) -> list[Memory]:
+    """The memory of each array; an array that is passed twice has one, and it is what the first says."""
+    filled = {_place(array) for at, _, array in arrays if at not in unwritten}
+    flags: dict[object, bytearray] = {}
+    found: list[Memory] = []
+    for _, buffer, array in arrays:
+        span = 1 + sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
+        if array.size == 0:
+            span = 0
+        elif span < 0 or any(s < 0 for s in _strides(array)):
+            wrong(f"the array for {buffer.name} runs backwards through its memory")
+        flat = np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+        place = _place(array)
+        fresh = place not in filled
+        found.append(Memory(flat, flags.setdefault(place, bytearray(span)) if fresh else None))
+    return found
+
+
+def _place(array: Array) -> object:
+    return array.__array_interface__["data"][0], array.nbytes
+
+
+__all__ = ["INT64", "Values", "bind", "wrong"]

@@ -1,0 +1,172 @@
+"""The memory of PrimFuncs: flat arrays that know what was written, and buffers that look into them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import DataType
+from rlx.semantics.faults import OutOfFuel
+from rlx.semantics.tir.values import Number, fault, unsupported
+from rlx.spec.registry import refuted, rule
+
+Array = np.ndarray[Any, Any]
+
+
+def numpy_type(dtype: DataType) -> np.dtype[Any]:
+    """The element type of the arrays that hold a scalar type.
+
+    Raises
+    ------
+    Unsupported
+        `E-tir-type`, for a type that NumPy and ml_dtypes do not have.
+    """
+    name = str(dtype)
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        made = getattr(ml_dtypes, name, None)
+        if made is None:
+            unsupported("E-tir-type", f"no array holds elements of type {dtype}")
+        found: np.dtype[Any] = np.dtype(made)
+        return found
+
+
+class Memory:
+    """A piece of memory.
+
+    Attributes
+    ----------
+    data
+        Its elements, one axis.
+    written
+        A flag for each element that says whether it holds something yet; None if all do.
+    read
+        The element at a place, as a Python number.
+    """
+
+    __slots__ = ("data", "read", "written")
+
+    def __init__(self, data: Array, written: bytearray | None) -> None:
+        self.data = data
+        self.written = written
+        self.read: Callable[[int], Number] = data.item
+        if data.dtype.kind not in "biuf":
+            whole = "int" in data.dtype.name
+            self.read = lambda at: int(data[at]) if whole else float(data[at])
+
+
+class Bound:
+    """A buffer while its memory is there: element `i` is at `offset + sum(i * strides)`."""
+
+    __slots__ = ("dims", "memory", "name", "offset", "strides")
+
+    def __init__(
+        self,
+        name: str,
+        memory: Memory,
+        dims: Sequence[int],
+        strides: Sequence[int] | None = None,
+        offset: int = 0,
+    ) -> None:
+        self.name = name
+        self.memory = memory
+        self.dims = tuple(dims)
+        self.strides = compact(dims) if strides is None else tuple(strides)
+        self.offset = offset
+
+    def array(self) -> Array:
+        """The elements as an array that shares the memory, for functions from outside."""
+        data = self.memory.data
+        return np.lib.stride_tricks.as_strided(
+            data[self.offset :], self.dims, [s * data.itemsize for s in self.strides]
+        )
+
+
+def compact(dims: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a row-major array without gaps, in elements."""
+    return tuple(math.prod(dims[axis + 1 :]) for axis in range(len(dims)))
+
+
+@rule("E-tir-address", "8235941c")
+def address(buffer: Bound, indices: Sequence[int]) -> int:
+    """Where in its memory an element of a buffer is."""
+    if len(indices) != len(buffer.dims):
+        found = f"{buffer.name} has {len(buffer.dims)} axes and is given {len(indices)} indices"
+        fault("E-tir-bounds", found)
+    place = buffer.offset
+    for axis, index in enumerate(indices):
+        if not 0 <= index < buffer.dims[axis]:
+            where = f"axis {axis} of {buffer.name}, whose extent is {buffer.dims[axis]}"
+            fault("E-tir-bounds", f"index {index} is not within {where}")
+        place += index * buffer.strides[axis]
+    if not 0 <= place < buffer.memory.data.size:
+        there = f"the {buffer.memory.data.size} elements behind {buffer.name}"
+        fault("E-tir-bounds", f"place {place} is not within {there}")
+    return place
+
+
+@rule("E-tir-load", "1451c42b")
+def load(buffer: Bound, indices: Sequence[int]) -> Number:
+    """The number an element holds."""
+    memory = buffer.memory
+    place = address(buffer, indices)
+    if memory.written is not None and not memory.written[place]:
+        fault("E-tir-unwritten", f"{buffer.name}{list(indices)} is read before it is written")
+    return memory.read(place)
+
+
+@rule("E-tir-store", "7546f22b")
+def store(buffer: Bound, indices: Sequence[int], value: Number) -> None:
+    """Let an element hold a number."""
+    memory = buffer.memory
+    place = address(buffer, indices)
+    memory.data[place] = value
+    if memory.written is not None:
+        memory.written[place] = 1
+
+
+class Run:
+    """What one run may use, and whom it may call.
+
+    Attributes
+    ----------
+    fuel
+        Loop iterations that are left.
+    room
+        Bytes that can still be allocated.
+    call
+        The functions from outside, by name.
+    """
+
+    __slots__ = ("call", "fuel", "room")
+
+    def __init__(self, fuel: int | None, room: int, call: Mapping[str, Callable[..., Any]]) -> None:
+        self.fuel: float = math.inf if fuel is None else fuel
+        self.room = room
+        self.call = call
+
+    @rule("E-tir-fuel", "8f3cd79c")
+    def spend(self, iterations: int) -> None:
+        """Take fuel for iterations of a loop."""
+        self.fuel -= iterations
+        if self.fuel < 0:
+            refuted("E-tir-fuel")
+            message = "the loop takes more iterations than there is fuel"
+            raise OutOfFuel("E-tir-fuel", message)
+
+    @rule("E-tir-allocate", "ff2acfd9")
+    def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> Bound:
+        """Fresh memory for a buffer, nothing in it written."""
+        element = numpy_type(dtype)
+        size = math.prod(dims)
+        if any(dim < 0 for dim in dims) or size * element.itemsize > self.room:
+            asked = f"{name} of shape {tuple(dims)} needs {size * element.itemsize} bytes"
+            fault("E-tir-allocate", f"{asked}; there are {self.room}")
+        self.room -= size * element.itemsize
+        return Bound(name, Memory(np.zeros(size, element), bytearray(size)), dims)

@@ -1,0 +1,105 @@
+"""The entry to the evaluator of PrimFuncs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import tir
+from rlx.grammar.visit import shape_vars_of
+from rlx.semantics.tir.arguments import Values, bind
+from rlx.semantics.tir.memory import Run
+from rlx.semantics.tir.statements import Execute, Statements
+
+Argument = np.ndarray[Any, Any] | int | float
+
+MEMORY_LIMIT = 4 << 30
+"""Bytes that a call may allocate at a time."""
+
+
+class Program:
+    """A PrimFunc, compiled to closures once; :meth:`run` runs it on arguments.
+
+    Raises
+    ------
+    Unsupported
+        For what cannot be evaluated.
+    """
+
+    def __init__(self, func: tir.PrimFunc) -> None:
+        self.func = func
+        compiler = Statements()
+        for param in func.params:
+            compiler.slot(param)
+        for buffer in func.buffer_map.values():
+            compiler.slot(buffer)
+            for var in shape_vars_of(buffer):
+                compiler.slot(var)
+        self.body: Execute = compiler.statement(func.body)
+        self.slots = compiler.slots
+
+    def run(
+        self,
+        args: Sequence[Argument],
+        *,
+        fuel: int | None = None,
+        call: Mapping[str, Callable[..., Any]] = {},
+        unwritten: Collection[int] = (),
+        memory: int = MEMORY_LIMIT,
+    ) -> None:
+        """Run on arguments; see :func:`evaluate`."""
+        values: Values = bind(self.func, args, unwritten)
+        frame: list[Any] = [None] * (len(self.slots) + 1)
+        frame[0] = Run(fuel, memory, call)
+        for node, value in values.items():
+            frame[self.slots[node]] = value
+        self.body(frame)
+
+
+def evaluate(
+    func: tir.PrimFunc,
+    args: Sequence[Argument],
+    *,
+    fuel: int | None = None,
+    call: Mapping[str, Callable[..., Any]] = {},
+    unwritten: Collection[int] = (),
+    memory: int = MEMORY_LIMIT,
+) -> None:
+    """Run a PrimFunc, which writes into the arrays among its arguments.
+
+    Parameters
+    ----------
+    func
+        The function.
+    args
+        Its arguments in order: an array for a buffer, a number for a scalar. Scalars at the end may be
+        missing where the shapes of arrays say them.
+    fuel
+        The number of loop iterations allowed; None for no limit.
+    call
+        The functions from outside that it may call, by name.
+    unwritten
+        Positions of arrays that hold nothing yet: what is read from them must have been written before.
+    memory
+        Bytes that may be allocated at a time.
+
+    Raises
+    ------
+    Fault
+        `E-tir-argument`, `E-tir-bounds`, `E-tir-unwritten`, `E-tir-divide`, `E-tir-cast-range`,
+        `E-tir-shift-amount`, `E-tir-power-exponent`, `E-tir-allocate`, `E-tir-assert`
+    OutOfFuel
+        `E-tir-fuel`
+    Unsupported
+        `E-tir-opaque`, `E-tir-intrinsic-unknown`, `E-tir-type`, `E-tir-call-unregistered`, …
+    """
+    compiled(func).run(args, fuel=fuel, call=call, unwritten=unwritten, memory=memory)
+
+
+@lru_cache(maxsize=256)
+def compiled(func: tir.PrimFunc) -> Program:
+    """The program of a PrimFunc, kept for the next call."""
+    return Program(func)

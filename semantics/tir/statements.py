@@ -1,0 +1,308 @@
+"""Statements of PrimFuncs, compiled to closures that run in a frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import DataType
+from rlx.semantics.tir import memory
+from rlx.semantics.tir.expressions import Expressions, element, opaque
+from rlx.semantics.tir.memory import Bound, Memory
+from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
+from rlx.semantics.tir.values import unsupported, vector_element
+from rlx.spec.registry import rule
+
+Execute = Callable[[Frame], None]
+_DATA = re.compile(r"(\w+)\.data\Z")
+_WITHOUT_EFFECT = frozenset(["attr", "assume", "evaluate", "static_assert"])
+
+
+class Statements(Expressions):
+    """Compiles the statements of one PrimFunc."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loops: dict[tir.PrimExpr, tir.For] = {}
+
+    def statement(self, stmt: tir.Stmt) -> Execute:
+        """A statement.
+
+        Raises
+        ------
+        Unsupported
+            For text that is not understood.
+        """
+        return _COMPILERS.get(type(stmt), _opaque)(self, stmt)
+
+
+def _opaque(run: Statements, stmt: Any) -> Execute:
+    opaque(stmt)
+    raise AssertionError
+
+
+# ------------------------------------------------------------------ straight on
+
+
+@rule("E-tir-sequence", "9c45a212")
+def _sequence(run: Statements, stmt: Any) -> Execute:
+    """One after the other; what they allocate is freed behind the last."""
+    parts = [run.statement(part) for part in stmt.stmts]
+
+    def execute(frame: Frame) -> None:
+        room = frame[0].room
+        for part in parts:
+            part(frame)
+        frame[0].room = room
+
+    return execute
+
+
+@rule("E-tir-let", "65f9a8d7")
+def _let(run: Statements, stmt: Any) -> Execute:
+    """The variable holds the value, brought into its type, until it is bound again."""
+    value = converted(run.compile(stmt.value), vector_element(stmt.var.dtype)).run
+    slot = run.slot(stmt.var)
+
+    def execute(frame: Frame) -> None:
+        frame[slot] = value(frame)
+
+    return located(execute, stmt.span)
+
+
+def _store(run: Statements, stmt: Any) -> Execute:
+    value = converted(run.compile(stmt.value), vector_element(stmt.buffer.dtype))
+    slot, indices = element(run, stmt.buffer, stmt.indices)
+    runs, number = [term.run for term in indices], value.run
+    if value.vector or any(term.vector for term in indices):
+        return located(_store_lanes(slot, runs, number), stmt.span)
+
+    def execute(frame: Frame) -> None:
+        memory.store(frame[slot], [r(frame) for r in runs], number(frame))
+
+    return located(execute, stmt.span)
+
+
+def _store_lanes(slot: int, runs: list[Evaluate], number: Evaluate) -> Execute:
+    """Lane by lane, after all lanes of the value are known."""
+
+    def execute(frame: Frame) -> None:
+        values, places = number(frame), [r(frame) for r in runs]
+        lanes = max(len(v) for v in (values, *places) if isinstance(v, tuple))
+        columns = [v if isinstance(v, tuple) else (v,) * lanes for v in (values, *places)]
+        for value, *place in zip(*columns, strict=True):
+            memory.store(frame[slot], place, value)
+
+    return execute
+
+
+@rule("E-tir-evaluate", "71615506")
+def _evaluate(run: Statements, stmt: Any) -> Execute:
+    """The value is computed for what its calls do, and dropped."""
+    if isinstance(stmt.value, tir.Call) and stmt.value.op in _WITHOUT_EFFECT:
+        return _nothing
+    value = run.number(stmt.value)
+
+    def execute(frame: Frame) -> None:
+        value(frame)
+
+    return located(execute, stmt.span)
+
+
+def _nothing(frame: Frame) -> None:
+    """Do nothing."""
+
+
+# ------------------------------------------------------------------ branches and loops
+
+
+@rule("E-tir-if", "b91cc9e0")
+def _if(run: Statements, stmt: Any) -> Execute:
+    """One of two statements, or none."""
+    condition = located(run.number(stmt.condition), stmt.span)
+    then = run.statement(stmt.then_case)
+    otherwise = _nothing if stmt.else_case is None else run.statement(stmt.else_case)
+
+    def execute(frame: Frame) -> None:
+        (then if condition(frame) else otherwise)(frame)
+
+    return execute
+
+
+@rule("E-tir-for", "d861625b")
+def _for(run: Statements, stmt: Any) -> Execute:
+    """Once for each value of the variable, in order, whatever the kind of the loop."""
+    low, count = run.number(stmt.min), run.number(stmt.extent)
+    slot = run.slot(stmt.loop_var)
+    run.loops[stmt.loop_var] = stmt
+    body = run.statement(stmt.body)
+
+    def execute(frame: Frame) -> None:
+        start, times = begin(frame)
+        for value in range(start, start + times):
+            frame[slot] = value
+            body(frame)
+
+    def head(frame: Frame) -> tuple[int, int]:
+        start, times = low(frame), max(count(frame), 0)
+        frame[0].spend(times)
+        return start, times
+
+    begin = located(head, stmt.span)
+    return execute
+
+
+@rule("E-tir-while", "a70720ab")
+def _while(run: Statements, stmt: Any) -> Execute:
+    """As long as the condition holds, which is asked before each iteration."""
+    condition = run.number(stmt.condition)
+    body = run.statement(stmt.body)
+
+    def again(frame: Frame) -> bool:
+        holds = bool(condition(frame))
+        if holds:
+            frame[0].spend(1)
+        return holds
+
+    next_holds = located(again, stmt.span)
+
+    def execute(frame: Frame) -> None:
+        while next_holds(frame):
+            body(frame)
+
+    return execute
+
+
+# ------------------------------------------------------------------ memory
+
+
+def _allocate(run: Statements, stmt: Any) -> Execute:
+    return allocation(run, stmt.buffer)
+
+
+def allocation(run: Statements, buffer: tir.Buffer) -> Execute:
+    """The memory of a buffer: fresh, or that of another."""
+    dims = [run.number(dim) for dim in buffer.shape]
+    if buffer.attrs.get("data") is not None:
+        return alias(run, buffer, dims)
+    slot, name, scalar = run.slot(buffer), buffer.name, vector_element(buffer.dtype)
+
+    def execute(frame: Frame) -> None:
+        frame[slot] = frame[0].allocate(name, scalar, [dim(frame) for dim in dims])
+
+    return located(execute, buffer.span)
+
+
+@rule("E-tir-alias", "b83ffc57")
+def alias(run: Statements, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
+    """A buffer that looks into the memory of another."""
+    data = buffer.attrs["data"]
+    match = _DATA.match(data.text) if isinstance(data, tir.OpaqueExpr) else None
+    source = run.named(match[1]) if match is not None else None
+    if source is None:
+        unsupported("E-tir-opaque", f"the memory of {buffer.name} is not known", buffer.span)
+    behind, same = run.slots[source], same_elements(source.dtype, buffer.dtype)
+    slot, name, element_type = run.slot(buffer), buffer.name, memory.numpy_type(buffer.dtype)
+    strides, offset = layout(run, buffer)
+
+    def execute(frame: Frame) -> None:
+        found: Memory = frame[behind].memory
+        if not same:
+            found = Memory(found.data.view(element_type), found.written)
+        by = None if strides is None else [stride(frame) for stride in strides]
+        frame[slot] = Bound(name, found, [dim(frame) for dim in dims], by, offset(frame))
+
+    return located(execute, buffer.span)
+
+
+def same_elements(a: DataType, b: DataType) -> bool:
+    """Whether memory of one type is that of another; other types may look into it only if as wide."""
+    if a.bits != b.bits:
+        unsupported("E-tir-alias-width", f"memory of {a} is looked into as {b}")
+    return a == b
+
+
+def layout(run: Statements, buffer: tir.Buffer) -> tuple[list[Evaluate] | None, Evaluate]:
+    """The strides of a buffer, if it says any, and its offset."""
+    strides: Any = buffer.attrs.get("strides")
+    offset = buffer.attrs.get("elem_offset")
+    start = run.number(offset) if isinstance(offset, tir.PrimExpr) else (lambda frame: 0)
+    return [run.number(s) for s in strides] if strides else None, start
+
+
+# ------------------------------------------------------------------ blocks
+
+
+@rule("E-tir-block", "2adf4a8a")
+def _block(run: Statements, stmt: Any) -> Execute:
+    """The axes get their values; if the predicate holds, the block allocates and runs its body."""
+    axes = [_axis(run, axis) for axis in stmt.iter_vars]
+    predicate = None if stmt.predicate is None else run.number(stmt.predicate)
+    allocations = [allocation(run, buffer) for buffer in stmt.alloc_buffers]
+    init = _nothing if stmt.init is None else initial(run, stmt)
+    body = run.statement(stmt.body)
+
+    def enter(frame: Frame) -> bool:
+        for slot, value in axes:
+            frame[slot] = value(frame)
+        return predicate is None or bool(predicate(frame))
+
+    holds = located(enter, stmt.span)
+
+    def execute(frame: Frame) -> None:
+        if not holds(frame):
+            return
+        room = frame[0].room
+        for allocate in allocations:
+            allocate(frame)
+        init(frame)
+        body(frame)
+        frame[0].room = room
+
+    return execute
+
+
+def _axis(run: Statements, axis: tir.IterVar) -> tuple[int, Evaluate]:
+    value = converted(run.compile(axis.binding), axis.var.dtype).run
+    return run.slot(axis.var), value
+
+
+@rule("E-tir-init", "8ec0230b")
+def initial(run: Statements, block: tir.Block) -> Execute:
+    """`T.init` runs where every reduction axis is at its start."""
+    starts = [
+        (run.slot(axis.var), _start(run, axis))
+        for axis in block.iter_vars
+        if axis.kind in ("R", "reduce")
+    ]
+    assert block.init is not None
+    init = run.statement(block.init)
+
+    def execute(frame: Frame) -> None:
+        if all(frame[slot] == start(frame) for slot, start in starts):
+            init(frame)
+
+    return execute
+
+
+def _start(run: Statements, axis: tir.IterVar) -> Evaluate:
+    """Where the domain of an axis begins; `T.axis.remap` leaves that to the loop."""
+    if axis.dom is not None:
+        return run.number(axis.dom[0])
+    loop = run.loops.get(axis.binding)
+    return (lambda frame: 0) if loop is None else run.number(loop.min)
+
+
+_COMPILERS: dict[type, Callable[[Statements, Any], Execute]] = {
+    tir.SeqStmt: _sequence,
+    tir.LetStmt: _let,
+    tir.BufferStore: _store,
+    tir.Evaluate: _evaluate,
+    tir.IfThenElse: _if,
+    tir.For: _for,
+    tir.While: _while,
+    tir.AllocBuffer: _allocate,
+    tir.Block: _block,
+}

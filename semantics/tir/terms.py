@@ -1,0 +1,105 @@
+"""Compiled expressions: a function from the frame to a value, with the type of the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Span
+from rlx.semantics.faults import Stop
+from rlx.semantics.tir.values import cast
+from rlx.spec.registry import rule
+
+Frame = list[Any]
+"""The values of variables and buffers, by slot; the run (:class:`~rlx.semantics.tir.memory.Run`) is the first."""
+
+Evaluate = Callable[[Frame], Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Term:
+    """An expression.
+
+    Attributes
+    ----------
+    run
+        Its value in a frame: a number, or a tuple of them if it is a vector.
+    dtype
+        The scalar type.
+    vector
+        Whether the value has lanes.
+    literal
+        Whether it is an integer literal, which takes the type of the operand beside it.
+    """
+
+    __slots__ = ("dtype", "literal", "run", "vector")
+
+    def __init__(
+        self, run: Evaluate, dtype: DataType, vector: bool = False, literal: bool = False
+    ) -> None:
+        self.run = run
+        self.dtype = dtype
+        self.vector = vector
+        self.literal = literal
+
+
+@rule("E-tir-common", "73b2054c")
+def common(a: Term, b: Term) -> DataType:
+    """The type in which two operands meet."""
+    if a.dtype == b.dtype or b.literal:
+        return a.dtype
+    if a.literal:
+        return b.dtype
+    rank = [(t.dtype.is_float, t.dtype.bits, t.dtype.code == "uint") for t in (a, b)]
+    return a.dtype if rank[0] >= rank[1] else b.dtype
+
+
+def converted(term: Term, dtype: DataType) -> Term:
+    """The same value in another type."""
+    if term.dtype == dtype:
+        return term
+    if term.literal:
+        value = cast(term.dtype, dtype)(term.run([]))
+        return Term(lambda frame: value, dtype, literal=True)
+    run = lifted(cast(term.dtype, dtype), term)
+    return Term(run, dtype, term.vector)
+
+
+@rule("E-tir-vector", "ba42a86e")
+def lanewise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of scalars on vectors, lane by lane; a scalar among them is the same in every lane."""
+
+    def apply(*values: Any) -> tuple[Any, ...]:
+        lanes = max(len(v) for v in values if isinstance(v, tuple))
+        spread = [v if isinstance(v, tuple) else (v,) * lanes for v in values]
+        return tuple(map(function, *spread))
+
+    return apply
+
+
+def lifted(function: Callable[..., Any], *terms: Term) -> Evaluate:
+    """The application of a function of scalars to terms."""
+    if any(term.vector for term in terms):
+        function = lanewise(function)
+    match [term.run for term in terms]:
+        case [a]:
+            return lambda frame: function(a(frame))
+        case [a, b]:
+            return lambda frame: function(a(frame), b(frame))
+        case runs:
+            return lambda frame: function(*[run(frame) for run in runs])
+
+
+def located(function: F, span: Span | None) -> F:
+    """The same function, with the place put into what stops it."""
+
+    def guarded(*values: Any) -> Any:
+        try:
+            return function(*values)
+        except Stop as stop:
+            if stop.span is None:
+                stop.span = span
+            raise
+
+    return guarded  # type: ignore[return-value]
