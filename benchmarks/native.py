@@ -19,13 +19,13 @@ from typing import Any
 os.environ.setdefault("TVM_NUM_THREADS", "1")
 warnings.filterwarnings("ignore")
 
-import numpy as np  # noqa: E402
-import tvm  # noqa: E402
-from tvm import relax  # noqa: E402
+import numpy as np
+import tvm
+from tvm import relax
 
-from rlx.grammar import tir  # noqa: E402
-from rlx.grammar.parser import parse  # noqa: E402
-from rlx.semantics import native  # noqa: E402
+from rlx.grammar import tir
+from rlx.grammar.parser import parse
+from rlx.semantics import native
 
 Shape = tuple[int | str, ...]
 FLOAT = "float32"

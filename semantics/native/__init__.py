@@ -6,8 +6,8 @@ floats, within the tolerance stated in ``spec/evaluation_native.md`` where sums 
 
 from __future__ import annotations
 
-from rlx.semantics.native.cache import UntrustedCache
-from rlx.semantics.native.compiler import NoCompiler, has_compiler
+from rlx.semantics.native.cache import NoCompiler, UntrustedCache
+from rlx.semantics.native.compiler import has_compiler
 from rlx.semantics.native.kernel import Kernel, compile
 
 __all__ = ["Kernel", "NoCompiler", "UntrustedCache", "compile", "has_compiler"]

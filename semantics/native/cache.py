@@ -13,7 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-class UntrustedCache(Exception):
+class NoCompiler(Exception):
+    """There is no C compiler, it does not work, or there is nowhere to keep what it makes."""
+
+
+class UntrustedCache(NoCompiler):
     """The cache directory, or a file in it, could have been written by somebody else."""
 
 

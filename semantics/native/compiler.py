@@ -16,19 +16,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rlx.semantics.native.cache import obtain
+from rlx.semantics.native.cache import NoCompiler, obtain
 
 FLAGS = (
     *("-std=gnu11", "-O3", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-ident"),
+    "-fno-thread-jumps",  # takes most of the time of a compilation, and loops gain nothing from it,
 )
 TUNING = (("-march=native", "-DRLX_LIBMVEC"), ("-march=native",), ("-mcpu=native",), ())
 """Tried in this order until one compiles and links."""
 _SECONDS = 120
-
-
-class NoCompiler(Exception):
-    """There is no C compiler, it does not work, or nowhere to put what it makes."""
 
 
 class Refused(Exception):
@@ -125,7 +122,7 @@ def _run(path: str, flags: tuple[str, ...], source: str, target: Path) -> None:
 
 @cache
 def _ffi() -> Any:
-    import cffi
+    import cffi  # type: ignore[import-untyped]
 
     ffi = cffi.FFI()
     ffi.cdef("int32_t rlx_kernel(int64_t *v);")
@@ -138,11 +135,9 @@ def library(source: str) -> tuple[Any, Any]:
     Raises
     ------
     NoCompiler
-        If there is no compiler, or no directory to keep libraries in.
+        If there is no compiler, or no directory to keep libraries in (UntrustedCache: it is not private).
     Refused
         If the compiler does not accept the source.
-    UntrustedCache
-        If the cache is not private.
     """
     path, flags, identity = toolchain()
     digest = hashlib.sha256(f"{identity}\n{source}".encode()).hexdigest()

@@ -83,9 +83,17 @@ def stores(stmt: tir.Stmt) -> list[tir.BufferStore]:
     return [part for part in statements(stmt) if isinstance(part, tir.BufferStore)]
 
 
+Access = tir.BufferLoad | tir.BufferStore
+
+
+def accesses(stmt: tir.Stmt) -> list[Access]:
+    """Every load and store below a statement."""
+    return [*loads(stmt), *stores(stmt)]
+
+
 def mentions(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
     """Whether a buffer is loaded or stored below a statement."""
-    return any(node.buffer is buffer for node in [*loads(stmt), *stores(stmt)])
+    return any(node.buffer is buffer for node in accesses(stmt))
 
 
 def _fills(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
@@ -144,7 +152,7 @@ def _same_extent(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
 
 def _reads_same(stmt: tir.Stmt, store: tir.BufferStore) -> bool:
     """Whether what follows the first store only touches the element that was stored."""
-    touched = [n for n in [*loads(stmt), *stores(stmt)] if n.buffer is store.buffer]
+    touched = [n for n in accesses(stmt) if n.buffer is store.buffer]
     return all(
         len(n.indices) == len(store.indices)
         and all(_same_index(a, b) for a, b in zip(n.indices, store.indices, strict=True))

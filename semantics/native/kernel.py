@@ -160,12 +160,13 @@ class Kernel:
 
 def numpy_type(data_type: DataType) -> np.dtype[Any]:
     """The element type of the arrays that a buffer takes."""
-    name = str(data_type)
+    name: Any = str(data_type)
     if name == "bfloat16":
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
+        name = ml_dtypes.bfloat16
+    found: np.dtype[Any] = np.dtype(name)
+    return found
 
 
 def wrong(message: str) -> None:
@@ -179,12 +180,12 @@ def scalar(position: int, data_type: DataType, value: Argument) -> int:
     if isinstance(value, np.ndarray):
         wrong(f"argument {position} is an array, and the function wants a number")
     if data_type.is_float:
-        return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])  # type: ignore[arg-type]
+        return int(struct.unpack("<q", struct.pack("<d", float(value)))[0])
     if isinstance(value, (float, np.floating)):
         wrong(
             f"argument {position} is {value}, and the function wants a number of type {data_type}"
         )
-    number = int(value)  # type: ignore[arg-type]
+    number = int(value)
     low = -(1 << (data_type.bits - 1)) if data_type.code == "int" else 0
     if not low <= number < low + (1 << data_type.bits):
         wrong(f"argument {position} is {number}, which is no number of type {data_type}")

@@ -97,7 +97,7 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
 #define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
 #define RLX_SPEND(amount, site) do { \
     double rlx_amount = (amount); \
-    if (RLX_RARE(rlx_amount > (double)RLX_FUEL)) RLX_STOP(site, 0, 0); \
+    if (RLX_RARE(rlx_amount > (double)RLX_FUEL || rlx_amount >= 0x1p63)) RLX_STOP(site, 0, 0); \
     RLX_FUEL -= (int64_t)rlx_amount; } while (0)
 
 typedef struct { int64_t used, list, live; } rlx_mark;

@@ -88,7 +88,7 @@ def _apart(
 ) -> list[str]:
     """Lines that leave with 2 where memory that is written to is shared with another argument."""
     buffers = [buffer for _, buffer in parameters if buffer is not None]
-    lines = []
+    lines: list[str] = []
     for _, kind, slot in pointers:
         rank = len(buffers[len(lines)].shape)
         lines.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.semantics.native import statements, types
-from rlx.semantics.native.coverage import flat, loads
+from rlx.semantics.native.coverage import accesses, flat, loads
 from rlx.semantics.native.ranges import Poly
 from rlx.semantics.native.state import State
 
@@ -201,7 +201,7 @@ def _own_elements(
     assert block.init is not None
     if any(node.buffer in results for node in loads(block.init)):
         return False
-    touched = [n for n in [*loads(block.body), *updates] if n.buffer in results]
+    touched = [n for n in accesses(block.body) if n.buffer in results]
     return all(same_indices(n.indices, results[n.buffer]) for n in touched)
 
 

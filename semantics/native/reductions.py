@@ -26,6 +26,7 @@ COLUMNS_SHARED = 2
 ROWS = 2
 """Vectors in a tile: without and with several results that share operands; partial results of a row."""
 _NARROW = 40
+_SIGNS: dict[type, str] = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}
 
 
 def emit(state: State, loop: tir.For) -> bool:
@@ -105,7 +106,7 @@ def _tile(
             out.put(f"const int64_t {base} = RLX_MIN({at}, {axis.end} - {step});")
             bases[axis] = base
 
-        def each(body: Callable[[], None]) -> None:
+        def each(body: Callable[[], object]) -> None:
             out.put("#pragma GCC unroll 16")
             with (
                 out.block(f"for (int64_t {row} = 0; {row} < {rows}; ++{row})"),
@@ -181,7 +182,7 @@ def _fold(state: State, found: Reduction, lanes: str, width: str, odd: str | Non
 
 def _combine(state: State, found: Reduction, place: str, other: str) -> None:
     dtype = found.store.buffer.dtype
-    sign = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}[type(found.store.value)]
+    sign = _SIGNS[type(found.store.value)]
     text = f"({place} {sign} {other})"
     text = f"({text} ? {place} : {other})" if found.extremum else types.rounded(dtype, text)
     state.out.put(f"{place} = {text};")

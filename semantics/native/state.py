@@ -232,9 +232,9 @@ class State:
         self, index: tir.PrimExpr, memory: Memory, axis: int, buffer: tir.Buffer, span: Any
     ) -> Generator[tir.PrimExpr, Value, str]:
         known = self.poly(index)
-        if known is not None and not known.variables() & self.invented:
-            if self.within(known, memory.extents[axis]):
-                return known.text()
+        plain = known is not None and not known.variables() & self.invented
+        if known is not None and plain and self.within(known, memory.extents[axis]):
+            return known.text()
         before, self.exact = self.exact, self.bounds and known is None
         value = yield index
         self.exact = before

@@ -75,7 +75,7 @@ def _for(state: State, loop: tir.For) -> Steps:
         return
     if state.fast and reductions.emit(state, loop):
         return
-    if state.fast:
+    if state.fast and state.disjoint:
         hoisting.plan(state, loop)
     fuel.spend_here(state, loop)
     name = state.out.fresh("i")

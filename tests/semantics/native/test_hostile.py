@@ -142,9 +142,7 @@ def test_endless_loop_ends_when_the_fuel_does() -> None:
 
 @pytest.mark.parametrize("extents", ["1000000000, 1000000000", "T.int64(4611686018427387904), 64"])
 def test_loops_longer_than_the_fuel(extents: str) -> None:
-    func = of_body(
-        'A: T.Buffer((1,), "int32")', f"for i, j in T.grid({extents}): A[0] = A[0] + 1"
-    )
+    func = of_body('A: T.Buffer((1,), "int32")', f"for i, j in T.grid({extents}): A[0] = A[0] + 1")
     assert isinstance(stopped(func, np.zeros(1, np.int32)), OutOfFuel)
 
 
