@@ -24,6 +24,7 @@ from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, Part, analyse
 
 from . import constructs, models
+from .networks.layers import Module
 
 TABLE = Path(__file__).with_name("dynamic_checks.md")
 NOT_LOWERED = {"closures", "distributed", "prims", "tuples"}
@@ -39,7 +40,7 @@ Counts = Counter[tuple[str, str]]
 
 
 @cache
-def module(program: str) -> models.Module:
+def module(program: str) -> Module:
     build = models.MODELS.get(program)
     return build() if build else constructs.build(program)
 
