@@ -188,12 +188,12 @@ def _candidates(engine: Engine, poly: Poly) -> list[tuple[Atom, int]]:
 
 def _solve_exact(engine: Engine, poly: Poly, atom: Atom, coef: int) -> bool:
     """``x - h*(x//h) == c``: x becomes ``h*k + c`` with a new variable k for the quotient."""
-    if not isinstance(atom.key, tir.Var):
-        # A quotient that was made a variable here: going on would never end.
-        return False
     for index in {i for mono in poly.terms for i in mono}:
         quotient = engine.atoms[index]
         if quotient.kind != "div" or atom not in engine.atoms_in(*quotient.parts):
+            continue
+        if not isinstance(atom.key, tir.Var) and not _multiple(poly, quotient, coef):
+            # A quotient that was made a variable here: going on would never end.
             continue
         new = engine.atom("var", (), ("quotient", index))
         engine.ranges[new.index] = bounds.atom_interval(engine, quotient)
@@ -204,6 +204,13 @@ def _solve_exact(engine: Engine, poly: Poly, atom: Atom, coef: int) -> bool:
             _solve(engine, atom, value)
             return True
     return False
+
+
+def _multiple(poly: Poly, quotient: Atom, coef: int) -> bool:
+    """Whether an equation says that a variable is a multiple of a number: ``x - 3*(x//3) == c``."""
+    divisor = quotient.parts[1]
+    assert isinstance(divisor, Poly)
+    return divisor.value is not None and poly.terms.get(quotient.mono) == -coef * divisor.value
 
 
 def _solve(engine: Engine, atom: Atom, value: Poly) -> None:

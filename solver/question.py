@@ -10,6 +10,7 @@ from rlx.solver import bounds, canonical, facts, normal_form, smt, tactics, walk
 from rlx.solver.context import Range, State
 from rlx.solver.engine import Engine
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.generalize import generalizations
 from rlx.solver.poly import OutOfFuelError
 from rlx.solver.rebuild import rebuilt
 from rlx.solver.samples import Samples
@@ -19,12 +20,17 @@ from rlx.solver.work import FUEL, Work
 
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
+_GENERALIZED = 400
 _SMT_DEGREE = 8
 _SMT_LIMITS = (60_000, 200_000)
 """The work Z3 may do on each encoding, in rounds; what it decides at all costs the half at most."""
 _SMT_TEXT = 10_000
 _SMT_POWER = 4
 """Longer texts and higher powers get proportionally less: there a unit of work takes longer."""
+
+
+_GENERAL = "generalized"
+"""The encoding of a stronger question: values against it need not be values against this one."""
 
 
 class Question:
@@ -60,9 +66,9 @@ class Question:
 
     def decide(self) -> Verdict:
         """The answer, by the cheapest means that finds one."""
-        for step in (self._first_points, self._tactics, self._more_points, self._smt):
+        for step in _STEPS:
             try:
-                verdict = step()
+                verdict = step(self)
             except (OutOfFuelError, RecursionError) as reason:
                 self.tried.append(str(reason))
                 continue
@@ -136,6 +142,27 @@ class Question:
         self.tried.append("normal form, bounds, residues and cases")
         return None if means is None else Proved(means, tuple(self.divisors))
 
+    def _generalized(self) -> Verdict | None:
+        """The tactics on the goal with what occurs repeatedly as a variable."""
+        for question in self._generalizations():
+            found = question._tactics()
+            if found is not None:
+                return found
+        return None
+
+    def _generalizations(self) -> Iterator[Question]:
+        """Stronger questions: what proves one of them proves this one."""
+        if self.size > _GENERALIZED or not self.interpreted:
+            return
+        engine = self.engine()
+        ranges: dict[tir.Var, Range] = dict(zip(self.variables, self.ranges, strict=True))
+        for (goal, *near), images in generalizations([self.goal, *self.facts]):
+            limits = {
+                var: bounds.interval(engine, normal_form.polynomial(engine, expr))
+                for var, expr in images.items()
+            }
+            yield Question(goal, State(ranges | limits, tuple(near), {}), near, self._work)
+
     def holds_simply(self) -> bool:
         """Whether the goal is proved without SMT."""
         try:
@@ -193,8 +220,7 @@ class Question:
         if self.tape().degree > _SMT_DEGREE:
             self.tried.append("a power is too high for SMT")
             return None
-        texts = {style: smt.encode(self.query(), style) for style in smt.STYLES}
-        texts = {"normalized": smt.encode(self.query(normalized=True), "purified"), **texts}
+        texts = self._texts()
         names = [f"v{i}" for i in range(len(self.variables))]
         power = max(self.tape().degree, _SMT_POWER)
         for limit in _SMT_LIMITS:
@@ -207,12 +233,24 @@ class Question:
                 answer = smt.solve(text, granted, names)
                 if answer.status == "unsat":
                     return Proved(f"smt: {style}", tuple(self.divisors))
-                if answer.status == "sat":
+                if answer.status == "sat" and style != _GENERAL:
                     refuted = self._from_model(answer, names, style)
                     if refuted is not None:
                         return refuted
                 self.tried.append(f"smt {style}: {answer.reason or answer.status}")
         return None
+
+    def _texts(self) -> dict[str, str]:
+        """The encodings by name."""
+        texts = {"normalized": smt.encode(self.query(normalized=True), "purified")}
+        texts |= {style: smt.encode(self.query(), style) for style in smt.STYLES}
+        try:
+            general = next(self._generalizations(), None)
+        except (OutOfFuelError, RecursionError):
+            general = None
+        if general is not None:
+            texts[_GENERAL] = smt.encode(general.query(normalized=True), "purified")
+        return texts
 
     def _from_model(self, answer: smt.Answer, names: list[str], style: str) -> Refuted | None:
         point = tuple(answer.model[name] for name in names)
@@ -222,6 +260,15 @@ class Question:
         if tape.usable:
             point = Samples(tape, self.ranges, None).shrink(point)
         return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")
+
+
+_STEPS = (
+    Question._first_points,
+    Question._tactics,
+    Question._more_points,
+    Question._generalized,
+    Question._smt,
+)
 
 
 def named(values: dict[tir.Var, int]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The text form of questions: read and written, never evaluated.
 
-Operators ``+ - * // % == != < <= > >= and or not``, calls ``min max select tdiv tmod``; a comparison
-chain ``a < b < c`` means ``a < b and b < c``.
+Operators ``+ - * // % == != < <= > >= and or not``, calls ``min max select tdiv tmod``, and casts called by the
+name of an integer type, as in ``int32(n)``; a comparison chain ``a < b < c`` means ``a < b and b < c``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import re
 from collections.abc import Mapping
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.dtype import BOOL, dtype
 from rlx.grammar.tir import PrimExpr
 
 NESTING_LIMIT = 200
 """How deep parentheses, ``not`` and signs may be nested."""
 
 _DIGIT_LIMIT = 4000
+_CASTS = frozenset(
+    ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
+)
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d[\d_]*)(?![\w.])|(?P<word>[^\W\d]\w*)|(?P<symbol>//|[=!<>]=|[-+*%<>(),]))"
@@ -212,8 +215,11 @@ def _call(name: str, operands: list[PrimExpr]) -> PrimExpr:
         return _joined(_CALLS[name], operands)
     if name in _CALLS and len(operands) == 2:
         return _CALLS[name](operands[0], operands[1])
+    if name in _CASTS and len(operands) == 1:
+        return tir.Cast(dtype(name), operands[0])
     raise ValueError(
-        f"{name} with {len(operands)} arguments is not known; min, max, select, tdiv, tmod are"
+        f"{name} with {len(operands)} arguments is not known; min, max, select, tdiv, tmod are, "
+        "and casts like int32"
     )
 
 

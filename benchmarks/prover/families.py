@@ -27,10 +27,13 @@ class Case(Node):
     truth: bool
 
 
-def cases() -> list[Case]:
-    """All questions, each once."""
+KNOWN, HELD_OUT = "", "held_out_"
+
+
+def cases(part: str = KNOWN) -> list[Case]:
+    """All questions of a part, each once."""
     found: dict[tuple[str, tuple[str, ...]], Case] = {}
-    for truth, name in ((True, "identities.txt"), (False, "falsehoods.txt")):
+    for truth, name in ((True, f"{part}identities.txt"), (False, f"{part}falsehoods.txt")):
         for case in _read((_FOLDER / name).read_text(encoding="utf-8"), truth):
             found.setdefault((case.goal, case.assume), case)
     return list(found.values())
