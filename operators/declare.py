@@ -118,10 +118,10 @@ class Operator:
         OperatorFault
             If the operator has no value for these.
         """
-        from rlx.operators.evaluation import arguments
+        from rlx.operators.evaluation import arguments, unshared
 
         assert self._evaluate is not None, f"{self.name} cannot be evaluated"
-        return self._evaluate(*arguments(self, call, args, run))
+        return unshared(self._evaluate(*arguments(self, call, args, run)), args)
 
     @property
     def has_form(self) -> bool:

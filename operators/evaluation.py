@@ -127,11 +127,25 @@ def arguments(
         if parameter.kind == "types":
             values.append(call.sinfo_args)
         elif parameter.variadic:
-            values.append(tuple(_convert(parameter, value, run) for value in left))
+            values.append(tuple(_convert(parameter, value) for value in left))
             left = []
         else:
             values.append(_one(operator, parameter, call, left, run))
     return values
+
+
+def unshared(result: Plain, args: Sequence[Plain]) -> Plain:
+    """A result with copies in place of arrays that lie in an argument's memory, as views and empty reductions do."""
+    import numpy as np
+
+    if isinstance(result, tuple):
+        return tuple(unshared(part, args) for part in result)
+    if isinstance(result, np.ndarray):
+        for arg in args:
+            for array in arg if isinstance(arg, tuple) else (arg,):
+                if isinstance(array, np.ndarray) and np.may_share_memory(result, array):
+                    return result.copy()
+    return result
 
 
 def _one(
@@ -139,16 +153,20 @@ def _one(
 ) -> Plain:
     if left:
         value = left.pop(0)
+        null = value is None or (isinstance(value, tuple) and not value)
     elif parameter.name in call.attrs:
-        value = _attribute(call.attrs[parameter.name], run)
+        given = call.attrs[parameter.name]
+        value = _attribute(given, run)
+        null = value is None or (isinstance(given, ast.Tuple) and not given.fields)
     elif parameter.default is not REQUIRED:
         value = parameter.default
+        null = value is None
     else:
         raise OperatorFault(
             "E-operator-arguments",
             f"{operator.name}: the argument for {parameter.name} is missing",
         )
-    return _convert(parameter, value, run)
+    return None if null and parameter.optional else _convert(parameter, value)
 
 
 def _attribute(value: object, run: Evaluation) -> Plain:
@@ -163,9 +181,7 @@ def _attribute(value: object, run: Evaluation) -> Plain:
     return value
 
 
-def _convert(parameter: Parameter, value: Plain, run: Evaluation) -> Plain:
-    if value is None or (parameter.optional and value == () and parameter.kind != "shape"):
-        return None
+def _convert(parameter: Parameter, value: Plain) -> Plain:
     try:
         return _KINDS.get(parameter.kind, _same)(value)
     except (TypeError, ValueError) as error:

@@ -86,7 +86,12 @@ def unary(name: str) -> Function:
         if name in _EXACT_ON_INTEGERS and not is_float(x.dtype):
             return x.copy()
         kind = np.dtype(np.bool_) if name in _BOOLEAN else x.dtype
-        return back(quiet(function, wide(x)), kind)
+        try:
+            return back(quiet(function, wide(x)), kind)
+        except TypeError:
+            raise OperatorFault(
+                "E-operator-dtype", f"{name} is not defined for elements of type {x.dtype}"
+            ) from None
 
     return evaluate
 
@@ -223,7 +228,7 @@ def _power(a: Array, b: Array) -> Any:
 @rule("E-shift", "498a5b2d")
 def _counts(a: Array, b: Array) -> None:
     bits = a.dtype.itemsize * 8
-    if b.size and (b.min() < 0 or b.max() >= bits):
+    if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
         wrong = b.min() if b.min() < 0 else b.max()
         raise OperatorFault("E-shift-range", f"a shift of {bits} bits by {wrong}")
 
@@ -280,7 +285,12 @@ def binary(name: str) -> Function:
     def evaluate(x1: Any, x2: Any) -> Any:
         a, b = operand(x1, x2), operand(x2, x1)
         shape = broadcast(a, b)
-        found = quiet(function, wide(a), wide(b))
+        try:
+            found = quiet(function, wide(a), wide(b))
+        except TypeError:
+            raise OperatorFault(
+                "E-operator-dtype", f"{name} is not defined for elements of type {a.dtype}"
+            ) from None
         if isinstance(x1, _SCALARS) and isinstance(x2, _SCALARS):
             return number(np.asarray(found)).item()
         kind = np.dtype(np.bool_) if name in _COMPARISONS else a.dtype

@@ -32,6 +32,13 @@ def _nothing(x: Array, axes: tuple[int, ...], what: str) -> None:
         raise OperatorFault("E-empty-reduction", f"the {what} of no elements")
 
 
+def _left(x: Array, axes: tuple[int, ...], keepdims: int) -> list[int]:
+    """The shape of a result."""
+    if keepdims:
+        return [1 if a in axes else n for a, n in enumerate(x.shape)]
+    return [n for a, n in enumerate(x.shape) if a not in axes]
+
+
 def _exact(x: Array) -> Any:
     """The type that sums and products are taken in: integers in their own, so that they wrap."""
     return x.dtype if x.dtype.kind in "iu" else None
@@ -71,6 +78,8 @@ def reduction(name: str) -> Function:
         axes = axes_of(given, x.ndim)
         if name in _NEEDS_ONE:
             _nothing(x, axes, name)
+            if not x.size:
+                return np.zeros(_left(x, axes, keepdims), x.dtype)
         if x.dtype.kind == "b" and name in ("sum", "prod"):
             joined = np.any if name == "sum" else np.all
             return np.asarray(joined(x, axis=axes, keepdims=bool(keepdims)))
@@ -85,7 +94,10 @@ def arg_reduction(name: str) -> Function:
 
     def evaluate(x: Array, given: int | None, keepdims: int) -> Array:
         axis = None if given is None else axis_of(given, x.ndim)
-        _nothing(x, axes_of(None if axis is None else (axis,), x.ndim), name)
+        axes = axes_of(None if axis is None else (axis,), x.ndim)
+        _nothing(x, axes, name)
+        if not x.size:
+            return np.zeros(_left(x, axes, keepdims), np.int64)
         found: Any = function(wide(x), axis=axis, keepdims=bool(keepdims))
         return np.asarray(found, dtype=np.int64)
 
