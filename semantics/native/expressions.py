@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.grammar.dtype import dtype as dtype_of
 from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import intrinsics, types
 
@@ -170,18 +171,26 @@ def _divided(state: State, expr: Any, a: Value, b: Value, dtype: DataType) -> Va
     return define(state, text, dtype)
 
 
+def _apart(state: State, expr: tir.PrimExpr) -> Visit:
+    """A condition or an argument: it is no index even where it stands in one."""
+    before, state.exact = state.exact, False
+    value = yield expr
+    state.exact = before
+    return value
+
+
 def _logical(state: State, expr: Any) -> Visit:
     both = isinstance(expr, tir.And)
-    a = yield expr.a
+    a = yield from _apart(state, expr.a)
     if state.is_total(expr.b):
-        b = yield expr.b
+        b = yield from _apart(state, expr.b)
         sign = "&" if both else "|"
         return define(state, f"(({a.text} != 0) {sign} ({b.text} != 0))", BOOL)
     name = state.out.fresh()
     state.out.put(f"uint8_t {name} = ({a.text} != 0);")
     state.out.put(f"if ({'' if both else '!'}{name}) {{")
     known = state.assume(expr.a, both)
-    b = yield expr.b
+    b = yield from _apart(state, expr.b)
     state.forget(known)
     state.out.put(f"{name} = ({b.text} != 0);")
     state.out.put("}")
@@ -189,12 +198,12 @@ def _logical(state: State, expr: Any) -> Visit:
 
 
 def _not(state: State, expr: Any) -> Visit:
-    a = yield expr.a
+    a = yield from _apart(state, expr.a)
     return define(state, f"(!{a.text})", BOOL)
 
 
 def _select(state: State, expr: Any) -> Visit:
-    c = yield expr.condition
+    c = yield from _apart(state, expr.condition)
     a = yield expr.true_value
     b = yield expr.false_value
     dtype = common(a, b)
@@ -205,7 +214,7 @@ def _select(state: State, expr: Any) -> Visit:
 def _if_then_else(state: State, expr: Any) -> Visit:
     """Only one branch is evaluated; its conditions hold while it is."""
     condition, first, second = expr.args
-    c = yield condition
+    c = yield from _apart(state, condition)
     dtype = state.type_of(expr)
     name = state.out.fresh()
     state.out.put(f"{types.held(dtype)} {name};")
@@ -223,7 +232,7 @@ def _if_then_else(state: State, expr: Any) -> Visit:
 
 
 def _cast(state: State, expr: Any) -> Visit:
-    value = yield expr.value
+    value = (yield from _apart(state, expr.value)) if expr.dtype.is_float else (yield expr.value)
     return cast(state, value, expr.dtype, expr.span)
 
 
@@ -278,13 +287,15 @@ def _call(state: State, expr: Any) -> Visit:
     op = expr.op
     if op == "if_then_else" and len(expr.args) == 3:
         return (yield from _if_then_else(state, expr))
-    if op in ("min_value", "max_value", "infinity") or expr.attrs:
+    if expr.attrs:
         intrinsics.unknown(op)
+    if op in ("min_value", "max_value", "infinity"):
+        return _extreme(expr)
     if op == "reinterpret":
         return (yield from _reinterpret(state, expr))
     operands: list[Value] = []
     for arg in expr.args:
-        operands.append((yield arg))
+        operands.append((yield from _apart(state, arg)))
     if not operands:
         intrinsics.unknown(op)
     if op in intrinsics.SAME:
@@ -299,6 +310,16 @@ def _call(state: State, expr: Any) -> Visit:
     make = intrinsics.on_floats if dtype.is_float else intrinsics.on_integers
     text, result = make(op, dtype, [v.text for v in operands])
     return define(state, text, result)
+
+
+def _extreme(expr: Any) -> Value:
+    """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
+    if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
+        intrinsics.unknown(expr.op)
+    dtype = dtype_of(expr.args[0].value)
+    if expr.op == "infinity":
+        return Value(types.floating(float("inf"), dtype), dtype)
+    return Value(types.extreme(expr.op == "max_value", dtype), dtype)
 
 
 def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
@@ -322,10 +343,12 @@ def _power(state: State, expr: Any, a: Value, n: Value) -> Value:
 
 
 def _reinterpret(state: State, expr: Any) -> Visit:
-    if len(expr.args) != 1 or expr.dtype is None:
-        intrinsics.unknown(expr.op)
-    value = yield expr.args[0]
     target = expr.dtype
+    if expr.args and isinstance(expr.args[0], tir.StringImm):
+        target = dtype_of(expr.args[0].value)
+    if not expr.args or target is None:
+        intrinsics.unknown(expr.op)
+    value = yield from _apart(state, expr.args[-1])
     if value.dtype.bits != target.bits or BOOL in (value.dtype, target):
         raise Unsupported("E-tir-reinterpret-size", f"the bits of {value.dtype} are no {target}")
     bits = f"{types.stored(value.dtype)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -122,8 +122,7 @@ class Kernel:
     ) -> tuple[list[Any], list[tuple[Any, Any]]]:
         """Append the arguments to the fields; copies that must live, and those to copy back."""
         if len(args) != len(self._parameters):
-            expected = len(self._parameters)
-            wrong(f"the function takes {expected} arguments and is given {len(args)}")
+            args = self._completed(args)
         copies: list[Any] = []
         back: list[tuple[Any, Any]] = []
         for position, arg in enumerate(args):
@@ -138,6 +137,22 @@ class Kernel:
             fields.append(array.__array_interface__["data"][0])
             fields.extend(array.shape)
         return copies, back
+
+    def _completed(self, args: Sequence[Argument]) -> list[Argument]:
+        """Arguments with the scalars at the end that the shapes of arrays say."""
+        missing = self._parameters[len(args) :]
+        if len(args) > len(self._parameters) or any(buffer is not None for buffer, _ in missing):
+            expected = len(self._parameters)
+            wrong(f"the function takes {expected} arguments and is given {len(args)}")
+        sizes: dict[tir.PrimExpr, int] = {}
+        for arg, (buffer, _) in zip(args, self._parameters, strict=False):
+            if buffer is not None and isinstance(arg, np.ndarray):
+                for dim, size in zip(buffer.shape, arg.shape, strict=False):
+                    sizes.setdefault(dim, size)
+        for var in self._vars[len(args) :]:
+            if var not in sizes:
+                wrong(f"the argument {var.name} is missing")
+        return [*args, *(sizes[var] for var in self._vars[len(args) :])]
 
     def _copied(
         self,
@@ -169,7 +184,7 @@ def numpy_type(data_type: DataType) -> np.dtype[Any]:
     return found
 
 
-def wrong(message: str) -> None:
+def wrong(message: str) -> NoReturn:
     """Raise the fault of an argument that does not fit."""
     refuted("E-tir-argument")
     raise Fault("E-tir-argument", message)
@@ -198,7 +213,6 @@ def checked(
     """An argument as the array that a buffer wants."""
     if not isinstance(arg, np.ndarray):
         wrong(f"argument {position} ({buffer.name}) is {type(arg).__name__}, not an array")
-    assert isinstance(arg, np.ndarray)
     if arg.dtype != wanted:
         wrong(f"argument {position} ({buffer.name}) has elements of {arg.dtype}, not {wanted}")
     if arg.ndim != len(buffer.shape):

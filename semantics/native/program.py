@@ -114,9 +114,7 @@ def _parameters(
             _scalar(state, var, slot)
             slot += 1
             continue
-        if set(buffer.attrs) & {"strides", "elem_offset", "data"}:
-            message = "native code has no buffers with strides or offsets"
-            raise Unsupported("E-native-construct", message, buffer.span)
+        _compact(state, buffer)
         name = state.out.fresh("b")
         pointers.append((name, types.stored(buffer.dtype), slot))
         shapes.append((position, buffer, slot + 1))
@@ -127,6 +125,17 @@ def _parameters(
     for position, buffer, first in shapes:
         _check_shape(state, position, buffer, first)
     return pointers
+
+
+def _compact(state: State, buffer: tir.Buffer) -> None:
+    """Refuse buffers with strides of their own; an offset is 0."""
+    offset = buffer.attrs.get("elem_offset")
+    zero = isinstance(offset, tir.IntImm) and offset.value == 0
+    if isinstance(offset, tir.Var):
+        state.names[offset] = Value(types.integer(0, offset.dtype), offset.dtype, 0)
+    elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:
+        message = "native code has no buffers with strides or offsets"
+        raise Unsupported("E-native-construct", message, buffer.span)
 
 
 def _scalar(state: State, var: tir.Var, slot: int) -> None:

@@ -176,7 +176,9 @@ class State:
 
     def type_of(self, expr: tir.Call) -> DataType:
         """The type of a ``T.if_then_else``."""
-        return expr.dtype if expr.dtype is not None else tir.type_of(expr.args[1])
+        first, second = expr.args[1:3]
+        kinds = tir.type_of(first), tir.type_of(second)
+        return kinds[1] if isinstance(first, tir.IntImm) else kinds[0]
 
     # ------------------------------------------------------------ memory
 

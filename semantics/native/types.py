@@ -28,6 +28,7 @@ _SUFFIX = {
     "float16": "f16",
     "bfloat16": "b16",
 }
+_NUMPY = {name: name for name in ("float16", "float32", "float64", "bfloat16")}
 NARROW = ("float16", "bfloat16")
 """Types that are computed in float32 and rounded after every operation."""
 
@@ -111,6 +112,17 @@ def floating(value: float, data_type: DataType) -> str:
     if math.isinf(value):
         return f"({'-' if value < 0 else ''}__builtin_inf{'f' if single else ''}())"
     return f"({value.hex()}{'f' if single else ''})"
+
+
+def extreme(largest: bool, data_type: DataType) -> str:
+    """The largest or smallest finite number of a type, as a constant."""
+    if data_type.is_float:
+        import ml_dtypes
+
+        top = float(ml_dtypes.finfo(_NUMPY[check(data_type)]).max)  # type: ignore[no-untyped-call]
+        return floating(top if largest else -top, data_type)
+    low = -(1 << (data_type.bits - 1)) if is_signed(data_type) else 0
+    return integer(low + (1 << data_type.bits) - 1 if largest else low, data_type)
 
 
 def _rounded_constant(value: float, name: str) -> float:
