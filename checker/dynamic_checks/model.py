@@ -24,7 +24,7 @@ class Part(Node):
         Where inside of the value, in the words of E-cast: ``("field 1", "dimension 0")``.
     premise
         The premise of E-cast at stake: ``"kind"``, ``"rank"``, ``"dtype"``, ``"device"``, ``"dimension"``,
-        ``"value"`` or ``"fields"``.
+        ``"value"``, ``"fields"`` or ``"function"``.
     status
         ``"proved"``: it holds whenever the check is reached. ``"binds"``: it gives a shape variable its number.
         ``"impossible"``: it never holds. ``"needed"``: none of these is known.
@@ -67,7 +67,7 @@ class Part(Node):
         return f"{place}{wanted} is expected, and {self.found} is known{differ}"
 
 
-_OWN_WORDS = frozenset({"kind", "dimension", "value", "fields"})
+_OWN_WORDS = frozenset({"kind", "dimension", "value", "fields", "function"})
 
 
 class DynamicCheck(Node):

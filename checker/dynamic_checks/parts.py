@@ -23,7 +23,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
-from rlx.solver.order import substitute_prim
+from rlx.solver.order import substitute, substitute_prim, subtype
 from rlx.solver.order.parts import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
 
@@ -150,6 +150,9 @@ class Judgement:
                 self._scalar(same, wanted, path)
             case TupleStructInfo(fields=fields):
                 self._fields(same, fields, path)
+            case FuncStructInfo(params=tuple()):
+                assert same is None or isinstance(same, FuncStructInfo)
+                self._function(same, wanted, path)
 
     def _kind(self, found: Info, wanted: StructInfo) -> PartStatus:
         if found is None or isinstance(found, ObjectStructInfo):
@@ -234,6 +237,16 @@ class Judgement:
         if status != "impossible":
             for at, inner in enumerate(fields):
                 self._compare(_field(found, at), inner, (*path, f"field {at}"))
+
+    def _function(self, found: FuncStructInfo | None, wanted: FuncStructInfo, path: Path) -> None:
+        """A run refuses a closure only if it cannot fit, so what is known of it has to be neither more nor less."""
+        known = substitute(wanted, self._known)
+        proved = found is not None and all(
+            subtype(a, b, self.prover).status == "proved"
+            for a, b in ((found, known), (known, found))
+        )
+        status: PartStatus = "proved" if proved else "needed"
+        self._add(path, "function", status, show(wanted), _said(found))
 
     # ------------------------------------------------------------ numbers
 

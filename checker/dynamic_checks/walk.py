@@ -62,6 +62,12 @@ class Analysis(State):
         self.owners: list[ast.Function] = []
         self.unused: set[tir.Var] = set()
 
+    def info(self, expr: ast.Expr) -> StructInfo:
+        """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature says."""
+        if isinstance(self.module.functions.get(expr), tir.PrimFunc):  # type: ignore[call-overload]
+            return OBJECT
+        return super().info(expr)
+
     def judgement(self, binders: Sequence[tir.Var] = ()) -> Judgement:
         """A judgement of what is checked here."""
         return Judgement(self.prover, binders, self.info_of, self.written)  # type: ignore[arg-type]

@@ -1,0 +1,317 @@
+"""What is said of checks, beside the checks themselves (E-cast) on random values.
+
+Every judgement that the analysis makes (casts, entries at each call, results, annotations) is recorded with what
+was guaranteed of the values. Values that keep the guarantee are then made at random and checked: a part said to
+be proved never fails, a check said to be impossible always does, and a counterexample is one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlx.checker.check import check_text
+from rlx.checker.dynamic_checks import Part, analyse, walk
+from rlx.checker.dynamic_checks.parts import Judgement
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.equal import first_difference
+from rlx.grammar.node import replace
+from rlx.grammar.printer import print_module
+from rlx.semantics.cast import CheckFailed, check
+from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue, Value
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.order import free_shape_vars
+from rlx.solver.walk import variables
+from rlx.transform.dynamic_checks import eliminate
+
+from .programs import CLEAN, report
+
+TRIALS = 25
+Point = dict[tir.Var, int]
+PREMISES = {
+    "fields": "fields",
+    "kind": "kind",
+    "rank": "rank",
+    "dtype": "dtype",
+    "device": "device",
+}
+
+
+class Recorded:
+    """One judgement: what was asked, what was known, what was answered."""
+
+    def __init__(
+        self,
+        judgement: Judgement,
+        founds: Sequence[StructInfo | None],
+        wanteds: Sequence[StructInfo],
+        parts: list[list[Part]],
+    ) -> None:
+        prover = judgement.prover
+        self.founds, self.wanteds, self.parts = founds, wanteds, parts
+        self.contradictory = judgement.contradictory
+        self.binders = judgement.binders
+        self.facts = prover.context.state.facts
+        self.range_of = prover.context.state.range_of
+        self.aliases = dict(prover.aliases)  # type: ignore[attr-defined]
+        infos = [info for info in (*founds, *wanteds) if info is not None]
+        mentioned = [v for info in infos for v in free_shape_vars(info)]
+        said = [*self.facts, *self.aliases.values()]
+        self.variables = list(dict.fromkeys([*mentioned, *self.aliases, *variables(said)]))
+
+    def points(self, choose: random.Random) -> Iterator[Point]:
+        """Numbers that keep what is known of the variables."""
+        for trial in range(TRIALS):
+            most = 3 if trial % 2 else 9
+            point = {v: self._number(v, most, choose) for v in self.variables}
+            try:
+                for var, image in self.aliases.items():
+                    point[var] = evaluate(image, point)
+                if all(evaluate(fact, point) for fact in self.facts):
+                    yield point
+            except UndefinedError:
+                continue
+
+    def _number(self, var: tir.Var, most: int, choose: random.Random) -> int:
+        low, _ = self.range_of(var)
+        assert low in (None, 0)
+        return choose.randint(-most if low is None else 0, most)
+
+
+class Unmakeable(Exception):
+    """No value is like that: a dimension is negative, or has no number."""
+
+
+def make(info: StructInfo | None, like: StructInfo, point: Point, choose: random.Random) -> Value:
+    """A value of an annotation; where it says nothing, one that may be like another."""
+    if info is None or isinstance(info, ast.ObjectStructInfo):
+        info = like if choose.random() < 0.7 else choose.choice(_ANY)
+        point = {v: choose.randint(0, 4) for v in free_shape_vars(info)}
+    if isinstance(info, ast.ObjectStructInfo):
+        return StringValue("text")
+    makers: dict[type, Callable[..., Value]] = {
+        ast.TensorStructInfo: _tensor,
+        ast.ShapeStructInfo: _shape,
+        ast.PrimStructInfo: _scalar,
+        ast.TupleStructInfo: _tuple,
+    }
+    if type(info) not in makers:
+        raise Unmakeable
+    return makers[type(info)](info, like, point, choose)
+
+
+_ANY = (
+    ast.ObjectStructInfo(),
+    ast.TensorStructInfo(),
+    ast.ShapeStructInfo(),
+    ast.TupleStructInfo((ast.TensorStructInfo(),)),
+)
+
+
+def _sizes(
+    dims: tuple[tir.PrimExpr, ...] | None, ndim: int, point: Point, choose: random.Random
+) -> tuple[int, ...]:
+    if dims is None:
+        rank = ndim if ndim >= 0 else choose.randint(0, 3)
+        return tuple(choose.randint(0, 4) for _ in range(rank))
+    try:
+        return tuple(evaluate(dim, point, int64=True) for dim in dims)
+    except UndefinedError as error:
+        raise Unmakeable from error
+
+
+def _tensor(
+    info: ast.TensorStructInfo, like: StructInfo, point: Point, choose: random.Random
+) -> Value:
+    if isinstance(info.shape, ast.Var):
+        raise Unmakeable
+    dims = info.shape.values if isinstance(info.shape, ast.ShapeExpr) else None
+    sizes = _sizes(dims, info.ndim, point, choose)
+    other = str(like.dtype) if isinstance(like, ast.TensorStructInfo) else "void"
+    kind = choose.choice([other, "int32"]) if info.dtype.is_void else str(info.dtype)
+    if min(sizes, default=0) < 0:
+        raise Unmakeable
+    device = (info.vdevice.target, info.vdevice.index) if info.vdevice else None
+    return Tensor(np.broadcast_to(np.zeros((), "int8" if kind == "void" else kind), sizes), device)
+
+
+def _shape(
+    info: ast.ShapeStructInfo, like: StructInfo, point: Point, choose: random.Random
+) -> Value:
+    return ShapeValue(_sizes(info.values, info.ndim, point, choose))
+
+
+def _scalar(
+    info: ast.PrimStructInfo, like: StructInfo, point: Point, choose: random.Random
+) -> Value:
+    if info.value is None or isinstance(info.value, tir.FloatImm):
+        return Scalar(choose.randint(-3, 5), info.dtype)
+    return Scalar(_sizes((info.value,), 1, point, choose)[0], info.dtype)
+
+
+def _tuple(
+    info: ast.TupleStructInfo, like: StructInfo, point: Point, choose: random.Random
+) -> Value:
+    likes = like.fields if isinstance(like, ast.TupleStructInfo) else info.fields
+    return TupleValue(
+        tuple(
+            make(field, likes[at] if at < len(likes) else field, point, choose)
+            for at, field in enumerate(info.fields)
+        )
+    )
+
+
+def judgements(module: ast.IRModule) -> list[Recorded]:
+    """Everything that is judged while a module is analysed."""
+    recorded: list[Recorded] = []
+
+    class Recorder(Judgement):
+        def judge(
+            self, founds: Sequence[StructInfo | None], wanteds: Sequence[StructInfo]
+        ) -> list[list[Part]]:
+            parts = super().judge(founds, wanteds)
+            recorded.append(Recorded(self, list(founds), list(wanteds), parts))
+            return parts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "Judgement", Recorder)
+        analyse(module)
+    return recorded
+
+
+def said_of(failure: CheckFailed, case: Recorded) -> Part | None:
+    """What was said of the part that a check found broken."""
+    path = failure.path
+    at = 0
+    if len(case.wanteds) > 1:
+        at, path = int(path[0].removeprefix("argument ")), path[1:]
+    premise = failure.code.removeprefix("E-cast-")
+    for part in case.parts[at]:
+        if part.path == path and (part.premise == premise or premise == "undefined"):
+            return part
+    return None
+
+
+def confirm(case: Recorded, choose: random.Random) -> int:
+    """Check random values; how many could be made."""
+    every = [part for parts in case.parts for part in parts]
+    impossible = case.contradictory or any(part.status == "impossible" for part in every)
+    made = 0
+    for point in case.points(choose):
+        try:
+            values = [
+                make(found, wanted, point, choose)
+                for found, wanted in zip(case.founds, case.wanteds, strict=True)
+            ]
+        except Unmakeable:
+            continue
+        made += 1
+        known = {v: n for v, n in point.items() if v not in case.binders}
+        try:
+            check(values, case.wanteds, known)
+        except CheckFailed as failure:
+            part = said_of(failure, case)
+            assert part is not None, (failure, every)
+            assert part.status in ("needed", "impossible"), (failure, part)
+        else:
+            assert not impossible, (values, every)
+    return made
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_judgements_of_programs(name: str) -> None:
+    choose = random.Random(name)
+    for module in report(name).modules:
+        for case in judgements(module):
+            confirm(case, choose)
+
+
+DIMENSIONS = ["n", "m", "4", "2", "n + m", "n * 2", "n // 2", "n % 2", "2 * n", "m + n", "n - m"]
+HEAD = 'x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("{}", "m")), s: R.Shape(["m", "p"])'
+BOUND = ["k0", "k1", "k2"]
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """Casts of two tensors, of a shape and of each other, with new variables at some places."""
+    dims = list(DIMENSIONS)
+    first = draw(st.sampled_from(dims))
+    lines = [
+        "@R.function",
+        f"def main({HEAD.format(first)}, z: R.Object) -> R.Object:",
+        *(f"    {v} = T.int64()" for v in ("n", "m", "p", *BOUND)),
+    ]
+    names = {"x": "T", "y": "T", "s": "S", "z": "O"}
+    fresh = list(BOUND)
+    for number in range(draw(st.integers(1, 4))):
+        source = draw(st.sampled_from(sorted(names)))
+        kind = names[source] if names[source] != "O" else draw(st.sampled_from("TS"))
+        used = list(dims)
+        chosen: list[str] = []
+        for _ in range(2):
+            if fresh and draw(st.integers(0, 1)):
+                new = fresh.pop()
+                chosen.append(new)
+                dims += [new, f"{new} * 2", f"n + {new}"]
+            else:
+                chosen.append(draw(st.sampled_from(used)))
+        inner = ", ".join(chosen)
+        target = f'R.Tensor(({inner}), "float32")' if kind == "T" else f"R.Shape([{inner}])"
+        lines.append(f"    c{number} = R.match_cast({source}, {target})")
+        names[f"c{number}"] = kind
+    lines.append(f"    return c{number}")
+    return "\n".join(lines) + "\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), st.randoms(use_true_random=False))
+def test_judgements_of_random_casts(text: str, choose: random.Random) -> None:
+    found = check_text(text)
+    assert not [d for d in found.diagnostics if d.severity == "error"]
+    (module,) = found.modules
+    for case in judgements(module):
+        confirm(case, choose)
+    once = eliminate(module)
+    assert eliminate(once) is once
+    assert normalize(once) is once
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_elimination_of_random_casts(text: str) -> None:
+    (module,) = check_text(text).modules
+    once = eliminate(module)
+    again = check_text(print_module(once))
+    assert [d.code for d in again.diagnostics if d.code != "D11-cast"] == []
+    assert first_difference(once, again.modules[0]) is None
+
+
+def test_the_comparison_can_fail() -> None:
+    """A part that is wrongly said to be proved, and a check wrongly said to be impossible, are found out."""
+    text = (
+        "@R.function\n"
+        'def main(x: R.Tensor(("n", 4), "float32")):\n'
+        '    y = R.match_cast(x, R.Tensor((4, 4), "float32"))\n'
+        "    return y\n"
+    )
+    (module,) = check_text(text).modules
+    case = next(c for c in judgements(module) if any(p.status == "needed" for p in c.parts[0]))
+    assert confirm(case, random.Random(0))
+    lied = [[_with_status(p, "proved") for p in case.parts[0]]]
+    case.parts = lied
+    with pytest.raises(AssertionError):
+        confirm(case, random.Random(0))
+    case.contradictory = True
+    with pytest.raises(AssertionError):
+        confirm(case, random.Random(0))
+
+
+def _with_status(part: Part, status: str) -> Part:
+    return replace(part, status=status)
