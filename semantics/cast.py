@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from rlx.grammar import ast, tir
-from rlx.semantics.values import Closure, Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import (
+    Closure,
+    Packed,
+    PrimFuncValue,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import refuted, rule
 
@@ -36,7 +45,7 @@ class CheckFailed(Exception):
         self.found = found
 
 
-@rule("E-cast", "d2df575f")
+@rule("E-cast", "840cc29b")
 def check(
     values: Sequence[Value],
     infos: Sequence[ast.StructInfo],
@@ -115,10 +124,10 @@ class _Comparison:
                 self._scalar(value, info, path)
             case ast.TupleStructInfo(), TupleValue():
                 self._tuple(value, info, path)
-            case ast.FuncStructInfo(params=None), Packed() | Closure():
+            case ast.FuncStructInfo(params=None), Packed() | Closure() | PrimFuncValue():
                 return
-            case ast.FuncStructInfo(), Closure():
-                return
+            case ast.FuncStructInfo(), Closure() | PrimFuncValue():
+                self._function(value, info, path)
             case _:
                 _fail("E-cast-kind", path, _KINDS[type(info)], f"a {type(value).__name__}")
 
@@ -167,6 +176,17 @@ class _Comparison:
             _fail("E-cast-fields", path, wanted, f"{len(value.fields)}")
         for at, (field, inner) in enumerate(zip(value.fields, info.fields, strict=True)):
             self.compare(field, inner, (*path, f"field {at}"))
+
+    def _function(self, value: Value, info: ast.FuncStructInfo, path: Path) -> None:
+        """What is known of a closure against what is expected: it fails where no such closure would fit."""
+        from rlx.semantics.run_time import struct_info_of
+        from rlx.solver.order import compatibility, substitute
+        from rlx.solver.prover import Prover
+
+        numbers = {var: tir.IntImm(number, var.dtype) for var, number in self.point.items()}
+        found = compatibility(struct_info_of(value), substitute(info, numbers), Prover())
+        if found.kind == "incompatible":
+            _fail("E-cast-function", path, "a function of that type", found.message)
 
     def _number(self, expr: tir.PrimExpr, path: Path) -> int | float:
         if isinstance(expr, tir.FloatImm):

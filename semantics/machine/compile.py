@@ -64,6 +64,7 @@ class Compiler:
         code.info = ast.FuncStructInfo(
             tuple(infos), ret or OBJECT, node.is_pure is not False, binders=tuple(node.shape_vars)
         )
+        code.captured = tuple(captured)
         code.captures = tuple(outer.reader(v) for v in captured) if outer else ()  # type: ignore[misc]
         code.function = code
         return code

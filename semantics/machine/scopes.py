@@ -137,17 +137,18 @@ class FunctionCode(Code):
         What it is called in reports.
     info
         What is known of it when it runs: struct info of parameters and result, purity.
-    captures
-        Where the values that it captures are, seen from where it stands.
+    captured, captures
+        The variables that it captures, and where they are, seen from where it stands.
     enter, leave
         The checks of arguments and of the result; ``leave`` is None where no result is annotated.
     """
 
-    __slots__ = ("captures", "enter", "info", "leave", "name", "node")
+    __slots__ = ("captured", "captures", "enter", "info", "leave", "name", "node")
 
     node: ast.Function
     name: str
     info: ast.FuncStructInfo
+    captured: tuple[Variable, ...]
     captures: tuple[Reader, ...]
     enter: Any
     leave: Any

@@ -28,7 +28,14 @@ def tensor(*shape: int, kind: str = "float32", device: tuple[str, int] | None = 
     return Tensor(np.zeros(shape, kind), device)
 
 
-FUNCTION = Closure(lambda *_: ShapeValue(()))
+class _Code:
+    """A function's code, as far as a cast looks at it."""
+
+    captured = ()
+    info = parse_struct_info("R.Callable((R.Tensor((n,)),), R.Any, True)")
+
+
+FUNCTION = Closure(_Code)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +97,8 @@ def _lone(info: StructInfo) -> list[tir.Var]:
             "dimension 1: expected 4, found 3",
         ),
         ("R.Prim(value=4)", Scalar(5), "E-cast-value", "expected 4, found 5"),
+        ("R.Callable((R.Any, R.Any), R.Any)", FUNCTION, "E-cast-function", "a function"),
+        ("R.Callable((R.Shape,), R.Any, True)", FUNCTION, "E-cast-function", "a function"),
         ("R.Tuple(R.Any)", TupleValue(()), "E-cast-fields", "expected 1 fields, found 0"),
         ("R.Tensor((n, 4 // n))", tensor(0, 3), "E-cast-undefined", "expected a number"),
         ("R.Tensor((n * 2,))", tensor(4), "E-cast-undefined", "n has no value"),

@@ -1,0 +1,87 @@
+"""What is known of a value when the program runs: its struct info."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    VDevice,
+)
+from rlx.grammar.dtype import dtype
+from rlx.semantics.values import (
+    Closure,
+    Packed,
+    PrimFuncValue,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
+
+OBJECT = ObjectStructInfo()
+
+
+def struct_info_of(value: Value) -> StructInfo:
+    """The most exact struct info of a value; Object for what Relax knows nothing of."""
+    known = _INFOS.get(type(value))
+    return OBJECT if known is None else known(value)
+
+
+def _dims(sizes: tuple[int, ...]) -> tuple[tir.PrimExpr, ...]:
+    return tuple(tir.IntImm(size) for size in sizes)
+
+
+def _tensor(value: Tensor) -> StructInfo:
+    device = None if value.device is None else VDevice(*value.device)
+    shape = ShapeExpr(_dims(value.shape))
+    return TensorStructInfo(shape, dtype(value.dtype), len(value.shape), device)
+
+
+def _scalar(value: Scalar) -> StructInfo:
+    made = tir.FloatImm if value.dtype.is_float else tir.IntImm
+    return PrimStructInfo(value.dtype, made(value.value, value.dtype))  # type: ignore[arg-type]
+
+
+def _closure(value: Closure) -> StructInfo:
+    """The function's own, with the numbers of the shape variables that it captured."""
+    from rlx.solver.order import substitute
+
+    code = value.code
+    numbers = {
+        var: tir.IntImm(held, var.dtype)
+        for var, held in zip(code.captured, value.captured, strict=True)
+        if isinstance(var, tir.Var)
+    }
+    info: FuncStructInfo = substitute(code.info, numbers)  # type: ignore[assignment]
+    if value.leading and info.params is not None:
+        left = info.params[len(value.leading) :]
+        return FuncStructInfo(left, info.ret, info.purity, None, info.binders)
+    return info
+
+
+def _prim_func(value: PrimFuncValue) -> StructInfo:
+    from rlx.checker.derive.primfuncs import prim_func
+
+    return prim_func(value.func)
+
+
+_INFOS: dict[type, Callable[[Any], StructInfo]] = {
+    Tensor: _tensor,
+    ShapeValue: lambda value: ShapeStructInfo(_dims(value.values), len(value.values)),
+    Scalar: _scalar,
+    TupleValue: lambda value: TupleStructInfo(tuple(map(struct_info_of, value.fields))),
+    Closure: _closure,
+    PrimFuncValue: _prim_func,
+    Packed: lambda value: FuncStructInfo(None, OBJECT, False, "default"),
+}

@@ -1,0 +1,190 @@
+"""What each kind of expression is when it is evaluated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlx.grammar.dtype import BOOL, dtype
+from rlx.semantics.outcome import Fault, IllFormed, Unsupported
+from rlx.semantics.values import (
+    NULL,
+    Closure,
+    DataTypeValue,
+    Packed,
+    PrimFuncValue,
+    Scalar,
+    ShapeValue,
+    StringValue,
+    Tensor,
+    TupleValue,
+)
+from tests.semantics.machine.running import ended, floats, program, returned, rules_of, value
+
+ANY = "@R.function\ndef main(x: R.Any) -> R.Any:\n    "
+SIZED = "@R.function\ndef main(s: R.Shape([n, m])) -> R.Any:\n    "
+
+
+def test_a_constant_is_a_new_tensor_each_time() -> None:
+    text = ANY + 'a = R.const([1, 2], "int32")\n    b = R.const([1, 2], "int32")\n    return (a, b)'
+    pair = returned(text, 0)
+    assert isinstance(pair, TupleValue)
+    a, b = pair.fields
+    assert isinstance(a, Tensor) and isinstance(b, Tensor)
+    assert a.data is not b.data
+    assert a.data.tolist() == b.data.tolist() == [1, 2] and a.dtype == "int32"
+    ready = program(text)
+    first, second = (ready.run("main", [value(0)]).value for _ in range(2))  # type: ignore[attr-defined]
+    assert first.fields[0].data is not second.fields[0].data
+
+
+def test_a_constant_without_data_cannot_be_made() -> None:
+    text = ANY + 'return metadata["relax.expr.Constant"][0]'
+    end = ended(text, 0)
+    assert isinstance(end, Unsupported)
+    assert (end.rule, end.code) == ("E-constant", "E-constant-data")
+
+
+def test_values_are_passed_by_reference() -> None:
+    x = Tensor(floats(1, 2))
+    assert returned(ANY + "y = x\n    return y", x) is x
+    pair = returned(ANY + "y = (x, (x,))\n    z = y[1]\n    return (z[0], y[0])", x)
+    assert isinstance(pair, TupleValue) and pair.fields == (x, x)
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        ("R.prim_value(n * m - 1)", 5),
+        ("R.prim_value(n // m)", 0),
+        ("R.prim_value((0 - n) // m)", -1),
+        ("R.prim_value((0 - n) % m)", 1),
+        ("R.prim_value(T.truncdiv(0 - n, m))", 0),
+        ("R.prim_value(T.truncmod(0 - n, m))", -2),
+        ("R.prim_value(T.min(n, m))", 2),
+        ("R.prim_value(T.max(n, m))", 3),
+        ("R.prim_value(n < m)", True),
+        ("R.prim_value(n >= m or m == 3)", True),
+        ("R.prim_value(not (n != 2 and m <= 3))", True),
+        ("R.prim_value(T.if_then_else(n > 5, n // 0, m))", 3),
+        ("R.prim_value(n > 5 and n // 0 == 1)", False),
+        ("R.prim_value(T.Select(n == 2, n, m))", 2),
+        ('R.prim_value(T.Cast("int8", n + 255))', 1),
+        ("R.prim_value(T.float32(0.5))", 0.5),
+        ("R.prim_value(T.float32(0.1) + T.float32(0.2))", float(np.float32(0.1) + np.float32(0.2))),
+    ],
+)
+def test_scalars(expr: str, expected: object) -> None:
+    found = returned(SIZED + f"return {expr}", [2, 3])
+    assert isinstance(found, Scalar)
+    assert found.value == expected and type(found.value) is type(expected)
+    assert (found.dtype is BOOL) == isinstance(expected, bool)
+
+
+@pytest.mark.parametrize(
+    ("expr", "code", "kind"),
+    [
+        ("R.prim_value(m // n)", "E-prim-divide", Fault),
+        ("R.prim_value(m % n)", "E-prim-divide", Fault),
+        ("R.prim_value(9223372036854775807 + m)", "E-prim-overflow", Fault),
+        ("R.prim_value(0 - 9223372036854775807 - m)", "E-prim-overflow", Fault),
+        ("R.prim_value(m * 4611686018427387904)", "E-prim-overflow", Fault),
+        ("R.prim_value(T.Select(m > 1, m, m // n))", "E-prim-divide", Fault),
+        ("R.prim_value(T.exp(T.float32(1)))", "E-prim-arithmetic", Unsupported),
+        ("R.shape([m, m // n])", "E-prim-divide", Fault),
+    ],
+)
+def test_scalars_without_a_value(expr: str, code: str, kind: type) -> None:
+    text = SIZED + f"return {expr}"
+    end = ended(text, [0, 3])
+    assert (type(end), end.code) == (kind, code)
+    assert end.span is not None
+
+
+def test_sums_as_long_as_one_likes() -> None:
+    total = " + ".join(["n"] * 10_000)
+    found = returned(SIZED + f"return R.prim_value({total})", [2, 3])
+    assert isinstance(found, Scalar) and found.value == 20_000
+    end = ended(SIZED + f"return R.prim_value({total} + n // (m - 3))", [2, 3])
+    assert end.code == "E-prim-divide"
+    end = ended(SIZED + f"return R.prim_value({total} + 9223372036854775807)", [2, 3])
+    assert end.code == "E-prim-overflow"
+
+
+def test_a_shape_variable_without_a_number() -> None:
+    end = ended(
+        "@R.function\ndef main(x: R.Any) -> R.Any:\n    k = T.int64()\n    return R.shape([k])", 1
+    )
+    assert (type(end), end.code) == (IllFormed, "E-prim-defined")
+
+
+def test_immutable_values() -> None:
+    text = SIZED + 'return (R.shape([m, n + 1]), R.str("a b"), R.dtype("float16"), R.null_value())'
+    found = returned(text, [2, 3])
+    assert isinstance(found, TupleValue)
+    shape, string, kind, null = found.fields
+    assert isinstance(shape, ShapeValue) and shape.values == (3, 3)
+    assert isinstance(string, StringValue) and string.value == "a b"
+    assert isinstance(kind, DataTypeValue) and kind.value == dtype("float16")
+    assert null is NULL
+
+
+def test_operands_are_evaluated_from_left_to_right() -> None:
+    text = SIZED + 'return (R.const(1, "int32"), R.prim_value(n), (R.shape([n]), R.str("x")))'
+    assert rules_of(text, [2, 3]) == [
+        *("E-constant", "E-prim", "E-shape", "E-string", "E-tuple", "E-tuple"),
+    ]
+    both = SIZED + "return (R.prim_value(n // (m - 3)), R.prim_value(9223372036854775807 + n))"
+    assert ended(both, [2, 3]).code == "E-prim-divide"
+
+
+def test_a_field_of_what_has_none() -> None:
+    end = ended(ANY + "return x[0]", 5)
+    assert (type(end), end.code, end.rule) == (
+        *(IllFormed, "E-tuple-get-item-tuple", "E-tuple-get-item"),
+    )
+    assert end.considered and "a scalar" in end.considered[0][1]
+    assert ended(ANY + "return x[2]", (1, 2)).code == "E-tuple-get-item-index"
+
+
+def test_a_variable_of_elsewhere() -> None:
+    text = """
+@R.function
+def main(x: R.Any) -> R.Any:
+    with R.dataflow():
+        a = R.prim_value(1)
+        b = R.prim_value(2)
+        R.output(b)
+    return x
+"""
+    from rlx.grammar.node import replace
+    from rlx.semantics.machine import load
+    from tests.semantics.machine.running import module
+
+    made = module(text)
+    ((name, function),) = made.functions.items()
+    hidden = function.body.blocks[0].bindings[0].var  # type: ignore[union-attr]
+    body = replace(function.body, body=hidden)  # type: ignore[union-attr]
+    end = load(replace(made, functions={name: replace(function, body=body)})).run(
+        "main", [value(1)]
+    )
+    assert (type(end), end.code) == (IllFormed, "E-var-bound")  # type: ignore[attr-defined]
+
+
+def test_functions_as_values() -> None:
+    text = """
+@R.function
+def main(x: R.Any) -> R.Any:
+    cls = M
+    f = R.ExternFunc("outside.f")
+    return (cls.main, cls.kernel, f)
+
+@T.prim_func(private=True)
+def kernel(x: T.Buffer((4,), "float32")):
+    T.evaluate(0)
+"""
+    found = returned(text, 0, outside__f=lambda: None)
+    assert isinstance(found, TupleValue)
+    assert [type(f) for f in found.fields] == [Closure, PrimFuncValue, Packed]
+    end = ended(text, 0)
+    assert (type(end), end.code) == (Fault, "E-extern-registered")
