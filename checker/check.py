@@ -9,6 +9,7 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node
+from rlx.solver.statistics import Statistics
 
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
@@ -28,6 +29,8 @@ class Report(Node):
         The modules of the text in normal form.
     info
         Struct info of every variable, global variable and expression of these modules.
+    statistics
+        What the prover was asked, by module.
     """
 
     source: Source
@@ -35,6 +38,7 @@ class Report(Node):
     obligations: Obligations
     modules: tuple[ast.IRModule, ...]
     info: Mapping[Node, StructInfo]
+    statistics: tuple[Statistics, ...] = ()
 
 
 def check_text(text: str, path: str = "<text>") -> Report:
@@ -93,6 +97,7 @@ def _check(
     info: dict[Node, StructInfo] = {}
     normal: list[ast.IRModule] = []
     unknown_operators: set[str] = set()
+    statistics: list[Statistics] = []
     proved = refuted = unknown = 0
     incomplete = any(d.severity == "error" for d in found)
     for module in modules:
@@ -105,11 +110,12 @@ def _check(
             placement = propagate_vdevices(normal[-1], derivation.info)
             diagnostics += placement.diagnostics
             info.update(placement.info)
+        statistics.append(derivation.statistics)
         proved += derivation.proved
         refuted += derivation.refuted
         unknown += derivation.unknown
     obligations = Obligations(proved, refuted, unknown)
-    return Report(source, _sorted(diagnostics), obligations, tuple(normal), info)
+    return Report(source, _sorted(diagnostics), obligations, tuple(normal), info, tuple(statistics))
 
 
 def _sorted(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:

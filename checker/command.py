@@ -52,7 +52,12 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     unknown = _unknown_selectors(selection)
     if unknown:
         parser.error(f"no rule is named {', '.join(unknown)}")
-    files = _check(arguments.path, selection, arguments.dynamic_checks)
+    from functools import partial
+
+    from rlx.checker.driver.one import check_file
+
+    check = partial(check_file, listing=arguments.dynamic_checks, statistics=arguments.statistics)
+    files = _check(arguments.path, selection, check)
     if not files:
         sys.stderr.write(f"{prog}: no .rlx file under {', '.join(arguments.path)}\n")
         return UNABLE
@@ -89,7 +94,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--strict", action="store_true", help="let warnings fail the run")
     add("--select", action="append", default=[], metavar="CODES", help="report only these")
     add("--ignore", action="append", default=[], metavar="CODES", help="do not report these")
-    add("--statistics", action="store_true", help="count how often each code was reported")
+    add("--statistics", action="store_true", help="count codes, and questions to the prover")
     add("--dynamic-checks", action="store_true", help="list the checks that a run makes")
     add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
     add("--version", action=_Version, help="print the version, and exit")
@@ -125,17 +130,16 @@ def _unknown_selectors(selection: Selection) -> list[str]:
     return [s for s in written if not any(matches(s, code) for code in known)]
 
 
-def _check(paths: Sequence[str], selection: Selection, dynamic: bool) -> list[FileReport]:
+def _check(
+    paths: Sequence[str], selection: Selection, check: Callable[[str], FileReport]
+) -> list[FileReport]:
     """The reports on all files, in order of path."""
-    from rlx.checker.driver.one import check_one, check_with_listing
     from rlx.checker.driver.progress import with_progress
     from rlx.checker.driver.sources import find
     from rlx.checker.driver.workers import check_all
 
     found, reports = find(paths)
-    reports += with_progress(
-        check_all(found, check_with_listing if dynamic else check_one), len(found)
-    )
+    reports += with_progress(check_all(found, check), len(found))
     reports.sort(key=lambda file: file.path)
     if selection.select or selection.ignore:
         reports = [_selected(file, selection) for file in reports]
@@ -199,7 +203,7 @@ def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
 
 
 def _statistics(files: Sequence[FileReport], format: str) -> None:
-    """Counts after the human format; beside the others, whose output belongs to a program, on stderr."""
+    """After the human format; beside the others on stderr, except what is inside of the JSON."""
     from rlx.checker.render import statistics
     from rlx.checker.render.colour import theme_for
 
@@ -207,7 +211,8 @@ def _statistics(files: Sequence[FileReport], format: str) -> None:
         text = statistics.render(files, theme_for(sys.stdout))
         _write(text and f"\n{text}")
     else:
-        sys.stderr.write(statistics.render(files))
+        write = statistics.codes if format == "json" else statistics.render
+        sys.stderr.write(write(files))
 
 
 def _write(text: str) -> None:

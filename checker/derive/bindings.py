@@ -18,6 +18,7 @@ from rlx.spec.registry import rule
 
 @rule("D11", "9fa18023")
 def bind(state: State, binding: ast.Binding) -> None:
+    state.prover.statistics.place = binding
     if type(binding) is ast.VarBinding:
         value = binding.value
         if type(value) is ast.Function:

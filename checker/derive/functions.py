@@ -54,6 +54,7 @@ def _leave_parameters(state: State) -> None:
 
 def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: StructInfo) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
+    state.prover.statistics.place = node
     result = policy.mismatch(state, found, wanted)
     if result is None or policy.repeated(state, node.body, result):
         return

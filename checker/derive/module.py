@@ -13,6 +13,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node
+from rlx.solver.statistics import Statistics
 from rlx.spec.registry import rule
 
 RULES: Mapping[type[Node], Rule] = {
@@ -50,6 +51,8 @@ class Derivation(Node):
         In the order found.
     proved, refuted, unknown
         How many proof obligations there were of each kind.
+    statistics
+        What the prover was asked.
     """
 
     info: Mapping[Node, StructInfo]
@@ -57,6 +60,7 @@ class Derivation(Node):
     proved: int = 0
     refuted: int = 0
     unknown: int = 0
+    statistics: Statistics = Statistics()
 
 
 def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Derivation:
@@ -83,6 +87,7 @@ def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Deriv
         state.proved + state.discharged,
         state.refuted,
         state.unknown,
+        state.prover.statistics,
     )
 
 

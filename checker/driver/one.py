@@ -20,15 +20,11 @@ SHOW_TRACEBACK = "RLX_TRACEBACK"
 
 def check_one(path: str) -> FileReport:
     """Read and check a file; never raises an Exception."""
-    return _check_file(path, False)
+    return check_file(path)
 
 
-def check_with_listing(path: str) -> FileReport:
-    """The same, and list the run-time checks of a file without errors."""
-    return _check_file(path, True)
-
-
-def _check_file(path: str, listing: bool) -> FileReport:
+def check_file(path: str, *, listing: bool = False, statistics: bool = False) -> FileReport:
+    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover."""
     try:
         data = read(path)
     except OSError as error:
@@ -38,13 +34,14 @@ def _check_file(path: str, listing: bool) -> FileReport:
     if problem is not None:
         return FileReport(displayed(path), source, (problem,))
     try:
-        return _check(source, listing)
+        return _check(source, listing, statistics)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
         return crashed(displayed(path), f"{type(error).__name__}: {error}", keep_traceback())
 
 
-def _check(source: Source, listing: bool) -> FileReport:
+def _check(source: Source, listing: bool, statistics: bool) -> FileReport:
     from rlx.checker.check import check_text
+    from rlx.checker.questions import questions
 
     report = check_text(source.text, source.path)
     held = report.obligations
@@ -52,7 +49,10 @@ def _check(source: Source, listing: bool) -> FileReport:
     found = tuple(report.diagnostics)
     shown = source if found else None
     checks = _listed(report) if listing else None
-    return FileReport(source.path, shown, found, obligations, dynamic_checks=checks)
+    asked = questions(report.statistics, source) if statistics else None
+    return FileReport(
+        source.path, shown, found, obligations, dynamic_checks=checks, questions=asked
+    )
 
 
 def _listed(report: Report) -> tuple[Listed, ...]:

@@ -10,6 +10,7 @@ from rlx.grammar.node import Node, Span
 
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.listing import Listed
+    from rlx.checker.questions import Questions
 
 Region = tuple[int, int, int, int]
 """Line, column, end line, end column; all from 1, the end being the place after the last character."""
@@ -38,6 +39,8 @@ class FileReport(Node):
         ``"checked"``; ``"unreadable"`` where the file could not be read; ``"crashed"`` where the checker failed.
     dynamic_checks
         The run-time checks by place, none of a file with errors; None where nobody asked.
+    questions
+        What the prover was asked; None where nobody wants to know.
     """
 
     path: str
@@ -46,6 +49,7 @@ class FileReport(Node):
     obligations: Obligations = Obligations()
     outcome: str = "checked"
     dynamic_checks: tuple[Listed, ...] | None = None
+    questions: Questions | None = None
 
 
 class Summary(Node):

@@ -30,6 +30,7 @@ def render(files: Sequence[FileReport]) -> str:
                     }
                     for file in files
                 ],
+                **_statistics(files),
                 "summary": {
                     "files": summary.files,
                     "errors": summary.errors,
@@ -45,6 +46,15 @@ def render(files: Sequence[FileReport]) -> str:
         )
         + "\n"
     )
+
+
+def _statistics(files: Sequence[FileReport]) -> dict[str, Any]:
+    """The key that `--statistics` adds."""
+    if all(file.questions is None for file in files):
+        return {}
+    from rlx.checker.render.statistics import as_json
+
+    return {"statistics": as_json(files)}
 
 
 def _dynamic_checks(file: FileReport) -> dict[str, Any]:

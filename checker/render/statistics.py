@@ -1,15 +1,23 @@
-"""How often each code was reported."""
+"""What `--statistics` adds: how often each code was reported, and what the prover was asked."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from rlx.checker.questions import SLOWEST, Asked
 from rlx.checker.render.colour import PLAIN, paint
-from rlx.checker.render.files import FileReport
+from rlx.checker.render.columns import safe
+from rlx.checker.render.files import FileReport, counted
 
 
 def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
+    """Codes, then questions."""
+    return "\n".join(part for part in (codes(files, theme), questions(files, theme)) if part)
+
+
+def codes(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
     """A line for each code, the most frequent first."""
     counts = Counter((d.code, d.severity) for file in files for d in file.diagnostics)
     if not counts:
@@ -20,3 +28,64 @@ def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str
         f"{number:>{size}}  {paint(theme, severity, f'{severity:<7}')}  {code}\n"
         for (code, severity), number in ordered
     )
+
+
+def questions(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
+    """How many questions each means settled, the most frequent first; then the slowest with their places."""
+    means, slowest = _means(files), _slowest(files)
+    if not means:
+        asked = any(file.questions is not None for file in files)
+        return "no questions to the prover\n" if asked else ""
+    total = counted(sum(means.values()), "question")
+    size = len(str(max(means.values())))
+    lines = [f"{total} to the prover, by what settled them"]
+    lines += [f"{number:>{size}}  {name}" for name, number in means.items()]
+    if slowest:
+        lines.append("the slowest")
+    lines += [
+        f"{asked.seconds * 1e3:6.1f} ms  {paint(theme, 'strong', safe(asked.question))}"
+        f"  {safe(path)}:{asked.line}:{asked.column}"
+        for path, asked in slowest
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(files: Sequence[FileReport]) -> dict[str, Any]:
+    """The same for programs."""
+    counts = Counter(d.code for file in files for d in file.diagnostics)
+    means = _means(files)
+    return {
+        "codes": dict(sorted(counts.items())),
+        "questions": {
+            "asked": sum(means.values()),
+            "means": means,
+            "slowest": [
+                {
+                    "seconds": asked.seconds,
+                    "question": asked.question,
+                    "path": path,
+                    "line": asked.line,
+                    "column": asked.column,
+                }
+                for path, asked in _slowest(files)
+            ],
+        },
+    }
+
+
+def _means(files: Sequence[FileReport]) -> dict[str, int]:
+    means: Counter[str] = Counter()
+    for file in files:
+        if file.questions is not None:
+            means.update(file.questions.means)
+    return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _slowest(files: Sequence[FileReport]) -> list[tuple[str, Asked]]:
+    return sorted(_asked(files), key=lambda pair: -pair[1].seconds)[:SLOWEST]
+
+
+def _asked(files: Sequence[FileReport]) -> Iterator[tuple[str, Asked]]:
+    for file in files:
+        if file.questions is not None:
+            yield from ((file.path, asked) for asked in file.questions.slowest)

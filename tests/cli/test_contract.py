@@ -276,10 +276,21 @@ def test_statistics(run: Run) -> None:
     run.write(a=BAD, b=BAD, c=WARNED)
     code = run.json("a.rlx")["files"][0]["diagnostics"][0]["code"]
     _, out, err = run("a.rlx", "b.rlx", "c.rlx", "--statistics")
-    assert re.search(rf"\n\n2  error    {code}\n1  warning  \S+\n$", out)
+    assert re.search(
+        rf"\n\n2  error    {code}\n1  warning  \S+\n\n\d+ questions? to the prover, by what settled them\n"
+        r"(\d+  .+\n)+the slowest\n( +\d+\.\d ms  .+  c\.rlx:\d+:\d+\n){1,3}$",
+        out,
+    )
     assert err == ""
     _, out, err = run("--format", "json", "a.rlx", "b.rlx", "--statistics")
     assert err == f"2  error    {code}\n"
+    counted = json.loads(out)["statistics"]
+    assert counted["codes"] == {code: 2}
+    assert counted["questions"] == {"asked": 0, "means": {}, "slowest": []}
+    _, out, _ = run("--format", "json", "c.rlx", "--statistics")
+    asked = json.loads(out)["statistics"]["questions"]
+    assert asked["asked"] == sum(asked["means"].values()) > 0
+    assert asked["slowest"][0]["path"] == "c.rlx"
 
 
 # ------------------------------------------------------------------------------------ selection

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rlx.checker.questions import Asked, Questions
 from rlx.checker.render import github, human, sarif, statistics
 from rlx.checker.render import json as as_json
 from rlx.checker.render.colour import ANSI
@@ -210,8 +211,40 @@ def test_github_escapes() -> None:
 
 
 def test_statistics() -> None:
-    assert_snapshot("statistics.txt", statistics.render(FILES))
+    asked = [
+        FileReport("one.rlx", None, questions=Questions(MEANS, (SLOW[0], SLOW[2]))),
+        FileReport("two.rlx", None, questions=Questions({"points": 1}, (SLOW[1], SLOW[3]))),
+    ]
+    assert_snapshot("statistics.txt", statistics.render([*FILES, *asked]))
     assert statistics.render([FileReport("a", None)]) == ""
+    nothing = FileReport("a", None, questions=Questions({}, ()))
+    assert statistics.render([nothing]) == "no questions to the prover\n"
+    found = json.loads(as_json.render(asked))["statistics"]
+    assert found["codes"] == {}
+    assert found["questions"]["asked"] == 159
+    assert found["questions"]["means"] == {"identical": 120, "remembered": 38, "points": 1}
+    assert [slow["path"] for slow in found["questions"]["slowest"]] == [
+        "one.rlx",
+        "two.rlx",
+        "one.rlx",
+    ]
+    assert found["questions"]["slowest"][0] == {
+        "seconds": 0.25,
+        "question": "n * m // m == n",
+        "path": "one.rlx",
+        "line": 3,
+        "column": 5,
+    }
+    assert "statistics" not in json.loads(as_json.render([FileReport("a", None)]))
+
+
+MEANS = {"remembered": 38, "identical": 120}
+SLOW = [
+    Asked(0.25, "n * m // m == n", 3, 5),
+    Asked(0.0123, "n == m", 7, 1),
+    Asked(0.001, "n >= 1", 1, 1),
+    Asked(0.0001, "m >= 1", 1, 1),
+]
 
 
 def test_a_line_of_50_million_characters_is_cropped() -> None:

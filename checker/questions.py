@@ -1,0 +1,56 @@
+"""What the checks of a file asked the prover: how many questions, by which means, the slowest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.node import Node, Span
+from rlx.solver.statistics import Slow, Statistics
+
+SLOWEST = 3
+_SHOWN = 300
+"""Nodes of the largest question that is written out."""
+
+
+class Asked(Node):
+    """A slow question: how long it took, its text, and line and column of what it was asked for."""
+
+    seconds: float
+    question: str
+    line: int
+    column: int
+
+
+class Questions(Node):
+    """The questions of one file: how often which means settled one, and the slowest."""
+
+    means: Mapping[str, int]
+    slowest: tuple[Asked, ...]
+
+
+def questions(statistics: Sequence[Statistics], source: Source) -> Questions:
+    """Sum up the provers of a file's modules."""
+    means: Counter[str] = Counter()
+    slow: list[Slow] = []
+    for prover in statistics:
+        means += prover.means
+        slow += prover.slowest
+    return Questions(dict(means), tuple(_asked(s, source) for s in slowest(slow)))
+
+
+def slowest(found: Iterable[Slow]) -> list[Slow]:
+    """The slowest three, the slowest first."""
+    return sorted(found, key=lambda slow: -slow.seconds)[:SLOWEST]
+
+
+def _asked(slow: Slow, source: Source) -> Asked:
+    from rlx.solver import walk
+    from rlx.solver.text import show
+
+    weight = walk.weight(slow.question)
+    text = show(slow.question) if weight <= _SHOWN else f"a question of {weight} parts"
+    span: Span | None = getattr(slow.place, "span", None)
+    line, column = (1, 1) if span is None else source.position(span[0])
+    return Asked(slow.seconds, text, line, column)
