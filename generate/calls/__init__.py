@@ -1,0 +1,1 @@
+"""Calls of operators: what arguments each takes, and the templates that follow."""

@@ -1,0 +1,156 @@
+"""Templates: patterns of which the operator's own declaration has said that they are legal for every size.
+
+A template is derived once, with letters for dimensions, and kept; a program then only puts its dimensions in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from rlx.generate.calls.context import OBJECT, Collector, variable
+from rlx.generate.calls.generic import generic
+from rlx.generate.calls.pattern import (
+    GROUPS,
+    Given,
+    MadeSlot,
+    Pattern,
+    PrimSlot,
+    ShapeSlot,
+    Slot,
+    TensorSlot,
+    TupleSlot,
+    element,
+    parse,
+)
+from rlx.generate.calls.tables import PATTERNS
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
+from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.node import Node
+from rlx.operators.declare import Operator
+
+
+class Template(Node):
+    """A legal call, for any dimensions in the place of its letters.
+
+    Attributes
+    ----------
+    args, attrs
+        Arguments to be found or made; attributes that are no expressions stand as they are.
+    kinds
+        The element type of each group.
+    result
+        The struct info of the call, over the same letters.
+    pure
+        Whether the call has no visible effect.
+    """
+
+    operator: ast.Op
+    args: tuple[Slot, ...]
+    attrs: tuple[tuple[str, Slot], ...]
+    kinds: dict[str, DataType]
+    result: StructInfo
+    pure: bool
+
+
+class Family:
+    """The templates of one operator.
+
+    Raises
+    ------
+    ValueError
+        If no pattern of the operator is legal.
+    """
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        written = PATTERNS.get(operator.name.removeprefix("relax."))
+        texts = [line for line in written.split("\n") if line.strip()] if written else None
+        self.patterns = tuple(parse(t.strip()) for t in texts or generic(operator))
+        self.found: dict[tuple[int, ...], Template | None] = {}
+        self.first = self._first()
+
+    def choose(self, which: int, choices: Sequence[int]) -> Template:
+        """The template of these choices, or the plainest one if they are not legal together."""
+        number = which % len(self.patterns)
+        return self._template(number, choices) or self.first
+
+    def _template(self, number: int, choices: Sequence[int]) -> Template | None:
+        pattern = self.patterns[number]
+        places = tuple(c % n for c, n in zip(choices, pattern.choices, strict=False))
+        places += (0,) * (len(pattern.choices) - len(places))
+        key = (number, *places)
+        if key not in self.found:
+            self.found[key] = _derive(self.operator, pattern, places)
+        return self.found[key]
+
+    def _first(self) -> Template:
+        for number, pattern in enumerate(self.patterns):
+            for choices in product(*(range(n) for n in pattern.choices)):
+                template = self._template(number, choices)
+                if template is not None:
+                    return template
+        raise ValueError(f"no pattern of {self.operator.name} is legal")
+
+
+def _derive(operator: Operator, pattern: Pattern, places: Sequence[int]) -> Template | None:
+    kinds = {g: dtype(GROUPS[g][k]) for g, k in zip(pattern.groups, places, strict=False)}
+    rest = iter(places[len(pattern.groups) :])
+    args = tuple(slots[next(rest) if len(slots) > 1 else 0] for slots in pattern.args)
+    attrs = tuple(
+        (name, slots[next(rest) if len(slots) > 1 else 0]) for name, slots in pattern.attrs
+    )
+    attrs = tuple((name, slot) for name, slot in attrs if not _omitted(slot))
+    call = ast.Call(
+        ast.op(operator.name),
+        tuple(_symbolic(slot, kinds) for slot in args),
+        (),
+        {
+            name: slot.value if isinstance(slot, Given) else _symbolic(slot, kinds)
+            for name, slot in attrs
+        },
+    )
+    collector = Collector()
+    result = operator.derive(call, collector)
+    if collector.reports:
+        return None
+    return Template(ast.op(operator.name), args, attrs, kinds, collector.known(result), operator.pure)
+
+
+def _omitted(slot: Slot) -> bool:
+    """Whether an alternative is to leave the attribute out."""
+    return isinstance(slot, Given) and slot.value is None
+
+
+def literal(value: object) -> Expr:
+    """A value that is the same in every call, as an expression."""
+    match value:
+        case Expr():
+            return value
+        case int():
+            return ast.PrimValue(tir.IntImm(value))
+        case str():
+            return ast.StringImm(value)
+        case tuple():
+            return ast.Tuple(tuple(map(literal, value)))
+    raise TypeError(f"no argument: {value!r}")
+
+
+def _symbolic(slot: Slot, kinds: dict[str, DataType]) -> Expr:
+    """An argument over letters."""
+    match slot:
+        case TensorSlot(group=group, dims=dims):
+            kind = element(group, kinds)
+            return variable(TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims)))
+        case TupleSlot(fields=fields):
+            return ast.Tuple(tuple(_symbolic(field, kinds) for field in fields))
+        case ShapeSlot(dims=dims):
+            return ast.ShapeExpr(dims)
+        case PrimSlot(value=value):
+            return ast.PrimValue(value)
+        case MadeSlot():
+            return variable(OBJECT)
+        case Given(value=value):
+            return literal(value)
+    raise TypeError(f"no argument: {slot!r}")

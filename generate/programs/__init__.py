@@ -1,0 +1,16 @@
+"""The core: programs from plans, plans from random numbers."""
+
+from __future__ import annotations
+
+import random
+
+from rlx.generate.programs.module import build
+from rlx.generate.programs.plan import DEFAULT, FEATURES, Options, Plan, random_plan
+from rlx.grammar.ast import IRModule
+
+__all__ = ["DEFAULT", "FEATURES", "Options", "Plan", "build", "random_module", "random_plan"]
+
+
+def random_module(rng: random.Random, options: Options = DEFAULT) -> IRModule:
+    """A well-formed module: the checker finds neither errors nor warnings in it."""
+    return build(random_plan(rng, options), options)

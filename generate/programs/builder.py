@@ -1,0 +1,302 @@
+"""A function under construction: its scopes, its blocks, and how steps find or make what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rlx.generate.calls.pattern import LETTERS
+from rlx.generate.programs.dims import Dims, Placement, free, tensor
+from rlx.generate.programs.record import Record
+from rlx.generate.programs.values import Frame, Value, nearest
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Binding,
+    BindingBlock,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    FuncStructInfo,
+    MatchCast,
+    SeqExpr,
+    StructInfo,
+    TensorStructInfo,
+    Var,
+    VarBinding,
+)
+from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.dims import literal
+
+if TYPE_CHECKING:
+    from rlx.generate.programs.module import ModuleBuilder
+
+_FLOATS = (1.0, 0.5, -1.0, 2.0, 0.0, 3.5)
+_CONSTANT_ELEMENTS = 4
+
+
+class Body:
+    """The blocks of a SeqExpr so far."""
+
+    __slots__ = ("blocks", "open")
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[bool, list[Binding]]] = []
+        self.open = False
+
+    def bindings(self, dataflow: bool) -> list[Binding]:
+        """The block at the end, a new one where it is of the other kind."""
+        if not self.blocks or self.blocks[-1][0] != dataflow:
+            self.blocks.append((dataflow, []))
+        return self.blocks[-1][1]
+
+    def sequence(self, result: Expr) -> SeqExpr:
+        """The SeqExpr that leads to this result."""
+        made = [
+            DataflowBlock(tuple(found)) if dataflow else BindingBlock(tuple(found))
+            for dataflow, found in self.blocks
+            if found
+        ]
+        return SeqExpr(tuple(made), result)
+
+
+class FunctionBuilder:
+    """A global function under construction; its closures and branches are built with it.
+
+    Attributes
+    ----------
+    grows
+        Whether a value that is missing may become a parameter.
+    pure, dataflow, output
+        What the place at hand allows: no effects; in a dataflow block; there, a binding that is put out.
+    """
+
+    def __init__(
+        self, module: ModuleBuilder, steps: Sequence[bytes], head: Record, grows: bool = True
+    ) -> None:
+        self.module, self.grows = module, grows
+        self.queue, self.at = steps, 0
+        self.params: list[Var] = []
+        self.count = 0
+        self.frames = [Frame()]
+        self.body = Body()
+        self.dataflow = self.output = False
+        self.depth = 0
+        options = module.options
+        self.pure = not ("impure" in options.features and head.one_in(4))
+        self.shape_vars = module.shape_vars() if "symbolic" in options.features else ()
+        self.frame.dims = module.pool(self.shape_vars)
+
+    # ------------------------------------------------------------------ scopes
+
+    @property
+    def frame(self) -> Frame:
+        """The innermost scope."""
+        return self.frames[-1]
+
+    def take(self, most: int) -> None:
+        """Take the next steps, as many as are left at most."""
+        from rlx.generate.programs.steps import step
+
+        end = min(self.at + most, len(self.queue))
+        while self.at < end:
+            record = Record(self.queue[self.at])
+            self.at += 1
+            step(self, record)
+        self.at = max(self.at, end)
+
+    def enter(self) -> tuple[Body, bool, bool]:
+        """Open a scope with a body of its own; what was there, for :meth:`leave`."""
+        outer = self.body, self.dataflow, self.output
+        self.body, self.dataflow, self.output = Body(), False, False
+        self.frames.append(Frame(self.frame))
+        self.depth += 1
+        return outer
+
+    def leave(self, outer: tuple[Body, bool, bool], result: Expr) -> SeqExpr:
+        """Close the scope with its result."""
+        sequence = self.body.sequence(result)
+        self.body, self.dataflow, self.output = outer
+        self.frames.pop()
+        self.depth -= 1
+        return sequence
+
+    # ------------------------------------------------------------------ bindings
+
+    def name(self, hint: str) -> str:
+        """A name that this function does not have yet."""
+        self.count += 1
+        return f"{hint}{self.count}"
+
+    def bind(
+        self,
+        record: Record,
+        value: Expr,
+        info: StructInfo,
+        annotation: StructInfo | None = None,
+        truth: StructInfo | None = None,
+    ) -> Value:
+        """Bind an expression of known struct info; ``annotation`` is what is known of the variable instead."""
+        local = self.dataflow and not self.output
+        label = record.byte()
+        if annotation is None and record.one_in(4) and not _secret(info):
+            annotation = info
+        made = DataflowVar if local else Var
+        var = made(self.name("lv" if local else "gv"), annotation)
+        self.body.bindings(self.dataflow).append(VarBinding(var, value))
+        return self.add(label, var, annotation or info, truth or info, local)
+
+    def effect(self, value: Expr) -> None:
+        """A call for its effect alone."""
+        self.body.bindings(False).append(VarBinding(Var("_"), value))
+
+    def cast(self, record: Record, value: Value, info: StructInfo, fresh: Sequence[tir.Var]) -> None:
+        """Cast a value, which brings these shape variables into scope."""
+        local = self.dataflow and not self.output
+        made = DataflowVar if local else Var
+        var = made(self.name("lv" if local else "gv"))
+        cast = MatchCast(var, value.expr, info, tuple(fresh))
+        self.body.bindings(self.dataflow).append(cast)
+        self.frame.dims += fresh
+        self.add(record.byte(), var, info, info, local)
+
+    def add(
+        self, label: int, expr: Expr, info: StructInfo, truth: StructInfo, local: bool = False
+    ) -> Value:
+        """Bring a value into the present scope."""
+        value = Value(label, expr, info, truth, local)
+        self.frame.add(value)
+        return value
+
+    def parameter(self, info: StructInfo, label: int) -> Value:
+        """A new parameter of the function, in scope everywhere."""
+        var = Var(self.name("p"), info)
+        self.params.append(var)
+        value = Value(label, var, info, info)
+        for frame in self.frames:
+            frame.add(value)
+        return value
+
+    # ------------------------------------------------------------------ what steps need
+
+    def dim(self, record: Record) -> PrimExpr:
+        """A dimension in scope."""
+        return record.pick(self.frame.dims)
+
+    def tensor(
+        self, record: Record, kind: DataType, pattern: Dims, chosen: dict[PrimExpr, PrimExpr]
+    ) -> Expr:
+        """A tensor of a pattern of dimensions; ``chosen`` is what its letters stand for, and is added to."""
+        if not record.one_in(8):
+            found = self.frame.of((kind, len(pattern)))
+            for value in nearest(found, record.byte()) if found else ():
+                placed = self._unified(pattern, value.dims or (), chosen)
+                if placed is not None:
+                    chosen.update(placed)
+                    return value.expr
+        place = self.module.interner.place
+        for dim in pattern:
+            for var in tir.free_vars(dim):
+                if var in LETTERS and var not in chosen:
+                    chosen[var] = self.dim(record)
+        return self.fresh(record, kind, tuple(place(d, chosen) for d in pattern))
+
+    def _unified(
+        self, pattern: Dims, dims: Dims, chosen: Placement
+    ) -> dict[PrimExpr, PrimExpr] | None:
+        """What the letters of a pattern must stand for to give these dimensions."""
+        found: dict[PrimExpr, PrimExpr] = {}
+        for wanted, dim in zip(pattern, dims, strict=True):
+            if wanted is dim:
+                continue
+            if type(wanted) is tir.Var:
+                known = chosen.get(wanted) or found.get(wanted)
+                if known is None and wanted in LETTERS:
+                    found[wanted] = dim
+                elif known is not dim:
+                    return None
+            elif type(wanted) is tir.IntImm:
+                if literal(dim) != wanted.value:
+                    return None
+            elif self._placed(wanted, {**chosen, **found}) is not dim:
+                return None
+        return found
+
+    def _placed(self, wanted: PrimExpr, chosen: Placement) -> PrimExpr | None:
+        if all(v in chosen or v not in LETTERS for v in tir.free_vars(wanted)):
+            return self.module.interner.place(wanted, chosen)
+        return None
+
+    def fresh(self, record: Record, kind: DataType, dims: Dims) -> Expr:
+        """A new tensor: a parameter, a constant, or one that is filled."""
+        info = tensor(dims, kind)
+        choice = record.below(6)
+        elements = 1
+        for dim in dims:
+            elements *= literal(dim) or _CONSTANT_ELEMENTS + 1
+        if choice == 3 and elements <= _CONSTANT_ELEMENTS:
+            return constant(record, kind, tuple(literal(d) or 0 for d in dims))
+        outside = self.grows and free(info) <= set(self.shape_vars)
+        if outside and choice != 4:
+            return self.parameter(info, record.byte()).expr
+        name = "relax.ones" if choice == 4 else "relax.zeros"
+        call = ast.Call(ast.op(name), (ast.ShapeExpr(dims),), (), {"dtype": str(kind)})
+        return self.bind(record, call, info).expr
+
+    def found(self, record: Record, info: TensorStructInfo) -> Expr:
+        """A tensor of exactly this struct info."""
+        assert isinstance(info.shape, ast.ShapeExpr)
+        return self.tensor(record, info.dtype, info.shape.values, {})
+
+    def expression(self, record: Record, info: StructInfo) -> Expr:
+        """An expression that may stand where this struct info is asked for."""
+        match info:
+            case TensorStructInfo(shape=ast.ShapeExpr()):
+                return self.found(record, info)
+            case TensorStructInfo(dtype=kind, ndim=ndim):
+                dims = tuple(self.dim(record) for _ in range(max(ndim, 0)))
+                return self.tensor(record, kind, dims, {})
+            case ast.ShapeStructInfo(values=values) if values is not None:
+                return ast.ShapeExpr(values)
+            case ast.PrimStructInfo(value=value) if value is not None:
+                return ast.PrimValue(value)
+            case ast.TupleStructInfo(fields=fields):
+                return ast.Tuple(tuple(self.expression(record, f) for f in fields))
+        values = self.frame.of("object") or self.frame.order
+        return nearest(values, record.byte())[0].expr if values else ast.Tuple(())
+
+    def condition(self, record: Record) -> Expr:
+        """What an If may look at."""
+        if self.shape_vars and record.one_in(2):
+            compared = record.pick((tir.GT, tir.LT, tir.EQ, tir.GE))
+            bound = tir.IntImm(record.below(5))
+            return ast.PrimValue(compared(record.pick(self.shape_vars), bound))
+        return self.tensor(record, BOOL, (), {})
+
+
+def constant(record: Record, kind: DataType, shape: tuple[int, ...]) -> ast.Constant:
+    """A constant of few elements."""
+
+    def element() -> object:
+        if kind == BOOL:
+            return bool(record.below(2))
+        return record.pick(_FLOATS) if kind.is_float else record.below(4)
+
+    def nested(rest: tuple[int, ...]) -> object:
+        if not rest:
+            return element()
+        return tuple(nested(rest[1:]) for _ in range(rest[0]))
+
+    return ast.Constant(ast.Literal(nested(shape), kind, shape))
+
+
+def _secret(info: StructInfo) -> bool:
+    """Whether struct info is better not written out: that of functions binds its own variables."""
+    match info:
+        case FuncStructInfo():
+            return True
+        case ast.TupleStructInfo(fields=fields):
+            return any(map(_secret, fields))
+        case TensorStructInfo(vdevice=ast.VDevice()):
+            return True
+    return False

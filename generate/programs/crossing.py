@@ -1,0 +1,125 @@
+"""Steps that leave the graph: PrimFuncs, packed functions, closures of the virtual machine."""
+
+from __future__ import annotations
+
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import tensor
+from rlx.generate.programs.operators import any_value, operator_call
+from rlx.generate.programs.prim_func import prim_func
+from rlx.generate.programs.record import Record
+from rlx.generate.programs.scopes import arguments
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, ExternFunc, FuncStructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.dtype import dtype
+from rlx.grammar.tir import PrimExpr
+
+_KINDS = ("float32", "int64", "float16", "int32")
+
+
+def _infos(builder: FunctionBuilder, record: Record, most: int) -> list[TensorStructInfo]:
+    """Tensors of one element type whose shapes have dimensions in common."""
+    kind = dtype(record.pick(_KINDS))
+    dims = tuple(builder.dim(record) for _ in range(record.below(3) + 1))
+    infos = [tensor(dims, kind)]
+    for _ in range(record.below(most)):
+        cut = record.below(len(dims))
+        infos.append(tensor(dims[cut:], kind))
+    return infos
+
+
+def call_tir(builder: FunctionBuilder, record: Record) -> None:
+    """A PrimFunc of its own, called on tensors: plainly, with a gradient, or on the local part of shards."""
+    infos = _infos(builder, record, 3)
+    outs = infos[:1] * (1 + record.one_in(4))
+    name = builder.module.name("tir")
+    builder.module.functions[name] = prim_func(record, infos, outs)
+    args = ast.Tuple(tuple(builder.found(record, info) for info in infos))
+    out = outs[0] if len(outs) == 1 else TupleStructInfo(tuple(outs))
+    operator, attrs = "call_tir", {}
+    if record.one_in(8):
+        operator, attrs = "call_tir_with_grad", {"te_grad_name": "gradient"}
+    elif record.one_in(16) and "runtime" in builder.module.options.features:
+        operator = "dist.call_tir_local_view"
+    builder.bind(record, ast.Call(ast.op(f"relax.{operator}"), (name, args), (out,), attrs), out)
+
+
+def call_tir_inplace(builder: FunctionBuilder, record: Record) -> None:
+    """A PrimFunc that overwrites its first argument, a fresh copy that nothing else uses."""
+    (info,) = _infos(builder, record, 1)
+    name = builder.module.name("tir")
+    builder.module.functions[name] = prim_func(record, [info], [])
+    source = builder.found(record, info)
+    copied = builder.bind(record, ast.Call(ast.op("relax.abs"), (source,)), info)
+    call = ast.Call(
+        ast.op("relax.call_tir_inplace"),
+        (name, ast.Tuple((copied.expr,))),
+        (info,),
+        {"inplace_indices": (0,)},
+    )
+    builder.bind(record, call, info)
+
+
+def packed(builder: FunctionBuilder, record: Record) -> None:
+    """A packed function that is believed to be pure."""
+    (info,) = _infos(builder, record, 1)
+    args: tuple[Expr, ...] = (builder.found(record, info),)
+    match record.below(4):
+        case 0:
+            call = _call("call_pure_packed", (ExternFunc("test.same"), *args), info)
+        case 1:
+            call = _call("call_dps_packed", (ExternFunc("test.copy"), ast.Tuple(args)), info)
+        case 2:
+            copied = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
+            indices = {"inplace_indices": (0,)}
+            function = ExternFunc("test.negate_inplace")
+            call = _call("call_inplace_packed", (function, copied.expr), info, indices)
+        case _:
+            function = ExternFunc("test.same")
+            call = _call("call_py_func", (ast.StringImm("same"), ast.Tuple(args)), info)
+    builder.bind(record, call, info)
+
+
+def _call(
+    name: str,
+    args: tuple[Expr, ...],
+    info: ast.StructInfo,
+    attrs: dict[str, object] | None = None,
+) -> ast.Call:
+    return ast.Call(ast.op(f"relax.{name}"), args, (info,), attrs or {})
+
+
+def call_packed(builder: FunctionBuilder, record: Record) -> None:
+    """A packed function called for what it does; only where effects are allowed."""
+    (info,) = _infos(builder, record, 1)
+    args: tuple[Expr, ...] = (builder.found(record, info),)
+    match record.below(4):
+        case 0 | 1:
+            args += (any_value(builder, record),) * record.below(2)
+            builder.bind(record, ast.Call(ExternFunc("test.first"), args, (info,)), info)
+        case 2:
+            call = (ExternFunc("vm.builtin.copy"), ast.Tuple(args))
+            builder.bind(record, _call("call_builtin_with_ctx", call, info), info)
+        case _:
+            name = builder.module.name("tir")
+            builder.module.functions[name] = prim_func(record, [info], [info])
+            target = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
+            call_args = (name, ast.Tuple((*args, target.expr)))
+            builder.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), call_args))
+
+
+def closures_of_operators(builder: FunctionBuilder, record: Record) -> None:
+    """``make_closure`` of a function of the module, and its invocation."""
+    callees = [c for c in builder.module.callees if c.params and c.pure]
+    if not callees:
+        return operator_call(builder, record)
+    callee = record.pick(callees)
+    info = FuncStructInfo(callee.params, callee.ret, True, None, callee.binders)
+    chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(record) for v in callee.binders}
+    args, ret = arguments(builder, record, info, chosen)
+    cut = record.below(len(args) + 1)
+    made = ast.Call(ast.op("relax.make_closure"), (callee.name, ast.Tuple(args[:cut])))
+    closure = builder.bind(record, made, ast.ObjectStructInfo())
+    impure = record.one_in(2) and not builder.pure and not builder.dataflow
+    name = "invoke_closure" if impure else "invoke_pure_closure"
+    builder.bind(record, _call(name, (closure.expr, ast.Tuple(args[cut:])), ret), ret)
+    return None

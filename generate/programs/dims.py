@@ -1,0 +1,133 @@
+"""Dimensions of a program under construction: equal ones are one object, so that comparing them is cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.tir import IntImm, PrimExpr
+from rlx.operators import dims as arithmetic
+
+Dims = tuple[PrimExpr, ...]
+Placement = Mapping[PrimExpr, PrimExpr]
+"""What stands for the letters of a template, or for the shape variables of a signature."""
+
+_FOLDED: dict[type[PrimExpr], Callable[[PrimExpr, PrimExpr], PrimExpr]] = {
+    tir.Add: arithmetic.add,
+    tir.Sub: arithmetic.sub,
+    tir.Mul: arithmetic.mul,
+}
+
+const = arithmetic.const
+
+
+class Interner:
+    """Keeps one object for each dimension of a module."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[object, PrimExpr] = {}
+
+    def intern(self, dim: PrimExpr) -> PrimExpr:
+        """The object for this dimension."""
+        if isinstance(dim, tir.Binary):
+            a, b = self.intern(dim.a), self.intern(dim.b)
+            key: object = (type(dim), a, b)
+            found = self._known.get(key)
+            if found is None:
+                found = dim if a is dim.a and b is dim.b else type(dim)(a, b)
+                self._known[key] = found
+            return found
+        if type(dim) is IntImm:
+            if dim.dtype.bits == 64:
+                return const(dim.value)
+            return self._known.setdefault((dim.value, dim.dtype), dim)
+        return dim
+
+    def place(self, dim: PrimExpr, chosen: Placement) -> PrimExpr:
+        """A dimension with its letters replaced."""
+        kind = type(dim)
+        if kind is IntImm:
+            return self.intern(dim)
+        found = chosen.get(dim)
+        if found is not None:
+            return found
+        if isinstance(dim, tir.Binary):
+            a, b = self.place(dim.a, chosen), self.place(dim.b, chosen)
+            fold = _FOLDED.get(kind)
+            return self.intern(kind(a, b) if fold is None else fold(a, b))  # type: ignore[call-arg]
+        below = tir.children(dim)
+        if not below:
+            return dim
+        return _rebuilt(dim, {c: self.place(c, chosen) for c in below})
+
+    def info(self, info: StructInfo, chosen: Placement) -> StructInfo:
+        """Struct info with the letters of its dimensions replaced."""
+        match info:
+            case TensorStructInfo(shape=ShapeExpr(values=values)):
+                dims = tuple(self.place(v, chosen) for v in values)
+                return TensorStructInfo(ShapeExpr(dims), info.dtype, len(dims), info.vdevice)
+            case TupleStructInfo(fields=fields):
+                return TupleStructInfo(tuple(self.info(f, chosen) for f in fields))
+            case ShapeStructInfo(values=values) if values is not None:
+                return ShapeStructInfo(tuple(self.place(v, chosen) for v in values), len(values))
+            case PrimStructInfo(value=value) if value is not None:
+                return PrimStructInfo(info.dtype, self.place(value, chosen))
+            case FuncStructInfo(params=params) if params is not None:
+                inner = tuple(self.info(p, chosen) for p in params)
+                ret = self.info(info.ret, chosen)
+                return FuncStructInfo(inner, ret, info.purity, None, info.binders)
+        return info
+
+
+def _rebuilt(dim: PrimExpr, placed: Mapping[PrimExpr, PrimExpr]) -> PrimExpr:
+    match dim:
+        case tir.Select(condition=c, true_value=t, false_value=f):
+            return tir.Select(placed[c], placed[t], placed[f])
+        case tir.Cast(value=value):
+            return tir.Cast(dim.dtype, placed[value])
+        case tir.Not(a=a):
+            return tir.Not(placed[a])
+        case tir.Call(args=args):
+            return tir.Call(dim.op, tuple(placed[a] for a in args), dim.dtype, dim.attrs)
+    return dim
+
+
+def known(info: StructInfo) -> Dims | None:
+    """The dimensions of a tensor or shape, None where they are unknown."""
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=values)) | ShapeStructInfo(values=values):
+            return values
+    return None
+
+
+def free(info: StructInfo) -> set[tir.Var]:
+    """The shape variables that struct info mentions."""
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=values)):
+            return {v for d in values for v in tir.free_vars(d)}
+        case ShapeStructInfo(values=values) if values is not None:
+            return {v for d in values for v in tir.free_vars(d)}
+        case TupleStructInfo(fields=fields):
+            return {v for f in fields for v in free(f)}
+        case PrimStructInfo(value=value) if value is not None:
+            return set(tir.free_vars(value))
+        case FuncStructInfo(params=params, ret=ret, binders=binders):
+            inner = {v for p in (*(params or ()), ret) for v in free(p)}
+            return inner - set(binders)
+    return set()
+
+
+def tensor(dims: Dims, kind: ast.DataType) -> TensorStructInfo:
+    """A tensor of these dimensions."""
+    return TensorStructInfo(ShapeExpr(dims), kind, len(dims))

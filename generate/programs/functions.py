@@ -1,0 +1,200 @@
+"""Whole functions: how they begin, what they return, which of them call themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import free
+from rlx.generate.programs.record import Record
+from rlx.generate.programs.values import Value, nearest
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Expr,
+    FuncStructInfo,
+    Function,
+    GlobalVar,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    Var,
+)
+from rlx.grammar.dtype import dtype
+
+if TYPE_CHECKING:
+    from rlx.generate.programs.module import ModuleBuilder
+
+OBJECT = ObjectStructInfo()
+_KINDS = ("float32", "int64", "float16")
+
+
+def main(module: ModuleBuilder, head: Record, steps: Sequence[bytes]) -> None:
+    """The function that is entered."""
+    builder = FunctionBuilder(module, steps, head)
+    builder.take(len(steps))
+    name = GlobalVar("main")
+    module.functions[name] = finished(builder, head, {"global_symbol": "main"})
+
+
+def helper(module: ModuleBuilder, head: Record, steps: Sequence[bytes]) -> None:
+    """A function, or two that call each other, for the functions behind it to call."""
+    features = module.options.features
+    choice = head.below(8)
+    if choice == 6 and {"recursion", "symbolic", "if"} <= features:
+        recursive(module, head, steps, 1)
+    elif choice == 7 and {"mutual", "recursion", "symbolic", "if"} <= features:
+        recursive(module, head, steps, 2)
+    else:
+        builder = FunctionBuilder(module, steps, head)
+        builder.take(len(steps))
+        name = module.name("f")
+        function = finished(builder, head, {"private": True})
+        module.functions[name] = function
+        publish(module, name, function)
+
+
+def publish(module: ModuleBuilder, name: GlobalVar, function: Function) -> None:
+    """Let later functions call this one."""
+    from rlx.generate.programs.module import Callee
+
+    params = tuple(p.struct_info_annotation or OBJECT for p in function.params)
+    ret = function.ret_struct_info
+    assert ret is not None
+    pure = function.is_pure is not False
+    module.callees.append(Callee(name, function.shape_vars, params, ret, pure))
+
+
+def finished(builder: FunctionBuilder, head: Record, attrs: dict[str, object]) -> Function:
+    """The function that has been built, with a result chosen from its values."""
+    expr, info = result(builder, head)
+    ret = visible(info, set(builder.shape_vars))
+    used = _mentioned(builder)
+    binders = tuple(v for v in builder.shape_vars if v in used)
+    params = (*_binding_parameter(builder, head, binders), *builder.params)
+    # What the result says is the callers' only knowledge; `main` has no callers.
+    written = None if "global_symbol" in attrs and head.one_in(4) else ret
+    pure = None if builder.pure else False
+    return Function(params, builder.body.sequence(expr), written, pure, attrs, binders)
+
+
+def result(builder: FunctionBuilder, head: Record) -> tuple[Expr, StructInfo]:
+    """What a function or a branch yields: a value, or a tuple of some."""
+    values = [v for v in builder.frame.order if not v.local]
+    if not values:
+        kind = dtype(head.pick(_KINDS))
+        expr = builder.tensor(head, kind, (builder.dim(head),), {})
+        values = [v for v in builder.frame.order if v.expr is expr]
+    if not values:
+        return ast.Tuple(()), TupleStructInfo(())
+    count = head.below(3)
+    if not count or "tuples" not in builder.module.options.features:
+        return values[-1].expr, values[-1].info
+    chosen: list[Value] = [values[-1]]
+    chosen += [nearest(values, head.byte())[0] for _ in range(count)]
+    return ast.Tuple(tuple(v.expr for v in chosen)), TupleStructInfo(tuple(v.info for v in chosen))
+
+
+def visible(info: StructInfo, variables: set[tir.Var]) -> StructInfo:
+    """What is left of struct info where only these shape variables can be seen."""
+    if free(info) <= variables:
+        return info
+    match info:
+        case TensorStructInfo():
+            return TensorStructInfo(None, info.dtype, info.ndim, info.vdevice)
+        case ShapeStructInfo():
+            return ShapeStructInfo(None, info.ndim)
+        case PrimStructInfo():
+            return PrimStructInfo(info.dtype)
+        case TupleStructInfo(fields=fields):
+            return TupleStructInfo(tuple(visible(f, variables) for f in fields))
+        case FuncStructInfo():
+            return OBJECT
+    return info
+
+
+def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
+    """The shape variables of the function that its parameters or its body mention."""
+    from rlx.generate.programs.mention import mentioned
+
+    params = {v for p in builder.params for v in free(p.struct_info_annotation or OBJECT)}
+    return params | mentioned(builder.body)
+
+
+def _binding_parameter(
+    builder: FunctionBuilder, head: Record, binders: Sequence[tir.Var]
+) -> tuple[Var, ...]:
+    """A parameter that binds those shape variables which no other one binds where it first occurs."""
+    missing = list(binders)
+    for param in builder.params:
+        info = param.struct_info_annotation
+        alone: tuple[object, ...] = ()
+        match info:
+            case TensorStructInfo(shape=ShapeExpr(values=values)) | ShapeStructInfo(values=values):
+                alone = tuple(d for d in values or () if isinstance(d, tir.Var))
+        others = free(info or OBJECT) - set(alone)
+        missing = [v for v in missing if v not in alone or v in others]
+        if others & set(missing):
+            break
+    if not missing:
+        return ()
+    dims = tuple(missing)
+    if head.one_in(3):
+        return (Var(builder.name("p"), TensorStructInfo(ShapeExpr(dims), dtype("float32"), len(dims))),)
+    return (Var(builder.name("s"), ShapeStructInfo(dims, len(dims))),)
+
+
+def recursive(module: ModuleBuilder, head: Record, steps: Sequence[bytes], count: int) -> None:
+    """Functions that call each other in a circle, with a shape for fuel: ``n`` goes down to 0."""
+    names = [module.name("loop") for _ in range(count)]
+    rank = head.below(3)
+    kind = dtype(head.pick(_KINDS))
+    third = max(1, len(steps) // count)
+    for number, name in enumerate(names):
+        part = steps[number * third : (number + 1) * third]
+        builder = FunctionBuilder(module, part, head, grows=False)
+        builder.pure = True
+        n, m, _ = builder.shape_vars
+        fuel = ShapeStructInfo((n,), 1)
+        dims = (m, module.interner.intern(tir.IntImm(4)))[:rank]
+        builder.frame.dims = [d for d in builder.frame.dims if not _mentions_other(d, (n, *dims))]
+        info = TensorStructInfo(ShapeExpr(dims), kind, len(dims))
+        params = [builder.parameter(fuel, 0), builder.parameter(info, 0)]
+        other = names[(number + 1) % count]
+        value = _loop(builder, head, other, n, info, params[1].expr)
+        binders = (n, m) if rank else (n,)
+        body = builder.body.sequence(value)
+        function = Function(tuple(builder.params), body, info, None, {"private": True}, binders)
+        module.functions[name] = function
+    for name in names:
+        made = module.functions[name]
+        assert isinstance(made, Function)
+        publish(module, name, made)
+
+
+def _mentions_other(dim: tir.PrimExpr, known: Sequence[object]) -> bool:
+    return any(v not in known for v in tir.free_vars(dim))
+
+
+def _loop(
+    builder: FunctionBuilder,
+    head: Record,
+    callee: GlobalVar,
+    n: tir.Var,
+    info: TensorStructInfo,
+    start: Expr,
+) -> Expr:
+    """``if n > 0: …; callee(n - 1, x) else: x``"""
+    condition = ast.PrimValue(tir.GT(n, tir.IntImm(0)))
+    outer = builder.enter()
+    builder.take(len(builder.queue))
+    fuel = ast.ShapeExpr((builder.module.interner.intern(tir.Sub(n, tir.IntImm(1))),))
+    again = ast.Call(callee, (fuel, builder.found(head, info)))
+    value = builder.bind(head, again, info)
+    then = builder.leave(outer, value.expr)
+    otherwise = ast.SeqExpr((), start)
+    return builder.bind(head, ast.If(condition, then, otherwise), info).expr

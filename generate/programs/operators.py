@@ -1,0 +1,149 @@
+"""Steps that call operators, by their templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from rlx.generate.calls.pattern import (
+    Given,
+    MadeSlot,
+    PrimSlot,
+    ShapeSlot,
+    Slot,
+    TensorSlot,
+    TupleSlot,
+    element,
+)
+from rlx.generate.calls.template import Family, Template, literal
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.plan import Options
+from rlx.generate.programs.record import Record
+from rlx.generate.programs.values import nearest
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, VDevice
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.parameters import Parameter
+from rlx.operators.registry import FAMILIES, lookup
+
+RUNTIME = frozenset({"device", "inspection", "memory"})
+"""Families of which programs are full only late in a compilation."""
+
+Chosen = dict[PrimExpr, PrimExpr]
+
+
+def of_templates(name: str) -> bool:
+    """Whether calls of an operator follow from what its arguments are: not those that declare their result."""
+    operator = lookup(f"relax.{name}")
+    assert operator is not None
+    return not any(p.kind == "types" for p in operator.parameters) and not _function(operator.parameters)
+
+
+def _function(parameters: Sequence[Parameter]) -> bool:
+    return any(p.name == "func" for p in parameters)
+
+
+@cache
+def usable(options: Options) -> tuple[str, ...]:
+    """The operators that templates are made for, the plainest first."""
+    if options.operators:
+        return tuple(name for name in options.operators if of_templates(name))
+    features = options.features
+    families = [f for f in FAMILIES if f not in RUNTIME or "runtime" in features]
+    names = [name for family in families for name in FAMILIES[family].split()]
+    return tuple(sorted((n for n in names if of_templates(n)), key=lambda n: n != "nn.relu"))
+
+
+@cache
+def family(name: str) -> Family:
+    """The templates of an operator."""
+    operator = lookup(f"relax.{name}")
+    assert operator is not None
+    return Family(operator)
+
+
+def operator_call(builder: FunctionBuilder, record: Record) -> None:
+    """A call of an operator on values that are there or can be made."""
+    names = usable(builder.module.options)
+    if not names:
+        return
+    at = record.below(len(names))
+    found = family(names[at])
+    while not found.first.pure and (builder.pure or builder.dataflow):
+        at = (at + 1) % len(names)
+        found = family(names[at])
+    bind_call(builder, record, found)
+
+
+def bind_call(builder: FunctionBuilder, record: Record, found: Family) -> Expr:
+    """Bind a call made by one of the operator's templates."""
+    template = found.choose(record.byte(), [record.byte() for _ in range(4)])
+    chosen: Chosen = {}
+    args = tuple(_argument(builder, record, slot, template, chosen) for slot in template.args)
+    attrs = {
+        name: slot.value
+        if isinstance(slot, Given)
+        else _argument(builder, record, slot, template, chosen)
+        for name, slot in template.attrs
+    }
+    call = ast.Call(template.operator, args, (), attrs)
+    if "dst_vdevice" in attrs:
+        builder.module.placed = True
+    info = builder.module.interner.info(template.result, chosen)
+    if isinstance(info, ast.TupleStructInfo) and not info.fields:
+        builder.effect(call)
+        return ast.Tuple(())
+    return builder.bind(record, call, info).expr
+
+
+def _argument(
+    builder: FunctionBuilder, record: Record, slot: Slot, template: Template, chosen: Chosen
+) -> Expr:
+    match slot:
+        case TensorSlot(group=group, dims=dims):
+            found = builder.tensor(record, element(group, template.kinds), dims, chosen)
+            return _inline(builder, record, found)
+        case TupleSlot(fields=fields):
+            return ast.Tuple(tuple(_argument(builder, record, f, template, chosen) for f in fields))
+        case ShapeSlot(dims=dims):
+            return ast.ShapeExpr(tuple(_placed(builder, record, d, chosen) for d in dims))
+        case PrimSlot(value=value):
+            return ast.PrimValue(_placed(builder, record, value, chosen))
+        case MadeSlot(operator=name):
+            return bind_call(builder, record, family(name.removeprefix("relax.")))
+        case Given(value=value):
+            return literal(value)
+
+
+def _placed(builder: FunctionBuilder, record: Record, dim: PrimExpr, chosen: Chosen) -> PrimExpr:
+    for var in tir.free_vars(dim):
+        if var not in chosen:
+            chosen[var] = builder.dim(record)
+    return builder.module.interner.place(dim, chosen)
+
+
+_NESTED = ("nn.relu", "negative", "abs")
+
+
+def _inline(builder: FunctionBuilder, record: Record, found: Expr) -> Expr:
+    """An argument, sometimes with a call around it: programs need not be in normal form."""
+    options = builder.module.options
+    if options.operators or "nested" not in options.features or not record.one_in(16):
+        return found
+    info = next((v.info for v in builder.frame.order if v.expr is found), None)
+    if not isinstance(info, ast.TensorStructInfo) or not info.dtype.is_float:
+        return found
+    return ast.Call(ast.op(f"relax.{record.pick(_NESTED)}"), (found,))
+
+
+def device(text: str) -> VDevice:
+    """The virtual device of a text."""
+    return VDevice(text.partition(":")[0])
+
+
+def any_value(builder: FunctionBuilder, record: Record) -> Expr:
+    """Some value in scope, a scalar if there is none."""
+    values = builder.frame.order
+    if not values:
+        return ast.PrimValue(tir.IntImm(record.below(8)))
+    return nearest(values, record.byte())[0].expr

@@ -1,0 +1,184 @@
+"""Steps that open scopes: dataflow blocks, branches, closures; and calls of functions."""
+
+from __future__ import annotations
+
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import free, tensor
+from rlx.generate.programs.operators import operator_call
+from rlx.generate.programs.record import Record
+from rlx.generate.programs.values import Value, nearest
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Expr,
+    FuncStructInfo,
+    Function,
+    ObjectStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    Var,
+    VarBinding,
+)
+from rlx.grammar.dtype import dtype
+from rlx.grammar.tir import PrimExpr
+
+_DEEP = 2
+_KINDS = ("float32", "int64", "float16")
+OBJECT = ObjectStructInfo()
+
+
+def dataflow(builder: FunctionBuilder, record: Record) -> None:
+    """A dataflow block of the next steps; the last of them is put out."""
+    if builder.dataflow:
+        return operator_call(builder, record)
+    builder.dataflow = True
+    for left in range(record.below(4), -1, -1):
+        builder.output = left == 0 or record.one_in(4)
+        if builder.at < len(builder.queue) and left:
+            builder.take(1)
+        elif not left:
+            operator_call(builder, record)
+    builder.dataflow = builder.output = False
+    builder.frame.end_dataflow()
+    return None
+
+
+def branches(builder: FunctionBuilder, record: Record) -> None:
+    """An If; both branches yield a tensor, of one shape or only of one rank."""
+    if builder.dataflow or builder.depth >= _DEEP:
+        return operator_call(builder, record)
+    condition = builder.condition(record)
+    kind = dtype(record.pick(_KINDS))
+    dims = tuple(builder.dim(record) for _ in range(record.below(3)))
+    info = tensor(dims, kind)
+    alike = not record.one_in(4)
+    sequences, infos = [], []
+    for _ in range(2):
+        outer = builder.enter()
+        builder.take(record.below(3))
+        expr = builder.found(record, info)
+        found: StructInfo = info
+        if not alike:
+            values = builder.frame.of((kind, len(dims)))
+            if values:
+                value = nearest(values, record.byte())[0]
+                expr, found = value.expr, value.info
+        infos.append(found)
+        sequences.append(builder.leave(outer, expr))
+    whole = info if alike else TensorStructInfo(None, kind, len(dims))
+    builder.bind(record, ast.If(condition, *sequences), whole)
+    return None
+
+
+def closure(builder: FunctionBuilder, record: Record) -> None:
+    """A function literal of the next steps."""
+    if builder.dataflow or builder.depth >= _DEEP:
+        return operator_call(builder, record)
+    own: tuple[tir.Var, ...] = ()
+    if "symbolic" in builder.module.options.features and record.one_in(3):
+        own = (tir.Var(builder.name("d")),)
+    dims = (*own, *(builder.dim(record) for _ in range(record.below(3))))
+    params = [tensor(dims, dtype(record.pick(_KINDS)))]
+    if record.one_in(3):
+        params.append(tensor(dims, dtype("float32")))
+    make_closure(builder, record, own, params, None, record.below(4))
+    return None
+
+
+def make_closure(
+    builder: FunctionBuilder,
+    record: Record,
+    own: tuple[tir.Var, ...],
+    params: list[TensorStructInfo],
+    wanted: TensorStructInfo | None,
+    steps: int,
+) -> Value:
+    """Bind a function literal; ``wanted`` is the result it must have."""
+    outer, pure = builder.enter(), builder.pure
+    builder.pure = True
+    builder.frame.dims += own
+    variables = tuple(Var(builder.name("a"), info) for info in params)
+    for var, info in zip(variables, params, strict=True):
+        builder.add(record.byte(), var, info, info)
+    outside = builder.frames[-2]
+    builder.take(steps)
+    expr, info = _result(builder, record, wanted)
+    inner = set(builder.frame.dims) - set(outside.dims) - set(own)
+    from rlx.generate.programs.functions import visible
+
+    seen = {v for v in free(info) if v not in inner}
+    ret = visible(info, seen)
+    builder.pure = pure
+    body = builder.leave(outer, expr)
+    function = Function(variables, body, ret, None, {}, own)
+    var = Var(builder.name("fn"))
+    builder.body.bindings(False).append(VarBinding(var, function))
+    typed = FuncStructInfo(tuple(params), ret, True, None, own)
+    return builder.add(record.byte(), var, typed, typed)
+
+
+def _result(
+    builder: FunctionBuilder, record: Record, wanted: TensorStructInfo | None
+) -> tuple[Expr, StructInfo]:
+    if wanted is not None:
+        return builder.found(record, wanted), wanted
+    values = [v for v in builder.frame.order if isinstance(v.info, TensorStructInfo)]
+    return values[-1].expr, values[-1].info
+
+
+def call_function(builder: FunctionBuilder, record: Record) -> None:
+    """A call of a closure, or of a function of the module."""
+    closures = builder.frame.of("function")
+    callees = [c for c in builder.module.callees if c.pure or not (builder.pure or builder.dataflow)]
+    if closures and (not callees or record.one_in(2)):
+        value = nearest(closures, record.byte())[0]
+        if isinstance(value.info, FuncStructInfo) and value.info.params is not None:
+            _call(builder, record, value.expr, value.info)
+            return
+    if not callees:
+        return operator_call(builder, record)
+    callee = record.pick(callees)
+    info = FuncStructInfo(callee.params, callee.ret, callee.pure, None, callee.binders)
+    _call(builder, record, callee.name, info)
+    return None
+
+
+def _call(builder: FunctionBuilder, record: Record, callee: Expr, info: FuncStructInfo) -> None:
+    chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(record) for v in info.binders}
+    args, ret = arguments(builder, record, info, chosen)
+    builder.bind(record, ast.Call(callee, args), ret)
+
+
+def arguments(
+    builder: FunctionBuilder, record: Record, info: FuncStructInfo, chosen: dict[PrimExpr, PrimExpr]
+) -> tuple[tuple[Expr, ...], StructInfo]:
+    """Arguments for a call, and its struct info."""
+    interner = builder.module.interner
+    placed = [interner.info(p, chosen) for p in info.params or ()]
+    args = tuple(builder.expression(record, p) for p in placed)
+    return args, interner.info(info.ret, chosen)
+
+
+def higher_order(builder: FunctionBuilder, record: Record) -> None:
+    """A closure that is given to a function of the module, which calls it twice."""
+    if builder.dataflow or builder.depth >= _DEEP:
+        return operator_call(builder, record)
+    info = tensor(tuple(builder.dim(record) for _ in range(record.below(3))), dtype("float32"))
+    name = _twice(builder, record, info.ndim)
+    given = make_closure(builder, record, (), [info], info, record.below(3))
+    call = ast.Call(name, (given.expr, builder.found(record, info)))
+    builder.bind(record, call, info)
+    return None
+
+
+def _twice(builder: FunctionBuilder, record: Record, rank: int) -> ast.GlobalVar:
+    """A function that takes a closure; its shape variables are bound by the tensor that it takes first."""
+    name = builder.module.name("twice")
+    dims = tuple(tir.Var(hint) for hint in "nmk"[:rank])
+    info = tensor(dims, dtype("float32"))
+    x, f = Var("x", info), Var("f", FuncStructInfo((info,), info))
+    once, again = Var("once"), Var("again")
+    bindings = (VarBinding(once, ast.Call(f, (x,))), VarBinding(again, ast.Call(f, (once,))))
+    body = ast.SeqExpr((ast.BindingBlock(bindings),), again)
+    function = Function((f, x), body, info, None, {"private": True}, dims)
+    builder.module.functions[name] = function
+    return name

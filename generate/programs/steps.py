@@ -1,0 +1,188 @@
+"""The kinds of steps, and how often each is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from rlx.generate.programs import crossing, scopes
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import known
+from rlx.generate.programs.operators import any_value, operator_call
+from rlx.generate.programs.plan import Options
+from rlx.generate.programs.record import Record
+from rlx.generate.programs.values import Value, nearest
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.dtype import VOID, dtype
+
+Step = Callable[[FunctionBuilder, Record], None]
+OBJECT = ObjectStructInfo()
+
+
+def step(builder: FunctionBuilder, record: Record) -> None:
+    """Add to a function what a record says."""
+    table = _table(builder.module.options)
+    before = len(builder.frame.order)
+    table[record.byte() % len(table)](builder, record)
+    if len(builder.frame.order) == before and not builder.pure and not builder.dataflow:
+        return
+
+
+@cache
+def _table(options: Options) -> tuple[Step, ...]:
+    """The steps that the options allow, each as often as its weight, the plainest first."""
+    allowed = [(w, s) for w, feature, s in STEPS if not feature or feature in options.features]
+    return tuple(s for weight, s in allowed for _ in range(weight))
+
+
+def cast(builder: FunctionBuilder, record: Record) -> None:
+    """A cast to what is true of a value, with new shape variables for some dimensions."""
+    values = [
+        v
+        for key in ("loose", "shape", "object")
+        for v in builder.frame.of(key)
+        if known(v.truth) is not None or getattr(v.info, "ndim", -1) >= 0
+    ]
+    values += [v for v in builder.frame.order if v.dims and v not in values]
+    if not values:
+        return operator_call(builder, record)
+    value = nearest(values, record.byte())[0]
+    fresh: list[tir.Var] = []
+    dims = known(value.truth)
+    if dims is None:
+        dims = tuple(_fresh(builder, fresh) for _ in range(getattr(value.info, "ndim", 0)))
+    else:
+        dims = tuple(_fresh(builder, fresh) if record.one_in(3) else d for d in dims)
+    builder.cast(record, value, _with(value, dims), fresh)
+    return None
+
+
+def _fresh(builder: FunctionBuilder, fresh: list[tir.Var]) -> tir.PrimExpr:
+    fresh.append(tir.Var(builder.name("c")))
+    return fresh[-1]
+
+
+def _with(value: Value, dims: tuple[tir.PrimExpr, ...]) -> StructInfo:
+    if isinstance(value.truth, TensorStructInfo):
+        return TensorStructInfo(ast.ShapeExpr(dims), value.truth.dtype, len(dims))
+    return ShapeStructInfo(dims, len(dims))
+
+
+def loose(builder: FunctionBuilder, record: Record) -> None:
+    """A value under an annotation that says less."""
+    values = [v for v in builder.frame.order if not isinstance(v.info, ast.FuncStructInfo)]
+    if not values:
+        return operator_call(builder, record)
+    value = nearest(values, record.byte())[0]
+    less = _less(record, value.info)
+    builder.bind(record, value.expr, value.info, less, value.truth)
+    return None
+
+
+def _less(record: Record, info: StructInfo) -> StructInfo:
+    choice = record.below(4)
+    match info:
+        case TensorStructInfo(dtype=kind, ndim=ndim) if choice < 3:
+            return (
+                TensorStructInfo(None, kind, ndim),
+                TensorStructInfo(None, VOID, ndim),
+                TensorStructInfo(None, kind, -1),
+            )[choice]
+        case ShapeStructInfo(ndim=ndim) if choice < 2:
+            return ShapeStructInfo(None, ndim)
+        case PrimStructInfo(dtype=kind) if choice < 2:
+            return PrimStructInfo(kind)
+        case TupleStructInfo(fields=fields) if choice < 3:
+            return TupleStructInfo(tuple(_less(record, f) for f in fields))
+    return OBJECT
+
+
+def make_tuple(builder: FunctionBuilder, record: Record) -> None:
+    """A tuple of values, or a field of one."""
+    tuples = builder.frame.of("tuple")
+    if tuples and not record.one_in(3):
+        value = nearest(tuples, record.byte())[0]
+        assert isinstance(value.info, TupleStructInfo)
+        if value.info.fields:
+            index = record.below(len(value.info.fields))
+            info = value.info.fields[index]
+            truth = value.truth.fields[index] if isinstance(value.truth, TupleStructInfo) else info
+            builder.bind(record, ast.TupleGetItem(value.expr, index), info, None, truth)
+            return
+    values = [v for v in builder.frame.order if not isinstance(v.info, ast.FuncStructInfo)]
+    if not values:
+        return operator_call(builder, record)
+    chosen = [nearest(values, record.byte())[0] for _ in range(1 + record.below(3))]
+    builder.bind(
+        record,
+        ast.Tuple(tuple(v.expr for v in chosen)),
+        TupleStructInfo(tuple(v.info for v in chosen)),
+        None,
+        TupleStructInfo(tuple(v.truth for v in chosen)),
+    )
+
+
+def leaf(builder: FunctionBuilder, record: Record) -> None:
+    """A shape, a scalar, a string or a data type under a name."""
+    match record.below(4):
+        case 0:
+            dims = tuple(builder.dim(record) for _ in range(1 + record.below(3)))
+            builder.bind(record, ast.ShapeExpr(dims), ShapeStructInfo(dims, len(dims)))
+        case 1:
+            dim = builder.dim(record)
+            builder.bind(record, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
+        case 2:
+            builder.bind(record, ast.StringImm(record.pick(("a", "", "λ"))), OBJECT)
+        case _:
+            kind = record.pick(("float32", "int8", "bool"))
+            builder.bind(record, ast.DataTypeImm(dtype(kind)), OBJECT)
+
+
+def alias(builder: FunctionBuilder, record: Record) -> None:
+    """Another name for a value."""
+    values = builder.frame.order
+    if not values:
+        return operator_call(builder, record)
+    value = nearest(values, record.byte())[0]
+    builder.bind(record, value.expr, value.info, None, value.truth)
+    return None
+
+
+def effect(builder: FunctionBuilder, record: Record) -> None:
+    """A call that has an effect, where that is allowed."""
+    if builder.pure or builder.dataflow:
+        return operator_call(builder, record)
+    if record.one_in(2):
+        return crossing.call_packed(builder, record)
+    values = tuple(any_value(builder, record) for _ in range(1 + record.below(2)))
+    builder.effect(ast.Call(ast.op("relax.print"), values, (), {"format": "{}" * len(values)}))
+    return None
+
+
+STEPS: tuple[tuple[int, str, Step], ...] = (
+    (30, "", operator_call),
+    (4, "tuples", make_tuple),
+    (4, "match_cast", cast),
+    (3, "loose", loose),
+    (2, "", leaf),
+    (1, "", alias),
+    (4, "dataflow", scopes.dataflow),
+    (3, "if", scopes.branches),
+    (3, "closures", scopes.closure),
+    (3, "closures", scopes.call_function),
+    (1, "higher_order", scopes.higher_order),
+    (1, "closures", crossing.closures_of_operators),
+    (4, "call_tir", crossing.call_tir),
+    (2, "inplace", crossing.call_tir_inplace),
+    (2, "packed", crossing.packed),
+    (3, "impure", effect),
+)
+"""Weight, the feature that allows it, and the step."""

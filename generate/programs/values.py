@@ -1,0 +1,99 @@
+"""What a place of a program may mention: values, by what is known of them, and dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlx.grammar.ast import (
+    Expr,
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.tir import PrimExpr
+
+Key = object
+
+_CLASS: dict[type[StructInfo], str] = {
+    TensorStructInfo: "loose",
+    TupleStructInfo: "tuple",
+    ShapeStructInfo: "shape",
+    PrimStructInfo: "prim",
+    FuncStructInfo: "function",
+}
+
+
+class Value:
+    """A value in scope.
+
+    Attributes
+    ----------
+    label
+        A byte by which later steps name it: they take the value whose label is the next at or above theirs, so
+        that it stays the same one when others disappear.
+    info
+        What the checker knows.
+    truth
+        What is certain all the same, behind a looser annotation.
+    dims
+        The dimensions of a tensor of which all of them are known to the checker.
+    local
+        Whether it ends with its dataflow block.
+    """
+
+    __slots__ = ("dims", "expr", "info", "label", "local", "truth")
+
+    def __init__(
+        self, label: int, expr: Expr, info: StructInfo, truth: StructInfo, local: bool = False
+    ) -> None:
+        self.label, self.expr, self.info, self.truth, self.local = label, expr, info, truth, local
+        shape = info.shape if type(info) is TensorStructInfo else None
+        self.dims = shape.values if type(shape) is ShapeExpr else None
+
+
+def key_of(value: Value) -> Key:
+    """The class of values among which one is looked for: element type and rank, or a kind."""
+    info = value.info
+    if value.dims is not None and isinstance(info, TensorStructInfo) and info.vdevice is None:
+        return info.dtype, len(value.dims)
+    return _CLASS.get(type(info), "object")
+
+
+class Frame:
+    """The values and dimensions of a scope, those of the scopes around it included."""
+
+    __slots__ = ("dims", "order", "values")
+
+    def __init__(self, outer: Frame | None = None) -> None:
+        self.values: dict[Key, list[Value]] = (
+            {k: list(v) for k, v in outer.values.items()} if outer else {}
+        )
+        self.order: list[Value] = list(outer.order) if outer else []
+        self.dims: list[PrimExpr] = list(outer.dims) if outer else []
+
+    def add(self, value: Value) -> None:
+        """Bring a value into scope."""
+        self.values.setdefault(key_of(value), []).append(value)
+        self.order.append(value)
+
+    def of(self, key: Key) -> list[Value]:
+        """The values of a class."""
+        return self.values.get(key, _NONE)
+
+    def end_dataflow(self) -> None:
+        """Take out of scope what ends with its dataflow block."""
+        if any(v.local for v in self.order):
+            self.order = [v for v in self.order if not v.local]
+            self.values = {k: [v for v in vs if not v.local] for k, vs in self.values.items()}
+
+
+_NONE: list[Value] = []
+
+
+def nearest(values: Iterable[Value], label: int) -> list[Value]:
+    """Values in the order in which a label names them."""
+    return sorted(values, key=lambda v: (v.label - label) & 255)
