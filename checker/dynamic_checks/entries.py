@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from rlx.checker.dynamic_checks.model import Part, Path
 from rlx.grammar import ast, tir
 from rlx.grammar.node import replace
+from rlx.spec.registry import refuted, rule
 
 Key = tuple[Path, str]
 
@@ -42,6 +43,7 @@ class Entry:
         """Whether every call is made with dimensions that exclude each other."""
         return not self.open and bool(self.calls) and all(self.contradictory)
 
+    @rule("CHECK-entry", "77dd27f5")
     def parts(self, index: int, anyone: Sequence[Part], unused: Collection[tir.Var]) -> list[Part]:
         """The parts of a parameter.
 
@@ -53,6 +55,7 @@ class Entry:
             Shape variables that stand at one place only: whatever they meet, they fit.
         """
         if self.open:
+            refuted("CHECK-entry-seen")
             return [settle(part, unused) for part in anyone]
         calls = [{(p.path, p.premise): p for p in call[index]} for call in self.calls]
         return [
@@ -71,6 +74,7 @@ def _together(part: Part, seen: Sequence[Part | None]) -> Part:
     worst = next((p for p in seen if p is None or p.status != "proved"), part)
     if worst is part:
         return replace(part, status="proved")
+    refuted("CHECK-entry-calls")
     if all(p is not None and p.status == "impossible" for p in seen):
         return worst or part
     if worst is None or worst.status == "impossible":

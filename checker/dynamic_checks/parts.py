@@ -26,6 +26,7 @@ from rlx.solver import walk
 from rlx.solver.order import substitute, substitute_prim, subtype
 from rlx.solver.order.parts import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
+from rlx.spec.registry import refuted, rule
 
 Info = StructInfo | None
 Held = Mapping[ast.Var, StructInfo]
@@ -155,15 +156,10 @@ class Judgement:
                 self._function(same, wanted, path)
 
     def _kind(self, found: Info, wanted: StructInfo) -> PartStatus:
-        if found is None or isinstance(found, ObjectStructInfo):
-            return "needed"
-        if type(found) is not type(wanted):
-            return "impossible"
+        known = not (found is None or isinstance(found, ObjectStructInfo))
         if isinstance(found, FuncStructInfo) and isinstance(wanted, FuncStructInfo):
-            if wanted.params is None or found.params is not None:
-                return "proved"
-            return "needed"
-        return "proved"
+            known = wanted.params is None or found.params is not None
+        return _status(known, type(found) is type(wanted))
 
     def _tensor(self, found: TensorStructInfo | None, wanted: TensorStructInfo, at: Path) -> None:
         if not wanted.dtype.is_void:
@@ -238,6 +234,7 @@ class Judgement:
             for at, inner in enumerate(fields):
                 self._compare(_field(found, at), inner, (*path, f"field {at}"))
 
+    @rule("CHECK-function", "21a918dc")
     def _function(self, found: FuncStructInfo | None, wanted: FuncStructInfo, path: Path) -> None:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither more nor less."""
         known = substitute(wanted, self._known)
@@ -245,11 +242,14 @@ class Judgement:
             subtype(a, b, self.prover).status == "proved"
             for a, b in ((found, known), (known, found))
         )
+        if not proved:
+            refuted("CHECK-function-same")
         status: PartStatus = "proved" if proved else "needed"
         self._add(path, "function", status, show(wanted), _said(found))
 
     # ------------------------------------------------------------ numbers
 
+    @rule("CHECK-number", "4dcfae30")
     def _number(
         self, wanted: PrimExpr, found: PrimExpr | None, path: Path, premise: str, tensor: bool
     ) -> None:
@@ -260,6 +260,7 @@ class Judgement:
         said = substitute_prim(wanted, self._known) if self._known else wanted
         unknown = self._unknown(wanted)
         if found is None or unknown:
+            refuted("CHECK-number-known")
             negative = tensor and not unknown and self._never(tir.GE(said, _ZERO))
             status: PartStatus = "impossible" if negative else "needed"
             self._add(path, premise, status, show(wanted), "" if found is None else show(found))
@@ -271,18 +272,29 @@ class Judgement:
     def _bound(self, var: tir.Var, path: Path, premise: str) -> Part:
         """The position at which a variable gets its number."""
         image = self.images[var]
-        if image is None or not self._can_stand_for(var, image):
+        if not self._stands_for(var, image):
             return Part(path, premise, "binds", show(var), "", None, var)
+        assert image is not None
         return Part(path, premise, "binds", show(var), show(image), None, var, image)
 
-    def _can_stand_for(self, var: tir.Var, image: PrimExpr) -> bool:
-        """Whether an expression may be written in place of a variable: it has a value, of the same type."""
+    @rule("CHECK-variable", "dfde6667")
+    def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:
+        """Whether an expression may be written in place of a variable."""
+        if image is None:
+            refuted("CHECK-variable-known")
+            return False
         nodes = walk.topological(image)
-        return (
-            tir.type_of(image) == var.dtype
-            and all(v in self.written for v in nodes if isinstance(v, tir.Var))
-            and all(self._divides(n) for n in nodes if isinstance(n, walk.DIVISIONS))
-        )
+        premises = {
+            "CHECK-variable-scope": all(v in self.written for v in nodes if type(v) is tir.Var),
+            "CHECK-variable-type": tir.type_of(image) == var.dtype,
+            "CHECK-variable-defined": all(
+                self._divides(n) for n in nodes if isinstance(n, walk.DIVISIONS)
+            ),
+        }
+        for code, holds in premises.items():
+            if not holds:
+                refuted(code)
+        return all(premises.values())
 
     def _divides(self, node: tir.Binary) -> bool:
         return self.prover.always(tir.NE(node.b, _ZERO)).status == "proved"
@@ -305,6 +317,7 @@ class Judgement:
         if verdict.status == "proved":
             status = "proved" if self._defined(said, found) else "needed"
         else:
+            refuted("CHECK-number-equal")
             status = "impossible" if self._never(tir.EQ(said, found)) else "needed"
         if status == "needed":
             self.equations.append((found, said))
@@ -316,10 +329,11 @@ class Judgement:
         if not divisions:
             return True
         done = [n for n in walk.topological(found) if isinstance(n, walk.DIVISIONS)]
-        return all(
-            self._divides(node) or any(same_text(node, other) for other in done)
-            for node in divisions
-        )
+        for node in divisions:
+            if not self._divides(node) and not any(same_text(node, other) for other in done):
+                refuted("CHECK-number-defined")
+                return False
+        return True
 
     def _never(self, condition: PrimExpr) -> bool:
         return self.prover.never(condition).status == "proved"
@@ -337,11 +351,16 @@ class Judgement:
         self.parts.append(Part(path, premise, status, wanted, found, example))
 
 
+@rule("CHECK-plain", "be8a12af")
 def _status(known: bool, same: bool) -> PartStatus:
     """Of a part whose two sides are plain data."""
     if not known:
+        refuted("CHECK-plain-known")
         return "needed"
-    return "proved" if same else "impossible"
+    if not same:
+        refuted("CHECK-plain-same")
+        return "impossible"
+    return "proved"
 
 
 def _vague(found: Info) -> bool:

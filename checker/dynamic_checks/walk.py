@@ -25,6 +25,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Node
 from rlx.solver.order import free_shape_vars, substitute
+from rlx.spec.registry import refuted, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
 """Operators that create their results themselves, of the shapes and types that the call says."""
@@ -119,11 +120,15 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     state.inherit(var, (value,))
 
 
+@rule("CHECK-annotation", "8b48827f")
 def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
     """What an annotation that nobody checks leaves: all that follows believes it, so no more than it proves."""
     if wanted is None:
         return found
-    return wanted if state.trusting or state.proves(found, wanted) else OBJECT
+    if state.trusting or state.proves(found, wanted):
+        return wanted
+    refuted("CHECK-annotation-proved")
+    return OBJECT
 
 
 def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
@@ -240,6 +245,7 @@ def _result(state: Analysis, node: ast.Function, found: StructInfo) -> None:
     state.checks.append(summed_up(check, judgement.contradictory))
 
 
+@rule("CHECK-call", "6ac2e6c6")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
     """D14, as far as what it says is checked by someone."""
     before = len(state.diagnostics)
@@ -248,9 +254,13 @@ def call(state: Analysis, node: ast.Call) -> StructInfo:
         return _called(state, node, info)
     if node.sinfo_args and (state.trusting or _makes(state, node, node.op.op_name)):
         return info
-    if node.sinfo_args or len(state.diagnostics) > before:
+    if node.sinfo_args:
+        refuted("CHECK-call-made")
         return OBJECT
-    return OBJECT if node in state.poison or node in state.vague else info
+    doubtful = len(state.diagnostics) > before or node in state.poison or node in state.vague
+    if doubtful:
+        refuted("CHECK-call-certain")
+    return OBJECT if doubtful else info
 
 
 def _makes(state: Analysis, node: ast.Call, operator: str) -> bool:
@@ -278,6 +288,7 @@ def _called(state: Analysis, node: ast.Call, info: StructInfo) -> StructInfo:
     """A function of the module checks its result itself; of others nothing is known."""
     callee = state.functions.get(node.op)
     if callee is None:
+        refuted("CHECK-call-own")
         return info if state.trusting else OBJECT
     if len(callee.params) == len(node.args):
         wanted = [p.struct_info_annotation or OBJECT for p in callee.params]

@@ -251,12 +251,12 @@ def programs(draw: st.DrawFn) -> str:
     names = {"x": "T", "y": "T", "s": "S", "z": "O"}
     fresh = list(BOUND)
     for number in range(draw(st.integers(1, 4))):
-        source = draw(st.sampled_from(sorted(names)))
-        kind = names[source] if names[source] != "O" else draw(st.sampled_from("TS"))
+        source: str = draw(st.sampled_from(sorted(names)))
+        kind = names[source] if names[source] != "O" else draw(st.sampled_from(["T", "S"]))
         used = list(dims)
         chosen: list[str] = []
         for _ in range(2):
-            if fresh and draw(st.integers(0, 1)):
+            if draw(st.booleans()) and fresh:
                 new = fresh.pop()
                 chosen.append(new)
                 dims += [new, f"{new} * 2", f"n + {new}"]
