@@ -104,9 +104,10 @@ def to_nearest(value: float, precision: int, largest: int) -> float:
     """Round to a binary format of the IEEE kind, given its precision in bits and its largest exponent."""
     if value == 0 or not math.isfinite(value):
         return float(value)
-    exponent = max(
-        math.frexp(value)[1] - 1, 1 - largest
-    )  # below the normal numbers spacing is constant
+    exponent = math.frexp(value)[1] - 1
+    if exponent > largest:
+        return math.copysign(math.inf, value)
+    exponent = max(exponent, 1 - largest)  # below the normal numbers spacing is constant
     spacing = exponent - precision + 1
     rounded = math.ldexp(round(math.ldexp(value, -spacing)), spacing)
     if abs(rounded) >= math.ldexp(1.0, largest + 1):

@@ -1,0 +1,149 @@
+"""What has no meaning ends a run, with the premise that failed and the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from rlx.semantics.faults import Fault, Unsupported
+from rlx.semantics.tir import evaluate
+
+from .programs import of_body, prim_func, stopped
+
+A = 'A: T.Buffer((4,), "int32")'
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("A[4] = 1", "E-tir-bounds"),
+        ("A[-1] = 1", "E-tir-bounds"),
+        ("A[0] = A[n + 4]", "E-tir-bounds"),
+        ("A[0, 0] = 1", "E-tir-bounds"),
+        ("A[0] = A[1]", "E-tir-unwritten"),
+        ('b = T.alloc_buffer((1,), "int32")\nA[0] = b[0]', "E-tir-unwritten"),
+        ("A[0] = 1 // n", "E-tir-divide"),
+        ("A[n % n] = 1", "E-tir-divide"),
+        ("for i in range(T.truncdiv(4, n)): A[i] = 1", "E-tir-divide"),
+        ('A[0] = T.Cast("int32", T.float32("nan"))', "E-tir-cast-range"),
+        ("A[0] = 1 << (n - 1)", "E-tir-shift-amount"),
+        ("A[0] = T.pow(2, n - 1)", "E-tir-power-exponent"),
+        ('b = T.alloc_buffer((T.int64(1) << T.int64(40),), "int32")', "E-tir-allocate"),
+        ('b = T.alloc_buffer((n - 1,), "int32")', "E-tir-allocate"),
+        ('b = T.decl_buffer((9,), "int32", data=A.data)\nb[8] = 1', "E-tir-bounds"),
+    ],
+)
+def test_faults(body: str, code: str) -> None:
+    error = stopped(of_body(f"{A}, n: T.int32", body), np.zeros(4, np.int32), 0, unwritten=[0])
+    assert isinstance(error, Fault)
+    assert error.code == code
+    assert error.span is not None
+    assert error.message
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("A[0] = T.frobnicate(A[0])", "E-tir-intrinsic-unknown"),
+        ('T.tvm_storage_sync("shared")', "E-tir-opaque"),
+        ("lambda: 1", "E-tir-opaque"),
+        ('A[0] = T.call_extern("int32", "f", 1)', "E-tir-call-unregistered"),
+        ('T.call_packed("f", 1)', "E-tir-call-unregistered"),
+        ('b = T.decl_buffer((9,), "int8", data=A.data)', "E-tir-alias-width"),
+        ('b = T.decl_buffer((9,), "int32", data=C.data)', "E-tir-opaque"),
+        ('A[0] = T.reinterpret("int32", T.float64(1))', "E-tir-reinterpret-size"),
+        ('A[0] = T.Cast("int32", T.Cast("handle", 1))', "E-tir-type"),
+    ],
+)
+def test_what_cannot_be_evaluated(body: str, code: str) -> None:
+    error = stopped(of_body(A, body), np.zeros(4, np.int32))
+    assert isinstance(error, Unsupported)
+    assert error.code == code
+
+
+SHAPED = prim_func(
+    """
+    @T.prim_func
+    def f(a: T.handle, b: T.handle, k: T.int32):
+        n = T.int64()
+        s = T.int64()
+        A = T.match_buffer(a, (n, n + T.int64(1)), "float32")
+        B = T.match_buffer(b, (n,), "float32", strides=(s,))
+        for i in range(n):
+            B[i] = A[i, 1] + T.Cast("float32", k)
+    """
+)
+
+
+def test_sizes_come_from_shapes_and_strides() -> None:
+    wide = np.zeros((3, 4), np.float32)
+    evaluate(SHAPED, [np.ones((3, 4), np.float32), wide[:, 2], 5], unwritten=[1])
+    assert wide[:, 2].tolist() == [6, 6, 6]
+    assert wide.sum() == 18
+    evaluate(SHAPED, [np.ones((0, 1), np.float32), np.ones(0, np.float32), 5])
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float32)],
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float32), 1, 2],
+        [np.zeros((3, 4), np.float32), 3, 1],
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float64), 1],
+        [np.zeros((3, 4), np.float32), np.zeros((3, 1), np.float32), 1],
+        [np.zeros((3, 3), np.float32), np.zeros(3, np.float32), 1],
+        [np.zeros((3, 4), np.float32), np.zeros(2, np.float32), 1],
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float32)[::-1], 1],
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float32), 2**31],
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float32), 1.5],
+        [np.zeros((3, 4), np.float32), np.zeros(3, np.float32), np.zeros(1)],
+    ],
+)
+def test_arguments_that_do_not_fit(args: list[Any]) -> None:
+    assert stopped(SHAPED, *args).code == "E-tir-argument"
+
+
+def test_a_variable_without_a_number() -> None:
+    func = prim_func(
+        """
+        @T.prim_func
+        def f(a: T.handle):
+            n = T.int64()
+            A = T.match_buffer(a, (n * T.int64(2),), "float32")
+            A[0] = T.float32(0)
+        """
+    )
+    assert stopped(func, np.zeros(4, np.float32)).code == "E-tir-argument"
+
+
+def test_scalars_at_the_end_may_be_said_by_shapes() -> None:
+    func = prim_func(
+        """
+        @T.prim_func
+        def f(A: T.Buffer(("n",), "int64"), n: T.int64):
+            for i in range(n):
+                A[i] = n
+        """
+    )
+    array = np.zeros(3, np.int64)
+    evaluate(func, [array])
+    assert array.tolist() == [3, 3, 3]
+    assert stopped(func, array, 4).code == "E-tir-argument"
+
+
+def test_what_is_passed_twice_is_one_memory() -> None:
+    func = of_body(f'{A}, B: T.Buffer((4,), "int32")', "for i in range(4): B[i] = A[3 - i]")
+    array = np.arange(4, dtype=np.int32)
+    evaluate(func, [array, array], unwritten=[1])
+    assert array.tolist() == [3, 2, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4"])
+def test_types_of_ml_dtypes(name: str) -> None:
+    func = of_body(f'B: T.Buffer((2,), "{name}")', "B[0] = B[1] + B[1]")
+    array = np.array([0, 3], getattr(ml_dtypes, name))
+    evaluate(func, [array])
+    assert float(array[0]) == 6
