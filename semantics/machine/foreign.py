@@ -85,7 +85,7 @@ def plain(args: Sequence[Value]) -> list[Any]:
     return found
 
 
-@rule("E-prim-func", "8c22fa33")
+@rule("E-prim-func", "04be1f4f")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -101,6 +101,8 @@ def run_prim_func(
         raise IllFormed("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
     numbers = plain(args)
     unwritten = {*blank, *(i for i, a in enumerate(args) if id(a) in store.blank)}
+    for k in unwritten - store.program.writes(callee) if unwritten else ():
+        raise Fault("E-prim-func-written", f"nothing was written into argument {k}, which is read")
     touched = [a for i, a in enumerate(args) if writes is None or i in writes]
     before = store.before(memory([a for a in touched if id(a) not in store.blank]))
     try:

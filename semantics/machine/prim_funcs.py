@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar import tir
@@ -17,12 +17,16 @@ class PrimFuncs:
 
     Attributes
     ----------
+    call
+        The functions from outside that they may call.
     notes
         Why some of them do not run natively.
     """
 
-    def __init__(self, backend: str) -> None:
-        self.backend = backend
+    def __init__(
+        self, backend: str, fuel: int | None, call: Mapping[str, Callable[..., Any]]
+    ) -> None:
+        self.backend, self.fuel, self.call = backend, fuel, call
         self.notes: list[str] = []
         self._runners: dict[tir.PrimFunc, Runner] = {}
         self._writes: dict[tir.PrimFunc, frozenset[int]] = {}
@@ -32,13 +36,13 @@ class PrimFuncs:
         runner = self._runners.get(func)
         if runner is None:
             runner = self._runners[func] = self._runner(func)
-        runner(args, unwritten=unwritten)
+        runner(args, fuel=self.fuel, unwritten=unwritten)
 
     def _runner(self, func: tir.PrimFunc) -> Runner:
         from rlx.semantics.tir import evaluate
 
-        def interpreted(args: Sequence[Any], unwritten: Collection[int]) -> None:
-            evaluate(func, args, unwritten=unwritten)
+        def interpreted(args: Sequence[Any], fuel: int | None, unwritten: Collection[int]) -> None:
+            evaluate(func, args, fuel=fuel, call=self.call, unwritten=unwritten)
 
         if self.backend == "steps":
             return interpreted

@@ -46,11 +46,14 @@ class Program:
         packed: Mapping[str, External],
         backend: str,
         output: Callable[[str], None],
+        iterations: int | None,
     ) -> None:
         self.module = normalize(module)
         self.output = output
         self._external = {name: _external(name, call) for name, call in packed.items()}
-        self._prim_funcs = PrimFuncs(backend)
+        self._prim_funcs = PrimFuncs(
+            backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
+        )
         compiler = Compiler(_kills(self.module))
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
@@ -171,6 +174,7 @@ def load(
     packed: Mapping[str, External] | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
+    iterations: int | None = None,
 ) -> Program:
     """Prepare a module to run.
 
@@ -184,8 +188,10 @@ def load(
         How PrimFuncs run: ``"native"`` as machine code, ``"steps"`` by the reference evaluator.
     output
         Called with each line that the program prints.
+    iterations
+        How many iterations of loops each run of a PrimFunc may take; None for no limit.
     """
-    return Program(module, packed or {}, backend, output)
+    return Program(module, packed or {}, backend, output, iterations)
 
 
 @rule("E-fuel", "f1fc1863")

@@ -1,0 +1,190 @@
+"""Memory that programs handle by themselves, and the functions of the run time that lowered programs call."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlx.semantics.outcome import CheckFailed, Fault, IllFormed
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
+from tests.semantics.machine.running import ended, floats, returned
+
+HEAD = '@R.function(pure=False)\ndef main(x: R.Tensor((n,), "float32")) -> R.Any:\n    cls = M\n'
+DOUBLE = """
+@T.prim_func(private=True)
+def double(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    for i in range(n):
+        with T.sblock("y"):
+            v = T.axis.spatial(n, i)
+            y[v] = x[v] * T.float32(2)
+"""
+
+
+def lines(*body: str) -> str:
+    return HEAD + "".join(f"    {line}\n" for line in body) + DOUBLE
+
+
+STORAGE = 's = R.vm.alloc_storage(R.shape([16]), 0, R.dtype("uint8"), R.str("global"))'
+
+
+def tensor(name: str, offset: int, size: str = "2") -> str:
+    return f'{name} = R.vm.alloc_tensor(s, {offset}, R.shape([{size}]), R.dtype("float32"), 0)'
+
+
+def test_tensors_in_one_piece_of_memory_are_aliases() -> None:
+    text = lines(
+        *(STORAGE, tensor("a", 0), tensor("b", 0), tensor("c", 8)),
+        *("cls.double(x, a)", "cls.double(x, c)", "cls.double(a, c)", "return (a, b, c)"),
+    )
+    found = returned(text, floats(1, 2))
+    assert [f.data.tolist() for f in found.fields] == [[2, 4], [2, 4], [4, 8]]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "kind"),
+    [
+        (tensor("a", 12), "E-alloc-tensor-fits", Fault),
+        (tensor("a", -4), "E-alloc-tensor-fits", Fault),
+        (tensor("a", 0, "n - 7"), "E-alloc-tensor-fits", Fault),
+        (
+            'a = R.vm.alloc_tensor(x, 0, R.shape([1]), R.dtype("float32"), 0)',
+            "E-alloc-tensor-storage",
+            IllFormed,
+        ),
+        (
+            'a = R.vm.alloc_tensor(s, 0, R.str("s"), R.dtype("float32"), 0)',
+            "E-argument-shape",
+            IllFormed,
+        ),
+        (
+            'a = R.vm.alloc_tensor(s, R.str("s"), R.shape([1]), R.dtype("float32"), 0)',
+            "E-argument-number",
+            IllFormed,
+        ),
+        (
+            "a = R.vm.alloc_tensor(s, 0, R.shape([1]), R.shape([1]), 0)",
+            "E-argument-dtype",
+            IllFormed,
+        ),
+        ("a = R.print(x, format=R.shape([1]))", "E-argument-string", IllFormed),
+        (
+            'a = R.builtin.alloc_tensor(R.shape([n - 5]), R.dtype("int8"), 0)',
+            "E-alloc-shape",
+            Fault,
+        ),
+    ],
+)
+def test_wrong_allocations(made: str, code: str, kind: type) -> None:
+    end = ended(lines(STORAGE, made, "return x"), floats(1, 2))
+    assert (type(end), end.code) == (kind, code)
+
+
+def test_memory_that_nobody_wrote_is_not_read() -> None:
+    made = 'a = R.builtin.alloc_tensor(R.shape([n]), dtype="float32", runtime_device_index=0)'
+    end = ended(lines(made, "return R.add(a, x)"), floats(1, 2))
+    assert (type(end), end.rule, end.code) == (Fault, "E-evaluate", "E-evaluate-written")
+    end = ended(lines(made, "b = cls.double(a, x)", "return a"), floats(1, 2))
+    assert (type(end), end.code) == (Fault, "E-prim-func-written")
+    found = returned(lines(made, "cls.double(x, a)", "return R.add(a, x)"), floats(1, 2))
+    assert found.data.tolist() == [3, 6]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kill", ["R.vm.kill_object(a)", "R.memory.kill_tensor(a)"])
+@pytest.mark.parametrize("use", ["return a", "return (x, a)", "b = a", "R.vm.kill_object(a)"])
+def test_use_after_kill(kill: str, use: str) -> None:
+    behind = () if use.startswith("return") else ("return x",)
+    text = lines(STORAGE, tensor("a", 0), "cls.double(x, a)", kill, use, *behind)
+    end = ended(text, floats(1, 2))
+    assert (type(end), end.code) == (Fault, "E-var-alive")
+    assert end.origin is not None
+
+
+def test_the_end_of_a_tensors_memory() -> None:
+    text = lines(
+        STORAGE, tensor("a", 0), "cls.double(x, a)", "R.memory.kill_storage(s)", "return a"
+    )
+    end = ended(text, floats(1, 2))
+    assert (type(end), end.code) == (Fault, "E-var-memory")
+    # The object alone may end before what lies in its memory.
+    text = text.replace("R.memory.kill_storage", "R.vm.kill_object")
+    assert returned(text, floats(1, 2)).data.tolist() == [2, 4]  # type: ignore[attr-defined]
+
+
+def test_the_shape_heap() -> None:
+    text = lines(
+        'heap = R.call_builtin_with_ctx("vm.builtin.alloc_shape_heap", (4,), sinfo_args=(R.Tensor(("int64")),))',
+        'R.call_packed("vm.builtin.check_tensor_info", x, 1, R.dtype("float32"), R.str("x"), sinfo_args=(R.Tuple,))',
+        'R.call_packed("vm.builtin.match_shape", x, heap, 1, 1, 2, R.str("x"), sinfo_args=(R.Tuple,))',
+        'R.call_packed("vm.builtin.match_shape", R.shape([n, 5, 6]), heap, 3, 3, 2, 0, 5, 2, 0, sinfo_args=(R.Tuple,))',
+        'R.call_packed("vm.builtin.match_prim_value", R.prim_value(n), heap, 1, 3, R.str("x"), sinfo_args=(R.Tuple,))',
+        'a = R.call_packed("vm.builtin.make_shape", heap, 3, 0, 7, 1, 2, 1, 3, sinfo_args=(R.Shape(ndim=3),))',
+        'b = R.call_packed("vm.builtin.make_prim_value", heap, 1, 2, sinfo_args=(R.Prim("int64"),))',
+        "return (a, b)",
+    )
+    found = returned(text, floats(1, 2))
+    assert isinstance(found, TupleValue)
+    shape, number = found.fields
+    assert isinstance(shape, ShapeValue) and shape.values == (7, 2, 2)
+    assert isinstance(number, Scalar) and number.value == 2
+
+
+def packed(name: str, *args: str) -> str:
+    return f'return R.call_packed("vm.builtin.{name}", {", ".join(args)}, sinfo_args=(R.Any,))'
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (
+            packed("check_tensor_info", "R.shape([n])", "1", 'R.dtype("float32")'),
+            "E-builtin-check-kind",
+        ),
+        (packed("check_tensor_info", "x", "2", 'R.dtype("float32")'), "E-builtin-check-rank"),
+        (packed("check_tensor_info", "x", "1", 'R.dtype("int8")'), "E-builtin-check-dtype"),
+        (packed("check_shape_info", "R.shape([n])", "2"), "E-builtin-check-rank"),
+        (packed("check_tuple_info", "(x,)", "2"), "E-builtin-check-rank"),
+        (
+            packed("check_prim_value_info", "R.prim_value(n)", 'R.dtype("bool")'),
+            "E-builtin-check-dtype",
+        ),
+        (packed("check_func_info", "x"), "E-builtin-check-kind"),
+        (
+            packed("match_shape", "x", "R.const([0])", "2", "0", "1", "0", "1"),
+            "E-builtin-check-rank",
+        ),
+        (packed("match_shape", "x", "R.const([0])", "1", "0", "1"), "E-builtin-match-number"),
+        (
+            packed("match_prim_value", "R.prim_value(n)", "R.const([9])", "3", "0"),
+            "E-builtin-match-number",
+        ),
+    ],
+)
+def test_checks_of_the_run_time(call: str, code: str) -> None:
+    end = ended(lines(call), floats(1, 2))
+    assert (type(end), end.code) == (CheckFailed, code)
+
+
+def test_small_functions_of_the_run_time() -> None:
+    x = Tensor(floats(1, 2))
+    assert returned(lines(packed("copy", "x")), x) is x
+    assert returned(lines(packed("shape_of", "x")), x).values == (2,)  # type: ignore[attr-defined]
+    assert returned(lines(packed("tuple_getitem", "(x, x)", "1")), x) is x
+    assert returned(lines(packed("tensor_to_shape", "R.const([3, 4])")), x).values == (3, 4)  # type: ignore[attr-defined]
+    assert returned(lines(packed("read_if_cond", "R.prim_value(n == 2)")), x).value is True  # type: ignore[attr-defined]
+    for ok in (
+        packed("check_shape_info", "R.shape([n])", "-1"),
+        packed("check_tuple_info", "(x,)", "1"),
+        packed("check_prim_value_info", "R.prim_value(n)", 'R.dtype("int64")'),
+        packed("check_func_info", "cls.main"),
+    ):
+        assert returned(lines(ok), x).fields == ()  # type: ignore[attr-defined]
+
+
+def test_a_reshape_of_the_run_time_is_an_alias() -> None:
+    text = lines(packed("reshape", "x", "R.shape([n, 1])"))
+    x = Tensor(floats(1, 2))
+    found = returned(text, x)
+    assert isinstance(found, Tensor) and found.shape == (2, 1)
+    assert np.shares_memory(found.data, x.data)
+    end = ended(text.replace("[n, 1]", "[n, 2]"), x)
+    assert (type(end), end.code) == (Fault, "E-builtin-reshape-size")

@@ -1,0 +1,56 @@
+"""Operators as the machine calls them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlx.semantics.outcome import Fault, IllFormed, Unsupported
+from rlx.semantics.values import Scalar, Tensor, TupleValue
+from tests.semantics.machine.running import ended, floats, returned
+
+HEAD = '@R.function\ndef main(x: R.Tensor((n,), "float32"), s: R.Shape([m])) -> R.Any:\n    return '
+
+
+def test_operators_get_plain_values_and_numbers_of_shape_variables() -> None:
+    found = returned(HEAD + "R.reshape(x, R.shape([n // m, m]))", floats(1, 2, 3, 4), [2])
+    assert isinstance(found, Tensor)
+    assert found.data.tolist() == [[1, 2], [3, 4]] and found.dtype == "float32"
+    zeros = returned(HEAD + 'R.zeros(R.shape([n, m + 1]), "int8")', floats(1, 2), [2])
+    assert isinstance(zeros, Tensor) and zeros.data.shape == (2, 3) and zeros.dtype == "int8"
+    assert returned(HEAD + "R.shape_of(x)", floats(1, 2), [2]).values == (2,)  # type: ignore[attr-defined]
+    parts = returned(HEAD + "R.split(x, 2)", floats(1, 2), [2])
+    assert isinstance(parts, TupleValue)
+    assert [f.data.tolist() for f in parts.fields] == [[1], [2]]  # type: ignore[attr-defined]
+
+
+def test_new_tensors_are_where_the_operands_are() -> None:
+    there = Tensor(floats(1), ("cuda", 1))
+    found = returned(HEAD + 'R.add(R.const(1.0, "float32"), x)', there, [2])
+    assert isinstance(found, Tensor) and found.device == ("cuda", 1)
+
+
+def test_operators_do_not_change_operands() -> None:
+    x = Tensor(floats(-1, 2))
+    found = returned(HEAD + "R.nn.relu(x)", x, [1])
+    assert isinstance(found, Tensor) and found.data.tolist() == [0, 2]
+    assert x.data.tolist() == [-1, 2] and not np.shares_memory(found.data, x.data)
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "kind"),
+    [
+        ("R.no_such_operator(x)", "E-evaluate-known", IllFormed),
+        ("R.ccl.allreduce(x)", "E-evaluate-possible", Unsupported),
+        ('R.take(x, R.const(7, "int64"), axis=0)', "E-index", Fault),
+    ],
+)
+def test_what_operators_cannot_do(call: str, code: str, kind: type) -> None:
+    end = ended(HEAD + call, floats(1, 2), [1])
+    assert type(end) is kind
+    assert end.rule == "E-evaluate" and end.code.startswith(code)
+
+
+def test_numbers_are_operands_too() -> None:
+    text = HEAD + "R.add(R.prim_value(n), R.prim_value(m))"
+    assert isinstance(returned(text, floats(1, 2), [1]), Scalar | Tensor)
