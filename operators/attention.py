@@ -6,6 +6,7 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, FloorMod, Or, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, ZERO, literal, same
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import Tensor, place, rank, ranked, tensor
@@ -76,8 +77,16 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
 _OPTIONS = "scale: any? = None, causal_mask: str? = None, window_size: any? = None"
 
 
-@operator("relax.nn.attention", f"query, key, value, bias: tensor? = None, {_OPTIONS}")
-@operator("relax.nn.attention_bias", f"query, key, value, bias: tensor? = None, {_OPTIONS}")
+@operator(
+    "relax.nn.attention",
+    f"query, key, value, bias: tensor? = None, {_OPTIONS}",
+    evaluate=late("attention.attention"),
+)
+@operator(
+    "relax.nn.attention_bias",
+    f"query, key, value, bias: tensor? = None, {_OPTIONS}",
+    evaluate=late("attention.attention"),
+)
 def attention(
     site: Site, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *rest: object
 ) -> StructInfo:

@@ -9,6 +9,7 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import ONE, ZERO, add, const, literal, mul, sub
+from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
@@ -176,11 +177,13 @@ def _declare(count: int) -> None:
         f"relax.nn.conv{count}d",
         f"{windows}dilation: ints = 1, groups: int = 1, "
         f"data_layout: str = 'NC{axes}', kernel_layout: str = 'OI{axes}', {rest}",
+        evaluate=late("windows.convolution", str(count)),
     )(_convolution(count))
     operator(
         f"relax.nn.conv{count}d_transpose",
         f"{windows}output_padding: ints = 0, dilation: ints = 1, groups: int = 1, "
         f"data_layout: str = 'NC{axes}', kernel_layout: str = 'IO{axes}', {rest}",
+        evaluate=late("windows.transposed", str(count)),
     )(_transposed(count))
 
 

@@ -6,6 +6,7 @@ from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo,
 from rlx.grammar.tir import EQ, FloorMod
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, exact, floordiv, mul
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import OBJECT, Site
 from rlx.operators.tensors import axis, ranked, resized
@@ -49,10 +50,10 @@ def hint_on_device(site: Site, data: TensorStructInfo, device: object, scope: st
     return data
 
 
-@operator("relax.builtin.stop_lift_params", "x: expr")
-@operator("relax.grad.no_grad", "input: expr")
-@operator("relax.grad.start_checkpoint", "input: expr")
-@operator("relax.grad.end_checkpoint", "input: expr")
+@operator("relax.builtin.stop_lift_params", "x: expr", evaluate=late("identity.same"))
+@operator("relax.grad.no_grad", "input: expr", evaluate=late("identity.same"))
+@operator("relax.grad.start_checkpoint", "input: expr", evaluate=late("identity.same"))
+@operator("relax.grad.end_checkpoint", "input: expr", evaluate=late("identity.same"))
 @operator("relax.dist.annotate_sharding", "value: expr, device_mesh: any, placement: any")
 @operator("relax.dist.redistribute", "value: expr, device_mesh: any, placement: any")
 @operator("relax.ccl.allreduce", "x: expr, op_type: str = 'sum', in_group: int = True")

@@ -80,6 +80,12 @@ def layout(
     return found
 
 
+def pieces(text: str) -> tuple[tuple[str, int | None], ...]:
+    """The pieces of a layout, from the outside in: an axis, and the factor split off (None: the rest)."""
+    found = _read(text)
+    return found.pieces if found else ()
+
+
 def layout_rank(text: str) -> int:
     """How many axes a layout has."""
     found = _read(text)

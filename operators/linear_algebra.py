@@ -8,6 +8,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
 from rlx.operators.dims import literal
+from rlx.operators.evaluation import late
 from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
@@ -15,7 +16,9 @@ from rlx.operators.tensors import agree, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 
-@operator("relax.matmul", "x1, x2, out_dtype: dtype? = None")
+@operator(
+    "relax.matmul", "x1, x2, out_dtype: dtype? = None", evaluate=late("linear_algebra.matmul")
+)
 def matmul(
     site: Site, x1: TensorStructInfo, x2: TensorStructInfo, kind: DataType | None
 ) -> StructInfo:
@@ -53,7 +56,7 @@ def reduces(site: Site, a: Dims, b: Dims) -> bool:
     )
 
 
-@operator("relax.outer", "x1, x2")
+@operator("relax.outer", "x1, x2", evaluate=late("linear_algebra.outer"))
 def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
@@ -65,7 +68,9 @@ def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
     return tensor((*a, *b), x1.dtype, device)
 
 
-@operator("relax.einsum", "operands: tensors, subscripts: str")
+@operator(
+    "relax.einsum", "operands: tensors, subscripts: str", evaluate=late("linear_algebra.einsum")
+)
 def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     """A sum of products over the axes that the subscripts name."""
     if not operands:

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.declare import operator
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Site
 from rlx.operators.tensors import Tensor, agree, elements, rank, tensor
 from rlx.spec.registry import rule
 
 
-@operator("relax.nn.cross_entropy_with_logits", "predictions, labels")
+@operator(
+    "relax.nn.cross_entropy_with_logits",
+    "predictions, labels",
+    evaluate=late("loss.cross_entropy_with_logits"),
+)
 def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
     """The mean cross entropy of two distributions: a scalar."""
     kind = agree(site, (predictions, labels))
@@ -48,6 +53,7 @@ def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], in
 @operator(
     "relax.nn.nll_loss",
     "predictions, targets, weights: tensor? = None, reduction: str = 'mean', ignore_index: int = -100",
+    evaluate=late("loss.nll_loss"),
 )
 def nll_loss(
     site: Site,
@@ -78,9 +84,12 @@ def nll_loss(
     "relax.grad.nll_loss_backward",
     "output_grad, predictions, targets, weights: tensor? = None, reduction: str = 'mean', "
     "ignore_index: int = -100",
+    evaluate=late("loss.nll_loss_backward"),
 )
 @operator(
-    "relax.grad.take_backward", "output_grad, x, indices, axis: int? = None, mode: str = 'fast'"
+    "relax.grad.take_backward",
+    "output_grad, x, indices, axis: int? = None, mode: str = 'fast'",
+    evaluate=late("loss.take_backward"),
 )
 def input_gradient(site: Site, output_grad: Tensor, data: Tensor, *rest: object) -> StructInfo:
     """The gradient with respect to the operator's first input."""

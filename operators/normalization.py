@@ -9,6 +9,7 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, literal
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Site
 from rlx.operators.tensors import Tensor, agree, axes, axis, elements, fields, rank
@@ -49,6 +50,7 @@ def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequen
 @operator(
     "relax.nn.layer_norm",
     "data, gamma, beta, axes: ints, epsilon: number = 1e-05, center: int = True, scale: int = True",
+    evaluate=late("normalization.layer_norm"),
 )
 def layer_norm(
     site: Site, data: Tensor, gamma: Tensor, beta: Tensor, over: Ints, *rest: object
@@ -58,7 +60,11 @@ def layer_norm(
     return data
 
 
-@operator("relax.nn.rms_norm", "data, weight, axes: ints = -1, epsilon: number = 1e-05")
+@operator(
+    "relax.nn.rms_norm",
+    "data, weight, axes: ints = -1, epsilon: number = 1e-05",
+    evaluate=late("normalization.rms_norm"),
+)
 def rms_norm(site: Site, data: Tensor, weight: Tensor, over: Ints, epsilon: float) -> StructInfo:
     """Unit mean square over the axes, then scale."""
     _normed(site, data, (weight,), over)
@@ -69,6 +75,7 @@ def rms_norm(site: Site, data: Tensor, weight: Tensor, over: Ints, epsilon: floa
     "relax.nn.group_norm",
     "data, gamma, beta, num_groups: int, channel_axis: int, axes: ints, epsilon: number = 1e-05, "
     "center: int = True, scale: int = True",
+    evaluate=late("normalization.group_norm"),
 )
 def group_norm(
     site: Site,
@@ -111,6 +118,7 @@ def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     "relax.nn.instance_norm",
     "data, gamma, beta, channel_axis: int, axes: ints, epsilon: number = 1e-05, "
     "center: int = True, scale: int = True",
+    evaluate=late("normalization.instance_norm"),
 )
 def instance_norm(
     site: Site,
@@ -130,6 +138,7 @@ def instance_norm(
     "relax.nn.batch_norm",
     "data, gamma, beta, moving_mean, moving_var, axis: int, epsilon: number = 1e-05, "
     "center: int = True, scale: int = True, momentum: number = 0.1, training: int = True",
+    evaluate=late("normalization.batch_norm"),
 )
 def batch_norm(
     site: Site,
@@ -146,8 +155,10 @@ def batch_norm(
     return fields((data, mean, variance))
 
 
-@operator("relax.nn.softmax", "data, axis: int = -1")
-@operator("relax.nn.log_softmax", "data, axis: int = -1")
+@operator("relax.nn.softmax", "data, axis: int = -1", evaluate=late("normalization.softmax"))
+@operator(
+    "relax.nn.log_softmax", "data, axis: int = -1", evaluate=late("normalization.log_softmax")
+)
 def softmax(site: Site, data: Tensor, given: int) -> StructInfo:
     """Positive elements that sum to 1 along an axis (or their logarithms)."""
     elements(site, data, 0, "float")
@@ -157,7 +168,7 @@ def softmax(site: Site, data: Tensor, given: int) -> StructInfo:
     return data
 
 
-@operator("relax.nn.prelu", "data, alpha, axis: int = 1")
+@operator("relax.nn.prelu", "data, alpha, axis: int = 1", evaluate=late("normalization.prelu"))
 def prelu(site: Site, data: Tensor, alpha: Tensor, given: int) -> StructInfo:
     """Negative elements scaled by a learnt slope for each channel."""
     elements(site, data, 0, "float")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo
 from rlx.operators.declare import operator
 from rlx.operators.dims import add, const
+from rlx.operators.evaluation import late
 from rlx.operators.site import Site
 from rlx.operators.tensors import Tensor, ranked, tensor
 from rlx.spec.registry import rule
@@ -33,6 +34,7 @@ def pads(site: Site, data: Tensor, widths: Ints) -> None:
 @operator(
     "relax.nn.pad",
     "data, pad_width: ints, pad_mode: str = 'constant', pad_value: number = 0.0",
+    evaluate=late("padding.pad"),
 )
 def pad(site: Site, data: Tensor, widths: Ints, mode: str, value: float) -> StructInfo:
     """The tensor with elements added before and after along its axes."""

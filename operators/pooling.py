@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
+from rlx.operators.evaluation import late
 from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.site import Site
 from rlx.operators.tensors import ranked, tensor
@@ -98,10 +99,15 @@ def _declare(count: int) -> None:
     for kind in ("avg", "max"):
         include = kind == "avg" and count != 2
         signature = "data, " + windows.format(include=include)
-        operator(f"relax.nn.{kind}_pool{count}d", signature)(_pool(count))
+        operator(
+            f"relax.nn.{kind}_pool{count}d",
+            signature,
+            evaluate=late("windows.pool", f"{kind}{count}"),
+        )(_pool(count))
     operator(
         f"relax.nn.adaptive_avg_pool{count}d",
         f"data, output_size: ints? = None, layout: str = 'NC{axes}', out_layout: str? = None",
+        evaluate=late("windows.adaptive", str(count)),
     )(_adaptive(count))
 
 
@@ -116,8 +122,12 @@ _BACKWARD = (
 )
 
 
-@operator("relax.grad.avg_pool2d_backward", _BACKWARD)
-@operator("relax.grad.max_pool2d_backward", _BACKWARD)
+@operator(
+    "relax.grad.avg_pool2d_backward", _BACKWARD, evaluate=late("windows.pool_backward", "avg")
+)
+@operator(
+    "relax.grad.max_pool2d_backward", _BACKWARD, evaluate=late("windows.pool_backward", "max")
+)
 def pool_backward(
     site: Site, output_grad: TensorStructInfo, data: TensorStructInfo, *rest: object
 ) -> StructInfo:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID, DataType
 from rlx.operators.declare import operator
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Site
 from rlx.operators.tensors import axis, like, rank
@@ -37,9 +38,15 @@ def steps(
         )
 
 
-@operator("relax.quantize", "data, scale, zero_point, axis: int = -1, out_dtype: dtype = 'int8'")
 @operator(
-    "relax.dequantize", "data, scale, zero_point, axis: int = -1, out_dtype: dtype = 'float32'"
+    "relax.quantize",
+    "data, scale, zero_point, axis: int = -1, out_dtype: dtype = 'int8'",
+    evaluate=late("quantization.quantize"),
+)
+@operator(
+    "relax.dequantize",
+    "data, scale, zero_point, axis: int = -1, out_dtype: dtype = 'float32'",
+    evaluate=late("quantization.dequantize"),
 )
 def convert(
     site: Site,

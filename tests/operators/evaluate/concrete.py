@@ -137,6 +137,9 @@ _INDICES: dict[str, tuple[int, ...]] = {
     "index_put": (1,),
     "one_hot": (0,),
     "multinomial_from_uniform": (2,),
+    "nn.nll_loss": (1,),
+    "grad.nll_loss_backward": (2,),
+    "grad.take_backward": (2,),
 }
 """Which arguments hold indices."""
 

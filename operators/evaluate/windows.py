@@ -1,0 +1,337 @@
+"""Windows that move over spatial axes: convolutions, their transposes, pools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from rlx.grammar.dtype import DataType
+from rlx.operators.evaluate.arrays import Array, Function, back, is_float, kind_of, quiet, wide
+from rlx.operators.evaluate.elementwise import convert
+from rlx.operators.evaluation import OperatorFault
+from rlx.operators.layout import pieces
+from rlx.operators.windows import SPATIAL
+from rlx.spec.registry import rule
+
+Sides = list[tuple[int, int]]
+
+
+def canonical(x: Array, text: str, axes: str) -> Array:
+    """A tensor in a layout, with its axes in the order named and in one piece each."""
+    if text == axes:
+        return x
+    order = [k for axis in axes for k, (name, _) in enumerate(pieces(text)) if name == axis]
+    sizes = [
+        prod(n for n, (name, _) in zip(x.shape, pieces(text), strict=True) if name == axis)
+        for axis in axes
+    ]
+    return np.transpose(x, order).reshape(sizes)
+
+
+def arranged(x: Array, text: str, axes: str) -> Array:
+    """A tensor whose axes are in the order named, in a layout; pieces that are not filled are filled with zeros."""
+    if text == axes:
+        return x
+    split: list[int] = []
+    places: dict[tuple[str, int | None], int] = {}
+    padded: list[tuple[int, int]] = []
+    for axis, size in zip(axes, x.shape, strict=True):
+        factors = [f for name, f in pieces(text) if name == axis and f]
+        whole = prod(factors)
+        count = -(-size // whole)
+        padded.append((0, count * whole - size))
+        places[axis, None] = len(split)
+        split.append(count)
+        for factor in factors:
+            places[axis, factor] = len(split)
+            split.append(factor)
+    made = np.pad(x, padded).reshape(split)
+    return np.transpose(made, [places[piece] for piece in pieces(text)])
+
+
+def sides(given: Sequence[int], count: int) -> Sides:
+    """The padding before and after along each axis: one number, one an axis, or all befores and all afters."""
+    if len(given) == 1:
+        return [(given[0], given[0])] * count
+    if len(given) == count:
+        return [(k, k) for k in given]
+    return list(zip(given[:count], given[count:], strict=True))
+
+
+def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
+    """One number for each axis."""
+    return tuple(given) * count if len(given) == 1 else tuple(given)
+
+
+@rule("E-window", "4d0dfed3")
+def windows(
+    x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
+) -> Array:
+    """A view of every window over the last axes: their positions, then the places in a window."""
+    reach = [(n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True)]
+    spatial = x.shape[-len(reach) :]
+    counts = [(m - n) // s + 1 for n, m, s in zip(reach, spatial, strides, strict=True)]
+    if any(n < 1 for n in sizes) or any(count < 0 for count in counts):
+        raise OperatorFault(
+            "E-window-size", f"windows of {tuple(reach)} over axes of {tuple(spatial)}"
+        )
+    axes = tuple(range(x.ndim - len(reach), x.ndim))
+    if 0 in counts:
+        return np.zeros((*x.shape[: -len(reach)], *counts, *sizes), x.dtype)
+    found = sliding_window_view(x, tuple(reach), axis=axes)
+    steps = [slice(None)] * (x.ndim - len(reach))
+    steps += [slice(None, None, s) for s in strides] + [slice(None, None, d) for d in dilation]
+    return found[tuple(steps)]
+
+
+# ---------------------------------------------------------------- convolutions
+
+
+@rule("E-channels", "459e78ca")
+def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
+    if groups < 1 or outputs % groups or channels != each * groups:
+        raise OperatorFault(
+            "E-channels-groups",
+            f"{channels} channels, weights for {each} of them and {outputs} outputs in {groups} groups",
+        )
+
+
+def convolution(count: str) -> Function:
+    """The evaluation of a convolution over so many axes."""
+    axes = SPATIAL[int(count)]
+
+    def evaluate(
+        data: Array,
+        weight: Array,
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        groups: int,
+        layout: str,
+        kernel: str,
+        out: str | None,
+        kind: DataType | None,
+    ) -> Array:
+        made = kind_of(kind, data.dtype)
+        x = wide(convert(canonical(data, layout, f"NC{axes}"), made))
+        w = wide(convert(canonical(weight, kernel, f"OI{axes}"), made))
+        _channels(x.shape[1], w.shape[1], w.shape[0], groups)
+        number = len(axes)
+        x = np.pad(x, [(0, 0), (0, 0), *sides(padding, number)])
+        seen = windows(x, w.shape[2:], spread(strides, number), spread(dilation, number))
+        parts = [
+            _mixed(part, some, number)
+            for part, some in zip(
+                np.split(seen, groups, axis=1), np.split(w, groups, axis=0), strict=True
+            )
+        ]
+        result = parts[0] if groups == 1 else np.concatenate(parts, axis=1)
+        return back(arranged(result, out or layout, f"NC{axes}"), made)
+
+    return evaluate
+
+
+def _mixed(seen: Array, weight: Array, number: int) -> Array:
+    """Sums over channels and places of windows: (N, C, positions, places) with (O, C, places)."""
+    places = tuple(range(2 + number, 2 + 2 * number))
+    found = np.tensordot(seen, weight, axes=((1, *places), tuple(range(1, 2 + number))))
+    return np.moveaxis(found, -1, 1)
+
+
+def transposed(count: str) -> Function:
+    """The evaluation of a transposed convolution over so many axes."""
+    axes = SPATIAL[int(count)]
+
+    def evaluate(
+        data: Array,
+        weight: Array,
+        strides: Sequence[int],
+        padding: Sequence[int],
+        extra: Sequence[int],
+        dilation: Sequence[int],
+        groups: int,
+        layout: str,
+        kernel: str,
+        out: str | None,
+        kind: DataType | None,
+    ) -> Array:
+        made = kind_of(kind, data.dtype)
+        number = len(axes)
+        x = wide(convert(canonical(data, layout, f"NC{axes}"), made))
+        # The data's channels are the weight's first axis: "IO" names them from the convolution's side.
+        w = wide(convert(canonical(weight, kernel, f"IO{axes}"), made))
+        _channels(w.shape[0], x.shape[1] // max(groups, 1), x.shape[1], groups)
+        steps, spacing = spread(strides, number), spread(dilation, number)
+        full = [
+            (n - 1) * s + (k - 1) * d + 1 + e
+            for n, s, k, d, e in zip(
+                x.shape[2:], steps, w.shape[2:], spacing, spread(extra, number), strict=True
+            )
+        ]
+        result = np.zeros((x.shape[0], w.shape[1] * groups, *full), x.dtype)
+        for place in product(*map(range, w.shape[2:])):
+            where = tuple(
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, d, n, s in zip(place, spacing, x.shape[2:], steps, strict=True)
+            )
+            result[(slice(None), slice(None), *where)] += _spread_out(x, w, place, groups)
+        cut = [slice(b, n - a) for (b, a), n in zip(sides(padding, number), full, strict=True)]
+        result = result[(slice(None), slice(None), *cut)]
+        return back(arranged(result, out or layout, f"NC{axes}"), made)
+
+    return evaluate
+
+
+def _spread_out(x: Array, w: Array, place: tuple[int, ...], groups: int) -> Array:
+    """What each element adds to the outputs at one place of its window."""
+    at: Any = (slice(None), slice(None), *place)
+    weights = w[at]
+    parts = [
+        np.moveaxis(np.tensordot(part, some, axes=((1,), (0,))), -1, 1)
+        for part, some in zip(np.split(x, groups, 1), np.split(weights, groups, 0), strict=True)
+    ]
+    return parts[0] if groups == 1 else np.concatenate(parts, axis=1)
+
+
+# ---------------------------------------------------------------- pools
+
+
+def pool(which: str) -> Function:
+    """The evaluation of a pool: ``"max2"`` is a maximum over two axes."""
+    kind, axes = which[:3], SPATIAL[int(which[3])]
+
+    def evaluate(
+        data: Array,
+        size: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: int,
+        count_padding: int,
+        layout: str,
+        out: str | None,
+    ) -> Array:
+        number = len(axes)
+        x = wide(canonical(data, layout, f"NC{axes}"))
+        plan = (spread(size, number), spread(strides, number), spread(dilation, number))
+        around = _around(x.shape[2:], sides(padding, number), plan, ceil_mode)
+        result = _POOLS[kind](x, around, plan, count_padding)
+        return back(arranged(result, out or layout, f"NC{axes}"), data.dtype)
+
+    return evaluate
+
+
+Plan = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+def _around(spatial: Sequence[int], given: Sides, plan: Plan, ceil_mode: int) -> Sides:
+    """The padding, with what a last window that is only begun needs more."""
+    found = []
+    for n, (before, after), size, step, spacing in zip(spatial, given, *plan, strict=True):
+        more = 0
+        if ceil_mode:
+            reach = (size - 1) * spacing + 1
+            last = -(-(n + before + after - reach) // step) * step + reach
+            more = max(0, last - (n + before + after))
+        found.append((before, after + more))
+    return found
+
+
+def _maximum(x: Array, around: Sides, plan: Plan, _: int) -> Array:
+    low = -np.inf if is_float(x.dtype) else np.iinfo(x.dtype).min
+    padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=low)
+    seen = windows(padded, *plan)
+    return np.asarray(np.max(seen, axis=tuple(range(-len(around), 0))))
+
+
+def _mean(x: Array, around: Sides, plan: Plan, count_padding: int) -> Array:
+    places = tuple(range(-len(around), 0))
+    padded = np.pad(x, [(0, 0), (0, 0), *around])
+    total = np.sum(windows(padded, *plan), axis=places, dtype=x.dtype)
+    count: Any = prod(plan[0])
+    if not count_padding:
+        inside = np.pad(np.ones(x.shape[2:], np.int64), around)
+        count = np.maximum(np.sum(windows(inside, *plan), axis=places), 1)
+    if is_float(x.dtype):
+        return np.asarray(total / np.asarray(count, x.dtype))
+    return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
+
+
+_POOLS: dict[str, Callable[[Array, Sides, Plan, int], Array]] = {"max": _maximum, "avg": _mean}
+
+
+def adaptive(count: str) -> Function:
+    """The evaluation of an adaptive mean over so many axes."""
+    axes = SPATIAL[int(count)]
+
+    def evaluate(data: Array, size: Sequence[int] | None, layout: str, out: str | None) -> Array:
+        x = wide(canonical(data, layout, f"NC{axes}"))
+        wanted = x.shape[2:] if size is None else spread(size, len(axes))
+        for k, steps in enumerate(wanted, 2):
+            n = x.shape[k]
+            bounds = [(at * n // steps, -(-(at + 1) * n // steps)) for at in range(steps)]
+            parts = [
+                np.mean(np.take(x, range(low, high), axis=k), axis=k, keepdims=True)
+                for low, high in bounds
+            ]
+            x = quiet(np.concatenate, parts, k).astype(x.dtype) if parts else np.take(x, [], axis=k)
+        return back(arranged(x, out or layout, f"NC{axes}"), data.dtype)
+
+    return evaluate
+
+
+def pool_backward(kind: str) -> Function:
+    """The evaluation of the gradient of a pool over two axes."""
+
+    def evaluate(
+        gradient: Array,
+        data: Array,
+        size: Sequence[int],
+        strides: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        ceil_mode: int,
+        count_padding: int,
+        layout: str,
+        out: str | None,
+    ) -> Array:
+        x = wide(canonical(data, layout, "NCHW"))
+        g = wide(canonical(gradient, out or layout, "NCHW"))
+        plan = (spread(size, 2), spread(strides, 2), spread(dilation, 2))
+        around = _around(x.shape[2:], sides(padding, 2), plan, ceil_mode)
+        result = np.zeros(
+            [n + sum(pad) for n, pad in zip(x.shape, [(0, 0), (0, 0), *around], strict=True)],
+            x.dtype,
+        )
+        share = _shares(kind, x, around, plan, count_padding)
+        for place in product(*map(range, plan[0])):
+            where = tuple(
+                slice(p * d, p * d + (n - 1) * s + 1, s)
+                for p, d, n, s in zip(place, plan[2], g.shape[2:], plan[1], strict=True)
+            )
+            at: Any = (..., *place)
+            result[(slice(None), slice(None), *where)] += g * share[at]
+        cut = [slice(b, b + n) for (b, _), n in zip(around, x.shape[2:], strict=True)]
+        return back(arranged(result[(slice(None), slice(None), *cut)], layout, "NCHW"), data.dtype)
+
+    return evaluate
+
+
+def _shares(kind: str, x: Array, around: Sides, plan: Plan, count_padding: int) -> Array:
+    """How much of a result's gradient each place of its window gets."""
+    if kind == "max":
+        padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=-np.inf)
+        seen = windows(padded, *plan)
+        flat = seen.reshape(*seen.shape[:-2], -1)
+        first = np.argmax(flat, axis=-1)[..., None] == np.arange(flat.shape[-1])
+        return np.asarray(first.reshape(seen.shape).astype(x.dtype))
+    inside = np.pad(np.ones(x.shape[2:], x.dtype), around)
+    seen = windows(inside, *plan)
+    if count_padding:
+        return np.full(seen.shape, 1 / prod(plan[0]), x.dtype)
+    return np.asarray(seen / np.maximum(np.sum(seen, axis=(-1, -2), keepdims=True), 1))
