@@ -78,7 +78,7 @@ class Peer:
 
     def well_formed(self, module: Any) -> bool:
         """What TVM says of a module."""
-        return bool(self.relax.analysis.well_formed(module))
+        return bool(self.relax.analysis.check_well_formed(module))
 
     def print(self, module: Any) -> str:
         """The module as TVM writes it."""
