@@ -64,7 +64,7 @@ def _visit(state: State, expr: Any) -> Visit:
             return _extremum(state, expr, (yield expr.a), (yield expr.b))
         case tir.Cast(dtype=dtype, value=value) if dtype.is_integer:
             inner = yield value
-            source = tir.type_of(value)
+            source = state.type_of(value)
             if inner is None or not source.is_integer or not usable(state, inner, source):
                 return None
             return inner if usable(state, inner, dtype) else None
@@ -84,7 +84,7 @@ def _arithmetic(expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
 def _division(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
     if a is None or b is None:
         return None
-    dtype = tir.type_of(expr)
+    dtype = state.type_of(expr)
     if not dtype.is_integer or not usable(state, a, dtype) or not usable(state, b, dtype):
         return None
     if isinstance(expr, (tir.TruncDiv, tir.TruncMod)) and not state.scope.proves(a):
@@ -233,7 +233,7 @@ def _comparison(
     left, right = poly_of(state, a), poly_of(state, b)
     if left is None or right is None:
         return []
-    if not usable(state, left, tir.type_of(a)) or not usable(state, right, tir.type_of(b)):
+    if not usable(state, left, state.type_of(a)) or not usable(state, right, state.type_of(b)):
         return []
     gap, one = right - left, Poly.of(1)
     match kind if holds else _NEGATED[kind]:

@@ -43,6 +43,7 @@ class Reduction:
 
     def __init__(
         self,
+        state: State,
         spatial: list[Axis],
         reduce: list[Axis],
         inits: list[tir.BufferStore],
@@ -58,7 +59,7 @@ class Reduction:
         simple = isinstance(body, tir.BufferStore)
         self.simple = simple
         self.dtype = types.held(self.store.buffer.dtype)
-        self.term = _term(self.store) if simple else None
+        self.term = _term(state, self.store) if simple else None
         self.extremum = isinstance(self.store.value, (tir.Max, tir.Min))
         adds = isinstance(self.store.value, tir.Add)
         self.product = (self.term.a, self.term.b) if adds and type(self.term) is tir.Mul else None
@@ -102,7 +103,7 @@ def _step(address: Poly | None, axis: Axis) -> int | None:
     return None if factor is None else factor.constant
 
 
-def _term(store: tir.BufferStore) -> tir.PrimExpr | None:
+def _term(state: State, store: tir.BufferStore) -> tir.PrimExpr | None:
     """The term that is combined with the running value, if the update is of that kind."""
     value = store.value
     if not isinstance(value, (tir.Add, tir.Max, tir.Min)) or store.buffer.dtype.code == "bool":
@@ -111,7 +112,7 @@ def _term(store: tir.BufferStore) -> tir.PrimExpr | None:
     for running, term in sides:
         if isinstance(running, tir.BufferLoad) and running.buffer is store.buffer:
             within = [n for n in tir.postorder(term) if isinstance(n, tir.BufferLoad)]
-            alike = tir.type_of(term) == store.buffer.dtype
+            alike = state.type_of(term) == store.buffer.dtype
             return term if alike and all(n.buffer is not store.buffer for n in within) else None
     return None
 
@@ -140,7 +141,7 @@ def recognise(state: State, loop: tir.For) -> Reduction | None:
         axes.append(Axis(name, begin, end, count))
     for axis in block.iter_vars:
         statements.bind_axis(state, axis)
-    found = Reduction(spatial, reduce, inits, updates, block.body)
+    found = Reduction(state, spatial, reduce, inits, updates, block.body)
     found.target = _flat_address(state, found.store.buffer, found.store.indices)
     others = [n for n in loads(block.body) if n.buffer is not found.store.buffer]
     found.operands = [_flat_address(state, n.buffer, n.indices) for n in others]

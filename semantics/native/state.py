@@ -12,6 +12,7 @@ from rlx.semantics.native import types
 from rlx.semantics.native.expressions import Value
 from rlx.semantics.native.indices import SMALL, facts_of, poly_of, rejoined, usable
 from rlx.semantics.native.ranges import Bounds, Poly, Scope
+from rlx.semantics.native.typing import Types, type_of
 from rlx.semantics.native.writer import Writer
 
 Known = tuple[tuple[Poly, ...], dict[tir.PrimExpr, Poly | None]]
@@ -78,6 +79,7 @@ class State:
         self.hoists: dict[tir.For, list[Hoisted]] = {}
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
+        self._types: Types = {}
         self._total: dict[tir.PrimExpr, bool] = {}
 
     # ------------------------------------------------------------ variables
@@ -116,10 +118,10 @@ class State:
 
     def poly(self, expr: tir.PrimExpr) -> Poly | None:
         """The sum that ``expr`` is, if it certainly lies in its type."""
-        if not self.fast or not (tir.type_of(expr).is_integer):
+        if not self.fast or not (self.type_of(expr).is_integer):
             return None
         found = poly_of(self, expr)
-        return found if found is not None and usable(self, found, tir.type_of(expr)) else None
+        return found if found is not None and usable(self, found, self.type_of(expr)) else None
 
     def is_natural(self, expr: tir.PrimExpr) -> bool:
         """Whether an integer expression is certainly not negative."""
@@ -161,12 +163,24 @@ class State:
         for node in tir.postorder(expr):
             if node not in self._total:
                 below = all(self._total[child] for child in tir.children(node))
-                self._total[node] = below and _harmless(node)
+                self._total[node] = below and self._harmless(node)
         return self._total[expr] and not self.exact
+
+    def _harmless(self, node: tir.PrimExpr) -> bool:
+        match node:
+            case tir.BufferLoad() | tir.OpaqueExpr():
+                return False
+            case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod() | tir.Div():
+                return isinstance(node.b, tir.IntImm) and node.b.value != 0
+            case tir.Cast(dtype=dtype, value=value):
+                return dtype == BOOL or dtype.is_float or not self.type_of(value).is_float
+            case tir.Call(op=op):
+                return op == "likely"
+        return True
 
     def extent_of(self, dim: tir.PrimExpr, name: str) -> Poly:
         """An extent whose value is in the C variable ``name``, as a sum."""
-        known = poly_of(self, dim) if tir.type_of(dim) == INT64 else None
+        known = poly_of(self, dim) if self.type_of(dim) == INT64 else None
         if known is not None and not known.variables() & (self.invented | set(self.scope.loops)):
             return known
         if self.fast:
@@ -174,11 +188,9 @@ class State:
         self.scope.natural.add(name)
         return Poly.of(name)
 
-    def type_of(self, expr: tir.Call) -> DataType:
-        """The type of a ``T.if_then_else``."""
-        first, second = expr.args[1:3]
-        kinds = tir.type_of(first), tir.type_of(second)
-        return kinds[1] if isinstance(first, tir.IntImm) else kinds[0]
+    def type_of(self, expr: tir.PrimExpr) -> DataType:
+        """The type that an expression has in C."""
+        return type_of(self._types, expr)
 
     # ------------------------------------------------------------ memory
 
@@ -256,16 +268,3 @@ class State:
         """The conditions under which what was emitted in fast mode is right."""
         small = [f"({s} < {SMALL}) & ({s} > -{SMALL})" for s in sorted(self.symbols)]
         return " & ".join(small + [f"({c})" for c in self.conditions])
-
-
-def _harmless(node: tir.PrimExpr) -> bool:
-    match node:
-        case tir.BufferLoad() | tir.OpaqueExpr():
-            return False
-        case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
-            return isinstance(node.b, tir.IntImm) and node.b.value != 0
-        case tir.Cast(dtype=dtype, value=value):
-            return dtype == BOOL or dtype.is_float or not tir.type_of(value).is_float
-        case tir.Call(op=op):
-            return op == "likely"
-    return True
