@@ -45,7 +45,7 @@ class CheckFailed(Exception):
         self.found = found
 
 
-@rule("E-cast", "840cc29b")
+@rule("E-cast", "c642e001")
 def check(
     values: Sequence[Value],
     infos: Sequence[ast.StructInfo],
@@ -178,14 +178,14 @@ class _Comparison:
             self.compare(field, inner, (*path, f"field {at}"))
 
     def _function(self, value: Value, info: ast.FuncStructInfo, path: Path) -> None:
-        """What is known of a closure against what is expected: it fails where no such closure would fit."""
+        """What is known of a closure against what is expected: it must be such a function for every call."""
         from rlx.semantics.run_time import struct_info_of
         from rlx.solver.order import compatibility, substitute
         from rlx.solver.prover import Prover
 
         numbers = {var: tir.IntImm(number, var.dtype) for var, number in self.point.items()}
         found = compatibility(struct_info_of(value), substitute(info, numbers), Prover())
-        if found.kind == "incompatible":
+        if found.kind != "compatible":
             _fail("E-cast-function", path, "a function of that type", found.message)
 
     def _number(self, expr: tir.PrimExpr, path: Path) -> int | float:

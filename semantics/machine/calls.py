@@ -9,7 +9,7 @@ from rlx.grammar.node import replace
 from rlx.semantics.faults import IllFormed
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
 from rlx.semantics.machine.foreign import call_outside, run_prim_func
-from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.step import bind, received
 from rlx.semantics.machine.words import kind
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.values import UNIT, Closure, Packed, PrimFuncValue, Value
@@ -61,6 +61,8 @@ def return_(at: Instruction, c: Configuration) -> Configuration | Outcome:
         leave(frame, (value,))
     if frame.caller is None or frame.resume is None:
         return Returned(value, c)
+    if frame.resume.receive is not None:
+        received(frame.resume, frame.caller, value)
     below = Configuration(at, frame.caller, "", c.version)
     return bind(frame.resume, below, value, "E-return")
 
@@ -70,6 +72,7 @@ def call_packed(
     at: Instruction, c: Configuration, callee: Packed, args: Sequence[Value]
 ) -> Configuration:
     value, version = call_outside(c.version.store, callee, args)
+    received(at, c.frame, value)
     return bind(at, c, value, "E-call-packed", version)
 
 

@@ -239,9 +239,14 @@ class _Body:
         head = () if isinstance(expr.op, ast.Op) else (self.operand(expr.op, span),)
         args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=False))
         if not isinstance(expr.op, ast.Op):
-            return Instruction("E-call", calls.call, expr, span, (*head, *args))
-        rule, apply, prepare = SPECIAL.get(expr.op.op_name, OTHERS)
-        return Instruction(rule, apply, expr, span, args, prepare(self, expr, args))
+            made = Instruction("E-call", calls.call, expr, span, (*head, *args))
+        else:
+            rule, apply, prepare = SPECIAL.get(expr.op.op_name, OTHERS)
+            made = Instruction(rule, apply, expr, span, args, prepare(self, expr, args))
+        declared = _declared(expr)
+        if declared is not None:
+            made.receive = Check([declared], (), self.scope)
+        return made
 
     def _match_cast(self, binding: ast.MatchCast) -> None:
         value = self.operand(binding.value, binding.value_span)
@@ -295,6 +300,19 @@ class _Literal:
             kind = numpy_type(data.dtype)
             self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
         return self._array
+
+
+def _declared(call: ast.Call) -> ast.StructInfo | None:
+    """What a call declares of its value: by its type arguments, or by the annotation of an opaque callee."""
+    types = call.sinfo_args
+    if types:
+        return types[0] if len(types) == 1 else ast.TupleStructInfo(types)
+    info = call.op.struct_info if isinstance(call.op, ast.ExternFunc) else None
+    if isinstance(call.op, ast.Var):
+        info = call.op.struct_info_annotation
+    if isinstance(info, ast.FuncStructInfo) and info.params is None and info.derive_func is None:
+        return info.ret
+    return None
 
 
 def _unbound(name: str) -> Reader:

@@ -100,6 +100,8 @@ class Instruction:
         The number of the instruction in its scope.
     var
         The variable that the value is bound to; None where the value is an operand of what follows.
+    receive
+        The check of a call's value against what the call declares; None where it declares nothing.
     payload
         What the rule needs besides: literals, prepared expressions, branches.
     scope
@@ -113,6 +115,7 @@ class Instruction:
         "next",
         "operands",
         "payload",
+        "receive",
         "rule",
         "scope",
         "serial",
@@ -135,6 +138,7 @@ class Instruction:
         self.index = self.serial = 0
         self.next: Instruction
         self.scope: Any = None
+        self.receive: Any = None
 
     def __repr__(self) -> str:
         return f"Instruction({self.rule}, {self.var.name_hint if self.var else self.index})"

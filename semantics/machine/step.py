@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.semantics.machine.configuration import Configuration, Instruction, place
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
 from rlx.semantics.store import Version
+from rlx.semantics.values import Value
 from rlx.spec.registry import rule
+
+
+@rule("E-received", "44cc9c6b")
+def received(at: Instruction, frame: Frame, value: Value) -> None:
+    """Check the value of a call against what the call declares."""
+    if at.receive is not None:
+        at.receive(frame, (value,))
 
 
 @rule("E-binding", "0bf02363")

@@ -15,7 +15,7 @@ from rlx.semantics.machine.calls import enter
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
 from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.machine.leaves import copied
-from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.step import bind, received
 from rlx.semantics.machine.words import kind, show
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
@@ -211,6 +211,7 @@ def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
 def call_pure_packed(at: Instruction, c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, ())
+    received(at, c.frame, value)
     return bind(at, c, value, "E-call-pure-packed", c.version.store.version)
 
 
@@ -218,6 +219,7 @@ def call_pure_packed(at: Instruction, c: Configuration) -> Configuration:
 def call_inplace_packed(at: Instruction, c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, at.payload.inplace)
+    received(at, c.frame, value)
     return bind(at, c, value, "E-call-inplace-packed", c.version.store.version)
 
 
@@ -241,6 +243,7 @@ def _believed(store: Store, callee: Value, args: Sequence[Value], named: Collect
 def call_builtin(at: Instruction, c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     value, version = call_outside(c.version.store, callee, args)
+    received(at, c.frame, value)
     return bind(at, c, value, "E-call-builtin", version)
 
 

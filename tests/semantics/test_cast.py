@@ -32,7 +32,7 @@ class _Code:
     """A function's code, as far as a cast looks at it."""
 
     captured = ()
-    info = parse_struct_info("R.Callable((R.Tensor((n,)),), R.Any, True)")
+    info = parse_struct_info("R.Callable((R.Tensor,), R.Any, True)")
 
 
 FUNCTION = Closure(_Code)

@@ -355,3 +355,33 @@ def test_prim_funcs_may_be_given_a_number_of_iterations() -> None:
     ready = load(module(text + LOOP), iterations=1000)
     end = ready.run("main", [Tensor(floats(1)), Tensor(floats(1))])
     assert isinstance(end, OutOfFuel) and end.code == "E-tir-fuel"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'R.call_packed("f", x, sinfo_args=(R.Tensor((n,), "float32"),))',
+        'R.call_packed("f", x, sinfo_args=(R.Tensor((n,), "float32"), R.Any))',
+        'R.call_pure_packed("f", x, sinfo_args=(R.Tensor((n,), "float32"),))',
+        'R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args=(R.Tensor((n,), "float32"),))',
+        'R.call_builtin_with_ctx("f", (x,), sinfo_args=(R.Tensor((n,), "float32"),))',
+        "R.invoke_closure(cls.inner, (x,), sinfo_args=(R.Tensor((n + 1,)),))",
+    ],
+)
+def test_values_are_what_calls_declare(call: str) -> None:
+    text = '@R.function(pure=False)\ndef main(x: R.Tensor((n,), "float32")) -> R.Any:\n'
+    text += f"    cls = M\n    return {call}\n"
+    text += "@R.function(private=True)\ndef inner(x: R.Any) -> R.Any:\n    return x\n"
+    good = (lambda x: (x, x)) if "R.Any)" in call else (lambda x: x)
+    if "inner" not in call:
+        returned(text, floats(1, 2), f=good)
+    end = ended(text, floats(1, 2), f=lambda x: np.zeros(3, np.float32))
+    assert isinstance(end, CheckFailed) and end.code.startswith("E-cast-")
+    assert end.rule.startswith(("E-call", "E-return"))
+
+
+def test_a_function_of_which_only_the_result_is_known() -> None:
+    text = PACKED.replace("x: R.Any", 'x: R.Callable(ret=R.Tensor((2,), "float32"), purity=False)')
+    double_it = Packed(lambda y: y, "same")
+    assert returned(text + "x(y)", double_it, floats(1, 2)).shape == (2,)  # type: ignore[attr-defined]
+    assert ended(text + "x(y)", double_it, floats(1)).code == "E-cast-dimension"
