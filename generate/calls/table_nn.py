@@ -75,8 +75,8 @@ f(a, 4, b), i(a, b), f(4), reduction=None | 'none'
     "grad.nll_loss_backward": "f(), f(a, b), i(a)\nf(), f(a, b), i(a), f(b)",
     "grad.take_backward": "f(c, b), f(a, b), i(c), axis=0\nf(a, c), f(a, b), i(c), axis=1",
     "quantize": """
-f(a, 4), float32(4), int8(4), axis=-1, out_dtype=None | 'int8'
-f(a, 4), float32(), int8(), out_dtype='uint8'
+float32(a, 4) | float16(a, 4), float32(4), int8(4), axis=-1, out_dtype=None | 'int8'
+float32(a, 4), float32(), int8(), out_dtype='uint8'
 """,
     "dequantize": """
 int8(a, 4), float32(4), int8(4), axis=-1

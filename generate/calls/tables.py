@@ -91,7 +91,7 @@ x(a, b), i(c) | i(c, 3) | i(), axis=0 | 1 | -1, mode=None | 'clip' | 'wrap'
 x(a), i(c) | i(c, 3), axis=None | 0
 """,
     "gather_elements": "x(a, 4), i(a, 2) | i(a, 4), axis=1\nx(10, 4), i(3, 4), axis=0",
-    "gather_nd": "x(a, b, 5), i(c, 2) | i(c, 1) | i(3, c, 3)\nx(a, b, 5), i(a, 2), batch_dims=1",
+    "gather_nd": "x(a, b, 5), int64(c, 2) | int64(c, 1) | int64(3, c, 3)\nx(a, b, 5), int64(a, 2), batch_dims=1",
     "scatter_elements": """
 t(8, 4), i(3, 4), t(3, 4), axis=None | 0, reduction=None | 'add' | 'max'
 t(a, 4), i(a, 2), t(a, 2), axis=-1 | 1, reduction=None | 'add'

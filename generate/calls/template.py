@@ -115,7 +115,9 @@ def _derive(operator: Operator, pattern: Pattern, places: Sequence[int]) -> Temp
     result = operator.derive(call, collector)
     if collector.reports:
         return None
-    return Template(ast.op(operator.name), args, attrs, kinds, collector.known(result), operator.pure)
+    return Template(
+        ast.op(operator.name), args, attrs, kinds, collector.known(result), operator.pure
+    )
 
 
 def _omitted(slot: Slot) -> bool:

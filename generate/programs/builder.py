@@ -150,7 +150,9 @@ class FunctionBuilder:
         """A call for its effect alone."""
         self.body.bindings(False).append(VarBinding(Var("_"), value))
 
-    def cast(self, record: Record, value: Value, info: StructInfo, fresh: Sequence[tir.Var]) -> None:
+    def cast(
+        self, record: Record, value: Value, info: StructInfo, fresh: Sequence[tir.Var]
+    ) -> None:
         """Cast a value, which brings these shape variables into scope."""
         local = self.dataflow and not self.output
         made = DataflowVar if local else Var
@@ -184,9 +186,17 @@ class FunctionBuilder:
         return record.pick(self.frame.dims)
 
     def tensor(
-        self, record: Record, kind: DataType, pattern: Dims, chosen: dict[PrimExpr, PrimExpr]
+        self,
+        record: Record,
+        kind: DataType,
+        pattern: Dims,
+        chosen: dict[PrimExpr, PrimExpr],
+        literals: bool = True,
     ) -> Expr:
-        """A tensor of a pattern of dimensions; ``chosen`` is what its letters stand for, and is added to."""
+        """A tensor of a pattern of dimensions; ``chosen`` is what its letters stand for, and is added to.
+
+        With ``literals`` it may be a constant, of which the checker sees the elements.
+        """
         if not record.one_in(8):
             found = self.frame.of((kind, len(pattern)))
             for value in nearest(found, record.byte()) if found else ():
@@ -199,7 +209,7 @@ class FunctionBuilder:
             for var in tir.free_vars(dim):
                 if var in LETTERS and var not in chosen:
                     chosen[var] = self.dim(record)
-        return self.fresh(record, kind, tuple(place(d, chosen) for d in pattern))
+        return self.fresh(record, kind, tuple(place(d, chosen) for d in pattern), literals)
 
     def _unified(
         self, pattern: Dims, dims: Dims, chosen: Placement
@@ -227,14 +237,14 @@ class FunctionBuilder:
             return self.module.interner.place(wanted, chosen)
         return None
 
-    def fresh(self, record: Record, kind: DataType, dims: Dims) -> Expr:
+    def fresh(self, record: Record, kind: DataType, dims: Dims, literals: bool = True) -> Expr:
         """A new tensor: a parameter, a constant, or one that is filled."""
         info = tensor(dims, kind)
         choice = record.below(6)
         elements = 1
         for dim in dims:
             elements *= literal(dim) or _CONSTANT_ELEMENTS + 1
-        if choice == 3 and elements <= _CONSTANT_ELEMENTS:
+        if literals and choice == 3 and elements <= _CONSTANT_ELEMENTS:
             return constant(record, kind, tuple(literal(d) or 0 for d in dims))
         outside = self.grows and free(info) <= set(self.shape_vars)
         if outside and choice != 4:

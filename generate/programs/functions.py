@@ -144,7 +144,9 @@ def _binding_parameter(
         return ()
     dims = tuple(missing)
     if head.one_in(3):
-        return (Var(builder.name("p"), TensorStructInfo(ShapeExpr(dims), dtype("float32"), len(dims))),)
+        return (
+            Var(builder.name("p"), TensorStructInfo(ShapeExpr(dims), dtype("float32"), len(dims))),
+        )
     return (Var(builder.name("s"), ShapeStructInfo(dims, len(dims))),)
 
 
@@ -159,6 +161,7 @@ def recursive(module: ModuleBuilder, head: Record, steps: Sequence[bytes], count
         builder = FunctionBuilder(module, part, head, grows=False)
         builder.pure = True
         n, m, _ = builder.shape_vars
+        builder.shape_vars = binders = (n, m) if rank else (n,)
         fuel = ShapeStructInfo((n,), 1)
         dims = (m, module.interner.intern(tir.IntImm(4)))[:rank]
         builder.frame.dims = [d for d in builder.frame.dims if not _mentions_other(d, (n, *dims))]
@@ -166,7 +169,6 @@ def recursive(module: ModuleBuilder, head: Record, steps: Sequence[bytes], count
         params = [builder.parameter(fuel, 0), builder.parameter(info, 0)]
         other = names[(number + 1) % count]
         value = _loop(builder, head, other, n, info, params[1].expr)
-        binders = (n, m) if rank else (n,)
         body = builder.body.sequence(value)
         function = Function(tuple(builder.params), body, info, None, {"private": True}, binders)
         module.functions[name] = function

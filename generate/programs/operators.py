@@ -21,13 +21,14 @@ from rlx.generate.programs.plan import Options
 from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import nearest
 from rlx.grammar import ast, tir
-from rlx.grammar.ast import Expr, VDevice
+from rlx.grammar.ast import Expr
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.parameters import Parameter
 from rlx.operators.registry import FAMILIES, lookup
 
-RUNTIME = frozenset({"device", "inspection", "memory"})
-"""Families of which programs are full only late in a compilation."""
+RUNTIME = frozenset({"inspection", "memory"})
+"""Families of which programs are full only late in a compilation, and what texts of TVM leave out."""
+_DISTRIBUTED = ("device", "dist.")
 
 Chosen = dict[PrimExpr, PrimExpr]
 
@@ -36,7 +37,9 @@ def of_templates(name: str) -> bool:
     """Whether calls of an operator follow from what its arguments are: not those that declare their result."""
     operator = lookup(f"relax.{name}")
     assert operator is not None
-    return not any(p.kind == "types" for p in operator.parameters) and not _function(operator.parameters)
+    return not any(p.kind == "types" for p in operator.parameters) and not _function(
+        operator.parameters
+    )
 
 
 def _function(parameters: Sequence[Parameter]) -> bool:
@@ -51,7 +54,9 @@ def usable(options: Options) -> tuple[str, ...]:
     features = options.features
     families = [f for f in FAMILIES if f not in RUNTIME or "runtime" in features]
     names = [name for family in families for name in FAMILIES[family].split()]
-    return tuple(sorted((n for n in names if of_templates(n)), key=lambda n: n != "nn.relu"))
+    if "runtime" not in features:
+        names = [n for n in names if not n.startswith(_DISTRIBUTED)]
+    return tuple(sorted(filter(of_templates, names), key=lambda n: n != "nn.relu"))
 
 
 @cache
@@ -101,7 +106,8 @@ def _argument(
 ) -> Expr:
     match slot:
         case TensorSlot(group=group, dims=dims):
-            found = builder.tensor(record, element(group, template.kinds), dims, chosen)
+            kind = element(group, template.kinds)
+            found = builder.tensor(record, kind, dims, chosen, group not in _INDICES)
             return _inline(builder, record, found)
         case TupleSlot(fields=fields):
             return ast.Tuple(tuple(_argument(builder, record, f, template, chosen) for f in fields))
@@ -122,6 +128,9 @@ def _placed(builder: FunctionBuilder, record: Record, dim: PrimExpr, chosen: Cho
     return builder.module.interner.place(dim, chosen)
 
 
+_INDICES = ("i", "j")
+"""Groups of integers that may be indices."""
+
 _NESTED = ("nn.relu", "negative", "abs")
 
 
@@ -134,11 +143,6 @@ def _inline(builder: FunctionBuilder, record: Record, found: Expr) -> Expr:
     if not isinstance(info, ast.TensorStructInfo) or not info.dtype.is_float:
         return found
     return ast.Call(ast.op(f"relax.{record.pick(_NESTED)}"), (found,))
-
-
-def device(text: str) -> VDevice:
-    """The virtual device of a text."""
-    return VDevice(text.partition(":")[0])
 
 
 def any_value(builder: FunctionBuilder, record: Record) -> Expr:

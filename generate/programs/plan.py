@@ -11,7 +11,18 @@ from rlx.grammar.node import Node
 FEATURES = frozenset(
     {
         *("symbolic", "match_cast", "tuples", "closures", "higher_order", "recursion", "mutual"),
-        *("if", "dataflow", "impure", "call_tir", "inplace", "packed", "loose", "nested", "runtime"),
+        *(
+            "if",
+            "dataflow",
+            "impure",
+            "call_tir",
+            "inplace",
+            "packed",
+            "loose",
+            "nested",
+            "runtime",
+            "scalars",
+        ),
     }
 )
 """All that a program may contain besides calls of operators."""

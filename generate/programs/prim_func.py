@@ -44,7 +44,9 @@ def prim_func(
         for k, info in enumerate((*inputs, *outputs))
     ]
     results = buffers[len(inputs) :] or buffers[:1]
-    nests = [_nest(record, f"block{k}", out, buffers[: len(inputs)]) for k, out in enumerate(results)]
+    nests = [
+        _nest(record, f"block{k}", out, buffers[: len(inputs)]) for k, out in enumerate(results)
+    ]
     handles = tuple(tir.Var(b.name, HANDLE) for b in buffers)
     body: Stmt = nests[0] if len(nests) == 1 else tir.SeqStmt(tuple(nests))
     attrs: dict[str, object] = {"private": True, "s_tir": True}

@@ -128,7 +128,9 @@ def _result(
 def call_function(builder: FunctionBuilder, record: Record) -> None:
     """A call of a closure, or of a function of the module."""
     closures = builder.frame.of("function")
-    callees = [c for c in builder.module.callees if c.pure or not (builder.pure or builder.dataflow)]
+    callees = [
+        c for c in builder.module.callees if c.pure or not (builder.pure or builder.dataflow)
+    ]
     if closures and (not callees or record.one_in(2)):
         value = nearest(closures, record.byte())[0]
         if isinstance(value.info, FuncStructInfo) and value.info.params is not None:

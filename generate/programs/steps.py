@@ -132,11 +132,12 @@ def make_tuple(builder: FunctionBuilder, record: Record) -> None:
 
 def leaf(builder: FunctionBuilder, record: Record) -> None:
     """A shape, a scalar, a string or a data type under a name."""
+    scalars = "scalars" in builder.module.options.features
     match record.below(4):
         case 0:
             dims = tuple(builder.dim(record) for _ in range(1 + record.below(3)))
             builder.bind(record, ast.ShapeExpr(dims), ShapeStructInfo(dims, len(dims)))
-        case 1:
+        case 1 if scalars:
             dim = builder.dim(record)
             builder.bind(record, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
         case 2:

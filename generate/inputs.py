@@ -1,0 +1,97 @@
+"""Inputs for a function: NumPy arrays of the shapes that its signature asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Function, StructInfo
+from rlx.grammar.dtype import DataType
+from rlx.solver.evaluate import evaluate
+
+Sizes = Mapping[tir.Var, int]
+
+
+@st.composite
+def inputs_for(
+    draw: Callable[[st.SearchStrategy[Any]], Any],
+    function: Function,
+    *,
+    special: bool = False,
+    max_size: int = 4,
+) -> tuple[Any, ...]:
+    """Arguments for a call of a function, one for each parameter.
+
+    Tensors are arrays, shapes tuples, scalars numbers, tuples tuples of these. Shape variables are 0 and 1 as
+    often as anything else; integers are from 0 to 3, so that many of them are indices that exist.
+
+    Parameters
+    ----------
+    special
+        Whether floats may be infinite, NaN, or so large that arithmetic overflows; small and finite otherwise.
+    max_size
+        The largest value of a shape variable.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is a function or an object: no input stands for it.
+    """
+    sizes = {
+        v: draw(st.sampled_from((2, 1, 0, *range(3, max_size + 1)))) for v in function.shape_vars
+    }
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    infos = [p.struct_info_annotation for p in function.params]
+    return tuple(value(info, sizes, rng, special) for info in infos)
+
+
+def value(info: StructInfo | None, sizes: Sizes, rng: np.random.Generator, special: bool) -> Any:
+    """A value of a parameter's annotation, for these values of the shape variables."""
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
+            return array(tuple(evaluate(d, sizes) for d in dims), kind, rng, special)
+        case ast.TensorStructInfo(dtype=kind, ndim=ndim):
+            shape = tuple(int(n) for n in rng.integers(0, 4, max(ndim, 0)))
+            return array(shape, kind, rng, special)
+        case ast.ShapeStructInfo(values=dims) if dims is not None:
+            return tuple(evaluate(d, sizes) for d in dims)
+        case ast.ShapeStructInfo(ndim=ndim):
+            return tuple(int(n) for n in rng.integers(0, 4, max(ndim, 0)))
+        case ast.PrimStructInfo(value=prim) if prim is not None:
+            return evaluate(prim, sizes)
+        case ast.PrimStructInfo(dtype=kind):
+            return array((), kind, rng, special).item()
+        case ast.TupleStructInfo(fields=fields):
+            return tuple(value(f, sizes, rng, special) for f in fields)
+    raise ValueError(f"no input for a parameter of {info!r}")
+
+
+def array(
+    shape: tuple[int, ...], kind: DataType, rng: np.random.Generator, special: bool
+) -> np.ndarray[Any, Any]:
+    """Random elements; floats between -2 and 2 unless ``special``."""
+    if kind.code == "bool":
+        return rng.integers(0, 2, shape).astype(np.bool_)
+    if kind.is_integer:
+        return rng.integers(0, 4, shape).astype(_numpy(kind))
+    made = rng.uniform(-2, 2, shape)
+    if special:
+        found = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30], shape)
+        made = np.where(rng.random(shape) < 0.3, found, made)
+    return made.astype(_numpy(kind))
+
+
+def _numpy(kind: DataType) -> np.dtype[Any]:
+    """NumPy's type, one of ``ml_dtypes`` where NumPy has none; float32 for an unknown one."""
+    if kind.is_void:
+        return np.dtype(np.float32)
+    try:
+        return np.dtype(str(kind))
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, str(kind).removesuffix("16") + "16"))

@@ -1,0 +1,165 @@
+"""Hypothesis strategies: programs that are well-formed by construction, their parts, and inputs for them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from hypothesis import strategies as st
+
+from rlx.generate.inputs import inputs_for
+from rlx.generate.programs.dims import tensor
+from rlx.generate.programs.module import build
+from rlx.generate.programs.plan import FEATURES, FunctionPlan, Options, Plan
+from rlx.generate.programs.prim_func import prim_func
+from rlx.generate.programs.record import SIZE, Record
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Function, IRModule, StructInfo
+from rlx.grammar.dtype import INT64, VOID, dtype
+from rlx.grammar.tir import PrimExpr, PrimFunc
+
+__all__ = [
+    "functions",
+    "inputs_for",
+    "modules",
+    "prim_exprs",
+    "prim_funcs",
+    "shapes",
+    "struct_infos",
+]
+
+_GLOBAL = frozenset(
+    {"higher_order", "recursion", "mutual", "call_tir", "inplace", "impure", "runtime"}
+)
+_RECORD = st.binary(min_size=SIZE, max_size=SIZE)
+_ELEMENTS = ("float32", "int64", "bool", "float16", "int8", "float64", "uint8", "int32")
+_VARIABLES = (tir.Var("n"), tir.Var("m"))
+
+
+def modules(
+    *, size: int = 10, features: Collection[str] = FEATURES, operators: Sequence[str] = ()
+) -> st.SearchStrategy[IRModule]:
+    """Modules in which the checker finds neither errors nor warnings.
+
+    Parameters
+    ----------
+    size
+        At most how many steps a module is made of; a step is about one binding.
+    features
+        Which of :data:`rlx.generate.programs.FEATURES` may occur.
+    operators
+        Names of operators (``"nn.relu"``) to use; all that are declared if empty.
+
+    Raises
+    ------
+    ValueError
+        If a feature is not known.
+    """
+    unknown = set(features) - FEATURES
+    if unknown:
+        raise ValueError(f"unknown features {sorted(unknown)}; known are {sorted(FEATURES)}")
+    options = Options(size, frozenset(features), tuple(operators))
+    return plans(size).map(lambda plan: build(plan, options))
+
+
+def plans(size: int) -> st.SearchStrategy[Plan]:
+    """Plans of modules of at most so many steps."""
+    few = max(1, size // 4)
+    helpers = st.lists(_function(few), max_size=2 if size > 3 else 0)
+    return st.builds(lambda before, last: Plan((*before, last)), helpers, _function(size))
+
+
+def _function(size: int) -> st.SearchStrategy[FunctionPlan]:
+    return st.builds(FunctionPlan, _RECORD, st.lists(_RECORD, max_size=size))
+
+
+def functions(
+    *,
+    size: int = 10,
+    features: Collection[str] = FEATURES - _GLOBAL,
+    operators: Sequence[str] = (),
+) -> st.SearchStrategy[Function]:
+    """Functions that stand alone: they mention no other one.
+
+    Raises
+    ------
+    ValueError
+        If a feature is not known, or needs other functions.
+    """
+    needed = set(features) & _GLOBAL
+    if needed:
+        raise ValueError(f"functions alone cannot have {sorted(needed)}")
+    options = Options(size, frozenset(features), tuple(operators))
+    plan = _function(size).map(lambda made: Plan((made,)))
+    return plan.map(lambda made: _entry(build(made, options)))
+
+
+def _entry(module: IRModule) -> Function:
+    for function in module.functions.values():
+        if isinstance(function, Function) and "global_symbol" in function.attrs:
+            return function
+    raise AssertionError("a module has an entry")
+
+
+def prim_exprs(variables: Sequence[tir.Var] = _VARIABLES) -> st.SearchStrategy[PrimExpr]:
+    """Shape arithmetic over these variables, divided only by positive numbers: defined and at least 0."""
+    numbers = st.integers(0, 8).map(tir.IntImm)
+    leaves = st.one_of(st.sampled_from(variables), numbers) if variables else numbers
+    divisors = st.integers(1, 8).map(tir.IntImm)
+
+    def larger(part: st.SearchStrategy[PrimExpr]) -> st.SearchStrategy[PrimExpr]:
+        joined = st.sampled_from((tir.Add, tir.Mul, tir.Max, tir.Min))
+        divided = st.sampled_from((tir.FloorDiv, tir.FloorMod))
+        return st.one_of(
+            st.builds(lambda made, a, b: made(a, b), joined, part, part),
+            st.builds(lambda made, a, b: made(a, b), divided, part, divisors),
+        )
+
+    return st.recursive(leaves, larger, max_leaves=6)
+
+
+def shapes(
+    variables: Sequence[tir.Var] = _VARIABLES, *, max_rank: int = 3
+) -> st.SearchStrategy[tuple[PrimExpr, ...]]:
+    """Shapes over these variables."""
+    return st.lists(prim_exprs(variables), max_size=max_rank).map(tuple)
+
+
+def struct_infos(
+    variables: Sequence[tir.Var] = _VARIABLES, *, max_leaves: int = 4
+) -> st.SearchStrategy[StructInfo]:
+    """Struct info of every kind over these shape variables, well-formed where they are in scope."""
+    dims = shapes(variables)
+    kinds = st.sampled_from([dtype(k) for k in _ELEMENTS])
+    ranks = st.integers(-1, 3)
+    leaves: list[st.SearchStrategy[StructInfo]] = [
+        st.builds(tensor, dims, kinds),
+        st.builds(lambda n, k: ast.TensorStructInfo(None, k, n), ranks, st.just(VOID) | kinds),
+        st.builds(lambda d: ast.ShapeStructInfo(d, len(d)), dims),
+        st.builds(lambda n: ast.ShapeStructInfo(None, n), ranks),
+        st.builds(lambda e: ast.PrimStructInfo(INT64, e), prim_exprs(variables)),
+        st.builds(ast.PrimStructInfo, kinds),
+        st.builds(ast.ObjectStructInfo),
+    ]
+
+    def larger(part: st.SearchStrategy[StructInfo]) -> st.SearchStrategy[StructInfo]:
+        parts = st.lists(part, max_size=3).map(tuple)
+        return st.one_of(
+            st.builds(ast.TupleStructInfo, parts),
+            st.builds(ast.FuncStructInfo, parts, part, st.booleans()),
+        )
+
+    return st.recursive(st.one_of(leaves), larger, max_leaves=max_leaves)
+
+
+def prim_funcs() -> st.SearchStrategy[PrimFunc]:
+    """PrimFuncs that compute elementwise from buffers of fixed or symbolic shape."""
+    return _RECORD.map(_prim_func)
+
+
+def _prim_func(data: bytes) -> PrimFunc:
+    record = Record(data)
+    kind = dtype(record.pick(("float32", "int64", "float16", "int32")))
+    pool = (tir.IntImm(2), tir.Var("n"), tir.IntImm(3), tir.Var("m"), tir.IntImm(0))
+    dims = tuple(record.pick(pool) for _ in range(record.below(4)))
+    inputs = [tensor(dims[record.below(len(dims) + 1) :], kind) for _ in range(record.below(3))]
+    return prim_func(record, [tensor(dims, kind), *inputs], [tensor(dims, kind)])
