@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlx.semantics.run.prepare import (
     ENDED,
@@ -82,7 +82,7 @@ def _write_out(result: Outcome, folder: str | None) -> list[Path]:
     return written
 
 
-def _tensors(value: Value, name: str) -> Iterator[tuple[str, object]]:
+def _tensors(value: Value, name: str) -> Iterator[tuple[str, Any]]:
     from rlx.semantics.values import Tensor, TupleValue
 
     if isinstance(value, Tensor):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dtype import FLOAT32
 from rlx.grammar.printer import show
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.values import Opaque, Scalar, ShapeValue, Tensor, TupleValue, Value
@@ -119,7 +120,7 @@ def _given(name: str, text: str, info: ast.StructInfo) -> Value:
     match info:
         case ast.TensorStructInfo(dtype=kind):
             try:
-                return Tensor(np.array(value, dtype=None if kind is None else numpy_dtype(kind)))
+                return Tensor(np.array(value, dtype=None if kind.is_void else numpy_dtype(kind)))
             except (ValueError, TypeError, OverflowError) as error:
                 raise InputError(f"{name}: {text} is no {show(info)}: {error}") from None
         case ast.PrimStructInfo(dtype=kind) if isinstance(value, (int, float)):
@@ -185,11 +186,14 @@ Fill = Callable[[tuple[int, ...], np.dtype[Any]], np.ndarray[Any, Any]]
 def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: Fill) -> Value:
     """A value of an annotation."""
     match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind) if kind is not None:
-            shape = _sizes(name, dims, sizes)
-            if _count(shape) > MOST_ELEMENTS:
-                raise InputError(f"{name}: a tensor of shape {shape} is too large to make up")
-            return Tensor(fill(shape, numpy_dtype(kind)))
+        case ast.TensorStructInfo(shape=shape, dtype=kind, ndim=ndim):
+            if isinstance(shape, ast.ShapeExpr):
+                dims = _sizes(name, shape.values, sizes)
+            else:
+                dims = (DEFAULT_SIZE,) * max(ndim, 1 if ndim < 0 else 0)
+            if _count(dims) > MOST_ELEMENTS:
+                raise InputError(f"{name}: a tensor of shape {dims} is too large to make up")
+            return Tensor(fill(dims, numpy_dtype(FLOAT32 if kind.is_void else kind)))
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return ShapeValue(_sizes(name, dims, sizes))
         case ast.PrimStructInfo(dtype=kind, value=expr):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rlx.semantics.run.prepare import (
@@ -100,7 +100,7 @@ def lines(trace: Trace, rule: str | None = None) -> Iterator[str]:
     yield str(trace.record()["outcome"]["text"])  # type: ignore[index]
 
 
-_SAID = {
+_SAID: dict[str, Callable[[list[object]], str]] = {
     "=": lambda c: f"{c[1]} = {c[2]}",
     ">": lambda c: f"enters {c[1]}",
     "<": lambda c: "leaves",

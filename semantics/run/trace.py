@@ -17,6 +17,7 @@ the redex stands in the source (-1 where that is not known), and what the step c
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from rlx.semantics.store import Memory
 from rlx.semantics.values import Storage, Tensor, TupleValue, Value
 
 VERSION = 1
+SMALL = 4
+"""Tensors of so many elements are shown wherever they are mentioned."""
+
 LIMIT = 10_000
 """As many steps are recorded."""
 
@@ -151,7 +155,9 @@ class Recorder:
                 self._changes.append(["+", number, tensor_line(item)])
 
     def _label(self, value: Value) -> str:
-        return f"#{self._objects[id(value)][0]} {tensor_kind(value)}"
+        small = isinstance(value, Tensor) and value.data.size <= SMALL
+        shown = tensor_line(value) if small else tensor_kind(value)
+        return f"#{self._objects[id(value)][0]} {shown}"
 
     def _memory(self, before: Configuration) -> None:
         """What the step changed in the store."""
@@ -196,8 +202,8 @@ class Trace:
             {
                 "id": rule,
                 "title": known[rule].title if rule in known else "",
-                "clause": known[rule].statement if rule in known else "",
-                "why": known[rule].why if rule in known else "",
+                "clause": _plain(known[rule].statement) if rule in known else "",
+                "why": _plain(known[rule].why) if rule in known else "",
             }
             for rule in self.recorder.rules
         ]
@@ -221,6 +227,14 @@ class Trace:
         if isinstance(self.outcome, Ended):
             ending |= {"rule": self.outcome.rule, "code": self.outcome.code}
         return ending
+
+
+_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
+
+
+def _plain(text: str) -> str:
+    """A paragraph without its links."""
+    return _LINK.sub(r"\1", text)
 
 
 def page(trace: Trace) -> str:

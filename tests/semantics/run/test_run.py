@@ -1,0 +1,226 @@
+"""`rlx run`: inputs, what is printed, exit statuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlx.semantics.run.command import main
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+PROGRAM = """
+n = TypeVar("n")
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((n, 2), "float32"), p: R.Prim("int64"), s: R.Shape([n])) -> R.Tensor(ndim=2):
+        y = R.add(x, x)
+        return y
+
+    @R.function
+    def first(x: R.Tensor((4,), "float32"), at: R.Tensor((1,), "int64")) -> R.Tensor((1,), "float32"):
+        y = R.take(x, at, axis=0)
+        return y
+
+    @R.function
+    def cast(x: R.Tensor(ndim=1, dtype="float32")) -> R.Tensor((3,), "float32"):
+        y = R.match_cast(x, R.Tensor((3,), "float32"))
+        return y
+
+    @R.function(pure=False)
+    def outside(x: R.Tensor((2,), "float32")) -> R.Object:
+        y = R.call_packed("somebody.else", x, sinfo_args=R.Object)
+        return y
+
+    @R.function
+    def forever(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        cls = Module
+        y: R.Tensor((2,), "float32") = cls.forever(x)
+        return y
+
+    @R.function
+    def two(t: R.Tuple(R.Tensor((2,), "int8"), R.Tensor((), "bool"))) -> R.Tuple(R.Tensor((2,), "int8"), R.Tensor((), "bool")):
+        return t
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "program.rlx"
+    path.write_text(PROGRAM, encoding="utf-8")
+    return str(path)
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    status = main(list(argv))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_what_is_not_given_is_made_up_and_said(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, program, "--input", "n=3", "--input", "x=iota")
+    assert status == 0
+    assert out.startswith("made up: random p, s\nx = float32(3, 2) [0 1 2 3 4 5]\n")
+    assert "s = shape(3,)" in out
+    assert out.endswith("main returned\nfloat32(3, 2)\n  [[ 0.  2.]\n   [ 4.  6.]\n   [ 8. 10.]]\n")
+
+
+def test_sizes_are_learnt_from_files(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tmp_path / "x.npy"
+    np.save(given, np.ones((5, 2), np.float32))
+    status, out, err = run(
+        capsys, program, "--input", f"x={given}", "--input", "p=7", "--out", str(tmp_path / "out")
+    )
+    assert status == 0 and "s = shape(5,)" in out
+    assert np.array_equal(np.load(tmp_path / "out" / "result.npy"), np.full((5, 2), 2, np.float32))
+    assert "result.npy" in err
+
+
+def test_tuples(program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = tmp_path / "t.npz"
+    np.savez(given, a=np.array([1, 2], np.int8), b=np.array(True))
+    out = tmp_path / "out"
+    status, text, _ = run(
+        capsys, program, "--entry", "two", "--input", f"t={given}", "--out", str(out)
+    )
+    assert status == 0 and "tuple of 2" in text
+    assert sorted(p.name for p in out.iterdir()) == ["result.0.npy", "result.1.npy"]
+
+
+def test_a_fault_says_where_and_with_what(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, program, "--entry", "first", "--input", "at=[9]")
+    assert status == 1
+    assert "fault[E-index-range]: " in out and "the index 9 into an axis of 4" in out
+    assert f"--> {program}:13:13" in out
+    assert "= operand 1: int64(1) [9]" in out
+    assert "`rlx explain E-" in out
+
+
+def test_a_failed_check(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, program, "--entry", "cast", "--input", "x=[1.0, 2.0]")
+    assert status == 1
+    assert "check failed[E-cast-dimension]" in out and "expected 3, found 2" in out
+
+
+def test_fuel(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, program, "--entry", "forever", "--fuel", "1000")
+    assert status == 3 and "out of fuel" in out
+
+
+def test_external_functions_are_not_looked_up(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, program, "--entry", "outside")
+    assert status in (1, 3) and "somebody.else" in out
+
+
+def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(
+        capsys,
+        program,
+        "--entry",
+        "first",
+        "--format",
+        "json",
+        "--input",
+        "at=[1]",
+        "--input",
+        "x=iota",
+    )
+    record = json.loads(out)
+    assert status == 0 and record["version"] == 1 and record["outcome"] == "returned"
+    assert record["value"] == {"shape": [1], "dtype": "float32", "data": [1.0]}
+    status, out, _ = run(
+        capsys, program, "--entry", "first", "--format", "json", "--input", "at=[-1]"
+    )
+    record = json.loads(out)
+    assert status == 1 and record["code"] == "E-index-range" and record["line"] == 13
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("q=1", "there is no parameter or shape variable 'q'; there are: x, p, s, n"),
+        ("n=many", "n: expected an integer, found 'many'"),
+        ("x", "takes NAME=VALUE"),
+        ("x=nowhere.npy", "nowhere.npy cannot be read"),
+        ("x=__import__('os')", "expected a .npy file, a number, a list"),
+        ("x=[[1, 2], [3]]", "is no Tensor"),
+        ("p=[1]", "expected Prim"),
+        ("n=-1", "its shape would be (-1, 2)"),
+        ("n=100000000000", "too large to make up"),
+    ],
+)
+def test_inputs_that_make_no_sense(
+    program: str, given: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, err = run(capsys, program, "--input", given)
+    assert status == 2 and message in err and out == ""
+
+
+def test_a_pickle_is_not_opened(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.array([object()]), allow_pickle=True)
+    status, _, err = run(capsys, program, "--input", f"x={path}")
+    assert status == 2 and "cannot be read" in err
+
+
+def test_what_the_checker_refuses_does_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wrong.rlx"
+    path.write_text("@R.function\ndef main(x: R.Tensor):\n    return y\n", encoding="utf-8")
+    status, out, err = run(capsys, str(path))
+    assert status == 1 and out == "" and "WF02-undefined" in err
+
+
+def test_files_and_entries_that_are_not_there(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, "nowhere.rlx")[0] == 2
+    status, _, err = run(capsys, program, "--entry", "other")
+    assert status == 2 and "functions that can be called: main, first" in err
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.rlx")), ids=lambda p: p.stem)
+def test_both_backends_agree_on_the_examples(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rlx.grammar import ast
+    from rlx.grammar.parser import parse
+
+    functions = [
+        name.name_hint
+        for name, f in parse(path.read_text("utf-8")).modules[0].functions.items()
+        if isinstance(f, ast.Function) and "global_symbol" in f.attrs
+    ]
+    for name in functions:
+        found = [
+            run(capsys, str(path), "--entry", name, "--backend", b, "--format", "json")
+            for b in ("steps", "native")
+        ]
+        if "nothing can be made up for Object" in found[0][2]:
+            assert path.stem == "in_place"
+            continue
+        assert found[0][0] == found[1][0] == 0, found
+        values = [json.loads(out)["value"] for _, out, _ in found]
+        assert _close(values[0], values[1])
+
+
+def _close(a: object, b: object) -> bool:
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_close, a, b))
+    if isinstance(a, dict) and isinstance(b, dict) and "data" in a:
+        return a["shape"] == b["shape"] and bool(np.allclose(a["data"], b["data"], 1e-4, 1e-4))
+    return a == b
