@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from rlx.operators.evaluate.arrays import Array, axes_of, axis_of, back, broadcast, sizes, wide
@@ -9,10 +11,12 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-reshape", "26d85fc2")
+@rule("E-reshape", "9ad90a04")
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
     """The elements in row-major order in another shape; 0 copies a dimension, -1 is what is left."""
-    wanted = [x.shape[k] if n == 0 and k < x.ndim else n for k, n in enumerate(shape)]
+    wanted = list(shape)
+    if math.prod(shape) != x.size:  # a 0 that was computed is one
+        wanted = [x.shape[k] if n == 0 and k < x.ndim else n for k, n in enumerate(shape)]
     if wanted.count(-1) > 1 or any(n < -1 for n in wanted):
         raise OperatorFault("E-reshape-infer", f"a reshape to {shape}")
     if -1 in wanted:
