@@ -261,7 +261,7 @@ class Judgement:
         unknown = self._unknown(wanted)
         if found is None or unknown:
             refuted("CHECK-number-known")
-            negative = tensor and not unknown and self._never(tir.GE(said, _ZERO))
+            negative = tensor and not unknown and self._negative(said)
             status: PartStatus = "impossible" if negative else "needed"
             self._add(path, premise, status, show(wanted), "" if found is None else show(found))
             if found is not None:
@@ -298,6 +298,12 @@ class Judgement:
 
     def _divides(self, node: tir.Binary) -> bool:
         return self.prover.always(tir.NE(node.b, _ZERO)).status == "proved"
+
+    def _negative(self, size: PrimExpr) -> bool:
+        """Whether no tensor has a dimension of this size."""
+        if isinstance(size, tir.IntImm):
+            return size.value < 0
+        return self._never(tir.GE(size, _ZERO))
 
     def _unknown(self, wanted: PrimExpr) -> bool:
         """Whether a dimension depends on a variable that is bound here to what nobody knows."""
