@@ -103,8 +103,9 @@ def run_prim_func(
     unwritten = {*blank, *(i for i, a in enumerate(args) if id(a) in store.blank)}
     for k in unwritten - store.program.writes(callee) if unwritten else ():
         raise Fault("E-prim-func-written", f"nothing was written into argument {k}, which is read")
-    touched = [a for i, a in enumerate(args) if writes is None or i in writes]
-    before = store.before(memory([a for a in touched if id(a) not in store.blank]))
+    old = [i for i in range(len(args)) if writes is None or i in writes]
+    touched = [args[i] for i in old]
+    before = store.before(memory([args[i] for i in old if i not in unwritten]))
     try:
         store.program.run_prim_func(callee, numbers, unwritten)
     finally:

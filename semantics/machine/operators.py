@@ -83,8 +83,8 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
     assert isinstance(call, ast.Call) and isinstance(call.op, ast.Op)
     name = call.op.op_name
     found = lookup(name)
-    if found is None:  # D14: the operator exists
-        raise IllFormed("E-evaluate-known", f"there is no operator {name}")
+    if found is None:  # D14 notes that nothing is known of it
+        raise Unsupported("E-evaluate-known", f"there is no operator {name}")
     if not found.can_evaluate:
         raise Unsupported("E-evaluate-possible", f"{name} has no evaluation")
     values = [read(frame) for read in at.operands]
@@ -93,7 +93,8 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
         if id(value) in blank:
             raise Fault("E-evaluate-written", f"nothing was written into {show(value)}")
     try:
-        result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
+        with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
+            result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
     except OperatorFault as fault:
         raise Fault(fault.code, fault.message) from None
     return bind(at, c, to_value(result, values, _device(values)), "E-evaluate")

@@ -8,7 +8,7 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.node import Node
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine import prims
 from rlx.semantics.machine.arguments import argument, keyword
 from rlx.semantics.machine.calls import enter
@@ -91,9 +91,8 @@ def _result(body: Any, info: ast.StructInfo) -> Result | None:
 def _new(found: Results, frame: Frame) -> list[Tensor]:
     """The results, newly allocated where no argument is overwritten."""
     if found.each is None:
-        raise IllFormed(  # OBL-outputs: a tensor with shape and element type, or a tuple of them
-            "E-results-declared", "the declared result is no tensor of known shape and element type"
-        )
+        words = "the declared result is no tensor of known shape and element type"
+        raise Unsupported("E-results-declared", words)
     overwrites = found.inplace or (-1,) * len(found.each)
     return [
         Tensor(allocate(each.dims(frame), numpy_type(each.dtype)), each.device)

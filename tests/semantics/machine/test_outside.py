@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.semantics.outcome import CheckFailed, Fault, IllFormed
+from rlx.semantics.outcome import CheckFailed, Fault, IllFormed, Unsupported
 from rlx.semantics.values import NULL, Packed, Scalar, ShapeValue, StringValue, Tensor, TupleValue
 from tests.semantics.machine.running import ended, floats, returned, value
 
@@ -198,7 +198,7 @@ def test_call_tir_asks_for_a_prim_func_and_a_result() -> None:
         PURE + "    cls = M\n    return R.call_tir(cls.double, (x,), out_sinfo=R.Tensor(ndim=1))\n"
     )
     end = ended(wrong + KERNELS, floats(1), floats(1))
-    assert (type(end), end.code) == (IllFormed, "E-results-declared")
+    assert (type(end), end.code) == (Unsupported, "E-results-declared")
     wrong = PURE + f"    cls = M\n    return R.call_tir(cls.double, (cls.main,), out_sinfo={OUT})\n"
     assert ended(wrong + KERNELS, floats(1), floats(1)).code == "E-prim-func-argument"
 

@@ -1,0 +1,184 @@
+"""Soundness, executed: what the checker derived holds in every configuration of a run.
+
+The values of variables are members of what was derived of them, and what is known of them at run time is a
+subtype of it, under the numbers that the shape variables have; well-formed programs make progress; variables of dataflow
+blocks are seen only inside; pure functions leave the store outside untouched; runs are determined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.checker.check import Report
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Node
+from rlx.grammar.visit import walk
+from rlx.semantics.cast import check
+from rlx.semantics.machine import Configuration, Program, environment, load, stack
+from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
+from rlx.semantics.run_time import struct_info_of
+from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+from rlx.solver.order import compatibility, substitute
+from rlx.solver.prover import Prover
+
+WRITES = {
+    *("E-call-tir-inplace", "E-call-inplace-packed", "E-alloc-tensor", "E-kill", "E-packed"),
+}
+"""Rules that a pure function may apply and that change the store: what they name, or what is its own."""
+
+PROVER = Prover()
+
+
+def examine(
+    report: Report,
+    module: ast.IRModule,
+    entry: str,
+    args: Sequence[Value],
+    limit: int = 3000,
+    **packed: Any,
+) -> Outcome | None:
+    """Run a checked program step by step and hold every configuration to what was derived.
+
+    Returns
+    -------
+    Outcome or None
+        How the run ended; None if it was given up after ``limit`` steps.
+    """
+    kept = [a.data.copy() for a in tensors(args)]
+    ready = load(module, packed=packed, output=lambda _: None)
+    inside = dict(_dataflow(module))
+    seen: set[tuple[int, int]] = set()
+    now: Configuration | Outcome = ready.start(entry, args)
+    for _ in range(limit):
+        if not isinstance(now, Configuration):
+            break
+        _preserved(report.info, now, seen)
+        _enclosed(inside, now)
+        before, now = now, ready.step(now)
+        _pure(before, now)
+    else:
+        return None
+    assert isinstance(now, Outcome)
+    assert not isinstance(now, IllFormed | Stuck), now
+    function = next(f for g, f in module.functions.items() if g.name_hint == entry)
+    if isinstance(function, ast.Function) and function.is_pure is not False:
+        for array, content in zip((a.data for a in tensors(args)), kept, strict=True):
+            if not _overwrites(module):
+                assert array.tobytes() == content.tobytes()
+    _determined(ready, entry, args, now, kept)
+    return now
+
+
+def tensors(values: Sequence[Value]) -> Iterator[Tensor]:
+    """The tensors in values."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, TupleValue):
+            yield from tensors(value.fields)
+
+
+def _preserved(
+    info: Mapping[Node, ast.StructInfo], now: Configuration, seen: set[tuple[int, int]]
+) -> None:
+    """Each value is one of those that its variable was derived to have."""
+    held = environment(now)
+    numbers = {var: number for var, number in held.items() if isinstance(var, tir.Var)}
+    assert all(type(number) is int for number in numbers.values())
+    for var, value in held.items():
+        if not isinstance(var, ast.Var) or var not in info or (id(var), id(value)) in seen:
+            continue
+        if not isinstance(value, Tensor):  # tensors live as long as the run, their identity stands
+            seen.discard((id(var), id(value)))
+        derived = info[var]
+        shapes = {v: s.values for v, s in held.items() if isinstance(s, ShapeValue)}
+        point = check([value], [derived], numbers, shapes)  # type: ignore[arg-type]
+        assert point == numbers, f"{var.name_hint}: {derived} binds what is not in scope"
+        known = substitute(derived, {v: tir.IntImm(k, v.dtype) for v, k in numbers.items()})
+        if _closed(known):
+            found = compatibility(struct_info_of(value), known, PROVER)
+            assert found.kind == "compatible", f"{var.name_hint}: {found.message}"
+
+
+def _closed(info: ast.StructInfo) -> bool:
+    """Whether no variable stands for a shape in it, which only the cast can look up."""
+    from rlx.solver.order import free_vars
+
+    return not free_vars(info)
+
+
+def _dataflow(module: ast.IRModule) -> Iterator[tuple[ast.Var, set[int]]]:
+    """The variables of dataflow blocks, each with the expressions of its block."""
+    for function in module.functions.values():
+        if not isinstance(function, ast.Function):
+            continue
+        for expr in walk(function):
+            for block in expr.blocks if isinstance(expr, ast.SeqExpr) else ():
+                if isinstance(block, ast.DataflowBlock):
+                    nodes = {id(n) for b in block.bindings for n in walk(b.value)}  # type: ignore[attr-defined]
+                    for binding in block.bindings:
+                        var = getattr(binding, "var", None)
+                        if isinstance(var, ast.DataflowVar):
+                            yield var, nodes
+
+
+def _enclosed(inside: Mapping[ast.Var, set[int]], now: Configuration) -> None:
+    """Variables of a dataflow block are seen by its own expressions alone."""
+    for frame, at in stack(now):
+        for var in environment(Configuration(at, frame, "", now.version)):
+            if isinstance(var, ast.DataflowVar):
+                assert at.rule == "E-dataflow-end" or id(at.expr) in inside[var], var.name_hint
+
+
+def _pure(before: Configuration, after: Configuration | Outcome) -> None:
+    """A step of a pure function changes the store only where its rule says so."""
+    if not isinstance(after, Configuration) or after.version is before.version:
+        return
+    pure = any(
+        frame.code.function is not None
+        and frame.code.function.info.purity
+        and "relax.force_pure" not in frame.code.function.node.attrs
+        for frame, _ in stack(before)
+    )
+    assert not pure or after.rule in WRITES, after.rule
+
+
+def _overwrites(module: ast.IRModule) -> bool:
+    return any(
+        isinstance(expr, ast.Op) and "inplace" in expr.op_name
+        for function in module.functions.values()
+        if isinstance(function, ast.Function)
+        for expr in walk(function)
+    )
+
+
+def _determined(
+    ready: Program, entry: str, args: Sequence[Value], first: Outcome, kept: Sequence[Any]
+) -> None:
+    """Running from the same state gives the same."""
+    for tensor, content in zip(tensors(args), kept, strict=True):
+        tensor.data[...] = content
+    again = ready.run(entry, args)
+    assert type(again) is type(first)
+    match first, again:
+        case Returned(value=one), Returned(value=other):
+            assert same(one, other)
+        case Ended(), Ended():
+            assert (first.code, first.message) == (again.code, again.message)
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are alike, tensors bit by bit."""
+    if isinstance(one, TupleValue) and isinstance(other, TupleValue):
+        return len(one.fields) == len(other.fields) and all(
+            same(a, b) for a, b in zip(one.fields, other.fields, strict=True)
+        )
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.shape == other.shape and np.array_equal(
+            one.data.view(np.uint8) if one.data.ndim else one.data.tobytes(),
+            other.data.view(np.uint8) if other.data.ndim else other.data.tobytes(),
+        )
+    return type(one) is type(other) and getattr(one, "value", 0) == getattr(other, "value", 0)
