@@ -94,4 +94,5 @@ def _numpy(kind: DataType) -> np.dtype[Any]:
     except TypeError:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, str(kind).removesuffix("16") + "16"))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, str(kind)))
+        return found

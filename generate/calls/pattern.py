@@ -133,7 +133,8 @@ def _alternatives(node: python.expr) -> tuple[Slot, ...]:
 def _slot(node: python.expr) -> Slot:
     match node:
         case python.Call(func=python.Name(id=name), args=args):
-            return _CALLS.get(name, lambda parts: TensorSlot(name, _dims(parts)))(args)
+            made = _CALLS.get(name)
+            return TensorSlot(name, _dims(args)) if made is None else made(args)
         case python.List(elts=items) if any(isinstance(i, python.Call) for i in items):
             return TupleSlot(tuple(map(_slot, items)))
     return Given(_value(node))

@@ -272,8 +272,8 @@ class FunctionBuilder:
                 return ast.PrimValue(value)
             case ast.TupleStructInfo(fields=fields):
                 return ast.Tuple(tuple(self.expression(record, f) for f in fields))
-        values = self.frame.of("object") or self.frame.order
-        return nearest(values, record.byte())[0].expr if values else ast.Tuple(())
+        objects = self.frame.of("object") or self.frame.order
+        return nearest(objects, record.byte())[0].expr if objects else ast.Tuple(())
 
     def condition(self, record: Record) -> Expr:
         """What an If may look at."""

@@ -70,7 +70,7 @@ def packed(builder: FunctionBuilder, record: Record) -> None:
             call = _call("call_dps_packed", (ExternFunc("test.copy"), ast.Tuple(args)), info)
         case 2:
             copied = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
-            indices = {"inplace_indices": (0,)}
+            indices: dict[str, object] = {"inplace_indices": (0,)}
             function = ExternFunc("test.negate_inplace")
             call = _call("call_inplace_packed", (function, copied.expr), info, indices)
         case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rlx.grammar import ast, tir
+from rlx.grammar import tir
 from rlx.grammar.ast import (
     FuncStructInfo,
     PrimStructInfo,
@@ -14,6 +14,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.dtype import DataType
 from rlx.grammar.tir import IntImm, PrimExpr
 from rlx.operators import dims as arithmetic
 
@@ -128,6 +129,6 @@ def free(info: StructInfo) -> set[tir.Var]:
     return set()
 
 
-def tensor(dims: Dims, kind: ast.DataType) -> TensorStructInfo:
+def tensor(dims: Dims, kind: DataType) -> TensorStructInfo:
     """A tensor of these dimensions."""
     return TensorStructInfo(ShapeExpr(dims), kind, len(dims))

@@ -51,21 +51,18 @@ def branches(builder: FunctionBuilder, record: Record) -> None:
     dims = tuple(builder.dim(record) for _ in range(record.below(3)))
     info = tensor(dims, kind)
     alike = not record.one_in(4)
-    sequences, infos = [], []
+    sequences: list[ast.SeqExpr] = []
     for _ in range(2):
         outer = builder.enter()
         builder.take(record.below(3))
         expr = builder.found(record, info)
-        found: StructInfo = info
         if not alike:
             values = builder.frame.of((kind, len(dims)))
             if values:
-                value = nearest(values, record.byte())[0]
-                expr, found = value.expr, value.info
-        infos.append(found)
+                expr = nearest(values, record.byte())[0].expr
         sequences.append(builder.leave(outer, expr))
     whole = info if alike else TensorStructInfo(None, kind, len(dims))
-    builder.bind(record, ast.If(condition, *sequences), whole)
+    builder.bind(record, ast.If(condition, sequences[0], sequences[1]), whole)
     return None
 
 
@@ -101,12 +98,12 @@ def make_closure(
         builder.add(record.byte(), var, info, info)
     outside = builder.frames[-2]
     builder.take(steps)
-    expr, info = _result(builder, record, wanted)
+    expr, yielded = _result(builder, record, wanted)
     inner = set(builder.frame.dims) - set(outside.dims) - set(own)
     from rlx.generate.programs.functions import visible
 
-    seen = {v for v in free(info) if v not in inner}
-    ret = visible(info, seen)
+    seen = {v for v in free(yielded) if v not in inner}
+    ret = visible(yielded, seen)
     builder.pure = pure
     body = builder.leave(outer, expr)
     function = Function(variables, body, ret, None, {}, own)
