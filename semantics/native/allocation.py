@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
-from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import types
 from rlx.semantics.native.coverage import written_first
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.ranges import Poly, literal
+from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Memory, State
 
 
 def allocate(state: State, buffer: tir.Buffer, owner: tir.Stmt) -> str:
     """Emit the allocation of a buffer; returns the mark that :func:`release` wants."""
     if set(buffer.attrs) & {"data", "strides", "elem_offset"}:
-        message = "native code has no buffers inside of other memory"
-        raise Unsupported("E-native-construct", message, buffer.span)
+        refuse("buffer inside of other memory", buffer.span)
     dims, extents = shape(state, buffer)
     name, mark = state.out.fresh("b"), state.out.fresh("m")
     stored = types.stored(buffer.dtype)

@@ -11,6 +11,9 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
+
+from rlx.spec.registry import refuted, rule
 
 
 class NoCompiler(Exception):
@@ -19,6 +22,12 @@ class NoCompiler(Exception):
 
 class UntrustedCache(NoCompiler):
     """The cache directory, or a file in it, could have been written by somebody else."""
+
+
+def distrust(message: str) -> NoReturn:
+    """Refuse what could have been written by somebody else."""
+    refuted("E-native-cache-private")
+    raise UntrustedCache(message)
 
 
 def directory() -> Path:
@@ -43,18 +52,19 @@ def directory() -> Path:
         pass
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
-        raise UntrustedCache(f"{path} is not a directory")
+        distrust(f"{path} is not a directory")
     _verify(path, found)
     return path
 
 
 def _verify(path: Path, found: os.stat_result) -> None:
     if found.st_uid != os.geteuid():
-        raise UntrustedCache(f"{path} belongs to another user")
+        distrust(f"{path} belongs to another user")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise UntrustedCache(f"{path} can be written by others")
+        distrust(f"{path} can be written by others")
 
 
+@rule("E-native-cache", "5aa467cf")
 def obtain(name: str, make: Callable[[Path], None]) -> Path:
     """The file ``name`` of the cache; if there is none, ``make`` writes it to the path it is given.
 
@@ -68,7 +78,7 @@ def obtain(name: str, make: Callable[[Path], None]) -> Path:
         pass
     else:
         if not stat.S_ISREG(found.st_mode):
-            raise UntrustedCache(f"{path} is not a plain file")
+            distrust(f"{path} is not a plain file")
         _verify(path, found)
         return path
     with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as made:

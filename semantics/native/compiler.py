@@ -14,9 +14,10 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rlx.semantics.native.cache import NoCompiler, obtain
+from rlx.spec.registry import refuted
 
 FLAGS = (
     *("-std=gnu11", "-O3", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
@@ -30,6 +31,12 @@ _SECONDS = 120
 
 class Refused(Exception):
     """The compiler did not get through the C of one kernel (too large, or too slow to compile)."""
+
+
+def unavailable(message: str) -> NoReturn:
+    """Say that kernels cannot be compiled here."""
+    refuted("E-native-compiler")
+    raise NoCompiler(message)
 
 
 def has_compiler() -> bool:
@@ -56,7 +63,7 @@ def toolchain() -> tuple[str, tuple[str, ...], str]:
             found = _probe(path)
             if found is not None:
                 return found
-    raise NoCompiler("no C compiler was found on PATH")
+    unavailable("no C compiler was found on PATH")
 
 
 @cache
@@ -145,4 +152,4 @@ def library(source: str) -> tuple[Any, Any]:
         file = obtain(f"{digest}.so", lambda target: _run(path, flags, source, target))
         return _ffi().dlopen(str(file)), _ffi()
     except OSError as error:
-        raise NoCompiler(f"the compiled kernel cannot be kept or loaded: {error}") from error
+        unavailable(f"the compiled kernel cannot be kept or loaded: {error}")

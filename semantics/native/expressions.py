@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
-from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import intrinsics, types
+from rlx.semantics.native.refusal import refuse
 
 if TYPE_CHECKING:
     from rlx.semantics.native.state import State
@@ -72,11 +72,7 @@ def _visit(state: State, expr: tir.PrimExpr) -> Visit:
     for kind in type(expr).__mro__:
         if kind in _VISITORS:
             return _VISITORS[kind](state, expr)
-    raise Unsupported(
-        "E-native-construct",
-        f"native code has no {type(expr).__name__}",
-        getattr(expr, "span", None),
-    )
+    refuse(type(expr).__name__, getattr(expr, "span", None))
 
 
 def define(state: State, text: str, dtype: DataType) -> Value:
@@ -350,7 +346,7 @@ def _reinterpret(state: State, expr: Any) -> Visit:
         intrinsics.unknown(expr.op)
     value = yield from _apart(state, expr.args[-1])
     if value.dtype.bits != target.bits or BOOL in (value.dtype, target):
-        raise Unsupported("E-tir-reinterpret-size", f"the bits of {value.dtype} are no {target}")
+        refuse(f"{target} with the bits of {value.dtype}", expr.span)
     bits = f"{types.stored(value.dtype)}"
     source, result = state.out.fresh(), state.out.fresh()
     state.out.put(f"const {bits} {source} = {types.saved(value.dtype, value.text)};")

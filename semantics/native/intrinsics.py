@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from rlx.grammar.dtype import BOOL, INT32, DataType
-from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import types
+from rlx.semantics.native.refusal import refuse
 
 LIBM: Mapping[str, tuple[str, int]] = {
     **{name: (name, 1) for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil")},
@@ -96,4 +96,4 @@ def _unsigned(value: str, data_type: DataType) -> str:
 
 def unknown(op: str) -> NoReturn:
     """Refuse an intrinsic that has no C here; its name goes into the message, not into C."""
-    raise Unsupported("E-native-construct", f"native code has no intrinsic T.{op[:60]}")
+    refuse(f"intrinsic T.{op[:60]}")

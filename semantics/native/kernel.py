@@ -11,11 +11,12 @@ import numpy as np
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
-from rlx.semantics.faults import Fault, OutOfFuel, Unsupported
+from rlx.semantics.faults import Fault, OutOfFuel
 from rlx.semantics.native import compiler
 from rlx.semantics.native.program import FIRST_SLOT, Program, generate
+from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.writer import Site
-from rlx.spec.registry import refuted
+from rlx.spec.registry import refuted, rule
 
 Argument = np.ndarray[Any, Any] | int | float
 
@@ -251,6 +252,7 @@ def _stop(site: Site | None, a: int, b: int) -> None:
     raise kind(site.code, message, site.span)
 
 
+@rule("E-native", "41533613")
 def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it compiled.
 
@@ -270,4 +272,4 @@ def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
     try:
         return Kernel(func, bounds=bounds)
     except compiler.Refused as error:
-        raise Unsupported("E-native-construct", f"the C compiler refuses: {error}") from error
+        refuse(f"machine code: the C compiler refuses it: {error}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
-from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import prelude, statements, types
 from rlx.semantics.native.allocation import strides
 from rlx.semantics.native.coverage import stores
 from rlx.semantics.native.expressions import Value, converted, value_of
 from rlx.semantics.native.ranges import Poly, literal
+from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Memory, State
 from rlx.semantics.native.writer import Site
 
@@ -134,8 +134,7 @@ def _compact(state: State, buffer: tir.Buffer) -> None:
     if isinstance(offset, tir.Var):
         state.names[offset] = Value(types.integer(0, offset.dtype), offset.dtype, 0)
     elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:
-        message = "native code has no buffers with strides or offsets"
-        raise Unsupported("E-native-construct", message, buffer.span)
+        refuse("buffer with strides or an offset", buffer.span)
 
 
 def _scalar(state: State, var: tir.Var, slot: int) -> None:
@@ -146,8 +145,7 @@ def _scalar(state: State, var: tir.Var, slot: int) -> None:
         state.names[var] = Value(name, var.dtype)
         return
     if var.dtype.code == "handle":
-        message = "native code has no handles without a buffer"
-        raise Unsupported("E-native-construct", message, var.span)
+        refuse("handle without a buffer", var.span)
     state.out.put(f"const int64_t {name} = v[{slot}];")
     state.symbol(var, name, natural=False)
     state.names[var] = Value(f"(({types.held(var.dtype)}){name})", var.dtype)

@@ -20,6 +20,7 @@ from rlx.semantics.native.expressions import Value, converted, value_of
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.reduction import Axis, Reduction, recognise
 from rlx.semantics.native.state import State
+from rlx.spec.registry import rule
 
 COLUMNS_ALONE = 8
 COLUMNS_SHARED = 2
@@ -128,6 +129,7 @@ def _tile(
 # ------------------------------------------------------------------ rows
 
 
+@rule("E-native-order", "ff22cfd7")
 def _row(state: State, found: Reduction) -> None:
     """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order instead."""
     out, dtype = state.out, found.store.buffer.dtype

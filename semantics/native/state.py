@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
-from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import types
 from rlx.semantics.native.expressions import Value
 from rlx.semantics.native.indices import SMALL, facts_of, poly_of, rejoined, usable
 from rlx.semantics.native.ranges import Bounds, Poly, Scope
+from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.typing import Types, type_of
 from rlx.semantics.native.writer import Writer
 
@@ -88,7 +88,7 @@ class State:
         """The C variable of a variable of the program."""
         found = self.names.get(var)
         if found is None:
-            raise Unsupported("E-native-construct", "a variable has no value here", var.span)
+            refuse("value for a variable", var.span)
         return found
 
     def symbol(self, var: tir.Var, name: str, natural: bool) -> None:
@@ -200,9 +200,7 @@ class State:
         """The element of a buffer, with the checks that are not proven needless."""
         memory = self.memory.get(buffer)
         if memory is None or len(indices) != len(memory.dims):
-            raise Unsupported(
-                "E-native-construct", "a buffer is used that has no memory here", span
-            )
+            refuse("memory of that shape for a buffer", span)
         whole = self._flat(memory, indices)
         if whole is not None:
             return f"{memory.name}[{whole}]"

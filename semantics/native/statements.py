@@ -11,12 +11,12 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
-from rlx.semantics.faults import Unsupported
 from rlx.semantics.native import fuel, hoisting, reductions, types
 from rlx.semantics.native.allocation import allocate, release
 from rlx.semantics.native.expressions import Value, converted, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, Poly
+from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import State
 
 Steps = Generator[tir.Stmt, None, None]
@@ -37,8 +37,7 @@ def emit(state: State, root: tir.Stmt) -> None:
 def _visit(state: State, stmt: tir.Stmt) -> Steps:
     found = _VISITORS.get(type(stmt))
     if found is None:
-        span = getattr(stmt, "span", None)
-        raise Unsupported("E-native-construct", f"native code has no {type(stmt).__name__}", span)
+        refuse(type(stmt).__name__, getattr(stmt, "span", None))
     return found(state, stmt)
 
 
@@ -185,7 +184,7 @@ def _at_start(state: State, block: tir.Block) -> str:
         elif isinstance(axis.binding, tir.Var) and axis.binding in state.lows:
             first = state.lows[axis.binding]
         else:
-            raise Unsupported("E-native-construct", "a reduction axis without a domain", axis.span)
+            refuse("reduction axis without a domain", axis.span)
         tests.append(f"({value} == {first})")
     return " & ".join(tests) or "1"
 

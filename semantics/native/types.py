@@ -6,7 +6,7 @@ import math
 import struct
 
 from rlx.grammar.dtype import DataType, dtype
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.native.refusal import refuse
 
 _WIDTHS = (8, 16, 32, 64)
 
@@ -37,7 +37,7 @@ def check(data_type: DataType) -> str:
     """The name of a type that C code can be made for; raises :class:`Unsupported` for others."""
     name = str(data_type)
     if name not in _STORED:
-        raise Unsupported("E-native-construct", f"native code has no element type {name}")
+        refuse(f"element type {name}")
     return name
 
 

@@ -1,0 +1,15 @@
+"""How native code says that it does not have something."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from rlx.grammar.node import Span
+from rlx.semantics.faults import Unsupported
+from rlx.spec.registry import refuted
+
+
+def refuse(what: str, span: Span | None = None) -> NoReturn:
+    """Raise :class:`Unsupported`: there is no C for part of a function."""
+    refuted("E-native-construct")
+    raise Unsupported("E-native-construct", f"native code has no {what}", span)
