@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.generate.calls.pattern import LETTERS
-from rlx.generate.programs.dims import Dims, Placement, free, tensor
+from rlx.generate.programs.dims import Dims, Placement, free, tensor, variables
 from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Frame, Value, nearest
 from rlx.grammar import ast, tir
@@ -206,7 +206,7 @@ class FunctionBuilder:
                     return value.expr
         place = self.module.interner.place
         for dim in pattern:
-            for var in tir.free_vars(dim):
+            for var in variables(dim):
                 if var in LETTERS and var not in chosen:
                     chosen[var] = self.dim(record)
         return self.fresh(record, kind, tuple(place(d, chosen) for d in pattern), literals)
@@ -233,7 +233,7 @@ class FunctionBuilder:
         return found
 
     def _placed(self, wanted: PrimExpr, chosen: Placement) -> PrimExpr | None:
-        if all(v in chosen or v not in LETTERS for v in tir.free_vars(wanted)):
+        if all(v in chosen or v not in LETTERS for v in variables(wanted)):
             return self.module.interner.place(wanted, chosen)
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from rlx.grammar import tir
 from rlx.grammar.ast import (
@@ -104,6 +105,15 @@ def _rebuilt(dim: PrimExpr, placed: Mapping[PrimExpr, PrimExpr]) -> PrimExpr:
     return dim
 
 
+def variables(dim: PrimExpr) -> tuple[tir.Var, ...]:
+    """The variables of a dimension, each once."""
+    kind = type(dim)
+    return () if kind is IntImm else (dim,) if kind is tir.Var else _variables(dim)  # type: ignore[return-value]
+
+
+_variables = lru_cache(4096)(tir.free_vars)
+
+
 def known(info: StructInfo) -> Dims | None:
     """The dimensions of a tensor or shape, None where they are unknown."""
     match info:
@@ -116,13 +126,13 @@ def free(info: StructInfo) -> set[tir.Var]:
     """The shape variables that struct info mentions."""
     match info:
         case TensorStructInfo(shape=ShapeExpr(values=values)):
-            return {v for d in values for v in tir.free_vars(d)}
+            return {v for d in values for v in variables(d)}
         case ShapeStructInfo(values=values) if values is not None:
-            return {v for d in values for v in tir.free_vars(d)}
+            return {v for d in values for v in variables(d)}
         case TupleStructInfo(fields=fields):
             return {v for f in fields for v in free(f)}
         case PrimStructInfo(value=value) if value is not None:
-            return set(tir.free_vars(value))
+            return set(variables(value))
         case FuncStructInfo(params=params, ret=ret, binders=binders):
             inner = {v for p in (*(params or ()), ret) for v in free(p)}
             return inner - set(binders)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.generate.programs.builder import FunctionBuilder
-from rlx.generate.programs.dims import free
+from rlx.generate.programs.dims import free, variables
 from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Value, nearest
 from rlx.grammar import ast, tir
@@ -179,7 +179,7 @@ def recursive(module: ModuleBuilder, head: Record, steps: Sequence[bytes], count
 
 
 def _mentions_other(dim: tir.PrimExpr, known: Sequence[object]) -> bool:
-    return any(v not in known for v in tir.free_vars(dim))
+    return any(v not in known for v in variables(dim))
 
 
 def _loop(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.generate.programs.builder import Body
-from rlx.generate.programs.dims import free
+from rlx.generate.programs.dims import free, variables
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.visit import walk
@@ -34,7 +34,7 @@ def _of_binding(binding: ast.Binding) -> set[tir.Var]:
 
 def _expression(value: Expr, found: set[tir.Var]) -> None:
     for prim in _prims(value):
-        found.update(tir.free_vars(prim))
+        found.update(variables(prim))
     match value:
         case ast.Call(sinfo_args=infos) if infos:
             for info in infos:

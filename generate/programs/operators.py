@@ -17,6 +17,7 @@ from rlx.generate.calls.pattern import (
 )
 from rlx.generate.calls.template import Family, Template, literal
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import variables
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import nearest
@@ -28,7 +29,7 @@ from rlx.operators.registry import FAMILIES, lookup
 
 RUNTIME = frozenset({"inspection", "memory"})
 """Families of which programs are full only late in a compilation, and what texts of TVM leave out."""
-_DISTRIBUTED = ("device", "dist.")
+_UNREADABLE = ("device", "dist.", "hint_on_device")
 
 Chosen = dict[PrimExpr, PrimExpr]
 
@@ -55,7 +56,7 @@ def usable(options: Options) -> tuple[str, ...]:
     families = [f for f in FAMILIES if f not in RUNTIME or "runtime" in features]
     names = [name for family in families for name in FAMILIES[family].split()]
     if "runtime" not in features:
-        names = [n for n in names if not n.startswith(_DISTRIBUTED)]
+        names = [n for n in names if not n.startswith(_UNREADABLE)]
     return tuple(sorted(filter(of_templates, names), key=lambda n: n != "nn.relu"))
 
 
@@ -107,8 +108,8 @@ def _argument(
     match slot:
         case TensorSlot(group=group, dims=dims):
             kind = element(group, template.kinds)
-            found = builder.tensor(record, kind, dims, chosen, group not in _INDICES)
-            return _inline(builder, record, found)
+            found = builder.tensor(record, kind, dims, chosen, _literals(template, group))
+            return _inline(builder, record, found, template)
         case TupleSlot(fields=fields):
             return ast.Tuple(tuple(_argument(builder, record, f, template, chosen) for f in fields))
         case ShapeSlot(dims=dims):
@@ -122,7 +123,7 @@ def _argument(
 
 
 def _placed(builder: FunctionBuilder, record: Record, dim: PrimExpr, chosen: Chosen) -> PrimExpr:
-    for var in tir.free_vars(dim):
+    for var in variables(dim):
         if var not in chosen:
             chosen[var] = builder.dim(record)
     return builder.module.interner.place(dim, chosen)
@@ -132,12 +133,20 @@ _INDICES = ("i", "j")
 """Groups of integers that may be indices."""
 
 _NESTED = ("nn.relu", "negative", "abs")
+_AROUND = frozenset(f"relax.{n}" for f in ("unary", "binary") for n in FAMILIES[f].split())
 
 
-def _inline(builder: FunctionBuilder, record: Record, found: Expr) -> Expr:
+def _literals(template: Template, group: str) -> bool:
+    """Whether a constant may stand there: no index out of bounds; TVM asks for variables in some places."""
+    return group not in _INDICES and not template.operator.op_name.startswith("relax.grad.")
+
+
+def _inline(builder: FunctionBuilder, record: Record, found: Expr, template: Template) -> Expr:
     """An argument, sometimes with a call around it: programs need not be in normal form."""
     options = builder.module.options
-    if options.operators or "nested" not in options.features or not record.one_in(16):
+    if template.operator.op_name not in _AROUND or not record.one_in(16):
+        return found
+    if options.operators or "nested" not in options.features:
         return found
     info = next((v.info for v in builder.frame.order if v.expr is found), None)
     if not isinstance(info, ast.TensorStructInfo) or not info.dtype.is_float:
