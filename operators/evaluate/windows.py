@@ -327,7 +327,7 @@ def _shares(kind: str, x: Array, around: Sides, plan: Plan, count_padding: int) 
     if kind == "max":
         padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=-np.inf)
         seen = windows(padded, *plan)
-        flat = seen.reshape(*seen.shape[:-2], -1)
+        flat = seen.reshape(*seen.shape[:-2], prod(seen.shape[-2:]))
         first = np.argmax(flat, axis=-1)[..., None] == np.arange(flat.shape[-1])
         return np.asarray(first.reshape(seen.shape).astype(x.dtype))
     inside = np.pad(np.ones(x.shape[2:], x.dtype), around)
