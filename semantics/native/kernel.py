@@ -47,6 +47,32 @@ class _Entry:
         self.sites = program.sites
 
 
+class _Copies:
+    """Copies of arrays that are not contiguous or not aligned; an array that is passed twice has one."""
+
+    __slots__ = ("made",)
+
+    def __init__(self) -> None:
+        self.made: dict[object, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], bool]] = {}
+
+    def compact(self, array: np.ndarray[Any, Any], written: bool) -> np.ndarray[Any, Any]:
+        """The array itself if it can be used, else its copy."""
+        if array.flags.c_contiguous and array.flags.aligned:
+            return array
+        place = array.__array_interface__["data"][0], array.shape, array.strides
+        _, copy, before = self.made.get(place, (None, None, False))
+        if copy is None:
+            copy = np.array(array, order="C")
+        self.made[place] = (array, copy, written or before)
+        return copy
+
+    def write_back(self) -> None:
+        """Let the arrays that are written to have what their copies hold."""
+        for array, copy, written in self.made.values():
+            if written:
+                np.copyto(array, copy)
+
+
 class Kernel:
     """A PrimFunc as machine code.
 
@@ -101,13 +127,12 @@ class Kernel:
             `E-tir-fuel`
         """
         fields = [_ENDLESS if fuel is None else fuel, memory, *[0] * (FIRST_SLOT - 2)]
-        copies, back = self._pass(args, fields)
+        copies = _Copies()
+        self._pass(args, fields, copies)
         stopped = _run(self._disjoint, fields)
         if stopped == _OVERLAP:
             stopped = _run(self._overlapped(), fields)
-        del copies
-        for original, copy in back:
-            np.copyto(original, copy)
+        copies.write_back()
         if stopped is not None:
             _stop(*stopped)
 
@@ -118,14 +143,10 @@ class Kernel:
             self._overlapping = _Entry(program)
         return self._overlapping
 
-    def _pass(
-        self, args: Sequence[Argument], fields: list[int]
-    ) -> tuple[list[Any], list[tuple[Any, Any]]]:
-        """Append the arguments to the fields; copies that must live, and those to copy back."""
+    def _pass(self, args: Sequence[Argument], fields: list[int], copies: _Copies) -> None:
+        """Append the arguments to the fields; arrays that have to be copied are kept in ``copies``."""
         if len(args) != len(self._parameters):
             args = self._completed(args)
-        copies: list[Any] = []
-        back: list[tuple[Any, Any]] = []
         for position, arg in enumerate(args):
             buffer, wanted = self._parameters[position]
             if buffer is None or wanted is None:
@@ -133,11 +154,12 @@ class Kernel:
                 continue
             array = checked(position, buffer, wanted, arg)
             if not array.flags.carray:
-                array = self._copied(position, buffer, array, back)
-                copies.append(array)
+                written = position in self._written
+                if written and not array.flags.writeable:
+                    wrong(f"argument {position} ({buffer.name}) is written to and read-only")
+                array = copies.compact(array, written)
             fields.append(array.__array_interface__["data"][0])
             fields.extend(array.shape)
-        return copies, back
 
     def _completed(self, args: Sequence[Argument]) -> list[Argument]:
         """Arguments with the scalars at the end that the shapes of arrays say."""
@@ -154,24 +176,6 @@ class Kernel:
             if var not in sizes:
                 wrong(f"the argument {var.name} is missing")
         return [*args, *(sizes[var] for var in self._vars[len(args) :])]
-
-    def _copied(
-        self,
-        position: int,
-        buffer: tir.Buffer,
-        array: np.ndarray[Any, Any],
-        back: list[tuple[Any, Any]],
-    ) -> np.ndarray[Any, Any]:
-        """An array that is not contiguous, aligned and writable, as the kernel can take it."""
-        written = position in self._written
-        if written and not array.flags.writeable:
-            wrong(f"argument {position} ({buffer.name}) is written to and read-only")
-        if array.flags.c_contiguous and array.flags.aligned:
-            return array
-        copy = np.array(array, order="C")
-        if written:
-            back.append((array, copy))
-        return copy
 
 
 def numpy_type(data_type: DataType) -> np.dtype[Any]:

@@ -96,8 +96,11 @@ def test_index_arithmetic_does_not_wrap(text: str) -> None:
     assert error.code == "E-tir-bounds"
 
 
-@pytest.mark.parametrize("operator", ["T.floordiv", "T.floormod", "T.truncdiv", "T.truncmod"])
-@pytest.mark.parametrize("kind", ["int8", "int32", "int64", "uint8", "uint64"])
+DIVISIONS = ["T.floordiv", "T.floormod", "T.truncdiv", "T.truncmod"]
+
+
+@pytest.mark.parametrize("operator", DIVISIONS)
+@pytest.mark.parametrize("kind", ["int8", "int64", "uint32"])
 def test_division_by_zero(operator: str, kind: str) -> None:
     func = of_body(f'A: T.Buffer((2,), "{kind}")', f"A[0] = {operator}(A[0], A[1])")
     error = stopped(func, np.array([1, 0], kind))
@@ -105,14 +108,13 @@ def test_division_by_zero(operator: str, kind: str) -> None:
     assert error.code == "E-tir-divide"
 
 
-@pytest.mark.parametrize("operator", ["T.floordiv", "T.floormod", "T.truncdiv", "T.truncmod"])
 @pytest.mark.parametrize("kind", ["int8", "int32", "int64"])
-def test_the_smallest_integer_by_minus_one(operator: str, kind: str) -> None:
-    func = of_body(f'A: T.Buffer((2,), "{kind}")', f"A[0] = {operator}(A[0], A[1])")
-    least = np.iinfo(kind).min
-    array = np.array([least, -1], kind)
-    native.compile(func)([array])
-    assert array[0] == (least if operator.endswith("div") else 0)
+def test_the_smallest_integer_by_minus_one(kind: str) -> None:
+    lines = [f"B[{at}] = {operator}(A[0], A[1])" for at, operator in enumerate(DIVISIONS)]
+    func = of_body(f'A: T.Buffer((2,), "{kind}"), B: T.Buffer((4,), "{kind}")', "\n".join(lines))
+    least, results = np.iinfo(kind).min, np.ones(4, kind)
+    native.compile(func)([np.array([least, -1], kind), results])
+    assert results.tolist() == [least, 0, least, 0]
 
 
 @pytest.mark.parametrize("amount", [-1, 32, 2**31 - 1])
@@ -269,16 +271,20 @@ def test_deep_nesting_of_loops() -> None:
     assert array[0] == 8
 
 
-@pytest.mark.parametrize("value", [10**40, -(10**40), 2**64 - 1, 2**63])
 @pytest.mark.parametrize("kind", ["int8", "int64", "uint32", "uint64"])
-def test_constants_beyond_their_type_wrap(value: int, kind: str) -> None:
+def test_constants_beyond_their_type_wrap(kind: str) -> None:
+    values = [10**40, -(10**40), 2**64 - 1, 2**63]
     handle = tir.Var("h", HANDLE)
-    buffer = tir.Buffer("A", (tir.IntImm(1),), dtype(kind))
-    store = tir.BufferStore(buffer, (tir.IntImm(0),), tir.IntImm(value, dtype(kind)))
-    array = np.zeros(1, kind)
-    native.compile(tir.PrimFunc((handle,), store, None, {handle: buffer}, {}))([array])
-    bits = np.iinfo(kind).bits
-    assert int(array[0]) % 2**bits == value % 2**bits
+    buffer = tir.Buffer("A", (tir.IntImm(4),), dtype(kind))
+    stores = [
+        tir.BufferStore(buffer, (tir.IntImm(at),), tir.IntImm(value, dtype(kind)))
+        for at, value in enumerate(values)
+    ]
+    array = np.zeros(4, kind)
+    body = tir.SeqStmt(tuple(stores))
+    native.compile(tir.PrimFunc((handle,), body, None, {handle: buffer}, {}))([array])
+    period = 2 ** np.iinfo(kind).bits
+    assert [int(v) % period for v in array] == [v % period for v in values]
 
 
 def test_opaque_text_is_refused() -> None:

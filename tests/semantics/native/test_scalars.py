@@ -151,6 +151,8 @@ def call(op: str, kind: DataType) -> Callable[..., tir.PrimExpr]:
 @pytest.mark.parametrize("kind", FLOATS, ids=str)
 def test_intrinsics_of_floats(kind: DataType) -> None:
     ops = [op for op in LIBM if op not in ("ldexp", "nextafter")]
+    if str(kind) in ("float16", "bfloat16"):  # computed by the functions of float32, and rounded
+        ops = ["exp", "sigmoid", "atan2", "round"]
     cases = []
     for op in ops:
         values = [v for v in samples(kind) if abs(v) <= 1000 or not math.isfinite(v)]
@@ -165,7 +167,7 @@ def test_intrinsics_of_floats(kind: DataType) -> None:
             assert close or (math.isnan(wanted) and math.isnan(value)), (op, row, value, wanted)
 
 
-@pytest.mark.parametrize("kind", [*INTEGERS], ids=str)
+@pytest.mark.parametrize("kind", INTEGERS[::3], ids=str)
 def test_intrinsics_of_integers(kind: DataType) -> None:
     ops = {"bitwise_and": 2, "bitwise_or": 2, "bitwise_xor": 2, "bitwise_not": 1, "abs": 1}
     ops |= {"popcount": 1, "clz": 1, "shift_left": 2, "shift_right": 2, "pow": 2}

@@ -1,0 +1,164 @@
+"""Reductions in tiles of columns and lanes of rows, at sizes around the edges of tiles."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.grammar import tir
+from rlx.semantics import native
+from rlx.semantics.tir import evaluate
+
+from .programs import prim_func
+
+Array = np.ndarray[Any, Any]
+SIZES = [0, 1, 2, 7, 16, 31, 33, 64, 129, 300]
+
+
+def reduction(
+    x: str, y: str, result: str, spatial: int, extents: str, init: str, update: str
+) -> tir.PrimFunc:
+    """A block that reduces over the loops behind the first ``spatial`` ones."""
+    count = extents.count(",") + 1
+    loops = ", ".join(f"i{at}" for at in range(count))
+    axes = ", ".join(f"v{at}" for at in range(count))
+    kinds = "S" * spatial + "R" * (count - spatial)
+    return prim_func(f"""
+@T.prim_func
+def f(x: T.Buffer({x}), y: T.Buffer({y}), z: T.Buffer({result})):
+    for {loops} in T.grid({extents}):
+        with T.sblock("r"):
+            {axes} = T.axis.remap("{kinds}", [{loops}])
+            with T.init():
+                {init}
+            {update}
+""")
+
+
+MATMUL = reduction(
+    *('("n", "k"), "float32"', '("k", "m"), "float32"', '("n", "m"), "float32"'),
+    *(2, "n, m, k", "z[v0, v1] = T.float32(0)"),
+    "z[v0, v1] = z[v0, v1] + x[v0, v2] * y[v2, v1]",
+)
+
+
+@pytest.mark.parametrize(
+    ("n", "m"), [*itertools.product([0, 1, 7, 8, 19], [1, 31, 32, 70]), (3, 0)]
+)
+def test_matmul(n: int, m: int) -> None:
+    numbers = np.random.default_rng(n * 100 + m)
+    x, y = numbers.standard_normal((n, 13), "f"), numbers.standard_normal((13, m), "f")
+    z = np.full((n, m), np.nan, "f")
+    native.compile(MATMUL)([x, y, z])
+    np.testing.assert_allclose(z, x.astype("d") @ y.astype("d"), 1e-5, 1e-5)
+
+
+def test_nothing_is_initialised_where_the_reduction_is_empty() -> None:
+    z = np.full((9, 40), 5, "f")
+    native.compile(MATMUL)([np.zeros((9, 0), "f"), np.zeros((0, 40), "f"), z])
+    assert (z == 5).all()
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int32", "int8", "float16"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sums(axis: int, kind: str) -> None:
+    place = "v1, v0" if axis == 0 else "v0, v1"
+    func = reduction(
+        *(f'("n", "m"), "{kind}"', '(1,), "int8"', f'("{"mn"[axis]}",), "{kind}"'),
+        *(1, "m, n" if axis == 0 else "n, m", f"z[v0] = T.{kind}(0)"),
+        f"z[v0] = x[{place}] + z[v0]",
+    )
+    numbers = np.random.default_rng(1)
+    for n, m in [(3, size) for size in SIZES] + [(size, 3) for size in SIZES]:
+        x = (numbers.standard_normal((n, m)) * 4).astype(kind)
+        if x.shape[axis] == 0:
+            continue
+        z = np.zeros(x.shape[1 - axis], kind)
+        native.compile(func)([x, np.zeros(1, "b"), z])
+        exact = x.astype("d").sum(axis)
+        if kind.startswith("int"):
+            assert (z == x.sum(axis, dtype=kind)).all()
+        else:
+            bound = np.finfo(kind).eps * max(n, m) * np.abs(x.astype("d")).sum(axis)
+            assert (np.abs(z.astype("d") - exact) <= bound + 1e-30).all()
+
+
+@pytest.mark.parametrize("word", ["max", "min"])
+def test_extrema_are_those_in_order_with_nan(word: str) -> None:
+    func = reduction(
+        *('("n", "m"), "float32"', '(1,), "int8"', '("n",), "float32"'),
+        *(1, "n, m", f"z[v0] = T.float32({-1e30 if word == 'max' else 1e30})"),
+        f"z[v0] = T.{word}(z[v0], x[v0, v1])",
+    )
+    numbers = np.random.default_rng(2)
+    x = numbers.standard_normal((12, 100)).astype("f")
+    for row in range(1, 12):
+        x[row, numbers.integers(0, 100, row % 4)] = np.nan
+    x[5, 99] = x[6, 0] = np.nan
+    mine, theirs = np.zeros((2, 12), "f")
+    native.compile(func)([x, np.zeros(1, "b"), mine])
+    evaluate(func, [x, np.zeros(1, "b"), theirs])
+    np.testing.assert_array_equal(mine, theirs)
+    assert np.isnan(mine[5]) and not np.isnan(mine[6])
+
+
+def test_elements_of_other_buffers_at_the_same_time() -> None:
+    func = prim_func("""
+@T.prim_func
+def argmax(x: T.Buffer(("n", "m"), "float32"), at: T.Buffer(("n",), "int64")):
+    best = T.alloc_buffer((n,), "float32")
+    for i, k in T.grid(n, m):
+        with T.sblock("r"):
+            a, b = T.axis.remap("SR", [i, k])
+            with T.init():
+                at[a] = T.int64(-1)
+                best[a] = T.float32(-1e30)
+            place: T.let[T.int64] = T.Select(best[a] >= x[a, b], at[a], b)
+            value: T.let[T.float32] = T.Select(best[a] >= x[a, b], best[a], x[a, b])
+            at[a] = place
+            best[a] = value
+""")
+    x = np.random.default_rng(3).standard_normal((17, 65), np.float32)
+    at = np.zeros(17, np.int64)
+    native.compile(func)([x, at])
+    np.testing.assert_array_equal(at, x.argmax(1))
+
+
+def test_a_reduction_that_reads_its_neighbours_is_left_in_order() -> None:
+    func = prim_func("""
+@T.prim_func
+def running(x: T.Buffer((40,), "int64"), z: T.Buffer((41,), "int64")):
+    for i, k in T.grid(40, 1):
+        with T.sblock("r"):
+            a, b = T.axis.remap("SR", [i, k])
+            with T.init():
+                z[a + 1] = x[a]
+            z[a + 1] = z[a + 1] + z[a]
+""")
+    x, z = np.arange(40), np.zeros(41, np.int64)
+    native.compile(func)([x, z])
+    np.testing.assert_array_equal(z[1:], x.cumsum())
+
+
+def test_convolution() -> None:
+    func = prim_func("""
+@T.prim_func
+def conv(x: T.Buffer((2, 3, 12, 21), "float32"), w: T.Buffer((5, 3, 3, 3), "float32"),
+         z: T.Buffer((2, 5, 10, 19), "float32")):
+    for n, f, i, j, c, a, b in T.grid(2, 5, 10, 19, 3, 3, 3):
+        with T.sblock("conv"):
+            vn, vf, vi, vj, vc, va, vb = T.axis.remap("SSSSRRR", [n, f, i, j, c, a, b])
+            with T.init():
+                z[vn, vf, vi, vj] = T.float32(0)
+            z[vn, vf, vi, vj] = z[vn, vf, vi, vj] + x[vn, vc, vi + va, vj + vb] * w[vf, vc, va, vb]
+""")
+    numbers = np.random.default_rng(4)
+    x, w = numbers.standard_normal((2, 3, 12, 21), "f"), numbers.standard_normal((5, 3, 3, 3), "f")
+    z = np.zeros((2, 5, 10, 19), "f")
+    native.compile(func)([x, w, z])
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
+    np.testing.assert_allclose(z, np.einsum("ncijab,fcab->nfij", windows, w), 1e-4, 1e-4)
+    assert "RLX_ROWS" in native.compile(func).source, "this is computed in tiles"
