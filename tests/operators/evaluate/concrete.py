@@ -44,6 +44,10 @@ class Concrete:
         name, args, attrs = case
         indices = _INDICES.get(name, ())
         made = tuple(self._fixed(a, at in indices) for at, a in enumerate(args))
+        if name == "bucketize":
+            self.values = {
+                var: np.sort(array, None).reshape(array.shape) for var, array in self.values.items()
+            }
         self.case: Case = (name, made, {key: self._fixed(a, False) for key, a in attrs.items()})
 
     def _fixed(self, value: Any, index: bool) -> Any:
