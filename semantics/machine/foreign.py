@@ -37,13 +37,18 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
 
 
 @rule("E-packed", "7b7d1a83")
-def call_outside(store: Store, callee: Value, args: Sequence[Value]) -> tuple[Value, Version]:
-    """Call a packed function: what it returns, and the store with what it did to its arguments."""
+def call_outside(
+    store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
+) -> tuple[Value, Version]:
+    """Call a packed function: what it returns, and the store with what it did to its arguments.
+
+    ``new`` are arguments that only this call knows of so far.
+    """
     if not isinstance(callee, Packed):  # D14: the callee of such a call is a packed function
         raise IllFormed("E-packed-func", f"a packed function is called, not {kind(callee)}")
     before = store.before(memory(args))
     try:
-        result = callee.call(*args)
+        result = callee.call(*args, *new)
     except Stop:
         raise
     except Exception as error:

@@ -7,6 +7,7 @@ from rlx.semantics.faults import Fault, IllFormed
 from rlx.semantics.machine.configuration import Configuration, Instruction
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import kind
+from rlx.semantics.store import Store
 from rlx.semantics.values import (
     NULL,
     Closure,
@@ -16,6 +17,7 @@ from rlx.semantics.values import (
     StringValue,
     Tensor,
     TupleValue,
+    Value,
 )
 from rlx.spec.registry import rule
 
@@ -78,10 +80,15 @@ def null_value(at: Instruction, c: Configuration) -> Configuration:
 
 @rule("E-extern", "c54b7a14")
 def extern_func(at: Instruction, c: Configuration) -> Configuration:
-    found = c.version.store.program.external(at.payload)
+    return bind(at, c, external(c.version.store, at.payload), "E-extern")
+
+
+def external(store: Store, name: str) -> Value:
+    """What an external name stands for."""
+    found: Value | None = store.program.external(name)
     if found is None:
-        raise Fault("E-extern-registered", f"no packed function is registered as {at.payload!r}")
-    return bind(at, c, found, "E-extern")
+        raise Fault("E-extern-registered", f"no packed function is registered as {name!r}")
+    return found
 
 
 @rule("E-function", "3b8acae0")

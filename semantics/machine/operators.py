@@ -200,6 +200,7 @@ SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
         tir_calls.results,
     ),
     "relax.call_builtin_with_ctx": ("E-call-builtin", tir_calls.call_builtin, nothing),
+    "relax.call_py_func": ("E-call-py-func", tir_calls.call_py_func, nothing),
     "relax.vm.call_tir_dyn": ("E-call-tir-dyn", tir_calls.call_tir_dyn, nothing),
     "relax.make_closure": ("E-make-closure", tir_calls.make_closure, nothing),
     "relax.invoke_closure": ("E-invoke-closure", tir_calls.invoke_closure, nothing),

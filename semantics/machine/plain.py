@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rlx.grammar import ast
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
 from rlx.semantics import values as v
 
@@ -79,3 +80,15 @@ def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.V
         if isinstance(arg, v.TupleValue):
             pending.extend(arg.fields)
     return v.Tensor(np.asarray(array), device)
+
+
+def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
+    """A plain value as the value that an annotation says: a tuple of integers may be a shape or a tuple."""
+    match info:
+        case ast.ShapeStructInfo():
+            return v.ShapeValue(tuple(plain))
+        case ast.PrimStructInfo(dtype=kind):
+            return v.Scalar(plain, kind)
+        case ast.TupleStructInfo(fields=infos) if isinstance(plain, tuple | list):
+            return v.TupleValue(tuple(typed(p, i) for p, i in zip(plain, infos, strict=True)))
+    return to_value(plain)

@@ -14,7 +14,7 @@ from rlx.semantics.machine.arguments import argument, keyword
 from rlx.semantics.machine.calls import enter
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
 from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
-from rlx.semantics.machine.leaves import copied
+from rlx.semantics.machine.leaves import copied, external
 from rlx.semantics.machine.step import bind, received
 from rlx.semantics.machine.words import kind, show
 from rlx.semantics.store import Store
@@ -194,7 +194,7 @@ class _Untouched:
                 raise Fault("E-call-tir-pure", f"{show(self.callee)} changed its argument {k}")
 
 
-@rule("E-call-dps-packed", "7f6e1286")
+@rule("E-call-dps-packed", "3f66e365")
 def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -202,7 +202,8 @@ def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
         new = range(len(args), len(args) + len(made))
         version = run_prim_func(store, callee, [*args, *made], new, new)
     else:
-        _, version = call_outside(store, callee, [*args, *made])
+        _believed(store, callee, args, (), made)
+        version = store.version
     return bind(at, c, _grouped(found, made), "E-call-dps-packed", version)
 
 
@@ -223,7 +224,13 @@ def call_inplace_packed(at: Instruction, c: Configuration) -> Configuration:
 
 
 @rule("E-believed", "388e0575")
-def _believed(store: Store, callee: Value, args: Sequence[Value], named: Collection[int]) -> Value:
+def _believed(
+    store: Store,
+    callee: Value,
+    args: Sequence[Value],
+    named: Collection[int],
+    new: Sequence[Value] = (),
+) -> Value:
     """Call a packed function that may change the named arguments alone."""
     kept = [
         (k, array, array.copy())
@@ -231,7 +238,7 @@ def _believed(store: Store, callee: Value, args: Sequence[Value], named: Collect
         if k not in named
         for array in memory([value])
     ]
-    value, _ = call_outside(store, callee, args)
+    value, _ = call_outside(store, callee, args, new)
     for k, array, before in kept:
         if array.tobytes() != before.tobytes():
             raise Fault("E-believed-pure", f"{show(callee)} changed its argument {k}")
@@ -244,6 +251,15 @@ def call_builtin(at: Instruction, c: Configuration) -> Configuration:
     value, version = call_outside(c.version.store, callee, args)
     received(at, c.frame, value)
     return bind(at, c, value, "E-call-builtin", version)
+
+
+@rule("E-call-py-func", "3c6f9803")
+def call_py_func(at: Instruction, c: Configuration) -> Configuration:
+    frame, store = c.frame, c.version.store
+    callee = external(store, argument(at.operands[0](frame), "string"))
+    value, version = call_outside(store, callee, _arguments(at, frame))
+    received(at, frame, value)
+    return bind(at, c, value, "E-call-py-func", version)
 
 
 @rule("E-call-tir-dyn", "22870860")

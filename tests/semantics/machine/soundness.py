@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rlx.checker.check import Report
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
-from rlx.semantics.machine import Configuration, Program, environment, load, stack
+from rlx.semantics.machine import Configuration, Frame, Program, environment, load, stack
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.run_time import struct_info_of
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
-from rlx.solver.order import compatibility, substitute
+from rlx.solver.order import compatibility, free_vars, substitute
 from rlx.solver.prover import Prover
 
 WRITES = {
@@ -30,6 +28,10 @@ WRITES = {
 """Rules that a pure function may apply and that change the store: what they name, or what is its own."""
 
 PROVER = Prover()
+
+Numbers = dict[Frame, dict[tir.Var, int]]
+"""The numbers of variables that the checker introduced for what is known only at run time (the length of a
+`nonzero`), by activation: wherever such a variable stands, it is the same number."""
 
 
 def examine(
@@ -50,12 +52,12 @@ def examine(
     kept = [a.data.copy() for a in tensors(args)]
     ready = load(module, packed=packed, output=lambda _: None)
     inside = dict(_dataflow(module))
-    seen: set[tuple[int, int]] = set()
+    numbers: Numbers = {}
     now: Configuration | Outcome = ready.start(entry, args)
     for _ in range(limit):
         if not isinstance(now, Configuration):
             break
-        _preserved(report.info, now, seen)
+        _preserved(report.info, now, numbers)
         _enclosed(inside, now)
         before, now = now, ready.step(now)
         _pure(before, now)
@@ -81,33 +83,27 @@ def tensors(values: Sequence[Value]) -> Iterator[Tensor]:
             yield from tensors(value.fields)
 
 
-def _preserved(
-    info: Mapping[Node, ast.StructInfo], now: Configuration, seen: set[tuple[int, int]]
-) -> None:
+def _preserved(info: Mapping[Node, ast.StructInfo], now: Configuration, learnt: Numbers) -> None:
     """Each value is one of those that its variable was derived to have."""
     held = environment(now)
-    numbers = {var: number for var, number in held.items() if isinstance(var, tir.Var)}
-    assert all(type(number) is int for number in numbers.values())
+    bound = {var: number for var, number in held.items() if isinstance(var, tir.Var)}
+    assert all(type(number) is int for number in bound.values())
+    activation = now.frame
+    while activation.outer is not None:
+        activation = activation.outer
+    numbers = learnt.setdefault(activation, {}) | bound
+    shapes = {v: s.values for v, s in held.items() if isinstance(s, ShapeValue)}
     for var, value in held.items():
-        if not isinstance(var, ast.Var) or var not in info or (id(var), id(value)) in seen:
+        if not isinstance(var, ast.Var) or var not in info:
             continue
-        if not isinstance(value, Tensor):  # tensors live as long as the run, their identity stands
-            seen.discard((id(var), id(value)))
-        derived = info[var]
-        shapes = {v: s.values for v, s in held.items() if isinstance(s, ShapeValue)}
-        point = check([value], [derived], numbers, shapes)  # type: ignore[arg-type]
-        assert point == numbers, f"{var.name_hint}: {derived} binds what is not in scope"
-        known = substitute(derived, {v: tir.IntImm(k, v.dtype) for v, k in numbers.items()})
-        if _closed(known):
+        numbers |= check([value], [info[var]], numbers, shapes)  # type: ignore[arg-type]
+        known = substitute(info[var], {v: tir.IntImm(k, v.dtype) for v, k in numbers.items()})
+        if not free_vars(
+            known
+        ):  # a variable that stands for a shape is looked up by the cast alone
             found = compatibility(struct_info_of(value), known, PROVER)
             assert found.kind == "compatible", f"{var.name_hint}: {found.message}"
-
-
-def _closed(info: ast.StructInfo) -> bool:
-    """Whether no variable stands for a shape in it, which only the cast can look up."""
-    from rlx.solver.order import free_vars
-
-    return not free_vars(info)
+    learnt[activation] = numbers
 
 
 def _dataflow(module: ast.IRModule) -> Iterator[tuple[ast.Var, set[int]]]:
@@ -177,8 +173,5 @@ def same(one: Value, other: Value) -> bool:
             same(a, b) for a, b in zip(one.fields, other.fields, strict=True)
         )
     if isinstance(one, Tensor) and isinstance(other, Tensor):
-        return one.shape == other.shape and np.array_equal(
-            one.data.view(np.uint8) if one.data.ndim else one.data.tobytes(),
-            other.data.view(np.uint8) if other.data.ndim else other.data.tobytes(),
-        )
+        return one.shape == other.shape and one.data.tobytes() == other.data.tobytes()
     return type(one) is type(other) and getattr(one, "value", 0) == getattr(other, "value", 0)

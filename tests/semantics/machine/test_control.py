@@ -226,7 +226,7 @@ def inner(y: R.Any) -> R.Any:
     made = module(text)
     end = ended(text, 1)
     binding = next(iter(made.functions.values())).body.blocks[0].bindings[0]  # type: ignore[union-attr]
-    assert end.origin == (binding.value_span or binding.span)  # type: ignore[attr-defined]
+    assert end.origin == (binding.value_span or binding.span)
     assert end.span is not None and end.span[0] > end.origin[0]  # type: ignore[index]
 
 

@@ -164,7 +164,7 @@ def main(x: R.Any) -> R.Any:
     made = module(text)
     ((name, function),) = made.functions.items()
     hidden = function.body.blocks[0].bindings[0].var  # type: ignore[union-attr]
-    body = replace(function.body, body=hidden)  # type: ignore[union-attr]
+    body = replace(function.body, body=hidden)
     end = load(replace(made, functions={name: replace(function, body=body)})).run(
         "main", [value(1)]
     )

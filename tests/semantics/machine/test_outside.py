@@ -385,3 +385,10 @@ def test_a_function_of_which_only_the_result_is_known() -> None:
     double_it = Packed(lambda y: y, "same")
     assert returned(text + "x(y)", double_it, floats(1, 2)).shape == (2,)  # type: ignore[attr-defined]
     assert ended(text + "x(y)", double_it, floats(1)).code == "E-cast-dimension"
+
+
+def test_functions_called_by_name() -> None:
+    text = PACKED + 'R.call_py_func(R.str("host"), (x, y), out_sinfo=R.Prim("int64"))'
+    assert returned(text, 1, 2, host=lambda x, y: x + y).value == 3  # type: ignore[attr-defined]
+    assert ended(text, 1, 2).code == "E-extern-registered"
+    assert ended(text, 1, 2, host=lambda x, y: "no").code == "E-cast-kind"
