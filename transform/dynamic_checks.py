@@ -104,6 +104,14 @@ class _Eliminator(Rewriter):
         self.removable = removable
         self.images: dict[tir.Var, PrimExpr] = {}
 
+    def function(self, function: ast.Function) -> ast.Function:
+        """What a function's casts bound ends with it."""
+        outside = dict(self.images)
+        try:
+            return super().function(function)
+        finally:
+            self.images = outside
+
     def match_cast(self, binding: ast.MatchCast) -> tuple[Binding, ...]:
         check = self.removable.get(binding)
         if check is None:

@@ -143,6 +143,7 @@ def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
 def _cast(state: Analysis, binding: ast.MatchCast) -> None:
     """Judge a cast; afterwards what it says is guaranteed."""
     found, target = state.info(binding.value), binding.struct_info
+    _forget(state, binding.shape_vars)
     judgement = state.judgement(binding.shape_vars)
     (parts,) = judgement.judge([found], [target])
     if binding.var is None:  # else what is derived of it mentions them
@@ -172,6 +173,12 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
         state.bind(binding.var, _annotated(state, target, said))
 
 
+def _forget(state: Analysis, variables: Sequence[tir.Var]) -> None:
+    """Modules made by programs may use one object for variables of two functions."""
+    for var in variables:
+        state.prover.aliases.pop(var, None)
+
+
 def _learn(state: Analysis, judgement: Judgement) -> None:
     """What a check that succeeded says of shape variables."""
     prover = state.prover
@@ -195,6 +202,7 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
     """D15: parameters are what the entry checks, the result is judged before its scope ends."""
     outer, effects = state.enter(), state.effects
     state.effects = effects_of(node)
+    _forget(state, node.shape_vars)
     state.bind_shape_vars(node.shape_vars)
     state.written.update(node.shape_vars)
     outermost = not state.owners

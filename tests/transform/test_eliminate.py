@@ -8,11 +8,14 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.equal import first_difference
+from rlx.grammar.node import replace
 from rlx.grammar.printer import print_module
 from rlx.grammar.visit import bindings
+from rlx.solver.order import substitute_prim
 from rlx.transform.dynamic_checks import eliminate, plan
+from rlx.transform.rewrite import Rewriter
 
 from .programs import CLEAN, module_of, report
 
@@ -137,6 +140,38 @@ def test_a_division_that_has_been_done_is_no_doubt() -> None:
         "return y",
     )
     assert body(text)[1] == "y = s"
+
+
+def test_functions_may_share_a_variable() -> None:
+    """In modules made by programs: what one function's cast binds says nothing of another function's."""
+    cast = 'y = R.match_cast(x, R.Tensor((k, 4), "float32"))'
+    first = module_of(program(cast, "s = R.shape([k])", "return s"))
+    (gv, one), (_, other) = *first.functions.items(), *_parameter_named_k().functions.items()
+    assert isinstance(one, ast.Function)
+    assert isinstance(other, ast.Function)
+    k = next(b.shape_vars[0] for b in bindings(one) if isinstance(b, ast.MatchCast))
+    shared = _Renamed(other.shape_vars[0], k).function(other)
+    shared = replace(shared, shape_vars=(k,))
+    module = replace(first, functions={gv: one, ast.GlobalVar("other"): shared})
+    text = print_module(eliminate(module))
+    assert "s = R.shape([n])" in text
+    assert "t = R.shape([k * 2])" in text
+
+
+def _parameter_named_k() -> ast.IRModule:
+    x = 'R.Tensor(("k",), "float32")'
+    return module_of(program("t = R.shape([k * 2])", "return t", x=x))
+
+
+class _Renamed(Rewriter):
+    """One shape variable in place of another."""
+
+    def __init__(self, old: tir.Var, new: tir.Var) -> None:
+        super().__init__()
+        self.images = {old: new}
+
+    def prim_expr(self, expr: tir.PrimExpr) -> tir.PrimExpr:
+        return substitute_prim(expr, self.images)
 
 
 @pytest.mark.parametrize("name", CLEAN)

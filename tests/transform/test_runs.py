@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import analyse
+from rlx.generate import modules
 from rlx.grammar import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
@@ -19,7 +20,7 @@ from rlx.solver.order import free_shape_vars
 from rlx.transform.dynamic_checks import eliminate
 
 from .programs import CLEAN, report
-from .test_truth import Point, Unmakeable, make, programs
+from .test_truth import Point, Unmakeable, confirm, judgements, make, programs
 
 RULES = {"cast": "E-match-cast", "return": "E-return"}
 RUNS = 4
@@ -117,6 +118,16 @@ def test_runs_of_programs(name: str) -> None:
 @given(programs(), st.randoms(use_true_random=False))
 def test_runs_of_random_casts(text: str, choose: random.Random) -> None:
     (module,) = check_text(text).modules
+    compare(module, choose)
+
+
+@settings(max_examples=10, deadline=None)
+@given(modules(), st.randoms(use_true_random=False))
+def test_runs_of_generated_modules(module: ast.IRModule, choose: random.Random) -> None:
+    for case in judgements(module):
+        confirm(case, choose)
+    once = eliminate(module)
+    assert eliminate(once) is once
     compare(module, choose)
 
 

@@ -270,7 +270,7 @@ def programs(draw: st.DrawFn) -> str:
     return "\n".join(lines) + "\n"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(programs(), st.randoms(use_true_random=False))
 def test_judgements_of_random_casts(text: str, choose: random.Random) -> None:
     found = check_text(text)
@@ -283,7 +283,7 @@ def test_judgements_of_random_casts(text: str, choose: random.Random) -> None:
     assert normalize(once) is once
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(programs())
 def test_elimination_of_random_casts(text: str) -> None:
     (module,) = check_text(text).modules
