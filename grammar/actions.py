@@ -235,6 +235,10 @@ class Expressions:
         value = entry[0]
         if isinstance(value, (str, int)):
             return value
+        if self.scope.in_prim_func():  # the variable of a T.Let
+            match value:
+                case Name(text=name) | tir.Var(name=name):
+                    return name
         raise Rejected(f"expected a string as key, found {describe(value)}", entry[1], entry[2])
 
     # ------------------------------------------------------------ operators

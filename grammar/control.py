@@ -131,12 +131,9 @@ class Control(Statements):
                 # 2022: `with T.grid(n, m) as i, j:` are loops.
                 grid = (Form("T.grid", value.args, {}), c[1][1], c[1][2])
                 return self.prim_for_head([c[0], c[3], c[2], grid, c[-1]])
-            opened = Open(value, len(self.scope.frames) + 1, span)
+            depth = len(self.scope.frames) + 1
             self.scope.open("block")
-            if len(c) > 3:
-                for name, start, end in c[3][0]:
-                    self.scope.bind(name, tir.Var(name, span=(start, end)))
-            return opened
+            return Open(self.prim_enter(c[1], c[3][0] if len(c) > 3 else []), depth, span)
         raise Rejected("expected `with R.dataflow():`", c[1][1], c[1][2])
 
     def _outputs(self, at: int) -> frozenset[str]:

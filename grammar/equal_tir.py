@@ -137,6 +137,33 @@ def _alloc(run: Comparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Path) 
     run.then(*_contents(a.buffer, b.buffer, path), lambda: run.bind(a.buffer, b.buffer))
 
 
+def _with(run: Comparison, a: tir.With, b: tir.With, path: Path) -> None:
+    require((a.var is None) == (b.var is None), path, a.var, b.var)
+    work: list[Any] = [(a.call, b.call, (path, "call"))]
+    if a.var is not None and b.var is not None:
+        left, right = a.var, b.var
+        require(left.dtype == right.dtype, path, left.dtype, right.dtype)
+        work.append(lambda: run.bind(left, right))
+    run.then(*work, (a.body, b.body, (path, "body")))
+
+
+def _let_expr(run: Comparison, a: tir.Let, b: tir.Let, path: Path) -> None:
+    require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
+    run.then(
+        (a.value, b.value, (path, "value")),
+        lambda: run.bind(a.var, b.var),
+        (a.body, b.body, (path, "body")),
+    )
+
+
+def _match(run: Comparison, a: tir.MatchBuffer, b: tir.MatchBuffer, path: Path) -> None:
+    run.then(
+        (a.source, b.source, (path, "source")),
+        *_contents(a.buffer, b.buffer, path),
+        lambda: run.bind(a.buffer, b.buffer),
+    )
+
+
 def _seq(run: Comparison, a: tir.SeqStmt, b: tir.SeqStmt, path: Path) -> None:
     run.statements(a, b, path)
 
@@ -151,4 +178,7 @@ SPECIAL: dict[type, Special] = {
     tir.LetStmt: _let,
     tir.AllocBuffer: _alloc,
     tir.SeqStmt: _seq,
+    tir.With: _with,
+    tir.Let: _let_expr,
+    tir.MatchBuffer: _match,
 }

@@ -24,6 +24,7 @@ LOOPS = {
     "T.unroll": "unroll",
     "T.thread_binding": "thread_binding",
 }
+ENTERED = {"T.attr", "T.launch_thread"}
 ALLOCATIONS = {"T.alloc_buffer", "T.sblock_alloc_buffer"}
 DECLARATIONS = {"T.decl_buffer", "T.alloc_local", "T.alloc_shared", *ALLOCATIONS}
 AXES = {
@@ -42,6 +43,16 @@ class Part:
     def __init__(self, kind: str, value: Any) -> None:
         self.kind = kind
         self.value = value
+
+
+class Entered:
+    """The head of a `with` that stands around statements, or around those that follow it."""
+
+    __slots__ = ("call", "var")
+
+    def __init__(self, call: tir.Call, var: tir.Var | None) -> None:
+        self.call = call
+        self.var = var
 
 
 class PrimStatements(Expressions):
@@ -193,13 +204,21 @@ class PrimStatements(Expressions):
     def prim_body(self, statements: list[Any], in_block: bool = False) -> tir.Stmt:
         """Statements as one; what describes a block is dropped outside of one."""
         found: list[tir.Stmt] = []
+        around: list[tuple[Entered, list[tir.Stmt]]] = []
         for item in statements:
             for part in item if isinstance(item, list) else [item]:
                 if isinstance(part, tir.Stmt):
                     found.append(part)
                 elif isinstance(part, Part) and part.kind == "alloc" and not in_block:
                     found.append(part.value)
-        return found[0] if len(found) == 1 else tir.SeqStmt(tuple(found))
+                elif isinstance(part, Entered):
+                    around.append((part, found))
+                    found = []
+        body = _joined(found)
+        while around:
+            entered, found = around.pop()
+            body = _joined([*found, tir.With(entered.call, entered.var, body, entered.call.span)])
+        return body
 
     def prim_assign(
         self, name: str, where: Span, annotation: Entry | None, value: Entry, span: Span
@@ -207,7 +226,9 @@ class PrimStatements(Expressions):
         found = value[0]
         if isinstance(found, Form):
             if found.head == "T.match_buffer":
-                return self._match_buffer(name, found, where)
+                return self._match_buffer(name, found, where, span)
+            if found.head == "T.launch_thread":
+                return self.prim_enter(value, [(name, *where)])
             if found.head in DECLARATIONS:
                 return self._declare_buffer(name, found, where, span)
             if found.head in AXES and len(found.args) == 2:
@@ -247,14 +268,16 @@ class PrimStatements(Expressions):
         self.scope.declare_shape_var(name, where, data_type)
         return None
 
-    def _match_buffer(self, name: str, form: Form, where: Span) -> Any:
+    def _match_buffer(self, name: str, form: Form, where: Span, span: Span) -> Any:
         buffer = self.buffer(name, form, where, skip=1)
         source = form.args[0][0] if form.args else None
         self.scope.bind(name, buffer)
         if isinstance(source, tir.Var):
             self._buffer_map()[source] = buffer
             return None
-        return Part("match_buffer", (buffer, source))
+        if isinstance(source, tir.BufferLoad):
+            return tir.MatchBuffer(buffer, source, where)
+        return self.opaque(*span)
 
     def _declare_buffer(self, name: str, form: Form, where: Span, span: Span) -> Any:
         buffer = self.buffer(name, form, where)
@@ -360,6 +383,36 @@ class PrimStatements(Expressions):
             items = items[0][0].items
         return tuple(self.coerce.prim(item, INT32) for item in items)
 
+    def prim_assert(self, condition: Entry, message: Entry | None, span: Span) -> tir.Stmt:
+        """`assert c`, `assert c, "text"`, `assert c, ("RuntimeError", ["part", …])`."""
+        found = self.coerce.prim(condition, INT32)
+        match None if message is None else message[0]:
+            case None:
+                return tir.Assert(found, (), None, span)
+            case str(text):
+                return tir.Assert(found, (text,), None, span)
+            case Sequence(items=[(str(kind), _, _), (Sequence(items=parts), _, _)]):
+                texts = tuple(part[0] for part in parts)
+                if all(isinstance(text, str) for text in texts):
+                    return tir.Assert(found, texts, kind, span)
+        return self.opaque(*span)
+
+    def prim_enter(self, head: Entry, names: list[Entry]) -> Any:
+        """The head of a `with`, its names bound; one that is not known stays as it is."""
+        value, start, end = head
+        if isinstance(value, Form) and value.head in ENTERED and len(names) <= 1:
+            call = self.coerce.tir_form(value, (start, end))
+            assert isinstance(call, tir.Call)
+            var = None
+            for name, first, last in names:
+                data_type = _type_or(call.args[-1], INT32) if call.args else INT32
+                var = tir.Var(name, data_type, (first, last))
+                self.scope.bind(name, var)
+            return Entered(call, var)
+        for name, first, last in names:
+            self.scope.bind(name, tir.Var(name, span=(first, last)))
+        return value
+
     def prim_if(
         self, condition: Any, then: list[Any], otherwise: list[Any] | None, span: Span
     ) -> tir.Stmt:
@@ -373,6 +426,8 @@ class PrimStatements(Expressions):
     def prim_with(self, value: Any, statements: list[Any], span: Span) -> Any:
         if isinstance(value, tuple):
             return self.prim_for(value, statements, span)
+        if isinstance(value, Entered):
+            return tir.With(value.call, value.var, self.prim_body(statements), span)
         if isinstance(value, Form):
             if value.head in ("T.sblock", "T.block"):
                 return self._block(value, statements, span)
@@ -456,6 +511,10 @@ class PrimStatements(Expressions):
         for var, low, high in reversed(loops):
             body = tir.For(var, low, high, kind, body, attrs, span)
         return body
+
+
+def _joined(statements: list[tir.Stmt]) -> tir.Stmt:
+    return statements[0] if len(statements) == 1 else tir.SeqStmt(tuple(statements))
 
 
 def _declares(value: Any) -> bool:

@@ -201,6 +201,10 @@ class _Text:
             case tir.BufferLoad(buffer=buffer, indices=indices):
                 name = self.names.get(buffer) or buffer.name
                 return [name, "[", *(self._list(indices) or ["()"]), "]"]
+            case tir.Let(var=var, value=value, body=body):
+                name = self.names.get(var) or var.name
+                between = [", where={", name, ": ", self._alone(value), "})"]
+                return ["T.Let(", self._alone(body), *between]
             case tir.Call():
                 return self._call(expr, required)
             case tir.OpaqueExpr(text=text):

@@ -192,12 +192,29 @@ class PrimFuncPrinter:
                 self.lines.append(f"{pad}{name}: {dtype} = {self.prim.alone(value, var.dtype)}")
             case tir.AllocBuffer():
                 self._allocate(stmt, pad)
+            case tir.Assert():
+                self._assert(stmt, pad)
+            case tir.With(call=call, var=var, body=body):
+                name = "" if var is None else f" as {self.names.get(var) or var.name}"
+                self.lines.append(f"{pad}with {text(call)}{name}:")
+                self._body(body, pad + _INDENT)
+            case tir.MatchBuffer(buffer=buffer, source=source):
+                name = self.names.get(buffer) or buffer.name
+                head = f"{name} = T.match_buffer({text(source)}, "
+                self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
             case tir.Evaluate(value=value):
                 shown = text(value)
                 is_call = isinstance(value, tir.Call) and shown.startswith(f"T.{value.op}(")
                 self.lines.append(pad + (shown if is_call else f"T.evaluate({shown})"))
             case tir.OpaqueStmt(text=lines):
                 self.lines += [pad + line if line else "" for line in lines.split("\n")]
+
+    def _assert(self, stmt: tir.Assert, pad: str) -> None:
+        parts = [quoted(part) for part in stmt.message]
+        message = "".join(f", {part}" for part in parts)
+        if stmt.kind is not None:
+            message = f", ({quoted(stmt.kind)}, [{', '.join(parts)}])"
+        self.lines.append(f"{pad}assert {self.prim.alone(stmt.condition)}{message}")
 
     def _if(self, stmt: tir.IfThenElse, pad: str) -> None:
         word, branch = "if", stmt

@@ -71,7 +71,9 @@ class PrimFuncNames:
         if type(expr) is tir.Var:
             self._events.append((USE, expr))
         elif type(expr) is not tir.IntImm:
-            for node in tir.postorder(expr):
+            nodes = list(tir.postorder(expr))
+            self._events += [(BIND, node.var) for node in nodes if isinstance(node, tir.Let)]
+            for node in nodes:
                 if type(node) is tir.Var:
                     self._events.append((USE, node))
                 elif isinstance(node, tir.BufferLoad):
@@ -141,6 +143,18 @@ class PrimFuncNames:
                 self._allocate(buffer)
             case tir.Evaluate(value=value):
                 self._use(value)
+            case tir.Assert(condition=condition):
+                self._use(condition)
+            case tir.MatchBuffer(buffer=buffer, source=source):
+                self._use(source)
+                self._allocate(buffer)
+            case tir.With(call=call, var=var, body=body):
+                self._use(call)
+                self._events.append((OPEN, stmt))
+                if var is not None:
+                    self._events.append((BIND, var))
+                self._stmt(body)
+                self._events.append((CLOSE, stmt))
 
     def _block(self, block: tir.Block) -> None:
         self.has_blocks = True

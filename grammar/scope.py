@@ -127,6 +127,13 @@ class Scope:
             object.__setattr__(found, "dtype", dtype)
         return found
 
+    def take_shape_var(self, name: str, dtype: DataType) -> tir.Var:
+        """The variable that a name stood for so far, which from here on means nothing."""
+        found = self.declare_shape_var(name, None, dtype)
+        self._log.append((self.shapes, name, found))
+        del self.shapes[name]
+        return found
+
     def new_shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
         """A new shape variable, whatever the name meant before."""
         self._log.append((self.shapes, name, self.shapes.get(name, _ABSENT)))

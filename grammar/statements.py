@@ -233,5 +233,5 @@ class Statements(PrimStatements):
 
     def do_assert_(self, c: list[Entry]) -> Any:
         if self.scope.frame.kind in ("prim_func", "block"):
-            return self.opaque(c[0][1], c[-1][2])
+            return self.prim_assert(c[1], c[3] if len(c) > 3 else None, (c[0][1], c[-1][2]))
         raise Rejected("expected R.assert_op(…): Relax has no assert", c[0][1], c[-1][2])

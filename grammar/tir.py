@@ -184,6 +184,15 @@ class Slice(PrimExpr):
     span: Span | None = None
 
 
+class Let(PrimExpr):
+    """``T.Let(body, where={var: value})``: the body, in which the variable is the value."""
+
+    var: Var
+    value: PrimExpr
+    body: PrimExpr
+    span: Span | None = None
+
+
 class OpaqueExpr(PrimExpr):
     """Text of a PrimFunc that is kept as it stands because it is not understood."""
 
@@ -301,6 +310,38 @@ class AllocBuffer(Stmt):
     span: Span | None = None
 
 
+class Assert(Stmt):
+    """``assert condition, message``, or ``assert condition, (kind, [parts])``.
+
+    ``message`` holds the parts; ``kind`` is the error's, where it is written.
+    """
+
+    condition: PrimExpr
+    message: tuple[str, ...] = ()
+    kind: str | None = None
+    span: Span | None = None
+
+
+class With(Stmt):
+    """``with T.attr(…):`` and ``with T.launch_thread(…) as var:``: an intrinsic around a body.
+
+    Also the statement ``var = T.launch_thread(…)``, whose body is what follows it.
+    """
+
+    call: Call
+    var: Var | None
+    body: Stmt
+    span: Span | None = None
+
+
+class MatchBuffer(Stmt):
+    """``buffer = T.match_buffer(source[…], …)`` in a block: a buffer for a region of another."""
+
+    buffer: Buffer
+    source: BufferLoad
+    span: Span | None = None
+
+
 class Evaluate(Stmt):
     """``T.evaluate(value)``, or a call that stands as a statement."""
 
@@ -361,6 +402,8 @@ def children(expr: PrimExpr) -> tuple[PrimExpr, ...]:
             return indices
         case Slice(start=start, stop=stop):
             return (start, stop)
+        case Let(value=value, body=body):
+            return (value, body)
     return ()
 
 
@@ -390,9 +433,12 @@ def type_of(expr: PrimExpr) -> DataType:
     Where they disagree the wider one is taken; WF22 reports what that makes of an annotation.
     """
     node = expr
-    while isinstance(node, (Binary, Select)):
+    while isinstance(node, (Binary, Select, Let)):
         if isinstance(node, (Comparison, And, Or)):
             return BOOL
+        if isinstance(node, Let):
+            node = node.body
+            continue
         if isinstance(node, Select):
             node = node.true_value
         elif type(node.b) is IntImm and type(node.a) in _TYPED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT32, INT64, dtype
+from rlx.grammar.dtype import FLOAT32, INT32, INT64, dtype
 from rlx.grammar.lalr import Rejected
 from rlx.grammar.neutral import Form
 from rlx.grammar.words import Arguments, form
@@ -133,6 +133,24 @@ def select(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     branches = Arguments(a.head, a.positional[1:], {}, a.start, a.end)
     left, right = operands(actions, branches)
     return tir.Select(condition, left, right, a.span)
+
+
+@form("T.Let")
+def let(actions: Expressions, a: Arguments) -> Any:
+    """`T.Let(body, where={x: value})`; the variable is read, in the body, before anything says what it is."""
+    where = a.keywords.get("where")
+    found: Any = None if where is None else where[0]
+    known = actions.scope.names
+    if where is None or not isinstance(found, dict) or len(found) != 1 or len(a.positional) != 1:
+        raise Rejected("T.Let takes a body and where={variable: value}", a.start, a.end)
+    if any(name in known for name in found):
+        raise Rejected("the variable of a T.Let has a meaning already", a.start, a.end)
+    [(name, given)] = found.items()
+    value = actions.coerce.prim((given, where[1], where[2]), INT32)
+    body = actions.coerce.prim(a.positional[0], INT32)
+    untyped = isinstance(value, tir.Call) and value.dtype is None
+    var = actions.scope.take_shape_var(name, FLOAT32 if untyped else tir.type_of(value))
+    return tir.Let(var, value, body, a.span)
 
 
 @form("T.if_then_else")

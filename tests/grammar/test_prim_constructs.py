@@ -1,0 +1,96 @@
+"""Asserts, heads of `with`, `T.Let` and regions matched in blocks: nodes that print as they were read."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from rlx.grammar import tir
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+
+HEAD = """@I.ir_module
+class Module:
+    @T.prim_func
+    def f(A: T.Buffer((8, 8), "float32"), k: T.float32, n: T.int32):
+"""
+
+BODIES = {
+    "assert": "assert n > 0",
+    "assert with text": 'assert n > 0, "n is \\"small\\""',
+    "assert with parts": 'assert A[n, 0] > T.float32(0.0), ("RuntimeError", ["at ", "0"])',
+    "attribute": 'with T.attr(n, "pragma", 1):\n    A[0, 0] = k',
+    "threads": 'with T.launch_thread("blockIdx.x", n) as bx:\n    A[bx, 0] = k',
+    "let": (
+        "for i in range(8):\n"
+        '    A[i, 0] = T.Let(T.cos(x) * x, where={x: T.Cast("float32", i) / T.float32(2.0)})\n'
+        "    A[i, 1] = T.Let(x, where={x: k}) + T.Let(x + k, where={x: T.float32(2.0)})"
+    ),
+    "let of a literal": "A[0, T.Let(i + n, where={i: T.int32(3)})] = k",
+    "region": (
+        'with T.sblock("b"):\n'
+        '    row = T.match_buffer(A[n, 0:8], (8,), "float32", strides=(1,))\n'
+        "    row[3] = k"
+    ),
+}
+
+
+def function(body: str) -> tir.PrimFunc:
+    result = parse(HEAD + indent(body, "        "))
+    assert not result.diagnostics, [d.message for d in result.diagnostics]
+    [func] = result.modules[0].functions.values()
+    assert isinstance(func, tir.PrimFunc)
+    return func
+
+
+@pytest.mark.parametrize("name", list(BODIES))
+def test_what_is_printed_reads_back(name: str) -> None:
+    module = parse(HEAD + indent(BODIES[name], "        ")).modules[0]
+    function(BODIES[name])
+    text = print_module(module)
+    assert BODIES[name].split("\n")[0].strip() in text
+    again = parse(text)
+    assert not again.diagnostics
+    assert structural_equal(module, again.modules[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("assert", "assert n > 1"),
+        ("assert with text", 'assert n > 0, "n"'),
+        ("attribute", 'with T.attr(n, "pragma", 2):\n    A[0, 0] = k'),
+        ("threads", 'with T.launch_thread("blockIdx.x", n) as bx:\n    A[n, 0] = k'),
+        ("let of a literal", "A[0, T.Let(i + n, where={i: T.int32(4)})] = k"),
+        ("region", BODIES["region"].replace("A[n, 0:8]", "A[0, 0:8]")),
+    ],
+)
+def test_what_differs_is_told_apart(name: str, other: str) -> None:
+    assert structural_equal(function(BODIES[name]), function(BODIES[name]))
+    assert not structural_equal(function(BODIES[name]), function(other))
+
+
+def test_a_thread_bound_by_assignment_stands_around_what_follows() -> None:
+    around = function(BODIES["threads"])
+    behind = function('bx = T.launch_thread("blockIdx.x", n)\nA[bx, 0] = k')
+    assert structural_equal(around, behind)
+    assert isinstance(behind.body, tir.With) and isinstance(behind.body.body, tir.BufferStore)
+
+
+def test_the_variable_of_a_let_has_the_type_of_its_value() -> None:
+    body = function("A[0, 0] = T.Let(x / k, where={x: T.exp(k)})").body
+    assert isinstance(body, tir.BufferStore) and isinstance(body.value, tir.Let)
+    assert str(body.value.var.dtype) == "float32"
+    assert tir.type_of(body.value) == body.value.var.dtype
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["assert n > 0, n", "A[0, 0] = T.Let(n, where={n: 3})", "A[0, 0] = T.Let(x, {x: 3})"],
+)
+def test_other_forms_are_kept_as_text(text: str) -> None:
+    result = parse(HEAD + indent(text, "        "))
+    assert [d.code for d in result.diagnostics] == ["PARSE-opaque"]
+    assert structural_equal(result.modules[0], parse(print_module(result.modules[0])).modules[0])
