@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.generate.programs.builder import FunctionBuilder
@@ -33,9 +33,17 @@ OBJECT = ObjectStructInfo()
 _KINDS = ("float32", "int64", "float16")
 
 
-def main(module: ModuleBuilder, head: Record, steps: Sequence[bytes]) -> None:
+Extra = tuple[int, Callable[[FunctionBuilder, Record], None]]
+
+
+def main(
+    module: ModuleBuilder, head: Record, steps: Sequence[bytes], extra: Extra | None = None
+) -> None:
     """The function that is entered."""
     builder = FunctionBuilder(module, steps, head)
+    if extra is not None:
+        builder.take(extra[0])
+        extra[1](builder, head)
     builder.take(len(steps))
     name = GlobalVar("main")
     module.functions[name] = finished(builder, head, {"global_symbol": "main"})

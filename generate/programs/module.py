@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.generate.programs import functions
+from rlx.generate.programs.functions import Extra
 from rlx.generate.programs.dims import Interner, const
 from rlx.generate.programs.plan import DEFAULT, Options, Plan
 from rlx.generate.programs.record import Record
@@ -33,6 +34,8 @@ class ModuleBuilder:
     ----------
     callees
         The functions that are finished.
+    devices
+        The virtual devices of the program.
     placed
         Whether a value was put on a virtual device, so that the module must declare it.
     """
@@ -43,6 +46,7 @@ class ModuleBuilder:
         self.functions: dict[GlobalVar, ast.Function | tir.PrimFunc] = {}
         self.callees: list[Callee] = []
         self.placed = False
+        self.devices: tuple[tuple[str, int], ...] = (("llvm", 0),)
         self.names = 0
 
     def name(self, hint: str) -> GlobalVar:
@@ -65,14 +69,20 @@ class ModuleBuilder:
         return [numbers[0], n, numbers[1], m, n, *numbers[2:], k, *found]
 
 
-def build(plan: Plan, options: Options = DEFAULT) -> IRModule:
-    """The module of a plan."""
+def build(plan: Plan, options: Options = DEFAULT, extra: Extra | None = None) -> IRModule:
+    """The module of a plan.
+
+    Parameters
+    ----------
+    extra
+        A step to take in between, and how many steps of the entry come before it.
+    """
     module = ModuleBuilder(options)
     for helper in plan.functions[:-1]:
         functions.helper(module, Record(helper.head), helper.steps)
     last = plan.functions[-1]
-    functions.main(module, Record(last.head), last.steps)
+    functions.main(module, Record(last.head), last.steps, extra)
     infos: dict[str, tuple[object, ...]] = {}
     if module.placed:
-        infos["vdevice"] = (("I.vdevice", "llvm", 0, "global"),)
+        infos["vdevice"] = tuple(("I.vdevice", *device, "global") for device in module.devices)
     return IRModule(module.functions, {}, infos, "Module")

@@ -85,6 +85,20 @@ def bind_call(builder: FunctionBuilder, record: Record, found: Family) -> Expr:
     """Bind a call made by one of the operator's templates."""
     template = found.choose(record.byte(), [record.byte() for _ in range(4)])
     chosen: Chosen = {}
+    call = arguments(builder, record, template, chosen)
+    if "dst_vdevice" in call.attrs:
+        builder.module.placed = True
+    info = builder.module.interner.info(template.result, chosen)
+    if isinstance(info, ast.TupleStructInfo) and not info.fields:
+        builder.effect(call)
+        return ast.Tuple(())
+    return builder.bind(record, call, info).expr
+
+
+def arguments(
+    builder: FunctionBuilder, record: Record, template: Template, chosen: Chosen
+) -> ast.Call:
+    """A call by a template; ``chosen`` is what its letters stand for, and is added to."""
     args = tuple(_argument(builder, record, slot, template, chosen) for slot in template.args)
     attrs = {
         name: slot.value
@@ -92,14 +106,7 @@ def bind_call(builder: FunctionBuilder, record: Record, found: Family) -> Expr:
         else _argument(builder, record, slot, template, chosen)
         for name, slot in template.attrs
     }
-    call = ast.Call(template.operator, args, (), attrs)
-    if "dst_vdevice" in attrs:
-        builder.module.placed = True
-    info = builder.module.interner.info(template.result, chosen)
-    if isinstance(info, ast.TupleStructInfo) and not info.fields:
-        builder.effect(call)
-        return ast.Tuple(())
-    return builder.bind(record, call, info).expr
+    return ast.Call(template.operator, args, (), attrs)
 
 
 def _argument(

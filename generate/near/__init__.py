@@ -1,0 +1,42 @@
+"""Near misses: programs in which just one rule is broken, to measure whether the checker names it."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+from rlx.generate.near.modules import FORMS, MODULES
+from rlx.generate.near.obligations import BROKEN
+from rlx.generate.near.steps import STEPS, broken_call
+from rlx.generate.programs.module import build
+from rlx.generate.programs.plan import FEATURES, Options, random_plan
+from rlx.grammar.ast import IRModule
+
+CODES = (*STEPS, *BROKEN, *MODULES, *FORMS)
+"""The premises that can be made to fail."""
+
+_PLAIN = Options(6, FEATURES - {"nested"})
+
+
+def near_miss(code: str, rng: random.Random) -> IRModule:
+    """A well-formed program, but for one premise.
+
+    Parameters
+    ----------
+    code
+        One of :data:`CODES`. For one of normal form (``NF…``) the rest of the module is in normal form.
+
+    Raises
+    ------
+    KeyError
+        If nothing breaks that premise.
+    """
+    plan = random_plan(rng, _PLAIN)
+    if code in MODULES:
+        return MODULES[code](build(plan, _PLAIN))
+    if code in FORMS:
+        return FORMS[code](build(plan, _PLAIN))
+    step = STEPS.get(code) or partial(broken_call, code)
+    if code not in STEPS and code not in BROKEN:
+        raise KeyError(code)
+    return build(plan, _PLAIN, (rng.randrange(len(plan.functions[-1].steps) + 1), step))

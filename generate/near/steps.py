@@ -1,0 +1,416 @@
+"""Bindings that break one rule, put between the steps of a program that breaks none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.generate.calls.pattern import parse
+from rlx.generate.calls.template import Template
+from rlx.generate.near.obligations import BROKEN
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import const, tensor
+from rlx.generate.programs.operators import arguments
+from rlx.generate.programs.prim_func import prim_func
+from rlx.generate.programs.record import Record
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Binding,
+    DataflowVar,
+    Expr,
+    FuncStructInfo,
+    MatchCast,
+    ShapeExpr,
+    StructInfo,
+    TensorStructInfo,
+    Var,
+    VarBinding,
+)
+from rlx.grammar.dtype import DataType, dtype
+
+Step = Callable[[FunctionBuilder, Record], None]
+FLOAT = dtype("float32")
+OBJECT = ast.ObjectStructInfo()
+
+
+def broken_call(code: str, builder: FunctionBuilder, record: Record) -> None:
+    """A call that breaks an obligation of its operator."""
+    name, _, text = record.pick(BROKEN[code].split("\n")).partition(": ")
+    pattern = parse(text)
+    kinds: dict[str, DataType] = {g: FLOAT if g in "ft" else dtype("int64") for g in pattern.groups}
+    args = tuple(slots[0] for slots in pattern.args)
+    attrs = tuple((key, slots[0]) for key, slots in pattern.attrs)
+    template = Template(ast.op(f"relax.{name}"), args, attrs, kinds, OBJECT, True)
+    hide(builder, arguments(builder, record, template, {}))
+
+
+def hide(builder: FunctionBuilder, value: Expr, annotation: StructInfo | None = None) -> Var:
+    """Bind an expression to a variable that no later step uses."""
+    var = Var(builder.name("bad"), annotation)
+    put(builder, VarBinding(var, value))
+    return var
+
+
+def put(builder: FunctionBuilder, binding: Binding) -> None:
+    """Put a binding at the end of the present block."""
+    builder.body.bindings(builder.dataflow).append(binding)
+
+
+def some(builder: FunctionBuilder, record: Record, *dims: int, kind: str = "float32") -> Expr:
+    """A tensor in scope, of these dimensions."""
+    return builder.fresh(record, dtype(kind), tuple(map(const, dims)), False)
+
+
+def relu(value: Expr) -> ast.Call:
+    """A call of an operator that is content with any tensor."""
+    return ast.Call(ast.op("relax.nn.relu"), (value,))
+
+
+# ---------------------------------------------------------------------- names and scopes
+
+
+def undefined(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, relu(Var("nowhere")))
+
+
+def twice(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    var = hide(builder, relu(x))
+    put(builder, VarBinding(var, relu(x)))
+
+
+def itself(builder: FunctionBuilder, record: Record) -> None:
+    var = Var(builder.name("bad"), tensor((const(3),), FLOAT))
+    put(builder, VarBinding(var, relu(var)))
+
+
+def no_global(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, ast.Call(ast.GlobalVar("nowhere"), ()))
+
+
+def early(builder: FunctionBuilder, record: Record) -> None:
+    later = Var(builder.name("bad"), tensor((const(3),), FLOAT))
+    hide(builder, relu(later))
+    put(builder, VarBinding(later, some(builder, record, 3)))
+
+
+def out_of_branch(builder: FunctionBuilder, record: Record) -> None:
+    x, inside = some(builder, record, 3), Var(builder.name("bad"))
+    block = ast.BindingBlock((VarBinding(inside, relu(x)),))
+    condition = ast.PrimValue(tir.IntImm(1, dtype("bool")))
+    hide(builder, ast.If(condition, ast.SeqExpr((block,), inside), ast.SeqExpr((), x)))
+    hide(builder, relu(inside))
+
+
+def escapes(builder: FunctionBuilder, record: Record) -> None:
+    local = _dataflow(builder, record, lambda x: relu(x))
+    hide(builder, relu(local))
+
+
+def bound_outside(builder: FunctionBuilder, record: Record) -> None:
+    var = DataflowVar(builder.name("lv"))
+    builder.body.bindings(False).append(VarBinding(var, some(builder, record, 3)))
+
+
+def _dataflow(
+    builder: FunctionBuilder, record: Record, make: Callable[[Expr], Expr]
+) -> DataflowVar:
+    """A dataflow variable bound in a block of its own."""
+    x = some(builder, record, 3)
+    local = DataflowVar(builder.name("lv"))
+    builder.body.bindings(True).append(VarBinding(local, make(x)))
+    return local
+
+
+def branch_in_dataflow(builder: FunctionBuilder, record: Record) -> None:
+    condition = ast.PrimValue(tir.IntImm(1, dtype("bool")))
+    _dataflow(builder, record, lambda x: ast.If(condition, ast.SeqExpr((), x), ast.SeqExpr((), x)))
+
+
+def captures(builder: FunctionBuilder, record: Record) -> None:
+    local = _dataflow(builder, record, relu)
+    inner = Var(builder.name("bad"))
+    block = ast.BindingBlock((VarBinding(inner, relu(local)),))
+    function = ast.Function((), ast.SeqExpr((block,), inner))
+    builder.body.bindings(True).append(VarBinding(Var(builder.name("bad")), function))
+
+
+def free_dimension(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, ShapeExpr((tir.Var("z"), const(2))))
+
+
+def operator_as_value(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, ast.op("relax.nn.relu"))
+
+
+def annotated(info: Callable[[], StructInfo]) -> Step:
+    """A variable under an annotation that is wrong by itself."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        hide(builder, some(builder, record, 3), info())
+
+    return step
+
+
+def cast_to(info: Callable[[], StructInfo]) -> Step:
+    """A cast to what is wrong by itself."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        var = Var(builder.name("bad"))
+        put(builder, MatchCast(var, some(builder, record, 3), info()))
+
+    return step
+
+
+def lanes(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, ast.PrimValue(tir.Cast(dtype("int32x4"), tir.IntImm(1))))
+
+
+def without_tuple(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    wrapped = hide(builder, ast.Tuple((x,)))
+    info = tensor((const(3),), FLOAT)
+    name = _prim_func(builder, record, [info])
+    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, wrapped), (info,)))
+
+
+def undeclared_device(builder: FunctionBuilder, record: Record) -> None:
+    info = tensor((const(3),), FLOAT)
+    there = TensorStructInfo(info.shape, FLOAT, 1, ast.VDevice("cuda", 7))
+    hide(builder, some(builder, record, 3), there)
+
+
+# ---------------------------------------------------------------------- derivation
+
+
+def condition(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    hide(builder, ast.If(x, ast.SeqExpr((), x), ast.SeqExpr((), x)))
+
+
+def annotation(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, some(builder, record, 3), tensor((const(4),), FLOAT))
+
+
+def cast(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    put(builder, MatchCast(Var(builder.name("bad")), x, tensor((const(4),), FLOAT)))
+
+
+def cast_annotation(builder: FunctionBuilder, record: Record) -> None:
+    x, one = some(builder, record, 3), tensor((const(3),), FLOAT)
+    var = Var(builder.name("bad"), tensor((const(4),), FLOAT))
+    put(builder, MatchCast(var, x, one))
+
+
+def no_tuple(builder: FunctionBuilder, record: Record) -> None:
+    shape = hide(builder, ShapeExpr((const(3),)))
+    hide(builder, ast.TupleGetItem(shape, 0))
+
+
+def no_field(builder: FunctionBuilder, record: Record) -> None:
+    pair = hide(builder, ast.Tuple((some(builder, record, 3),)))
+    hide(builder, ast.TupleGetItem(pair, 2))
+
+
+def no_operator(builder: FunctionBuilder, record: Record) -> None:
+    hide(builder, ast.Call(ast.op("relax.nowhere"), (some(builder, record, 3),)))
+
+
+def no_function(builder: FunctionBuilder, record: Record) -> None:
+    shape = hide(builder, ShapeExpr((const(3),)))
+    hide(builder, ast.Call(shape, ()))
+
+
+def impure(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    call = ast.Call(ast.op("relax.print"), (x,), (), {"format": "{}"})
+    builder.body.bindings(True).append(VarBinding(DataflowVar(builder.name("lv")), call))
+
+
+def bindings_differ(builder: FunctionBuilder, record: Record) -> None:
+    n = tir.Var("same")
+    infos = (tensor((n,), FLOAT), tensor((n,), FLOAT))
+    params = (Var("a", infos[0]), Var("b", infos[1]))
+    function = ast.Function(params, ast.SeqExpr((), params[0]), infos[0], None, {}, (n,))
+    callee = hide(builder, function)
+    given = (some(builder, record, 3), some(builder, record, 4))
+    hide(builder, ast.Call(callee, given))
+
+
+def result(builder: FunctionBuilder, record: Record) -> None:
+    info = tensor((const(3),), FLOAT)
+    param = Var("a", info)
+    body = ast.SeqExpr((), param)
+    hide(builder, ast.Function((param,), body, tensor((const(4),), FLOAT)))
+
+
+# ---------------------------------------------------------------------- calls of PrimFuncs
+
+
+def _prim_func(
+    builder: FunctionBuilder, record: Record, inputs: list[TensorStructInfo]
+) -> ast.GlobalVar:
+    name = builder.module.name("tir")
+    builder.module.functions[name] = prim_func(record, inputs, inputs[:1])
+    return name
+
+
+def _call_tir(
+    builder: FunctionBuilder,
+    record: Record,
+    args: tuple[Expr, ...],
+    outs: tuple[StructInfo, ...],
+    callee: Expr | None = None,
+) -> None:
+    name = callee or _prim_func(builder, record, [tensor((const(3),), FLOAT)])
+    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, ast.Tuple(args)), outs))
+
+
+def _threes() -> TensorStructInfo:
+    return tensor((const(3),), FLOAT)
+
+
+def undeclared(builder: FunctionBuilder, record: Record) -> None:
+    _call_tir(builder, record, (some(builder, record, 3),), (_threes(), _threes()))
+
+
+def declared_shape(builder: FunctionBuilder, record: Record) -> None:
+    _call_tir(builder, record, (some(builder, record, 3),), (ast.ShapeStructInfo((const(3),), 1),))
+
+
+def callee_variable(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call_tir(builder, record, (x,), (_threes(),), hide(builder, ShapeExpr((const(1),))))
+
+
+def callee_function(builder: FunctionBuilder, record: Record) -> None:
+    name = builder.module.name("plain")
+    param = Var("x", _threes())
+    attrs: dict[str, object] = {"private": True}
+    function = ast.Function((param,), ast.SeqExpr((), param), _threes(), None, attrs)
+    builder.module.functions[name] = function
+    _call_tir(builder, record, (some(builder, record, 3),), (_threes(),), name)
+
+
+def count(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call_tir(builder, record, (x, x, x), (_threes(),))
+
+
+def shape_for_buffer(builder: FunctionBuilder, record: Record) -> None:
+    _call_tir(builder, record, (ShapeExpr((const(3),)),), (_threes(),))
+
+
+def buffer_dtype(builder: FunctionBuilder, record: Record) -> None:
+    _call_tir(builder, record, (some(builder, record, 3, kind="float16"),), (_threes(),))
+
+
+def buffer_rank(builder: FunctionBuilder, record: Record) -> None:
+    _call_tir(builder, record, (some(builder, record, 3, 1),), (_threes(),))
+
+
+def joint(builder: FunctionBuilder, record: Record) -> None:
+    _call_tir(builder, record, (some(builder, record, 4),), (_threes(),))
+
+
+def scalar(builder: FunctionBuilder, record: Record) -> None:
+    name = builder.module.name("tir")
+    made = prim_func(record, [], [_threes()])
+    extra = tir.Var("factor", dtype("int64"))
+    params = (extra, *made.params)
+    function = tir.PrimFunc(params, made.body, None, made.buffer_map, made.attrs, True)
+    builder.module.functions[name] = function
+    _call_tir(builder, record, (some(builder, record, 3),), (_threes(),), name)
+
+
+def inplace(indices: tuple[int, ...], dims: tuple[int, ...] = (3,), kind: str = "float32") -> Step:
+    """A call that overwrites its argument, wrongly."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        name = builder.module.name("tir")
+        builder.module.functions[name] = prim_func(record, [_threes()], [])
+        args = ast.Tuple((some(builder, record, 3),))
+        out: StructInfo = tensor(tuple(map(const, dims)), dtype(kind))
+        if len(indices) == 2 and indices[0] == indices[1]:
+            out = ast.TupleStructInfo((out, out))
+        attrs: dict[str, object] = {"inplace_indices": indices}
+        hide(builder, ast.Call(ast.op("relax.call_tir_inplace"), (name, args), (out,), attrs))
+
+    return step
+
+
+def places(builder: FunctionBuilder, record: Record) -> None:
+    builder.module.placed = True
+    devices = ("llvm", 0), ("llvm", 1)
+    shape = ShapeExpr((const(3),))
+    builder.module.devices = devices
+    infos = [TensorStructInfo(shape, FLOAT, 1, ast.VDevice(*d)) for d in devices]
+    x, y = (builder.parameter(info, 0).expr for info in infos)
+    hide(builder, ast.Call(ast.op("relax.add"), (x, y)))
+
+
+def opaque_and_closure() -> StructInfo:
+    """A function annotation that is of both kinds."""
+    return FuncStructInfo((), OBJECT, True, "default")
+
+
+STEPS: dict[str, Step] = {
+    "WF01-escape": escapes,
+    "WF01-bind": bound_outside,
+    "WF02-undefined": undefined,
+    "WF02-twice": twice,
+    "WF02-self": itself,
+    "WF02-global": no_global,
+    "WF03-before": early,
+    "WF03-scope": out_of_branch,
+    "WF05-unbound": free_dimension,
+    "WF07-if": branch_in_dataflow,
+    "WF09-value": operator_as_value,
+    "WF10-rank": annotated(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
+    "WF11-capture": captures,
+    "WF14-unbound": annotated(lambda: tensor((tir.Var("z"),), FLOAT)),
+    "WF14-expression": annotated(lambda: TensorStructInfo(ast.PrimValue(const(3)), FLOAT, 1)),
+    "WF14-variable": annotated(lambda: TensorStructInfo(Var("nowhere"), FLOAT, 1)),
+    "WF14-rank": cast_to(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
+    "WF15-unbound": annotated(lambda: ast.ShapeStructInfo((tir.Add(tir.Var("z"), const(1)),), 1)),
+    "WF15-rank": cast_to(lambda: ast.ShapeStructInfo((const(3),), 2)),
+    "WF16-unbound": annotated(lambda: ast.PrimStructInfo(dtype("int64"), tir.Var("z"))),
+    "WF17-both": annotated(opaque_and_closure),
+    "WF18-lanes": lanes,
+    "WF19-dtype": annotated(lambda: ast.PrimStructInfo(dtype("handle"))),
+    "WF20-lanes": annotated(lambda: tensor((const(3),), dtype("float32x4"))),
+    "WF20-bits": annotated(lambda: tensor((const(3),), dtype("int7"))),
+    "WF22-dtype": annotated(lambda: ast.PrimStructInfo(dtype("int32"), const(3))),
+    "WF23-form": without_tuple,
+    "WF24-vdevice": undeclared_device,
+    "D09-condition": condition,
+    "D11-annotation": annotation,
+    "D11-cast": cast,
+    "D11-cast-annotation": cast_annotation,
+    "D12-tuple": no_tuple,
+    "D12-index": no_field,
+    "D14-operator": no_operator,
+    "D14-callee": no_function,
+    "D14-impure": impure,
+    "D14-binding": bindings_differ,
+    "D15-result": result,
+    "OBL-outputs-declared": undeclared,
+    "OBL-outputs-tensor": declared_shape,
+    "OBL-callee-global": callee_variable,
+    "OBL-callee-prim_func": callee_function,
+    "OBL-buffers-count": count,
+    "OBL-buffer-tensor": shape_for_buffer,
+    "OBL-buffer-dtype": buffer_dtype,
+    "OBL-buffer-rank": buffer_rank,
+    "OBL-joint-dims": joint,
+    "OBL-scalar-kind": scalar,
+    "OBL-inplace-length": inplace((0, 0, 0)),
+    "OBL-inplace-range": inplace((5,)),
+    "OBL-inplace-repeated": inplace((0, 0)),
+    "OBL-inplace-none": inplace((-1,)),
+    "OBL-reuse-dtype": inplace((0,), kind="float16"),
+    "OBL-reuse-rank": inplace((0,), (3, 1)),
+    "OBL-reuse-shape": inplace((0,), (4,)),
+    "OBL-place-vdevice": places,
+}
+"""By the premise that fails, the step that makes it fail."""
