@@ -91,6 +91,12 @@ class Expressions:
         self.exact = before
         return term
 
+    @rule("E-tir-let", "54f7ba22")
+    def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
+        """The place of a variable, and the value it gets, brought into its type."""
+        term = converted(self.value(value), vector_element(var.dtype))
+        return self.slot(var), term.run
+
     def named(self, name: str) -> tir.Buffer | None:
         """The buffer last declared under a name."""
         found = [b for b in self.slots if isinstance(b, tir.Buffer) and b.name == name]
@@ -257,6 +263,17 @@ def _cast(run: Expressions, expr: Any) -> Term:
     return term
 
 
+def _let(run: Expressions, expr: Any) -> Term:
+    slot, value = run.bind(expr.var, expr.value)
+    body = run.compile(expr.body)
+
+    def let(frame: Frame) -> Any:
+        frame[slot] = value(frame)
+        return body.run(frame)
+
+    return Term(let, body.dtype, body.vector)
+
+
 # ------------------------------------------------------------------ buffers
 
 
@@ -416,4 +433,5 @@ _COMPILERS: dict[type, Callable[[Expressions, Any], Term]] = {
     tir.BufferLoad: _load,
     tir.Slice: _slice,
     tir.Call: _call,
+    tir.Let: _let,
 }

@@ -12,7 +12,7 @@ from rlx.semantics.tir import memory
 from rlx.semantics.tir.expressions import Expressions, element, opaque
 from rlx.semantics.tir.memory import Bound, Memory
 from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
-from rlx.semantics.tir.values import unsupported, vector_element
+from rlx.semantics.tir.values import fault, unsupported, vector_element
 from rlx.spec.registry import rule
 
 Execute = Callable[[Frame], None]
@@ -60,11 +60,8 @@ def _sequence(run: Statements, stmt: Any) -> Execute:
     return execute
 
 
-@rule("E-tir-let", "65f9a8d7")
 def _let(run: Statements, stmt: Any) -> Execute:
-    """The variable holds the value, brought into its type, until it is bound again."""
-    value = converted(run.compile(stmt.value), vector_element(stmt.var.dtype)).run
-    slot = run.slot(stmt.var)
+    slot, value = run.bind(stmt.var, stmt.value)
 
     def execute(frame: Frame) -> None:
         frame[slot] = value(frame)
@@ -154,6 +151,30 @@ def _for(run: Statements, stmt: Any) -> Execute:
     return execute
 
 
+def _with(run: Statements, stmt: Any) -> Execute:
+    """`T.attr` has no effect on its body; `T.launch_thread` is a loop around it."""
+    call, var = stmt.call, stmt.var
+    if call.op == "attr":
+        return run.statement(stmt.body)
+    if call.op != "launch_thread" or var is None or len(call.args) != 2:
+        opaque(stmt)
+    zero = tir.IntImm(0, var.dtype)
+    return _for(run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span))
+
+
+@rule("E-tir-assert", "79880cba")
+def _assert(run: Statements, stmt: Any) -> Execute:
+    """A condition that must hold."""
+    condition = run.number(stmt.condition)
+    said = "".join(stmt.message) or "the condition does not hold"
+
+    def execute(frame: Frame) -> None:
+        if not condition(frame):
+            fault("E-tir-assert", f"{stmt.kind or 'AssertionError'}: {said}")
+
+    return located(execute, stmt.span)
+
+
 @rule("E-tir-while", "a70720ab")
 def _while(run: Statements, stmt: Any) -> Execute:
     """As long as the condition holds, which is asked before each iteration."""
@@ -215,6 +236,35 @@ def alias(run: Statements, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
         frame[slot] = Bound(name, found, [dim(frame) for dim in dims], by, offset(frame))
 
     return located(execute, buffer.span)
+
+
+@rule("E-tir-region", "bf9c96a6")
+def _match_buffer(run: Statements, stmt: Any) -> Execute:
+    """A buffer for a region of another."""
+    buffer, source = stmt.buffer, stmt.source
+    if source.buffer not in run.slots:
+        opaque(stmt)
+    behind = run.slots[source.buffer]
+    starts = [run.number(i.start if isinstance(i, tir.Slice) else i) for i in source.indices]
+    dims = [run.number(dim) for dim in buffer.shape]
+    written = buffer.attrs.get("strides") or ()
+    names = [(run.slot(s), at - len(written)) for at, s in enumerate(written) if type(s) is tir.Var]
+    start = buffer.attrs.get("elem_offset")
+    place = run.slot(start) if isinstance(start, tir.Var) else None
+    slot, name = run.slot(buffer), buffer.name
+
+    def execute(frame: Frame) -> None:
+        of: Bound = frame[behind]
+        first = [begin(frame) for begin in starts]
+        offset = of.offset + sum(i * by for i, by in zip(first, of.strides, strict=True))
+        shape = [dim(frame) for dim in dims]
+        frame[slot] = Bound(name, of.memory, shape, of.strides[len(first) - len(shape) :], offset)
+        for stride, at in names:
+            frame[stride] = of.strides[at]
+        if place is not None:
+            frame[place] = offset
+
+    return located(execute, stmt.span)
 
 
 def same_elements(a: DataType, b: DataType) -> bool:
@@ -305,4 +355,7 @@ _COMPILERS: dict[type, Callable[[Statements, Any], Execute]] = {
     tir.While: _while,
     tir.AllocBuffer: _allocate,
     tir.Block: _block,
+    tir.With: _with,
+    tir.Assert: _assert,
+    tir.MatchBuffer: _match_buffer,
 }

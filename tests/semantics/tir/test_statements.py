@@ -263,3 +263,41 @@ def test_fuel() -> None:
     assert isinstance(error, OutOfFuel) and error.code == "E-tir-fuel" and error.span is not None
     assert stopped(of_body("n: T.int32", "while n > 0: T.evaluate(0)"), 1, fuel=1000).span
     assert stopped(of_body("n: T.int32", "for i in range(1000000000): T.evaluate(0)"), 1, fuel=9)
+
+
+def test_attributes_threads_and_asserts() -> None:
+    body = """
+    with T.attr(0, "pragma", 1):
+        A[3] = 1
+    with T.launch_thread("blockIdx.x", 2) as bx:
+        A[bx] = bx + 5
+    assert A[0] == 5, "five"
+    tx = T.launch_thread("threadIdx.x", 2)
+    A[2] = tx
+    """
+    assert filled(body) == [5, 6, 1, 1]
+
+
+def test_the_variable_of_a_let_is_computed_once() -> None:
+    assert computed("T.Let(x * x, where={x: a[0] + b[0]})", "int32", 2, 3) == 25
+    assert computed("T.Let(T.cos(x) + x, where={x: a[0]})", "float32", 0.0) == 1.0
+
+
+def test_a_matched_region_is_the_memory_it_is_taken_from() -> None:
+    func = prim_func(
+        """
+        @T.prim_func
+        def f(A: T.Buffer((3, 4), "int32")):
+            for i in range(3):
+                with T.sblock("row"):
+                    v = T.axis.spatial(3, i)
+                    s = T.int32()
+                    o = T.int32()
+                    row = T.match_buffer(A[v, 1:3], (2,), "int32", strides=(s,), elem_offset=o)
+                    row[1] = o * 10 + s
+        """
+    )
+    array = np.zeros((3, 4), np.int32)
+    evaluate(func, [array])
+    assert array[:, 2].tolist() == [11, 51, 91]
+    assert array.sum() == 11 + 51 + 91
