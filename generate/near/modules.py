@@ -52,10 +52,8 @@ def result_unbound(module: IRModule) -> IRModule:
 
 def parameter_unbound(module: IRModule) -> IRModule:
     _, function = _main(module)
-    z = tir.Var("z")
-    param = Var("bad", tensor((tir.Mul(z, const(2)),), FLOAT))
-    shape_vars = (*function.shape_vars, z)
-    return _with(module, params=(*function.params, param), shape_vars=shape_vars)
+    param = Var("bad", tensor((tir.Mul(tir.Var("z"), const(2)),), FLOAT))
+    return _with(module, params=(*function.params, param))
 
 
 def _recursive(module: IRModule, ret: StructInfo | None, dataflow: bool) -> IRModule:
@@ -78,17 +76,14 @@ def recursion_without_result(module: IRModule) -> IRModule:
 
 def possible_recursion(module: IRModule) -> IRModule:
     """A function that is a value is called in a dataflow block of the function that it may be."""
-    name = GlobalVar("again")
+    name, attrs = GlobalVar("again"), {"private": True}
     info = tensor((const(3),), FLOAT)
-    typed = ast.FuncStructInfo((info,), info)
-    f, x, r = Var("f", typed), Var("x", info), Var("r")
+    f, x, r = Var("f", ast.FuncStructInfo((info,), info)), Var("x", info), Var("r")
     block = DataflowBlock((VarBinding(r, Call(f, (x,))),))
-    attrs: dict[str, object] = {"private": True}
     module = _add(module, name, Function((f, x), SeqExpr((block,), r), info, None, attrs))
-    g, y, held, q = GlobalVar("held"), Var("y", info), Var("held"), Var("q")
-    first = VarBinding(held, GlobalVar("again") if name is None else name)
-    body = SeqExpr((ast.BindingBlock((first, VarBinding(q, ast.Tuple((held, y))))),), y)
-    return _add(module, g, Function((y,), body, info, None, attrs))
+    y, pair = Var("y", info), Var("pair")
+    held = ast.BindingBlock((VarBinding(pair, ast.Tuple((name, y))),))
+    return _add(module, GlobalVar("held"), Function((y,), SeqExpr((held,), y), info, None, attrs))
 
 
 def no_entry(module: IRModule) -> IRModule:
@@ -105,15 +100,11 @@ def forced(module: IRModule) -> IRModule:
 
 
 def unchecked(module: IRModule) -> IRModule:
-    """A lowered function in which a value of unknown shape stands where a shape is asked for."""
-    name = GlobalVar("lowered")
-    loose = Var("s", ast.ObjectStructInfo())
-    found = Var("r")
-    call = Call(ast.op("relax.zeros"), (loose,), (), {"dtype": "float32"})
-    body = SeqExpr((ast.BindingBlock((VarBinding(found, call),)),), found)
+    """A lowered function in which a value of unknown shape stands where a shape is promised."""
+    x = Var("x", ast.TensorStructInfo(None, FLOAT, 1))
     attrs: dict[str, object] = {"private": True, "relax.force_pure": True}
-    info = ast.TensorStructInfo(None, FLOAT, -1)
-    return _add(module, name, Function((loose,), body, info, None, attrs))
+    function = Function((x,), SeqExpr((), x), tensor((const(3),), FLOAT), None, attrs)
+    return _add(module, GlobalVar("lowered"), function)
 
 
 def two_devices(module: IRModule) -> IRModule:
@@ -122,11 +113,15 @@ def two_devices(module: IRModule) -> IRModule:
     infos = {"vdevice": devices}
     shape = ast.ShapeExpr((const(3),))
     here, there = (ast.TensorStructInfo(shape, FLOAT, 1, ast.VDevice("llvm", k)) for k in range(2))
-    x, y, r = Var("x", here), Var("y", None), Var("r", there)
-    first = VarBinding(y, Call(ast.op("relax.nn.relu"), (x,)))
-    second = VarBinding(r, Call(ast.op("relax.nn.relu"), (y,)))
-    body = SeqExpr((ast.BindingBlock((first, second)),), r)
-    moved = _add(module, GlobalVar("moved"), Function((x,), body, there, None, {"private": True}))
+    plain = tensor((const(3),), FLOAT)
+    x, y, z = Var("x", here), Var("y", there), Var("z", plain)
+    bindings = tuple(
+        VarBinding(Var(f"r{k}"), Call(ast.op("relax.add"), (a, z))) for k, a in enumerate((x, y))
+    )
+    body = SeqExpr((ast.BindingBlock(bindings),), bindings[0].var)
+    moved = _add(
+        module, GlobalVar("moved"), Function((x, y, z), body, None, None, {"private": True})
+    )
     return replace(moved, global_infos=infos)
 
 
@@ -195,9 +190,7 @@ def empty_block(module: IRModule) -> IRModule:
 def neighbours(module: IRModule) -> IRModule:
     _, function = _main(module)
     body = _body(function)
-    pairs = [
-        (VarBinding(Var(f"bad{k}"), ast.ShapeExpr((const(k),))),) for k in range(2)
-    ]
+    pairs = [(VarBinding(Var(f"bad{k}"), ast.ShapeExpr((const(k),))),) for k in range(2)]
     last = body.blocks[-1:] if not body.blocks else body.blocks
     kind = DataflowBlock if last and type(last[-1]) is ast.BindingBlock else ast.BindingBlock
     return _with(module, body=SeqExpr((*body.blocks, *(kind(p) for p in pairs)), body.body))

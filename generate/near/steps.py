@@ -7,6 +7,8 @@ from collections.abc import Callable
 from rlx.generate.calls.pattern import parse
 from rlx.generate.calls.template import Template
 from rlx.generate.near.obligations import BROKEN
+from rlx.generate.near.places import FLOAT, Step, hide, put, relu, some, threes
+from rlx.generate.near.prim_calls import PRIM_CALLS
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.dims import const, tensor
 from rlx.generate.programs.operators import arguments
@@ -14,7 +16,6 @@ from rlx.generate.programs.prim_func import prim_func
 from rlx.generate.programs.record import Record
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
-    Binding,
     DataflowVar,
     Expr,
     FuncStructInfo,
@@ -27,8 +28,6 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import DataType, dtype
 
-Step = Callable[[FunctionBuilder, Record], None]
-FLOAT = dtype("float32")
 OBJECT = ast.ObjectStructInfo()
 
 
@@ -41,28 +40,6 @@ def broken_call(code: str, builder: FunctionBuilder, record: Record) -> None:
     attrs = tuple((key, slots[0]) for key, slots in pattern.attrs)
     template = Template(ast.op(f"relax.{name}"), args, attrs, kinds, OBJECT, True)
     hide(builder, arguments(builder, record, template, {}))
-
-
-def hide(builder: FunctionBuilder, value: Expr, annotation: StructInfo | None = None) -> Var:
-    """Bind an expression to a variable that no later step uses."""
-    var = Var(builder.name("bad"), annotation)
-    put(builder, VarBinding(var, value))
-    return var
-
-
-def put(builder: FunctionBuilder, binding: Binding) -> None:
-    """Put a binding at the end of the present block."""
-    builder.body.bindings(builder.dataflow).append(binding)
-
-
-def some(builder: FunctionBuilder, record: Record, *dims: int, kind: str = "float32") -> Expr:
-    """A tensor in scope, of these dimensions."""
-    return builder.fresh(record, dtype(kind), tuple(map(const, dims)), False)
-
-
-def relu(value: Expr) -> ast.Call:
-    """A call of an operator that is content with any tensor."""
-    return ast.Call(ast.op("relax.nn.relu"), (value,))
 
 
 # ---------------------------------------------------------------------- names and scopes
@@ -151,14 +128,47 @@ def annotated(info: Callable[[], StructInfo]) -> Step:
     return step
 
 
+def parameter(info: Callable[[], StructInfo]) -> Step:
+    """A parameter of a closure under an annotation that is wrong by itself."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        three = threes()
+        given, unused = Var(builder.name("a"), three), Var(builder.name("bad"), info())
+        hide(builder, ast.Function((given, unused), ast.SeqExpr((), given), three))
+
+    return step
+
+
 def cast_to(info: Callable[[], StructInfo]) -> Step:
     """A cast to what is wrong by itself."""
 
     def step(builder: FunctionBuilder, record: Record) -> None:
-        var = Var(builder.name("bad"))
-        put(builder, MatchCast(var, some(builder, record, 3), info()))
+        unknown = hide(builder, some(builder, record, 3), OBJECT)
+        put(builder, MatchCast(Var(builder.name("bad")), unknown, info()))
 
     return step
+
+
+def squeezed(builder: FunctionBuilder, record: Record) -> None:
+    two = tir.Add(builder.shape_vars[0], const(2))
+    x = builder.fresh(record, FLOAT, (const(3), builder.module.interner.intern(two)), False)
+    hide(builder, ast.Call(ast.op("relax.squeeze"), (x,), (), {"axis": (1,)}))
+
+
+def computed_axis(builder: FunctionBuilder, record: Record) -> None:
+    one = tir.Mul(const(1), const(1))
+    attrs: dict[str, object] = {"axes": (one,), "begin": (0,), "end": (2,)}
+    hide(
+        builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, record, 3, 4),), (), attrs)
+    )
+
+
+def asserted(builder: FunctionBuilder, record: Record) -> None:
+    """In an impure closure, so that the assertion itself may stand there."""
+    x, given = some(builder, record), Var(builder.name("a"), tensor((const(3),), FLOAT))
+    call = ast.Call(ast.op("relax.assert_op"), (x,), (), {"format": "no"})
+    block = ast.BindingBlock((VarBinding(Var("_"), call),))
+    hide(builder, ast.Function((given,), ast.SeqExpr((block,), given), None, False))
 
 
 def lanes(builder: FunctionBuilder, record: Record) -> None:
@@ -168,9 +178,9 @@ def lanes(builder: FunctionBuilder, record: Record) -> None:
 def without_tuple(builder: FunctionBuilder, record: Record) -> None:
     x = some(builder, record, 3)
     wrapped = hide(builder, ast.Tuple((x,)))
-    info = tensor((const(3),), FLOAT)
-    name = _prim_func(builder, record, [info])
-    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, wrapped), (info,)))
+    name = builder.module.name("tir")
+    builder.module.functions[name] = prim_func(record, [threes()], [threes()])
+    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, wrapped), (threes(),)))
 
 
 def undeclared_device(builder: FunctionBuilder, record: Record) -> None:
@@ -244,101 +254,6 @@ def result(builder: FunctionBuilder, record: Record) -> None:
     hide(builder, ast.Function((param,), body, tensor((const(4),), FLOAT)))
 
 
-# ---------------------------------------------------------------------- calls of PrimFuncs
-
-
-def _prim_func(
-    builder: FunctionBuilder, record: Record, inputs: list[TensorStructInfo]
-) -> ast.GlobalVar:
-    name = builder.module.name("tir")
-    builder.module.functions[name] = prim_func(record, inputs, inputs[:1])
-    return name
-
-
-def _call_tir(
-    builder: FunctionBuilder,
-    record: Record,
-    args: tuple[Expr, ...],
-    outs: tuple[StructInfo, ...],
-    callee: Expr | None = None,
-) -> None:
-    name = callee or _prim_func(builder, record, [tensor((const(3),), FLOAT)])
-    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, ast.Tuple(args)), outs))
-
-
-def _threes() -> TensorStructInfo:
-    return tensor((const(3),), FLOAT)
-
-
-def undeclared(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3),), (_threes(), _threes()))
-
-
-def declared_shape(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3),), (ast.ShapeStructInfo((const(3),), 1),))
-
-
-def callee_variable(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
-    _call_tir(builder, record, (x,), (_threes(),), hide(builder, ShapeExpr((const(1),))))
-
-
-def callee_function(builder: FunctionBuilder, record: Record) -> None:
-    name = builder.module.name("plain")
-    param = Var("x", _threes())
-    attrs: dict[str, object] = {"private": True}
-    function = ast.Function((param,), ast.SeqExpr((), param), _threes(), None, attrs)
-    builder.module.functions[name] = function
-    _call_tir(builder, record, (some(builder, record, 3),), (_threes(),), name)
-
-
-def count(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
-    _call_tir(builder, record, (x, x, x), (_threes(),))
-
-
-def shape_for_buffer(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (ShapeExpr((const(3),)),), (_threes(),))
-
-
-def buffer_dtype(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3, kind="float16"),), (_threes(),))
-
-
-def buffer_rank(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3, 1),), (_threes(),))
-
-
-def joint(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 4),), (_threes(),))
-
-
-def scalar(builder: FunctionBuilder, record: Record) -> None:
-    name = builder.module.name("tir")
-    made = prim_func(record, [], [_threes()])
-    extra = tir.Var("factor", dtype("int64"))
-    params = (extra, *made.params)
-    function = tir.PrimFunc(params, made.body, None, made.buffer_map, made.attrs, True)
-    builder.module.functions[name] = function
-    _call_tir(builder, record, (some(builder, record, 3),), (_threes(),), name)
-
-
-def inplace(indices: tuple[int, ...], dims: tuple[int, ...] = (3,), kind: str = "float32") -> Step:
-    """A call that overwrites its argument, wrongly."""
-
-    def step(builder: FunctionBuilder, record: Record) -> None:
-        name = builder.module.name("tir")
-        builder.module.functions[name] = prim_func(record, [_threes()], [])
-        args = ast.Tuple((some(builder, record, 3),))
-        out: StructInfo = tensor(tuple(map(const, dims)), dtype(kind))
-        if len(indices) == 2 and indices[0] == indices[1]:
-            out = ast.TupleStructInfo((out, out))
-        attrs: dict[str, object] = {"inplace_indices": indices}
-        hide(builder, ast.Call(ast.op("relax.call_tir_inplace"), (name, args), (out,), attrs))
-
-    return step
-
-
 def places(builder: FunctionBuilder, record: Record) -> None:
     builder.module.placed = True
     devices = ("llvm", 0), ("llvm", 1)
@@ -366,21 +281,21 @@ STEPS: dict[str, Step] = {
     "WF05-unbound": free_dimension,
     "WF07-if": branch_in_dataflow,
     "WF09-value": operator_as_value,
-    "WF10-rank": annotated(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
+    "WF10-rank": parameter(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
     "WF11-capture": captures,
     "WF14-unbound": annotated(lambda: tensor((tir.Var("z"),), FLOAT)),
-    "WF14-expression": annotated(lambda: TensorStructInfo(ast.PrimValue(const(3)), FLOAT, 1)),
-    "WF14-variable": annotated(lambda: TensorStructInfo(Var("nowhere"), FLOAT, 1)),
+    "WF14-expression": parameter(lambda: TensorStructInfo(ast.PrimValue(const(3)), FLOAT, 1)),
+    "WF14-variable": parameter(lambda: TensorStructInfo(Var("nowhere"), FLOAT, 1)),
     "WF14-rank": cast_to(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
     "WF15-unbound": annotated(lambda: ast.ShapeStructInfo((tir.Add(tir.Var("z"), const(1)),), 1)),
     "WF15-rank": cast_to(lambda: ast.ShapeStructInfo((const(3),), 2)),
     "WF16-unbound": annotated(lambda: ast.PrimStructInfo(dtype("int64"), tir.Var("z"))),
-    "WF17-both": annotated(opaque_and_closure),
+    "WF17-both": parameter(opaque_and_closure),
     "WF18-lanes": lanes,
-    "WF19-dtype": annotated(lambda: ast.PrimStructInfo(dtype("handle"))),
-    "WF20-lanes": annotated(lambda: tensor((const(3),), dtype("float32x4"))),
-    "WF20-bits": annotated(lambda: tensor((const(3),), dtype("int7"))),
-    "WF22-dtype": annotated(lambda: ast.PrimStructInfo(dtype("int32"), const(3))),
+    "WF19-dtype": parameter(lambda: ast.PrimStructInfo(dtype("handle"))),
+    "WF20-lanes": parameter(lambda: tensor((const(3),), dtype("float32x4"))),
+    "WF20-bits": parameter(lambda: tensor((const(3),), dtype("int7"))),
+    "WF22-dtype": parameter(lambda: ast.PrimStructInfo(dtype("int32"), const(3))),
     "WF23-form": without_tuple,
     "WF24-vdevice": undeclared_device,
     "D09-condition": condition,
@@ -394,23 +309,10 @@ STEPS: dict[str, Step] = {
     "D14-impure": impure,
     "D14-binding": bindings_differ,
     "D15-result": result,
-    "OBL-outputs-declared": undeclared,
-    "OBL-outputs-tensor": declared_shape,
-    "OBL-callee-global": callee_variable,
-    "OBL-callee-prim_func": callee_function,
-    "OBL-buffers-count": count,
-    "OBL-buffer-tensor": shape_for_buffer,
-    "OBL-buffer-dtype": buffer_dtype,
-    "OBL-buffer-rank": buffer_rank,
-    "OBL-joint-dims": joint,
-    "OBL-scalar-kind": scalar,
-    "OBL-inplace-length": inplace((0, 0, 0)),
-    "OBL-inplace-range": inplace((5,)),
-    "OBL-inplace-repeated": inplace((0, 0)),
-    "OBL-inplace-none": inplace((-1,)),
-    "OBL-reuse-dtype": inplace((0,), kind="float16"),
-    "OBL-reuse-rank": inplace((0,), (3, 1)),
-    "OBL-reuse-shape": inplace((0,), (4,)),
+    "OBL-squeeze-one": squeezed,
+    "OBL-slices-axes": computed_axis,
+    "OBL-assert-bool": asserted,
+    **PRIM_CALLS,
     "OBL-place-vdevice": places,
 }
 """By the premise that fails, the step that makes it fail."""

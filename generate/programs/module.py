@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.generate.programs import functions
-from rlx.generate.programs.functions import Extra
 from rlx.generate.programs.dims import Interner, const
+from rlx.generate.programs.functions import Extra
 from rlx.generate.programs.plan import DEFAULT, Options, Plan
 from rlx.generate.programs.record import Record
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import GlobalVar, IRModule, StructInfo
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
-
-MAIN = "main"
 
 
 class Callee(Node):

@@ -1,0 +1,42 @@
+"""What steps that break a rule are made of: bindings that no later step uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import const, tensor
+from rlx.generate.programs.record import Record
+from rlx.grammar import ast
+from rlx.grammar.ast import Binding, Expr, StructInfo, TensorStructInfo, Var, VarBinding
+from rlx.grammar.dtype import dtype
+
+Step = Callable[[FunctionBuilder, Record], None]
+FLOAT = dtype("float32")
+
+
+def hide(builder: FunctionBuilder, value: Expr, annotation: StructInfo | None = None) -> Var:
+    """Bind an expression to a variable that no later step uses."""
+    var = Var(builder.name("bad"), annotation)
+    put(builder, VarBinding(var, value))
+    return var
+
+
+def put(builder: FunctionBuilder, binding: Binding) -> None:
+    """Put a binding at the end of the present block."""
+    builder.body.bindings(builder.dataflow).append(binding)
+
+
+def some(builder: FunctionBuilder, record: Record, *dims: int, kind: str = "float32") -> Expr:
+    """A tensor in scope, of these dimensions."""
+    return builder.fresh(record, dtype(kind), tuple(map(const, dims)), False)
+
+
+def relu(value: Expr) -> ast.Call:
+    """A call of an operator that is content with any tensor."""
+    return ast.Call(ast.op("relax.nn.relu"), (value,))
+
+
+def threes() -> TensorStructInfo:
+    """A vector of three."""
+    return tensor((const(3),), FLOAT)
