@@ -71,13 +71,28 @@ class Recorded:
         for trial in range(TRIALS):
             most = 3 if trial % 2 else 9
             point = {v: self._number(v, most, choose) for v in self.variables}
-            try:
-                for var, image in self.aliases.items():
-                    point[var] = evaluate(image, point)
-                if all(evaluate(fact, point) for fact in self.facts):
+            if self.holds(point):
+                yield point
+
+    def holds(self, point: Point) -> bool:
+        """Whether a point, with the variables that stand for others set, keeps what is known."""
+        try:
+            for var, image in self.aliases.items():
+                point[var] = evaluate(image, point)
+            return all(evaluate(fact, point) for fact in self.facts)
+        except UndefinedError:
+            return False
+
+    def counterexamples(self, choose: random.Random) -> Iterator[Point]:
+        """The points at which a part is said to fail, where names tell the variables apart."""
+        if len({v.name for v in self.variables}) < len(self.variables):
+            return
+        for part in (part for parts in self.parts for part in parts):
+            if part.counterexample is not None:
+                random_point = {v: self._number(v, 9, choose) for v in self.variables}
+                point = {v: part.counterexample.get(v.name, random_point[v]) for v in random_point}
+                if self.holds(point):
                     yield point
-            except UndefinedError:
-                continue
 
     def _number(self, var: tir.Var, most: int, choose: random.Random) -> int:
         low, _ = self.range_of(var)
@@ -222,7 +237,23 @@ def confirm(case: Recorded, choose: random.Random) -> int:
             assert part.status in ("needed", "impossible"), (failure, part)
         else:
             assert not impossible, (values, every)
+    for point in case.counterexamples(choose):
+        made += fails(case, point, choose)
     return made
+
+
+def fails(case: Recorded, point: Point, choose: random.Random) -> bool:
+    """Whether values could be made at a counterexample; then they fail."""
+    try:
+        values = [
+            make(found, wanted, point, choose)
+            for found, wanted in zip(case.founds, case.wanteds, strict=True)
+        ]
+    except Unmakeable:
+        return False
+    with pytest.raises(CheckFailed):
+        check(values, case.wanteds, {v: n for v, n in point.items() if v not in case.binders})
+    return True
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -302,8 +333,10 @@ def test_the_comparison_can_fail() -> None:
         "    return y\n"
     )
     (module,) = check_text(text).modules
-    case = next(c for c in judgements(module) if any(p.status == "needed" for p in c.parts[0]))
+    case = next(c for c in judgements(module) if any(p.counterexample for p in c.parts[0]))
     assert confirm(case, random.Random(0))
+    (point,) = case.counterexamples(random.Random(0))
+    assert fails(case, point, random.Random(0))
     lied = [[_with_status(p, "proved") for p in case.parts[0]]]
     case.parts = lied
     with pytest.raises(AssertionError):
