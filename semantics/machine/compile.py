@@ -12,7 +12,7 @@ import numpy as np
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
-from rlx.grammar.visit import free_vars, struct_infos, walk
+from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import IllFormed, Unsupported
 from rlx.semantics.machine import calls, control, leaves, prims
@@ -22,7 +22,7 @@ from rlx.semantics.machine.operators import OTHERS, SPECIAL
 from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
 from rlx.semantics.machine.signature import Check
 from rlx.semantics.values import Value
-from rlx.solver.order import free_shape_vars
+from rlx.solver.order import free_vars as vars_of_info
 
 OBJECT = ast.ObjectStructInfo()
 
@@ -75,34 +75,15 @@ class Compiler:
 
 
 def _captured(node: ast.Function, outer: Scope, var: ast.Var | None) -> list[Variable]:
-    """The variables around a function that it uses, but for the one it is bound to.
+    """The variables around a function that it uses, but for the one it is bound to, and all shape variables.
 
-    Those of a dataflow block are not captured.
+    Variables of a dataflow block are not captured.
     """
-    used: dict[Variable, None] = dict.fromkeys(
-        v for v in free_vars(node) if not isinstance(v, ast.DataflowVar)
-    )
-    for info in struct_infos(node):
-        used.update(dict.fromkeys(free_shape_vars(info)))
-    for expr in walk(node):
-        for prim in _prims(expr):
-            used.update(dict.fromkeys(tir.free_vars(prim)))
-    return [v for v in used if v is not var and outer.find(v) is not None]
-
-
-def _prims(expr: ast.Expr) -> list[tir.PrimExpr]:
-    match expr:
-        case ast.PrimValue(value=value):
-            return [value]
-        case ast.ShapeExpr(values=values):
-            return list(values)
-        case ast.Call(attrs=attrs) if attrs:
-            found: list[tir.PrimExpr] = []
-            for given in attrs.values():
-                items = given if isinstance(given, tuple | list) else (given,)
-                found.extend(item for item in items if isinstance(item, tir.PrimExpr))
-            return found
-    return []
+    held = (v for info in struct_infos(node) for v in vars_of_info(info))
+    named = dict.fromkeys((*free_vars(node), *held))
+    used = [v for v in named if v is not var and not isinstance(v, ast.DataflowVar)]
+    shapes = [v for v, _, _ in outer.seen(outer.serial) if isinstance(v, tir.Var)]
+    return [v for v in (*used, *shapes) if outer.find(v) is not None]
 
 
 class _Body:

@@ -91,7 +91,7 @@ def external(store: Store, name: str) -> Value:
     return found
 
 
-@rule("E-function", "3b8acae0")
+@rule("E-function", "fb7b725e")
 def function(at: Instruction, c: Configuration) -> Configuration:
     frame, code = c.frame, at.payload
     captured = tuple([read(frame) for read in code.captures])

@@ -19,7 +19,7 @@ from rlx.semantics.machine.plain import Plain, to_plain, to_value
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import show
-from rlx.semantics.values import UNIT, Device, StringValue, Tensor, TupleValue, Value
+from rlx.semantics.values import UNIT, Device, ShapeValue, StringValue, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], Any]
@@ -97,6 +97,8 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
             result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
     except OperatorFault as fault:
         raise Fault(fault.code, fault.message) from None
+    if type(result) is tuple and not result:  # of a tuple without fields there is no operator
+        return bind(at, c, ShapeValue(()), "E-evaluate")
     return bind(at, c, to_value(result, values, _device(values)), "E-evaluate")
 
 

@@ -16,6 +16,7 @@ from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, Program, environment, load, stack
+from rlx.semantics.machine.scopes import FunctionCode
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.run_time import struct_info_of
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
@@ -91,11 +92,12 @@ def _preserved(info: Mapping[Node, ast.StructInfo], now: Configuration, learnt: 
     activation = now.frame
     while activation.outer is not None:
         activation = activation.outer
+    captured = activation.code.captured if isinstance(activation.code, FunctionCode) else ()
     numbers = learnt.setdefault(activation, {}) | bound
     shapes = {v: s.values for v, s in held.items() if isinstance(s, ShapeValue)}
     for var, value in held.items():
-        if not isinstance(var, ast.Var) or var not in info:
-            continue
+        if not isinstance(var, ast.Var) or var not in info or var in captured:
+            continue  # what is captured was looked at where it was bound
         numbers |= check([value], [info[var]], numbers, shapes)  # type: ignore[arg-type]
         known = substitute(info[var], {v: tir.IntImm(k, v.dtype) for v, k in numbers.items()})
         if not free_vars(

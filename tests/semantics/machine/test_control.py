@@ -198,6 +198,22 @@ def test_closures_capture_by_reference() -> None:
     assert 5 in inner.captured
 
 
+def test_a_closure_captures_what_its_annotations_mention() -> None:
+    text = """
+@R.function
+def main(s: R.Shape(ndim=2), x: R.Any) -> R.Any:
+    @R.function
+    def inner(y: R.Any) -> R.Any:
+        z = R.match_cast(y, R.Tensor(s))
+        return z
+    return inner(x)
+"""
+    import numpy as np
+
+    assert returned(text, [2, 3], np.zeros((2, 3))).shape == (2, 3)  # type: ignore[attr-defined]
+    assert ended(text, [2, 3], np.zeros((3, 2))).code == "E-cast-dimension"
+
+
 def test_a_call_needs_a_function() -> None:
     end = ended("@R.function\ndef main(f: R.Any) -> R.Any:\n    return f(f)", 3)
     assert (type(end), end.code) == (IllFormed, "E-call-callee")

@@ -19,6 +19,7 @@ def test_operators_get_plain_values_and_numbers_of_shape_variables() -> None:
     zeros = returned(HEAD + 'R.zeros(R.shape([n, m + 1]), "int8")', floats(1, 2), [2])
     assert isinstance(zeros, Tensor) and zeros.data.shape == (2, 3) and zeros.dtype == "int8"
     assert returned(HEAD + "R.shape_of(x)", floats(1, 2), [2]).values == (2,)  # type: ignore[attr-defined]
+    assert returned(HEAD + 'R.shape_of(R.const(1, "int8"))', floats(1), [2]).values == ()  # type: ignore[attr-defined]
     parts = returned(HEAD + "R.split(x, 2)", floats(1, 2), [2])
     assert isinstance(parts, TupleValue)
     assert [f.data.tolist() for f in parts.fields] == [[1], [2]]  # type: ignore[attr-defined]

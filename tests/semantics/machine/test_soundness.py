@@ -6,14 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rlx.checker.check import Report, check_text
+from rlx.checker.check import Report, check_module, check_text
+from rlx.generate import inputs_for, modules
 from rlx.grammar import ast
+from rlx.grammar.diagnostic import Source
 from rlx.operators.evaluation import OperatorFault
+from rlx.semantics.machine.plain import typed
 from rlx.semantics.outcome import CheckFailed, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.semantics.run.inputs import InputError, inputs
 from rlx.semantics.values import Value
 from tests.examples.test_markdown import CASES
+from tests.semantics.machine.packed import PACKED
 from tests.semantics.machine.running import HEADER
 from tests.semantics.machine.soundness import examine
 
@@ -159,3 +165,16 @@ def test_programs_by_hand(name: str) -> None:
     assert made
     for args in made:
         assert isinstance(examine(report, module, "main", args), Returned)
+
+
+@settings(max_examples=60, deadline=None)
+@given(modules(size=8), st.data())
+def test_generated_programs(module: ast.IRModule, data: st.DataObject) -> None:
+    report = check_module(module, Source("", "generated"))
+    (normal,) = report.modules
+    for function, node in normal.functions.items():
+        if isinstance(node, ast.Function) and "global_symbol" in node.attrs:
+            plain = data.draw(inputs_for(node))
+            infos = [p.struct_info_annotation for p in node.params]
+            args = [typed(p, info) for p, info in zip(plain, infos, strict=True)]
+            examine(report, normal, function.name_hint, args, **PACKED)
