@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import FLOAT32, INT32, INT64, dtype
+from rlx.grammar.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Rejected
 from rlx.grammar.neutral import Form
 from rlx.grammar.words import Arguments, form
@@ -135,6 +135,20 @@ def select(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     return tir.Select(condition, left, right, a.span)
 
 
+def _type_of(value: tir.PrimExpr) -> DataType:
+    """The type of a value; of an intrinsic whose type is not written, that of its first argument."""
+    while True:
+        match value:
+            case tir.Call(dtype=None, args=(first, *_)):
+                value = first
+            case tir.Comparison() | tir.And() | tir.Or():
+                return tir.type_of(value)
+            case tir.Binary(a=left):
+                value = left
+            case _:
+                return tir.type_of(value)
+
+
 @form("T.Let")
 def let(actions: Expressions, a: Arguments) -> Any:
     """`T.Let(body, where={x: value})`; the variable is read, in the body, before anything says what it is."""
@@ -148,8 +162,7 @@ def let(actions: Expressions, a: Arguments) -> Any:
     [(name, given)] = found.items()
     value = actions.coerce.prim((given, where[1], where[2]), INT32)
     body = actions.coerce.prim(a.positional[0], INT32)
-    untyped = isinstance(value, tir.Call) and value.dtype is None
-    var = actions.scope.take_shape_var(name, FLOAT32 if untyped else tir.type_of(value))
+    var = actions.scope.take_shape_var(name, _type_of(value))
     return tir.Let(var, value, body, a.span)
 
 

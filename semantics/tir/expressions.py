@@ -12,7 +12,7 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType, dtype
 from rlx.semantics.tir import calls, memory
-from rlx.semantics.tir.intrinsics import intrinsic, reinterpret
+from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
 from rlx.semantics.tir.terms import (
     Evaluate,
     Frame,
@@ -315,10 +315,12 @@ def _call(run: Expressions, expr: tir.Call) -> Term:
     special = _SPECIAL.get(expr.op)
     if special is not None:
         return special(run, expr)
+    if any(isinstance(arg, tir.StringImm) for arg in expr.args):
+        unknown(expr.op, expr.span)
     operands = [run.value(arg) for arg in expr.args]
     if len(operands) > 1 and expr.op not in ("ldexp", "shift_left", "shift_right"):
         operands[1:] = [converted(term, operands[0].dtype) for term in operands[1:]]
-    result, function = intrinsic(expr.op, [term.dtype for term in operands])
+    result, function = located(intrinsic, expr.span)(expr.op, [t.dtype for t in operands])
     vector = any(term.vector for term in operands)
     return Term(located(lifted(function, *operands), expr.span), result, vector)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from rlx.grammar.dtype import BOOL, INT32, DataType
+from rlx.grammar.node import Span
 from rlx.semantics.tir.values import (
     Number,
     divide,
@@ -233,7 +234,7 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
     """
     first = operands[0] if operands else None
     if first is None:
-        return unknown(name)
+        unknown(name)
     if name in ("abs", "fabs"):
         return first, absolute(first)
     if name in _SAME:
@@ -252,7 +253,7 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
         return _on_integers(name, first)
     if name in REAL:
         return first, real(name, first)
-    return unknown(name)
+    unknown(name)
 
 
 def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
@@ -264,10 +265,11 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
         return BOOL, lambda a: False
     if name == "isfinite":
         return BOOL, lambda a: True
-    return unknown(name)
+    unknown(name)
 
 
 @rule("E-tir-intrinsic", "6a8b6477")
-def unknown(name: str) -> tuple[DataType, Function]:
+def unknown(name: str, span: Span | None = None) -> NoReturn:
     """What is said of an intrinsic without a meaning."""
-    unsupported("E-tir-intrinsic-unknown", f"the intrinsic T.{name} cannot be evaluated here")
+    shown = f"the intrinsic T.{name} cannot be evaluated here"
+    unsupported("E-tir-intrinsic-unknown", shown, span)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +20,21 @@ Argument = np.ndarray[Any, Any] | int | float
 
 MEMORY_LIMIT = 4 << 30
 """Bytes that a call may allocate at a time."""
+
+
+_NESTING = 12_000
+"""Calls of Python that may nest: a few for each of the levels that a text may have."""
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Let calls nest as deep as texts do."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _NESTING))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 class Program:
@@ -38,7 +55,8 @@ class Program:
             compiler.slot(buffer)
             for var in shape_vars_of(buffer):
                 compiler.slot(var)
-        self.body: Execute = compiler.statement(func.body)
+        with deep():
+            self.body: Execute = compiler.statement(func.body)
         self.slots = compiler.slots
 
     def run(
@@ -56,7 +74,8 @@ class Program:
         frame[0] = Run(fuel, memory, call)
         for node, value in values.items():
             frame[self.slots[node]] = value
-        self.body(frame)
+        with deep():
+            self.body(frame)
 
 
 def evaluate(

@@ -301,3 +301,13 @@ def test_a_matched_region_is_the_memory_it_is_taken_from() -> None:
     evaluate(func, [array])
     assert array[:, 2].tolist() == [11, 51, 91]
     assert array.sum() == 11 + 51 + 91
+
+
+def test_nesting_goes_as_deep_as_texts() -> None:
+    depth = 240
+    expr = "T.if_then_else(n > 0, " * depth + "n" + ", 0)" * depth
+    lines = ["    " * at + "if n > 0:" for at in range(depth)]
+    body = "\n".join([*lines, "    " * depth + f"A[0] = {expr}"])
+    array = np.zeros(1, np.int32)
+    evaluate(of_body('A: T.Buffer((1,), "int32"), n: T.int32', body), [array, 7])
+    assert array[0] == 7
