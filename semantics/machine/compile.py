@@ -5,7 +5,7 @@ Nothing is evaluated here, and nothing is rejected: what a rule cannot do is the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -79,11 +79,12 @@ def _captured(node: ast.Function, outer: Scope, var: ast.Var | None) -> list[Var
 
     Variables of a dataflow block are not captured.
     """
-    held = (v for info in struct_infos(node) for v in vars_of_info(info))
-    named = dict.fromkeys((*free_vars(node), *held))
+    held: Iterator[ast.Var] = (v for info in struct_infos(node) for v in vars_of_info(info))
+    named: dict[ast.Var, None] = dict.fromkeys((*free_vars(node), *held))
     used = [v for v in named if v is not var and not isinstance(v, ast.DataflowVar)]
     shapes = [v for v, _, _ in outer.seen(outer.serial) if isinstance(v, tir.Var)]
-    return [v for v in (*used, *shapes) if outer.find(v) is not None]
+    around: list[Variable] = [*used, *shapes]
+    return [v for v in around if outer.find(v) is not None]
 
 
 class _Body:

@@ -10,7 +10,8 @@ from rlx.semantics.cast import CheckFailed, check
 from rlx.semantics.faults import Refused
 from rlx.semantics.machine.configuration import Frame, Reader
 from rlx.semantics.machine.scopes import Scope
-from rlx.semantics.values import Scalar, ShapeValue, Value
+from rlx.semantics.machine.simple import simple
+from rlx.semantics.values import ShapeValue, Value
 
 
 class Check:
@@ -22,7 +23,7 @@ class Check:
         The shape variables that it binds, in the order in which their numbers are returned.
     """
 
-    __slots__ = ("_known", "_plain", "_shapes", "binds", "infos")
+    __slots__ = ("_known", "_shapes", "_simple", "binds", "infos")
 
     def __init__(
         self, infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var], scope: Scope
@@ -30,7 +31,7 @@ class Check:
         self.infos, self.binds = tuple(infos), tuple(binds)
         self._known: list[tuple[tir.Var, Reader]] = []
         self._shapes: list[tuple[ast.Var, Reader]] = []
-        self._plain = None if binds else _plain(infos)
+        self._simple = simple(self.infos, self.binds)
         for info in infos:
             self._look_up(info, scope)
 
@@ -52,14 +53,19 @@ class Check:
         Refused
             If a value does not fit.
         """
-        plain = self._plain
-        if plain is not None:
-            for value, kind in zip(values, plain, strict=True):
-                if type(value) is not Scalar or value.dtype != kind:
-                    break
-            else:
-                return []
+        if self._simple is not None:
+            numbers = self._fits(values)
+            if numbers is not None:
+                return numbers
         return self._check(frame, values)
+
+    def _fits(self, values: Sequence[Value]) -> list[int] | None:
+        """The numbers, if all annotations are simple and all values fit; this is most of what calls check."""
+        numbers: list[Any] = [None] * len(self.binds)
+        for value, fits in zip(values, self._simple, strict=True):  # type: ignore[arg-type]
+            if not fits(value, numbers):
+                return None
+        return None if None in numbers else numbers
 
     def _check(self, frame: Frame, values: Sequence[Value]) -> list[int]:
         known = {var: read(frame) for var, read in self._known}
@@ -76,10 +82,3 @@ class Check:
         if missing:
             raise Refused("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")
         return [point[var] for var in self.binds]
-
-
-def _plain(infos: Sequence[ast.StructInfo]) -> tuple[Any, ...] | None:
-    """The element types, if the annotations are scalars of which no value is said."""
-    if all(isinstance(info, ast.PrimStructInfo) and info.value is None for info in infos):
-        return tuple(info.dtype for info in infos)  # type: ignore[attr-defined]
-    return None

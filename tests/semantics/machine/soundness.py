@@ -40,8 +40,8 @@ def examine(
     module: ast.IRModule,
     entry: str,
     args: Sequence[Value],
+    packed: Mapping[str, Any] | None = None,
     limit: int = 3000,
-    **packed: Any,
 ) -> Outcome | None:
     """Run a checked program step by step and hold every configuration to what was derived.
 

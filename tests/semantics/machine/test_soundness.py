@@ -177,4 +177,4 @@ def test_generated_programs(module: ast.IRModule, data: st.DataObject) -> None:
             plain = data.draw(inputs_for(node))
             infos = [p.struct_info_annotation for p in node.params]
             args = [typed(p, info) for p, info in zip(plain, infos, strict=True)]
-            examine(report, normal, function.name_hint, args, **PACKED)
+            examine(report, normal, function.name_hint, args, PACKED)
