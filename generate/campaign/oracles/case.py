@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -77,7 +78,18 @@ class Case:
 def raised(error: Exception) -> str:
     """What an exception says: its type and the end of its message, without the traceback of the other side."""
     text = str(error)
+    diagnosis = _DIAGNOSIS.search(text)
+    if diagnosis is not None:
+        marked = _OPERATOR.search(diagnosis["line"], max(0, len(diagnosis["caret"]) - 1))
+        where = f" at {marked[0]}" if marked else ""
+        return f"{type(error).__name__}: {' '.join(diagnosis['said'].split())}{where}"
     marker = "InternalError: "
     if marker in text:
         text = marker + text.rsplit(marker, 1)[1]
     return f"{type(error).__name__}: {text.strip()[-1000:]}"
+
+
+_DIAGNOSIS = re.compile(
+    r"error: (?P<said>.*?)\n\s*-->[^\n]*\n[^\n]*\|[^\n]*\n\s*\d+ \|(?P<line>[^\n]*)\n[^\n|]*\|(?P<caret> *)", re.DOTALL
+)
+_OPERATOR = re.compile(r"R\.[\w.]+")
