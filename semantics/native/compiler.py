@@ -27,6 +27,8 @@ FLAGS = (
 TUNING = (("-march=native", "-DRLX_LIBMVEC"), ("-march=native",), ("-mcpu=native",), ())
 """Tried in this order until one compiles and links."""
 _SECONDS = 120
+_LARGE = 300_000
+"""Characters of C beyond which ``-O1`` is enough: the time of ``-O3`` is minutes there."""
 
 
 class Refused(Exception):
@@ -147,6 +149,8 @@ def library(source: str) -> tuple[Any, Any]:
         If the compiler does not accept the source.
     """
     path, flags, identity = toolchain()
+    if len(source) > _LARGE:
+        flags = ("-O1", *(flag for flag in flags if flag != "-O3"))
     digest = hashlib.sha256(f"{identity}\n{source}".encode()).hexdigest()
     try:
         file = obtain(f"{digest}.so", lambda target: _run(path, flags, source, target))

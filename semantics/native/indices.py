@@ -16,7 +16,7 @@ Visit = Generator[tir.PrimExpr, Poly | None, Poly | None]
 
 SMALL = 1 << 31
 """Symbols are used in proofs only while their magnitude is below this: products of two then fit."""
-_ROOM = 1 << 62
+ROOM = 1 << 62
 
 
 def poly_of(state: State, expr: tir.PrimExpr) -> Poly | None:
@@ -179,7 +179,7 @@ def usable(state: State, value: Poly, dtype: DataType) -> bool:
     if not lows or not highs:
         return False
     low, high = lows[0], highs[0]
-    if _magnitude(low) >= _ROOM or _magnitude(high) >= _ROOM:
+    if magnitude(low) >= ROOM or magnitude(high) >= ROOM:
         return False
     names = low.variables() | high.variables()
     if names & state.inner:
@@ -192,7 +192,7 @@ def usable(state: State, value: Poly, dtype: DataType) -> bool:
     return True
 
 
-def _magnitude(value: Poly) -> int:
+def magnitude(value: Poly) -> int:
     """The largest absolute value that a sum may have while its symbols are small."""
     return sum(abs(c) * SMALL ** len(m) for m, c in value.terms.items())
 

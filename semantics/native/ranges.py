@@ -11,9 +11,6 @@ from collections.abc import Iterable, Mapping
 
 Monomial = tuple[str, ...]
 
-_MOST_TERMS = 64
-_LARGEST = 1 << 62
-
 
 class Poly:
     """A sum of products with integer coefficients: ``{("i", "n"): 2, (): 1}`` is ``2*i*n + 1``."""
@@ -54,13 +51,6 @@ class Poly:
         if not self.terms:
             return 0
         return self.terms.get(()) if len(self.terms) == 1 else None
-
-    @property
-    def tame(self) -> bool:
-        """Whether the sum is short, with small factors: it can be computed in 128 bits."""
-        return len(self.terms) <= _MOST_TERMS and all(
-            len(m) <= 1 + (abs(c) == 1) and abs(c) < _LARGEST for m, c in self.terms.items()
-        )
 
     def variables(self) -> set[str]:
         """The names that occur."""

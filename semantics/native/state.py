@@ -9,7 +9,15 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.semantics.native import types
 from rlx.semantics.native.expressions import Value
-from rlx.semantics.native.indices import SMALL, facts_of, poly_of, rejoined, usable
+from rlx.semantics.native.indices import (
+    ROOM,
+    SMALL,
+    facts_of,
+    magnitude,
+    poly_of,
+    rejoined,
+    usable,
+)
 from rlx.semantics.native.ranges import Bounds, Poly, Scope
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.typing import Types, type_of
@@ -105,7 +113,15 @@ class State:
         self.names[var] = Value(text, var.dtype)
         if bounds is not None:
             self.scope.loops[name] = bounds
-            self.sums[var] = Poly.of(name)
+            self.bind_sum(var, Poly.of(name))
+
+    def bind_sum(self, var: tir.Var, value: Poly | None) -> None:
+        """Let a variable be a sum, or nothing known; what was known of expressions with it is forgotten."""
+        before = self.sums.pop(var, None)
+        if before is not None and (value is None or before.terms != value.terms):
+            self.polys = {}
+        if value is not None:
+            self.sums[var] = value
 
     def synthetic(self, low: Poly, high: Poly) -> str:
         """A variable of sums that stands for some value between two sums over symbols."""
@@ -132,7 +148,7 @@ class State:
         """Make ``value >= 0`` (a sum over symbols) certain: by proof, or by a check before the loops."""
         if self.scope.natural_sum(value):
             return True
-        if value.constant is not None or not value.tame or not self.fast:
+        if value.constant is not None or magnitude(value) >= ROOM or not self.fast:
             return False
         if value.variables() & self.inner:
             return False

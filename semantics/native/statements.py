@@ -102,7 +102,7 @@ def loop_range(state: State, loop: tir.For, name: str) -> tuple[str, str]:
         converted(state, value_of(state, e), INT64).text for e in (loop.min, loop.extent)
     )
     if loop.loop_var not in state.sums or state.sums[loop.loop_var].terms != Poly.of(name).terms:
-        state.sums.pop(loop.loop_var, None)
+        state.bind_sum(loop.loop_var, None)
         state.loop(loop.loop_var, name, None)
     state.lows[loop.loop_var] = first
     return first, f"{first} + {count}"
@@ -167,9 +167,7 @@ def bind_axis(state: State, axis: tir.IterVar) -> None:
     if known is not None and not usable(state, known, axis.var.dtype):
         known = None
     state.names[axis.var] = converted(state, value, axis.var.dtype)
-    state.sums.pop(axis.var, None)
-    if known is not None:
-        state.sums[axis.var] = known
+    state.bind_sum(axis.var, known)
 
 
 def _at_start(state: State, block: tir.Block) -> str:
@@ -240,7 +238,6 @@ def value_of_address(
 def _let(state: State, stmt: tir.LetStmt) -> Steps:
     known = state.poly(stmt.value)
     value = converted(state, value_of(state, stmt.value), stmt.var.dtype)
-    state.sums.pop(stmt.var, None)
     integer = stmt.var.dtype.is_integer
     if not state.fast and not state.nested and integer and stmt.var.dtype.bits < 65:
         name = state.out.fresh("n")
@@ -249,8 +246,9 @@ def _let(state: State, stmt: tir.LetStmt) -> Steps:
         state.names[stmt.var] = value
         return
     state.names[stmt.var] = value
-    if known is not None and usable(state, known, stmt.var.dtype):
-        state.sums[stmt.var] = known
+    if known is not None and not usable(state, known, stmt.var.dtype):
+        known = None
+    state.bind_sum(stmt.var, known)
     return
     yield
 
