@@ -18,7 +18,7 @@ from rlx.spec.registry import rule
 Values = dict[tir.Var | tir.Buffer, Any]
 
 
-@rule("E-tir-argument", "41ec742f")
+@rule("E-tir-argument", "8745de8f")
 def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> Values:
     """The values of parameters, of the buffers behind them, and of the variables in their shapes.
 

@@ -103,7 +103,7 @@ class Expressions:
         return found[-1] if found else None
 
 
-@rule("E-tir-opaque", "2a9a2aba")
+@rule("E-tir-opaque", "2586be6c")
 def opaque(node: Any) -> Term:
     """What is said of text that was kept as it stands."""
     text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
@@ -186,7 +186,7 @@ def _operation(run: Expressions, node: tir.Binary, a: Term, b: Term) -> Operatio
 _DIVISIONS = (tir.Div, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 
 
-@rule("E-tir-index", "fefbacad")
+@rule("E-tir-index", "ce6d7ef3")
 def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     """An operation in the index of a buffer: on integers it is exact, and leaves no 64 bits."""
     if dtype.is_float or kind not in (tir.Add, tir.Sub, tir.Mul):

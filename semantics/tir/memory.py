@@ -93,7 +93,7 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(dims[axis + 1 :]) for axis in range(len(dims)))
 
 
-@rule("E-tir-address", "8235941c")
+@rule("E-tir-address", "d19dc4e6")
 def address(buffer: Bound, indices: Sequence[int]) -> int:
     """Where in its memory an element of a buffer is."""
     if len(indices) != len(buffer.dims):
@@ -111,7 +111,7 @@ def address(buffer: Bound, indices: Sequence[int]) -> int:
     return place
 
 
-@rule("E-tir-load", "1451c42b")
+@rule("E-tir-load", "dbc1b974")
 def load(buffer: Bound, indices: Sequence[int]) -> Number:
     """The number an element holds."""
     memory = buffer.memory
@@ -151,7 +151,7 @@ class Run:
         self.room = room
         self.call = call
 
-    @rule("E-tir-fuel", "8f3cd79c")
+    @rule("E-tir-fuel", "4a9420e3")
     def spend(self, iterations: int) -> None:
         """Take fuel for iterations of a loop."""
         self.fuel -= iterations
@@ -160,7 +160,7 @@ class Run:
             message = "the loop takes more iterations than there is fuel"
             raise OutOfFuel("E-tir-fuel", message)
 
-    @rule("E-tir-allocate", "ff2acfd9")
+    @rule("E-tir-allocate", "c476c450")
     def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> Bound:
         """Fresh memory for a buffer, nothing in it written."""
         element = numpy_type(dtype)

@@ -15,6 +15,7 @@ from rlx.grammar.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
 from rlx.semantics.tir.memory import Run
 from rlx.semantics.tir.statements import Execute, Statements
+from rlx.spec.registry import rule
 
 Argument = np.ndarray[Any, Any] | int | float
 
@@ -59,6 +60,7 @@ class Program:
             self.body: Execute = compiler.statement(func.body)
         self.slots = compiler.slots
 
+    @rule("E-tir", "64c0e921")
     def run(
         self,
         args: Sequence[Argument],

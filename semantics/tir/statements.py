@@ -162,7 +162,7 @@ def _with(run: Statements, stmt: Any) -> Execute:
     return _for(run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span))
 
 
-@rule("E-tir-assert", "79880cba")
+@rule("E-tir-assert", "6c36248e")
 def _assert(run: Statements, stmt: Any) -> Execute:
     """A condition that must hold."""
     condition = run.number(stmt.condition)

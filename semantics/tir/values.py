@@ -72,7 +72,7 @@ def into(dtype: DataType) -> Unary:
     unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
 
 
-@rule("E-tir-integer", "aa47006d")
+@rule("E-tir-integer", "d8dfda15")
 def wrapping(dtype: DataType) -> Unary:
     """Two's complement: the one number of the type that is equal modulo two to the width."""
     low, high = limits(dtype)
@@ -155,7 +155,7 @@ def fmod(a: float, b: float) -> float:
     return math.fmod(a, b)
 
 
-@rule("E-tir-divide", "2b8628c8")
+@rule("E-tir-divide", "3cc636de")
 def nonzero(divisor: int) -> int:
     """The divisor of an integer division."""
     if divisor == 0:
