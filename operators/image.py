@@ -7,6 +7,7 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
+from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
@@ -56,6 +57,7 @@ for _count in (2, 3):
     operator(
         f"relax.image.resize{_count}d",
         _RESIZE.format(layout=f"NC{SPATIAL[_count]}", rounding={2: "round", 3: ""}[_count]),
+        evaluate=late("image.resize", str(_count)),
     )(_resize(_count))
 
 
@@ -63,6 +65,7 @@ for _count in (2, 3):
     "relax.image.grid_sample",
     "data, grid, method: str = 'bilinear', layout: str = 'NCHW', padding_mode: str = 'zeros', "
     "align_corners: int = False",
+    evaluate=late("image.grid_sample"),
 )
 def grid_sample(
     site: Site, data: TensorStructInfo, grid: TensorStructInfo, method: str, text: str, *rest: int
@@ -99,7 +102,11 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
         )
 
 
-@operator("relax.image.affine_grid", "data, size: shape, align_corners: int = True")
+@operator(
+    "relax.image.affine_grid",
+    "data, size: shape, align_corners: int = True",
+    evaluate=late("image.affine_grid"),
+)
 def affine_grid(site: Site, data: TensorStructInfo, size: Expr, align_corners: int) -> StructInfo:
     """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid to."""
     rank(site, data, 0, 3)

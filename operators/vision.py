@@ -6,6 +6,7 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import FLOAT32, INT32, INT64
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, const, mul, product
+from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.site import Site
 from rlx.operators.tensors import fields, rank, ranked, tensor
@@ -16,6 +17,7 @@ from rlx.operators.windows import spread
     "relax.vision.all_class_non_max_suppression",
     "boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold, "
     "output_format: str = 'onnx'",
+    evaluate=late("boxes.all_class_non_max_suppression"),
 )
 def all_class_nms(
     site: Site,
@@ -49,6 +51,7 @@ def all_class_nms(
 @operator(
     "relax.vision.get_valid_counts",
     "data, score_threshold: number = 0, id_index: int = 0, score_index: int = 1",
+    evaluate=late("boxes.get_valid_counts"),
 )
 def get_valid_counts(site: Site, data: TensorStructInfo, *rest: object) -> StructInfo:
     """How many boxes of each batch are above the threshold, these boxes first, and their indices."""
@@ -71,6 +74,7 @@ def get_valid_counts(site: Site, data: TensorStructInfo, *rest: object) -> Struc
     "force_suppress: int = False, top_k: int = -1, coord_start: int = 2, score_index: int = 1, "
     "id_index: int = 0, return_indices: int = True, invalid_to_bottom: int = False, "
     "soft_nms_sigma: number = 0.0, score_threshold: number = 0.0",
+    evaluate=late("boxes.non_max_suppression"),
 )
 def non_max_suppression(
     site: Site,
@@ -83,18 +87,20 @@ def non_max_suppression(
     rank(site, data, 0, 3)
     if not rest[7]:
         return data
+    # Softly, the boxes come along, since their scores have changed.
+    changed = (data,) if rest[9] > 0 else ()
     dims = site.dims(data)
     if dims is None:
-        return fields((ranked(2, INT32), ranked(2, INT32)))
-    return fields(
-        (tensor(dims[:2], INT32, data.vdevice), tensor((dims[0], ONE), INT32, data.vdevice))
-    )
+        return fields((*changed, ranked(2, INT32), ranked(2, INT32)))
+    chosen = tensor(dims[:2], INT32, data.vdevice)
+    return fields((*changed, chosen, tensor((dims[0], ONE), INT32, data.vdevice)))
 
 
 @operator(
     "relax.vision.multibox_transform_loc",
     "cls_pred, loc_pred, anchor, clip: int = False, threshold: number = 0.0, "
     "variances: any = None, keep_background: int = True, apply_softmax: int = True",
+    evaluate=late("boxes.multibox_transform_loc"),
 )
 def multibox_transform_loc(
     site: Site,
@@ -118,6 +124,7 @@ def multibox_transform_loc(
     "relax.vision.roi_align",
     "data, rois, pooled_size: ints, spatial_scale: number, sample_ratio: int = -1, "
     "aligned: int = False, layout: str = 'NCHW', mode: str = 'avg'",
+    evaluate=late("regions.roi_align"),
 )
 def roi_align(
     site: Site,
@@ -137,6 +144,7 @@ def roi_align(
 @operator(
     "relax.vision.roi_pool",
     "data, rois, pooled_size: ints, spatial_scale: number, layout: str = 'NCHW'",
+    evaluate=late("regions.roi_pool"),
 )
 def roi_pool(
     site: Site,

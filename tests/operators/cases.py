@@ -562,6 +562,13 @@ def _vision() -> list[Case]:
             return_indices=False,
         ),
         case(
+            "vision.non_max_suppression",
+            tensor((n, m, 6)),
+            ints((n,), "int32"),
+            ints((n, m), "int32"),
+            soft_nms_sigma=0.5,
+        ),
+        case(
             "vision.multibox_transform_loc",
             tensor((n, 3, m)),
             tensor((n, times(m, 4))),

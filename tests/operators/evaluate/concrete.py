@@ -144,6 +144,7 @@ _INDICES: dict[str, tuple[int, ...]] = {
     "nn.nll_loss": (1,),
     "grad.nll_loss_backward": (2,),
     "grad.take_backward": (2,),
+    "vision.non_max_suppression": (1, 2),
 }
 """Which arguments hold indices."""
 

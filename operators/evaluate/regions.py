@@ -1,0 +1,119 @@
+"""Regions of interest of images, each at one size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor
+from typing import Any
+
+import numpy as np
+
+from rlx.operators.evaluate.arrays import Array, back, wide
+from rlx.operators.evaluate.windows import arranged, canonical, spread
+from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
+
+MOST_SAMPLES = 1 << 16
+"""A region of more samples along an axis is not made."""
+
+
+@rule("E-region", "cd8a818d")
+def _regions(x: Array, rois: Array) -> list[tuple[int, list[float]]]:
+    """Of each region, its image and its corners: left, top, right, bottom."""
+    if rois.ndim != 2 or rois.shape[1] != 5:
+        raise OperatorFault("E-region-rows", f"regions of shape {rois.shape}, expected (n, 5)")
+    found = []
+    for row in wide(rois):
+        if not np.isfinite(row).all():
+            raise OperatorFault("E-region-finite", f"the region {row.tolist()}")
+        image = int(row[0])
+        if not 0 <= image < x.shape[0]:
+            raise OperatorFault("E-region-image", f"image {image} of {x.shape[0]}")
+        found.append((image, [v for v in row[1:]]))
+    if found and not all(x.shape[2:]):
+        raise OperatorFault("E-region-rows", f"regions of images of {x.shape[2:]}")
+    return found
+
+
+def roi_align(
+    data: Array,
+    rois: Array,
+    pooled: Sequence[int],
+    scale: float,
+    ratio: int,
+    aligned: int,
+    layout: str,
+    mode: str,
+) -> Array:
+    """Each region at one size: of each cell the mean or the maximum of interpolated samples."""
+    x = wide(canonical(data, layout, "NCHW"))
+    size = spread(pooled, 2)
+    result = np.zeros((rois.shape[0], x.shape[1], *size), x.dtype)
+    for at, (image, (left, top, right, bottom)) in enumerate(_regions(x, rois)):
+        rows = _samples((top, bottom), x.shape[2], size[0], scale, ratio, aligned, x.dtype)
+        columns = _samples((left, right), x.shape[3], size[1], scale, ratio, aligned, x.dtype)
+        if mode == "avg":
+            rows, columns = (_means(k) for k in (rows, columns))
+            result[at] = rows @ x[image] @ columns.T
+        elif rows.shape[1] and columns.shape[1]:
+            flat = rows.reshape(-1, x.shape[2]) @ x[image] @ columns.reshape(-1, x.shape[3]).T
+            cells = flat.reshape(x.shape[1], size[0], rows.shape[1], size[1], columns.shape[1])
+            result[at] = cells.max(axis=(2, 4))
+    return back(arranged(result, layout, "NCHW"), data.dtype)
+
+
+def _means(samples: Array) -> Array:
+    return np.asarray(samples.sum(axis=1) / samples.dtype.type(max(samples.shape[1], 1)))
+
+
+def _samples(
+    ends: tuple[Any, Any],
+    length: int,
+    cells: int,
+    scale: float,
+    ratio: int,
+    aligned: int,
+    kind: np.dtype[Any],
+) -> Array:
+    """The weights of an axis's elements in the samples of each cell: (cells, samples, length)."""
+    start, end = (v * v.dtype.type(scale) for v in ends)
+    extent = end - start if aligned else max(end - start, type(end)(1))
+    step = extent / type(end)(cells)
+    count = ratio if ratio > 0 else max(ceil(step), 0)
+    if count > MOST_SAMPLES:
+        raise OperatorFault("E-region-finite", f"{count} samples along an axis of {length}")
+    part = (np.arange(count, dtype=kind) + kind.type(0.5)) * kind.type(step / max(count, 1))
+    at = kind.type(start) + np.arange(cells, dtype=kind)[:, None] * kind.type(step) + part
+    inside = (at >= -1) & (at <= length)
+    at = np.clip(at, 0, length - 1)
+    low = np.floor(at).astype(np.int64)
+    weights = np.zeros((cells, count, length), kind)
+    grid = np.indices((cells, count))
+    weights[(*grid, np.minimum(low + 1, length - 1))] = at - low
+    weights[(*grid, low)] += 1 - (at - low)
+    return np.asarray(weights * inside[..., None])
+
+
+def roi_pool(data: Array, rois: Array, pooled: Sequence[int], scale: float, layout: str) -> Array:
+    """Each region at one size: the maximum of the elements of each cell, 0 where there are none."""
+    x = wide(canonical(data, layout, "NCHW"))
+    size = spread(pooled, 2)
+    result = np.zeros((rois.shape[0], x.shape[1], *size), x.dtype)
+    for at, (image, (left, top, right, bottom)) in enumerate(_regions(x, rois)):
+        rows = _cells((top, bottom), x.shape[2], size[0], scale)
+        columns = _cells((left, right), x.shape[3], size[1], scale)
+        for i, (a, b) in enumerate(rows):
+            # Rows first: of each cell only one line of maxima is left to look through.
+            line = x[image, :, a:b].max(axis=1) if a < b else None
+            for j, (c, d) in enumerate(columns):
+                if line is not None and c < d:
+                    result[at, :, i, j] = line[:, c:d].max(axis=1)
+    return back(arranged(result, layout, "NCHW"), data.dtype)
+
+
+def _cells(ends: tuple[Any, Any], length: int, cells: int, scale: float) -> list[tuple[int, int]]:
+    """Where the cells of a region begin and end on an axis; neighbours may share an element."""
+    start, end = (floor(v * v.dtype.type(scale) + v.dtype.type(0.5)) for v in ends)
+    step = ends[0].dtype.type(max(end - start + 1, 1)) / ends[0].dtype.type(cells)
+    bounds = [(floor(k * step) + start, ceil((k + 1) * step) + start) for k in range(cells)]
+    return [(min(max(a, 0), length), min(max(b, 0), length)) for a, b in bounds]
