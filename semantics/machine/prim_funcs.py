@@ -73,7 +73,7 @@ def _writes(func: tir.PrimFunc) -> frozenset[int]:
         node = pending.pop()
         if isinstance(node, tir.BufferStore):
             stored.add(node.buffer)
-        elif isinstance(node, tir.OpaqueStmt | tir.Evaluate | tir.AllocBuffer):
+        elif isinstance(node, tir.OpaqueStmt | tir.Evaluate | tir.AllocBuffer | tir.MatchBuffer):
             opaque = (
                 opaque or not isinstance(node, tir.Evaluate) or isinstance(node.value, tir.Call)
             )

@@ -335,7 +335,9 @@ def _reinterpret(run: Expressions, expr: tir.Call) -> Term:
         return opaque(expr)
     value = run.value(args[0])
     scalar = vector_element(target)
-    return Term(lifted(reinterpret(value.dtype, scalar), value), scalar, value.vector)
+    return Term(
+        lifted(located(reinterpret, expr.span)(value.dtype, scalar), value), scalar, value.vector
+    )
 
 
 def _extreme(run: Expressions, expr: tir.Call) -> Term:

@@ -35,7 +35,8 @@ class Statements(Expressions):
         Unsupported
             For text that is not understood.
         """
-        return _COMPILERS.get(type(stmt), _opaque)(self, stmt)
+        compiler = _COMPILERS.get(type(stmt), _opaque)
+        return located(compiler, getattr(stmt, "span", None))(self, stmt)
 
 
 def _opaque(run: Statements, stmt: Any) -> Execute:
