@@ -1,7 +1,7 @@
 """The text form of questions: read and written, never evaluated.
 
-Operators ``+ - * // % == != < <= > >= and or not``, calls ``min max select tdiv tmod``, and casts called by the
-name of an integer type, as in ``int32(n)``; a comparison chain ``a < b < c`` means ``a < b and b < c``.
+Operators ``+ - * // % == != < <= > >= and or not``, calls ``min max select if_then_else tdiv tmod``, and casts called
+by the name of an integer type, as in ``int32(n)``; a comparison chain ``a < b < c`` means ``a < b and b < c``.
 """
 
 from __future__ import annotations
@@ -211,6 +211,8 @@ def _joined(kind: type[tir.Binary], operands: list[PrimExpr]) -> PrimExpr:
 def _call(name: str, operands: list[PrimExpr]) -> PrimExpr:
     if name == "select" and len(operands) == 3:
         return tir.Select(operands[0], operands[1], operands[2])
+    if name == "if_then_else" and len(operands) == 3:
+        return tir.Call(name, tuple(operands))
     if name in ("min", "max") and len(operands) >= 2:
         return _joined(_CALLS[name], operands)
     if name in _CALLS and len(operands) == 2:
@@ -218,8 +220,8 @@ def _call(name: str, operands: list[PrimExpr]) -> PrimExpr:
     if name in _CASTS and len(operands) == 1:
         return tir.Cast(dtype(name), operands[0])
     raise ValueError(
-        f"{name} with {len(operands)} arguments is not known; min, max, select, tdiv, tmod are, "
-        "and casts like int32"
+        f"{name} with {len(operands)} arguments is not known; min, max, select, if_then_else, "
+        "tdiv, tmod and casts like int32 are"
     )
 
 

@@ -35,14 +35,14 @@ def _tvm(strong: bool) -> Ask:
         analyzer = sym.Analyzer()
         for var in mapping.values():
             analyzer.update(var, sym.ConstIntBound(0, sym.ConstIntBound.POS_INF))
-        scopes = [analyzer.constraint_scope(_to_tvm(tirx, fact, mapping)) for fact in facts]
+        scopes = [analyzer.constraint_scope(to_tvm(tirx, fact, mapping)) for fact in facts]
         for scope in scopes:
             scope.__enter__()
         if not strong and isinstance(goal, tir.EQ):
-            sides = (_to_tvm(tirx, side, mapping) for side in (goal.a, goal.b))
+            sides = (to_tvm(tirx, side, mapping) for side in (goal.a, goal.b))
             proved = analyzer.can_prove_equal(*sides)
         else:
-            proved = analyzer.can_prove(_to_tvm(tirx, goal, mapping), strength)
+            proved = analyzer.can_prove(to_tvm(tirx, goal, mapping), strength)
         for scope in reversed(scopes):
             scope.__exit__(None, None, None)
         return "proved" if proved else "unknown"
@@ -50,7 +50,8 @@ def _tvm(strong: bool) -> Ask:
     return ask
 
 
-def _to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
+def to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
+    """The same expression as one of TVM's."""
     binary: dict[type[PrimExpr], Any] = {
         tir.Add: operator.add,
         tir.Sub: operator.sub,
@@ -82,6 +83,10 @@ def _to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
                 done[node] = tirx.Not(*below)
             case tir.Select():
                 done[node] = tirx.Select(*below)
+            case tir.Call(op="if_then_else"):
+                done[node] = tirx.if_then_else(*below)
+            case tir.Cast(dtype=kind):
+                done[node] = tirx.Cast(str(kind), below[0])
             case _:
                 done[node] = binary[type(node)](*below)
     return done[expr]
