@@ -84,7 +84,7 @@ def wrapping(dtype: DataType) -> Unary:
     return wrap
 
 
-@rule("E-tir-float", "a9801c64")
+@rule("E-tir-float", "d88464b2")
 def rounding(dtype: DataType) -> Unary:
     """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has instead)."""
     if dtype.code == "float" and dtype.bits == 64:

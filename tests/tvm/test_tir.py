@@ -12,6 +12,7 @@ from tvm import relax, tirx
 
 from rlx.grammar import tir
 from rlx.grammar.parser import parse
+from rlx.semantics.faults import Fault
 from rlx.semantics.tir import evaluate
 
 X, Y, V = '("n", 6), "float32"', '("n", 6), "float32"', '(6,), "float32"'
@@ -148,3 +149,27 @@ def test_primfuncs_of_operators(expr: str) -> None:
             for a, b in zip(args, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=2e-6, atol=2e-6)
     assert found
+
+
+UNORDERED = """
+@T.prim_func(s_tir=True)
+def f(A: T.Buffer((1,), "float32"), B: T.Buffer((1,), "bool"), C: T.Buffer((1,), "int32")):
+    for i in range(1):
+        with T.sblock("b"):
+            v = T.axis.spatial(1, i)
+            B[v] = A[v] != A[v]
+            C[v] = T.Cast("int32", A[v])
+"""
+
+
+def test_what_tvm_does_with_nan() -> None:
+    """TVM compares NaN with an ordered `!=`, and casts it to whatever the machine makes of it."""
+    args = [np.array([np.nan], np.float32), np.zeros(1, bool), np.zeros(1, np.int32)]
+    module = tvm.IRModule({"f": tvm.script.from_source(UNORDERED)})
+    assert not run_tvm(module, "f", args)[1][0]
+    [func] = parse(UNORDERED).modules[0].functions.values()
+    assert isinstance(func, tir.PrimFunc)
+    with pytest.raises(Fault) as caught:
+        evaluate(func, args)
+    assert caught.value.code == "E-tir-cast-range"
+    assert args[1][0]
