@@ -110,6 +110,7 @@ def attention(
     "relax.nn.attention_var_len",
     "queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k: tensor? = None, "
     f"max_seqlen_k: tensor? = None, {_OPTIONS}",
+    evaluate=late("attention.attention_var_len"),
 )
 def attention_var_len(
     site: Site,

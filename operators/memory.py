@@ -8,6 +8,7 @@ from rlx.grammar.tir import LE, PrimExpr
 from rlx.operators.call import UNIT
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, const, mul, product
+from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import OBJECT, Dims, Site
 from rlx.operators.tensors import ranked
@@ -88,7 +89,7 @@ def kill(site: Site, value: Expr) -> StructInfo:
     return UNIT
 
 
-@operator("relax.memory.ensure_zero_offset", "data")
+@operator("relax.memory.ensure_zero_offset", "data", evaluate=late("identity.same"))
 def ensure_zero_offset(site: Site, data: TensorStructInfo) -> StructInfo:
     """The tensor, at the start of its memory: copied if it is not."""
     return data
@@ -97,6 +98,7 @@ def ensure_zero_offset(site: Site, data: TensorStructInfo) -> StructInfo:
 @operator(
     "relax.memory.view",
     "data, shape: shape? = None, dtype: dtype? = None, relative_byte_offset: prim? = None",
+    evaluate=late("memory.view"),
 )
 def view(
     site: Site,

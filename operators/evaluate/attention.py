@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, back, broadcast, quiet, wide
+from rlx.operators.evaluate.arrays import Array, back, broadcast, number, quiet, wide
 from rlx.operators.evaluate.normalization import softmax
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-attention", "7b433ee1")
+@rule("E-attention", "208d0db6")
 def _heads(query: Array, key: Array, value: Array) -> int:
     """How many query heads share a key head."""
     q, k, v = query.shape, key.shape, value.shape
@@ -36,20 +37,68 @@ def attention(
     if shared > 1:
         k, v = np.repeat(k, shared, axis=1), np.repeat(v, shared, axis=1)
     factor = 1 / np.sqrt(q.shape[-1]) if scale is None else float(scale)
-    scores = np.matmul(q, np.swapaxes(k, -1, -2)) * q.dtype.type(factor)
+    scores = np.matmul(q, np.swapaxes(k, -1, -2))
+    scores *= q.dtype.type(factor)
     if bias is not None:
         broadcast(scores, bias)
         scores = scores + wide(bias)
-    seen = _seen(q.shape[2], k.shape[2], causal, window)
-    weights = quiet(softmax, np.where(seen, scores, scores.dtype.type(-np.inf)), -1)
+    if causal is not None:
+        seen = _seen(q.shape[2], k.shape[2], causal, window)
+        scores = np.where(seen, scores, scores.dtype.type(-np.inf))
+    weights = quiet(softmax, scores, -1)
     return back(np.moveaxis(np.matmul(weights, v), 1, 2), query.dtype)
 
 
-def _seen(queries: int, keys: int, causal: str | None, window: Any) -> Array:
-    """Which keys a query sees: with a mask, those not behind it, and of a window the last so many."""
-    if causal is None:
-        return np.ones((queries, keys), np.bool_)
-    offset = keys - queries if causal == "BottomRight" else 0
+@rule("E-mask", "c968c8c6")
+def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
+    """Which keys a query sees: those not behind its place, and of a window the last so many."""
+    if causal not in ("TopLeft", "BottomRight"):
+        raise OperatorFault("E-mask-name", f"there is no mask {causal!r}")
+    offset = abs(keys - queries) if causal == "BottomRight" else 0
     distance = np.arange(queries)[:, None] + offset - np.arange(keys)[None, :]
     seen = distance >= 0
     return np.asarray(seen if window is None else seen & (distance < int(window)))
+
+
+@rule("E-sequences", "adbc97d9")
+def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
+    """Where the sequences begin and end in an axis that holds them one after the other."""
+    line = [int(k) for k in starts.reshape(-1)]
+    bounds = list(pairwise(line))
+    if not line or line[0] != 0 or line[-1] != total or any(a > b for a, b in bounds):
+        raise OperatorFault("E-sequences-starts", f"{line} in an axis of {total}")
+    most = max((b - a for a, b in bounds), default=0)
+    if most > int(number(longest)):
+        raise OperatorFault(
+            "E-sequences-longest", f"a sequence of {most}, the longest has {number(longest)}"
+        )
+    return bounds
+
+
+def attention_var_len(
+    query: Array,
+    key: Array,
+    value: Array,
+    starts: Array,
+    longest: Array,
+    key_starts: Array | None,
+    key_longest: Array | None,
+    scale: Any,
+    causal: str | None,
+    window: Any,
+) -> Array:
+    """Attention over sequences of different lengths, one after the other along axis 1."""
+    queries = _bounds(starts, query.shape[1], longest)
+    keys = _bounds(
+        starts if key_starts is None else key_starts,
+        key.shape[1],
+        longest if key_longest is None else key_longest,
+    )
+    if len(queries) != len(keys) or query.shape[0] != 1:
+        raise OperatorFault("E-sequences-starts", f"{len(queries)} sequences and {len(keys)}")
+    parts = [
+        attention(query[:, a:b], key[:, c:d], value[:, c:d], None, scale, causal, window)
+        for (a, b), (c, d) in zip(queries, keys, strict=True)
+    ]
+    empty = np.zeros((1, 0, query.shape[2], value.shape[3]), query.dtype)
+    return np.concatenate([empty, *parts], axis=1)

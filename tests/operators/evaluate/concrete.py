@@ -48,6 +48,8 @@ class Concrete:
             self.values = {
                 var: np.sort(array, None).reshape(array.shape) for var, array in self.values.items()
             }
+        if name == "nn.attention_var_len":
+            self._sequences()
         self.case: Case = (name, made, {key: self._fixed(a, False) for key, a in attrs.items()})
 
     def _fixed(self, value: Any, index: bool) -> Any:
@@ -73,6 +75,14 @@ class Concrete:
             case tuple() | list():
                 return type(value)(self._fixed(item, index) for item in value)
         return value
+
+    def _sequences(self) -> None:
+        """Beginnings of sequences, and the greatest length: those of the queries, then those of the keys."""
+        query, key, _, *vectors = self.values
+        for x, starts, longest in ((query, *vectors[:2]), (key, *vectors[2:])):
+            total, count = self.values[x].shape[1], self.values[starts].shape[0]
+            self.values[starts] = np.linspace(0, total, count).astype(np.int32)
+            self.values[longest] = np.array(total, np.int32)
 
     def _number(self, dim: tir.PrimExpr) -> int:
         return int(evaluate(dim, self.point))

@@ -1,0 +1,85 @@
+"""Tensors as memory: their bytes read otherwise, and how they lie."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar.dtype import DataType
+from rlx.operators.evaluate.arrays import Array, Function, kind_of, sizes
+from rlx.operators.evaluation import OperatorFault, data_type
+from rlx.spec.registry import rule
+
+
+@rule("E-view", "645e6510")
+def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any) -> Array:
+    """The bytes of a tensor from an offset on, read as another shape or element type."""
+    made = kind_of(kind, x.dtype)
+    wanted = x.shape if shape is None else sizes(shape)
+    start, held = int(offset or 0), x.nbytes
+    end = start + prod(wanted) * made.itemsize
+    if start < 0 or end > held:
+        raise OperatorFault("E-view-size", f"bytes {start} to {end} of {held}")
+    return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
+
+
+@rule("E-inspect", "8f1b7f16")
+def _axis(x: Array, axis: Any) -> int:
+    if not 0 <= int(axis) < x.ndim:
+        raise OperatorFault("E-inspect-axis", f"there is no axis {axis} of {x.ndim}")
+    return int(axis)
+
+
+_CODES = {
+    "int": 0,
+    "uint": 1,
+    "float": 2,
+    "bfloat": 4,
+    "bool": 6,
+    "float8_e3m4": 7,
+    "float8_e4m3": 8,
+    "float8_e4m3b11fnuz": 9,
+    "float8_e4m3fn": 10,
+    "float8_e4m3fnuz": 11,
+    "float8_e5m2": 12,
+    "float8_e5m2fnuz": 13,
+    "float8_e8m0fnu": 14,
+    "float6_e2m3fn": 15,
+    "float6_e3m2fn": 16,
+    "float4_e2m1fn": 17,
+}
+"""The codes that DLPack gives to types, without their number of bits."""
+
+
+def _code(x: Array) -> int:
+    name = str(data_type(x.dtype))
+    return _CODES[name if "_" in name else name.rstrip("0123456789")]
+
+
+_FIELDS: dict[str, Any] = {
+    "byte_offset": lambda x: 0,
+    "elem_offset": lambda x: 0,
+    "dtype_bits": lambda x: data_type(x.dtype).bits,
+    "dtype_lanes": lambda x: 1,
+    "dtype_code": _code,
+    "ndim": lambda x: x.ndim,
+}
+"""The fields of a tensor's descriptor."""
+
+
+def field(name: str) -> Function:
+    """The evaluation of a field of the descriptor."""
+    found: Function = _FIELDS[name]
+    return found
+
+
+def shape_i(x: Array, axis: Any) -> int:
+    """The length of an axis."""
+    return int(x.shape[_axis(x, axis)])
+
+
+def stride_i(x: Array, axis: Any) -> int:
+    """How many elements apart neighbours along an axis are."""
+    return prod(x.shape[_axis(x, axis) + 1 :])
