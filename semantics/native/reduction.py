@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from rlx.grammar import tir
 from rlx.semantics.native import statements, types
 from rlx.semantics.native.coverage import accesses, flat, loads
 from rlx.semantics.native.ranges import Poly
 from rlx.semantics.native.state import State
 
+_FEW = 16
 _STEPS = range(5)
 """Distances between neighbours that a vector may gather."""
 
@@ -72,10 +75,17 @@ class Reduction:
             return None
         for axis in reversed(self.spatial):
             steps = [_step(operand, axis) for operand in self.operands]
-            near = all(step in _STEPS for step in steps) and any(steps)
+            reach = range(2) if self.short else _STEPS
+            near = all(step in reach for step in steps) and any(steps)
             if near and _step(self.target, axis) == 1 and (axis.count is None or axis.count >= 4):
                 return axis
         return None
+
+    @property
+    def short(self) -> bool:
+        """Whether the whole reduction is a few steps, so that it can be written out."""
+        counts = [axis.count for axis in self.reduce]
+        return None not in counts and math.prod(c for c in counts if c is not None) <= _FEW
 
     def sharing(self, column: Axis) -> Axis | None:
         """Another axis of the result along which a vector of operands stays the same."""

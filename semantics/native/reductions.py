@@ -201,7 +201,7 @@ def _single(state: State, found: Reduction) -> None:
         out.put(f"{types.held(init.buffer.dtype)} {name};")
         _start(state, name, init)
         names.append(name)
-    with _loops(state, found.reduce), _keeping(state, found, names):
+    with _loops(state, found.reduce, unroll=found.short), _keeping(state, found, names):
         from rlx.semantics.native import statements
 
         statements.emit(state, found.body)
@@ -219,9 +219,11 @@ def _scope(state: State, head: str) -> Iterator[None]:
 
 
 @contextmanager
-def _loops(state: State, axes: Sequence[Axis]) -> Iterator[None]:
+def _loops(state: State, axes: Sequence[Axis], unroll: bool = False) -> Iterator[None]:
     with ExitStack() as opened:
         for axis in axes:
+            if unroll:
+                state.out.put("#pragma GCC unroll 16")
             i = axis.name
             head = f"for (int64_t {i} = {axis.begin}; {i} < {axis.end}; ++{i})"
             opened.enter_context(state.out.block(head))
