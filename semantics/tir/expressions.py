@@ -5,14 +5,12 @@ Nesting is walked by recursion; chains of operators, which have no limit, by loo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT32, INT64, DataType, dtype
+from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.semantics.tir import calls, memory
-from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
 from rlx.semantics.tir.terms import (
     Evaluate,
     Frame,
@@ -36,7 +34,6 @@ from rlx.semantics.tir.values import (
 )
 from rlx.spec.registry import rule
 
-_DATA = re.compile(r"(\w+)\.data\Z")
 _TO_NEST = 16
 """Longer chains of operators are evaluated by a loop: Python cannot nest calls without end."""
 
@@ -71,7 +68,7 @@ class Expressions:
         for kind in type(expr).__mro__:
             if kind in _COMPILERS:
                 return _COMPILERS[kind](self, expr)
-        return opaque(expr)
+        return calls.opaque(expr)
 
     def number(self, expr: tir.PrimExpr) -> Evaluate:
         """An expression whose value alone is wanted."""
@@ -101,14 +98,6 @@ class Expressions:
         """The buffer last declared under a name."""
         found = [b for b in self.slots if isinstance(b, tir.Buffer) and b.name == name]
         return found[-1] if found else None
-
-
-@rule("E-tir-opaque", "2586be6c")
-def opaque(node: Any) -> Term:
-    """What is said of text that was kept as it stands."""
-    text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
-    shown = f"this part of a PrimFunc cannot be evaluated: {text[:80]}"
-    unsupported("E-tir-opaque", shown, node.span)
 
 
 # ------------------------------------------------------------------ leaves
@@ -240,20 +229,6 @@ def _select(run: Expressions, expr: Any) -> Term:
     return Term(pick, meet, c.vector or a.vector or b.vector)
 
 
-@rule("E-tir-if-then-else", "7a62a22a")
-def _if_then_else(run: Expressions, expr: tir.Call) -> Term:
-    """Only the value that the condition asks for is evaluated."""
-    condition = run.value(expr.args[0]).run
-    a, b = run.compile(expr.args[1]), run.compile(expr.args[2])
-    meet = common(a, b)
-    first, second = converted(a, meet).run, converted(b, meet).run
-
-    def choose(frame: Frame) -> Any:
-        return first(frame) if condition(frame) else second(frame)
-
-    return Term(choose, meet, a.vector or b.vector)
-
-
 def _cast(run: Expressions, expr: Any) -> Term:
     value = run.value(expr.value) if expr.dtype.is_float else run.compile(expr.value)
     target = vector_element(expr.dtype)
@@ -308,122 +283,6 @@ def _slice(run: Expressions, expr: Any) -> Term:
     return Term(lambda frame: tuple(range(first(frame), last(frame))), start.dtype, True)
 
 
-# ------------------------------------------------------------------ calls
-
-
-def _call(run: Expressions, expr: tir.Call) -> Term:
-    special = _SPECIAL.get(expr.op)
-    if special is not None:
-        return special(run, expr)
-    if any(isinstance(arg, tir.StringImm) for arg in expr.args):
-        unknown(expr.op, expr.span)
-    operands = [run.value(arg) for arg in expr.args]
-    if len(operands) > 1 and expr.op not in ("ldexp", "shift_left", "shift_right"):
-        operands[1:] = [converted(term, operands[0].dtype) for term in operands[1:]]
-    result, function = located(intrinsic, expr.span)(expr.op, [t.dtype for t in operands])
-    vector = any(term.vector for term in operands)
-    return Term(located(lifted(function, *operands), expr.span), result, vector)
-
-
-def _reinterpret(run: Expressions, expr: tir.Call) -> Term:
-    args = list(expr.args)
-    target = expr.dtype
-    if args and isinstance(args[0], tir.StringImm):
-        target = dtype(args[0].value)
-        del args[0]
-    if target is None or len(args) != 1:
-        return opaque(expr)
-    value = run.value(args[0])
-    scalar = vector_element(target)
-    return Term(
-        lifted(located(reinterpret, expr.span)(value.dtype, scalar), value), scalar, value.vector
-    )
-
-
-def _extreme(run: Expressions, expr: tir.Call) -> Term:
-    """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
-    if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
-        return opaque(expr)
-    of = dtype(expr.args[0].value)
-    value = calls.extreme(expr.op, of)
-    return Term(lambda frame: value, of)
-
-
-def _ramp(run: Expressions, expr: tir.Call) -> Term:
-    base, stride, lanes = (run.compile(arg) for arg in expr.args)
-    start, step, count = base.run, stride.run, lanes.run
-
-    def ramp(frame: Frame) -> tuple[Any, ...]:
-        first, by = start(frame), step(frame)
-        return tuple(first + by * lane for lane in range(count(frame)))
-
-    return Term(ramp, base.dtype, True)
-
-
-def _broadcast(run: Expressions, expr: tir.Call) -> Term:
-    value, lanes = run.compile(expr.args[0]), run.compile(expr.args[1])
-    one, count = value.run, lanes.run
-    return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
-
-
-def _extern(run: Expressions, expr: tir.Call) -> Term:
-    """A function from outside: `T.call_extern("int32", "name", …)`, `T.call_packed("name", …)`."""
-    args = list(expr.args)
-    result = INT32
-    texts = [arg.value for arg in args[:2] if isinstance(arg, tir.StringImm)]
-    if "extern" in expr.op and texts:
-        result = dtype(texts.pop(0))
-        del args[0]
-    if not texts or not isinstance(args[0], tir.StringImm):
-        return opaque(expr)
-    name = texts[0]
-    del args[0]
-    given = [argument(run, arg) for arg in args]
-    bring = into(result) if result.is_float or result.is_integer else (lambda value: value)
-
-    def call(frame: Frame) -> Any:
-        return bring(calls.outside(frame[0].call, name, [g(frame) for g in given]) or 0)
-
-    return Term(located(call, expr.span), result)
-
-
-def argument(run: Expressions, expr: tir.PrimExpr) -> Evaluate:
-    """An argument of a function from outside: a number, a string, or an array for a buffer's data."""
-    match expr:
-        case tir.StringImm(value=text):
-            return lambda frame: text
-        case tir.OpaqueExpr(text=text) if (found := _DATA.match(text)) is not None:
-            buffer = run.named(found[1])
-            if buffer is None:
-                opaque(expr)
-            slot = run.slots[buffer]  # type: ignore[index]
-            return lambda frame: frame[slot].array()
-        case tir.Call(op="tvm_stack_make_shape", args=dims):
-            sizes = [run.number(dim) for dim in dims]
-            return lambda frame: tuple([size(frame) for size in sizes])
-        case tir.Call(op="tvm_stack_make_array", args=(data, shape, *_)):
-            array, dims_of = argument(run, data), argument(run, shape)
-            return lambda frame: array(frame).reshape(dims_of(frame))
-    return run.value(expr).run
-
-
-_SPECIAL: dict[str, Callable[[Expressions, Any], Term]] = {
-    "if_then_else": _if_then_else,
-    "reinterpret": _reinterpret,
-    "min_value": _extreme,
-    "max_value": _extreme,
-    "infinity": _extreme,
-    "Ramp": _ramp,
-    "ramp": _ramp,
-    "Broadcast": _broadcast,
-    "broadcast": _broadcast,
-    "call_extern": _extern,
-    "call_pure_extern": _extern,
-    "call_packed": _extern,
-    "call_cpacked": _extern,
-    "tvm_call_packed": _extern,
-    "tvm_call_cpacked": _extern,
-}
 _COMPILERS: dict[type, Callable[[Expressions, Any], Term]] = {
     tir.Var: _var,
     tir.IntImm: _literal,
@@ -436,6 +295,6 @@ _COMPILERS: dict[type, Callable[[Expressions, Any], Term]] = {
     tir.Cast: _cast,
     tir.BufferLoad: _load,
     tir.Slice: _slice,
-    tir.Call: _call,
+    tir.Call: calls.call,
     tir.Let: _let,
 }

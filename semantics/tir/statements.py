@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.semantics.tir import memory
-from rlx.semantics.tir.expressions import Expressions, element, opaque
+from rlx.semantics.tir.calls import DATA, opaque
+from rlx.semantics.tir.expressions import Expressions, element
 from rlx.semantics.tir.memory import Bound, Memory
 from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
 from rlx.semantics.tir.values import fault, unsupported, vector_element
 from rlx.spec.registry import rule
 
 Execute = Callable[[Frame], None]
-_DATA = re.compile(r"(\w+)\.data\Z")
 _WITHOUT_EFFECT = frozenset(["attr", "assume", "evaluate", "static_assert"])
 
 
@@ -221,7 +220,7 @@ def allocation(run: Statements, buffer: tir.Buffer) -> Execute:
 def alias(run: Statements, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
     """A buffer that looks into the memory of another."""
     data = buffer.attrs["data"]
-    match = _DATA.match(data.text) if isinstance(data, tir.OpaqueExpr) else None
+    match = DATA.match(data.text) if isinstance(data, tir.OpaqueExpr) else None
     source = run.named(match[1]) if match is not None else None
     if source is None:
         unsupported("E-tir-opaque", f"the memory of {buffer.name} is not known", buffer.span)
