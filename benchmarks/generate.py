@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 from rlx.checker.check import check_module, check_text
 from rlx.checker.normal_form import normal_form
-from rlx.generate.near import CODES, FORMS, near_miss
+from rlx.generate.near import CODES, near_miss
+from rlx.generate.near.modules import FORMS
 from rlx.generate.programs import FEATURES, Options, random_module
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic, Source

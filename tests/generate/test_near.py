@@ -1,0 +1,44 @@
+"""Near misses: the checker names the premise that was broken, and nothing else."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from rlx.checker.check import check_module
+from rlx.checker.normal_form import normal_form
+from rlx.generate.near import CODES, near_miss
+from rlx.generate.near.modules import FORMS
+from rlx.grammar.ast import IRModule
+from rlx.grammar.diagnostic import Diagnostic, Source
+
+SPEC = Path(__file__).parents[2] / "spec"
+FILES = ("well_formedness", "normal_form", "derivation", "operators")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_checker_names_it(code: str) -> None:
+    for seed in range(2):
+        module = near_miss(code, random.Random(seed))
+        found = normal_form(module) if code in FORMS else _diagnostics(module)
+        assert {d.code for d in found} == {code}, seed
+
+
+def _diagnostics(module: IRModule) -> tuple[Diagnostic, ...]:
+    return check_module(module, Source("near miss", "")).diagnostics
+
+
+def test_every_premise_has_a_near_miss() -> None:
+    texts = [(SPEC / f"{name}.md").read_text(encoding="utf-8") for name in FILES]
+    premises = {
+        code for text in texts for code in re.findall(r"^- `([\w-]+)`:", text, re.MULTILINE)
+    }
+    assert premises == set(CODES)
+
+
+def test_what_nothing_breaks() -> None:
+    with pytest.raises(KeyError):
+        near_miss("WF99-nothing", random.Random(0))

@@ -1,0 +1,195 @@
+"""The strategies: what they make is right, inputs fit, and examples shrink."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+
+from rlx.checker.check import check_module, check_text
+from rlx.generate import (
+    functions,
+    inputs_for,
+    modules,
+    prim_exprs,
+    prim_funcs,
+    shapes,
+    struct_infos,
+)
+from rlx.generate.inputs import value
+from rlx.grammar import ast, tir
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.dtype import dtype
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+from rlx.grammar.visit import bindings
+from rlx.solver.evaluate import evaluate
+
+N, M = tir.Var("n"), tir.Var("m")
+FAST = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@FAST
+@given(modules())
+def test_modules_are_right(module: ast.IRModule) -> None:
+    assert check_text(print_module(module)).diagnostics == ()
+
+
+@FAST
+@given(functions())
+def test_functions_stand_alone(function: ast.Function) -> None:
+    module = ast.IRModule({ast.GlobalVar("main"): function})
+    assert check_module(module, Source("function", "")).diagnostics == ()
+
+
+@FAST
+@given(struct_infos((N, M)))
+def test_struct_infos_are_right(info: ast.StructInfo) -> None:
+    sizes = ast.Var("s", ast.ShapeStructInfo((N, M), 2))
+    loose = ast.Var("x", ast.ObjectStructInfo())
+    cast = ast.MatchCast(ast.Var("y"), loose, info)
+    body = ast.SeqExpr((ast.BindingBlock((cast,)),), sizes)
+    attrs = {"global_symbol": "main"}
+    function = ast.Function((sizes, loose), body, None, None, attrs, (N, M))
+    report = check_module(ast.IRModule({ast.GlobalVar("main"): function}), Source("info", ""))
+    assert not [d for d in report.diagnostics if d.severity == "error"]
+
+
+@FAST
+@given(prim_exprs((N, M)), st.integers(0, 5), st.integers(0, 5))
+def test_prim_exprs_are_defined(expr: tir.PrimExpr, n: int, m: int) -> None:
+    assert evaluate(expr, {N: n, M: m}) >= 0
+
+
+@FAST
+@given(shapes((N,), max_rank=2))
+def test_shapes_are_small(dims: tuple[tir.PrimExpr, ...]) -> None:
+    assert len(dims) <= 2
+    assert {v for d in dims for v in tir.free_vars(d)} <= {N}
+
+
+@FAST
+@given(prim_funcs())
+def test_prim_funcs_round_trip(function: tir.PrimFunc) -> None:
+    module = ast.IRModule({ast.GlobalVar("main"): function})
+    (again,) = parse(print_module(module)).modules
+    assert structural_equal(again, module)
+
+
+@FAST
+@given(st.data())
+def test_inputs_fit(data: st.DataObject) -> None:
+    function = data.draw(functions())
+    values = data.draw(inputs_for(function))
+    sizes: dict[tir.Var, int] = {}
+    assert len(values) == len(function.params)
+    for _ in range(2):  # the first round finds the sizes, the second one looks at the arithmetic
+        for param, found in zip(function.params, values, strict=True):
+            for dim, length in zip(*_lengths(param.struct_info_annotation, found), strict=True):
+                if isinstance(dim, tir.Var):
+                    assert sizes.setdefault(dim, length) == length
+                elif all(v in sizes for v in tir.free_vars(dim)):
+                    assert evaluate(dim, sizes) == length
+
+
+def _lengths(info: ast.StructInfo | None, found: Any) -> tuple[tuple[tir.PrimExpr, ...], Any]:
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
+            assert found.dtype == np.dtype(str(kind))
+            return dims, found.shape
+        case ast.ShapeStructInfo(values=dims):
+            return dims or (), found
+    return (), ()
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_inputs_reach_small_sizes(size: int) -> None:
+    function = next(f for f in _functions() if f.shape_vars)
+    found = find(
+        inputs_for(function),
+        lambda values: any(getattr(v, "size", 2) == size or size in _tuple(v) for v in values),
+        settings=settings(max_examples=500, database=None),
+        random=random.Random(0),
+    )
+    assert found
+
+
+def _tuple(given: object) -> tuple[object, ...]:
+    return given if isinstance(given, tuple) else ()
+
+
+def _functions() -> list[ast.Function]:
+    from rlx.generate.programs import random_module
+
+    found = [random_module(random.Random(seed)).functions for seed in range(20)]
+    return [f for fs in found for f in fs.values() if isinstance(f, ast.Function)]
+
+
+def test_inputs_are_finite_unless_asked() -> None:
+    info = ast.TensorStructInfo(ast.ShapeExpr((tir.IntImm(200),)), dtype("float32"), 1)
+    function = ast.Function((ast.Var("x", info),), ast.SeqExpr((), ast.ShapeExpr(())))
+    tame: list[Any] = []
+    wild: list[Any] = []
+    _collect(inputs_for(function), tame)
+    _collect(inputs_for(function, special=True), wild)
+    assert all(np.isfinite(x).all() for (x,) in tame)
+    assert any(np.isnan(x).any() for (x,) in wild)
+    assert any(np.isinf(x).any() for (x,) in wild)
+
+
+def _collect(strategy: st.SearchStrategy[Any], into: list[Any]) -> None:
+    settings(max_examples=5, database=None)(given(strategy)(lambda found: into.append(found)))()
+
+
+def test_no_input_is_a_function() -> None:
+    info = ast.FuncStructInfo((), ast.ObjectStructInfo())
+    with pytest.raises(ValueError, match="no input"):
+        value(info, {}, np.random.default_rng(0), special=False)
+
+
+def test_a_planted_bug_shrinks() -> None:
+    """A cast between two calls, of which the second one uses what was cast: three bindings say it."""
+    found = find(
+        modules(),
+        planted,
+        settings=settings(
+            max_examples=3000, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        ),
+        random=random.Random(1),
+    )
+    count = sum(
+        len(list(bindings(f))) for f in found.functions.values() if isinstance(f, ast.Function)
+    )
+    assert count <= 4
+
+
+def planted(module: ast.IRModule) -> bool:
+    """Whether some call uses a cast of what a call gave."""
+    for function in module.functions.values():
+        if not isinstance(function, ast.Function):
+            continue
+        found = [b for b in bindings(function) if isinstance(b, ast.VarBinding | ast.MatchCast)]
+        bound: dict[ast.Expr, ast.Binding] = {b.var: b for b in found if b.var is not None}
+        for binding in bound.values():
+            if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Call):
+                for arg in binding.value.args:
+                    cast = bound.get(arg)
+                    if isinstance(cast, ast.MatchCast):
+                        source = bound.get(cast.value)
+                        if isinstance(source, ast.VarBinding) and isinstance(
+                            source.value, ast.Call
+                        ):
+                            return True
+    return False
+
+
+def test_options_are_looked_at() -> None:
+    with pytest.raises(ValueError, match="unknown features"):
+        modules(features={"magic"})
+    with pytest.raises(ValueError, match="functions alone"):
+        functions(features={"recursion"})
