@@ -1,4 +1,4 @@
-"""Kernels of these tests are kept in a directory of their own."""
+"""Kernels of these tests are kept in pytest's cache, apart from the user's."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,10 @@ import pytest
 
 
 @pytest.fixture(scope="session", autouse=True)
-def private_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def private_cache(pytestconfig: pytest.Config) -> Iterator[None]:
+    assert pytestconfig.cache is not None
+    folder = pytestconfig.cache.mkdir("native")
+    folder.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RLX_CACHE", str(tmp_path_factory.mktemp("home") / "native"))
+        patch.setenv("RLX_CACHE", str(folder))
         yield

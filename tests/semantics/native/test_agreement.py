@@ -61,7 +61,7 @@ def compare(func: tir.PrimFunc, arrays: Arrays) -> str:
     return wanted
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(18))
 def test_random_programs(seed: int) -> None:
     maker = Maker(seed)
     func = maker.function()
@@ -69,7 +69,7 @@ def test_random_programs(seed: int) -> None:
         compare(func, arguments(func, maker, 3 * seed + sizes))
 
 
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 103))
 def test_overlapping_arguments_are_run_in_order(seed: int) -> None:
     maker = Maker(seed)
     func = maker.function()

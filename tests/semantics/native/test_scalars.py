@@ -153,6 +153,8 @@ def test_intrinsics_of_floats(kind: DataType) -> None:
     ops = [op for op in LIBM if op not in ("ldexp", "nextafter")]
     if str(kind) in ("float16", "bfloat16"):  # computed by the functions of float32, and rounded
         ops = ["exp", "sigmoid", "atan2", "round"]
+    elif str(kind) == "float64":  # the same table without the letter f
+        ops = ops[::4]
     cases = []
     for op in ops:
         values = [v for v in samples(kind) if abs(v) <= 1000 or not math.isfinite(v)]
