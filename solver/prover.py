@@ -48,12 +48,12 @@ class Prover:
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""
-        if a is b and not self.int64:
-            self.statistics.count("identical")
-            return _IDENTICAL
         if type(a) is tir.IntImm and type(b) is tir.IntImm and a.value == b.value:
-            self.statistics.count("identical")
-            return _IDENTICAL
+            self.statistics.sight += 1
+            return IDENTICAL
+        if not self.int64 and (a is b or walk.alike(a, b)):
+            self.statistics.sight += 1
+            return IDENTICAL
         return self._session().equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:
@@ -80,14 +80,9 @@ class Prover:
 
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
         """How two lists of dimensions compare, all pairs under the same values."""
-        open_pairs = [
-            (a, b)
-            for a, b in pairs
-            if a is not b
-            and not (type(a) is tir.IntImm and type(b) is tir.IntImm and a.value == b.value)
-        ]
+        open_pairs = [(a, b) for a, b in pairs if self.int64 or not walk.alike(a, b)]
         if not open_pairs:
-            self.statistics.count("identical")
+            self.statistics.sight += 1
             return _ALWAYS
         return self._session().relate(open_pairs)
 
@@ -104,7 +99,7 @@ class Prover:
         return session
 
 
-_IDENTICAL = Proved("identical")
+IDENTICAL = Proved("identical")
 _ALWAYS = Relation("always")
 
 

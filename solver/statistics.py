@@ -7,6 +7,7 @@ from collections import Counter
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
 
+SIGHT = "identical"
 _SLOWEST = 3
 
 
@@ -31,22 +32,35 @@ class Slow(Node):
 class Statistics:
     """Counts of questions, and the slowest three.
 
+    A question that is settled at the first glance takes less time than counting by name.
+
     Attributes
     ----------
     means
         Number of answers by what settled them; ``"remembered"`` for questions asked before.
     slowest
         The slowest first.
+    sight
+        How many were settled at the first glance: both sides are one object, equal numbers or written alike.
     place
         Where whoever asks stands at the moment: he sets it, and finds it at the slowest questions.
     """
 
-    __slots__ = ("means", "place", "slowest")
+    __slots__ = ("_means", "place", "sight", "slowest")
 
     def __init__(self) -> None:
-        self.means: Counter[str] = Counter()
+        self._means: Counter[str] = Counter()
+        self.sight = 0
         self.slowest: list[Slow] = []
         self.place: Node | None = None
+
+    @property
+    def means(self) -> Counter[str]:
+        """The counts."""
+        found = Counter(self._means)
+        if self.sight:
+            found[SIGHT] += self.sight
+        return found
 
     @property
     def questions(self) -> int:
@@ -55,7 +69,7 @@ class Statistics:
 
     def count(self, means: str) -> None:
         """One more answer."""
-        self.means[means] += 1
+        self._means[means] += 1
 
     def time(self, seconds: float, question: PrimExpr) -> None:
         """How long a question took that was not settled at once."""

@@ -33,6 +33,7 @@ _CHILDREN: dict[type[PrimExpr], Callable[[Any], tuple[PrimExpr, ...]]] = {
     },
 }
 """The operands of the common kinds of nodes; :func:`rlx.grammar.tir.children` knows them all."""
+_PAIRS = frozenset(kind for kind, get in _CHILDREN.items() if get is _binary_children)
 
 
 class TooLargeError(Exception):
@@ -70,6 +71,35 @@ def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
             if limit is not None and len(order) > limit:
                 raise TooLargeError(f"more than {limit} nodes are too many")
     return order
+
+
+_COMPARED = 100
+
+
+def alike(a: PrimExpr, b: PrimExpr) -> bool:
+    """Whether two expressions are written alike, as far as that is quickly seen.
+
+    Most dimensions that are compared are: this is the fastest way to say so, and ends after a hundred nodes.
+    """
+    stack = [a, b]
+    pop, push = stack.pop, stack.extend
+    left = _COMPARED
+    while stack:
+        y, x = pop(), pop()
+        if x is y:
+            continue
+        kind = type(x)
+        if kind is not type(y):
+            return False
+        if kind is tir.IntImm:
+            if x.value != y.value:  # type: ignore[attr-defined]
+                return False
+        elif kind in _PAIRS and left:
+            left -= 1
+            push((x.a, y.a, x.b, y.b))  # type: ignore[attr-defined]
+        else:
+            return False
+    return True
 
 
 def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
@@ -144,6 +174,9 @@ _INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
 """Integer intrinsics by name and number of arguments, in terms of the operators."""
 
 
+_EXPANDED = frozenset(name for name, _ in _INTRINSICS)
+
+
 def _expand(node: PrimExpr) -> PrimExpr | None:
     match node:
         case tir.Call(op=op, args=args):
@@ -160,8 +193,8 @@ def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
 
 
 def has_call(nodes: Iterable[PrimExpr]) -> bool:
-    """Whether an intrinsic is among some nodes."""
-    return tir.Call in map(type, nodes)
+    """Whether an intrinsic that is written out is among some nodes."""
+    return any(type(node) is tir.Call and node.op in _EXPANDED for node in nodes)
 
 
 def conditional(node: PrimExpr) -> bool:

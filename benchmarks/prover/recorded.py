@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.prover.families import Case, holds
@@ -52,11 +53,19 @@ def questions(counted: list[Counted]) -> tuple[list[Question], dict[str, tir.Var
     return found, names
 
 
-def ask(prover: Prover, goal: PrimExpr) -> Verdict:
-    """One question to our prover."""
-    if isinstance(goal, tir.EQ):
-        return prover.equal(goal.a, goal.b)
-    return prover.always(goal)
+Sides = tuple[Any, ...]
+"""Two sides of an equation, or one condition."""
+
+
+def ask_all(prover: Prover, asked: list[Sides]) -> list[Verdict]:
+    """All answers of our prover."""
+    equal, always = prover.equal, prover.always
+    return [equal(*goal) if len(goal) == 2 else always(goal[0]) for goal in asked]
+
+
+def sides(goal: PrimExpr) -> tuple[PrimExpr, ...]:
+    """What is compared."""
+    return (goal.a, goal.b) if isinstance(goal, tir.EQ) else (goal,)
 
 
 class Tvm:
@@ -69,10 +78,9 @@ class Tvm:
         self.analyzer = sym.Analyzer()
         for var in mapping.values():
             self.analyzer.update(var, sym.ConstIntBound(0, sym.ConstIntBound.POS_INF))
-        self.goals: list[tuple[Any, ...]] = []
+        self.goals: list[Sides] = []
         for _, goal in asked:
-            sides = (goal.a, goal.b) if isinstance(goal, tir.EQ) else (goal,)
-            self.goals.append(tuple(to_tvm(tirx, side, mapping) for side in sides))
+            self.goals.append(tuple(to_tvm(tirx, side, mapping) for side in sides(goal)))
 
     def run(self) -> list[bool]:
         """All answers."""
@@ -90,11 +98,12 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 def compare(title: str, counted: list[Counted], fresh: Callable[[], Prover], rounds: int) -> int:
     """Print times of both and return how many verdicts are wrong."""
     asked, names = questions(counted)
+    goals = [sides(goal) for _, goal in asked]
     ours: list[float] = []
     theirs: list[float] = []
     for _ in range(rounds):
         prover = fresh()
-        seconds, verdicts = timed(lambda prover=prover: [ask(prover, goal) for _, goal in asked])
+        seconds, verdicts = timed(partial(ask_all, prover, goals))
         ours.append(seconds)
         tvm = Tvm(asked, names)
         seconds, proved = timed(tvm.run)

@@ -15,7 +15,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import Context
 from rlx.solver.order import substitute_prim
-from rlx.solver.prover import Prover
+from rlx.solver.prover import IDENTICAL, Prover
 from rlx.solver.verdict import Relation, Verdict
 
 
@@ -66,8 +66,13 @@ class AliasProver(Prover):
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""
-        if a is b:
-            return super().equal(a, b)
+        if (
+            (type(a) is tir.IntImm and type(b) is tir.IntImm and a.value == b.value)
+            or a is b
+            or walk.alike(a, b)
+        ):
+            self.statistics.sight += 1
+            return IDENTICAL
         return super().equal(self.resolved(a), self.resolved(b))
 
     def always(self, condition: PrimExpr) -> Verdict:
@@ -85,4 +90,6 @@ class AliasProver(Prover):
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
         """How two lists of dimensions compare, all pairs under the same values."""
         resolved = self.resolved
-        return super().relate_all([(resolved(a), resolved(b)) for a, b in pairs])
+        return super().relate_all(
+            [(resolved(a), resolved(b)) for a, b in pairs if not walk.alike(a, b)]
+        )
