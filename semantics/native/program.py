@@ -30,12 +30,14 @@ class Program:
         text: str,
         sites: list[Site],
         parameters: list[tuple[tir.Var, tir.Buffer | None]],
-        written: frozenset[int],
+        touched: set[tir.Buffer],
     ) -> None:
         self.text = text
         self.sites = sites
         self.parameters = parameters
-        self.written = written
+        self.written = frozenset(
+            at for at, (_, buffer) in enumerate(parameters) if buffer in touched
+        )
 
 
 def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
@@ -77,8 +79,7 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
         "}",
         "",
     ]
-    written = frozenset(i for i, (_, buffer) in enumerate(parameters) if buffer in touched)
-    return Program("\n".join(lines), state.out.sites, parameters, written)
+    return Program("\n".join(lines), state.out.sites, parameters, touched)
 
 
 def _apart(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rlx.grammar import tir
-from rlx.semantics.native import types
+from rlx.semantics.native import statements, types
 from rlx.semantics.native.expressions import Value, converted, value_of
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.reduction import Axis, Reduction, recognise
@@ -202,8 +202,6 @@ def _single(state: State, found: Reduction) -> None:
         _start(state, name, init)
         names.append(name)
     with _loops(state, found.reduce, unroll=found.short), _keeping(state, found, names):
-        from rlx.semantics.native import statements
-
         statements.emit(state, found.body)
     for init, name in zip(found.inits, names, strict=True):
         _save(state, init, name)
@@ -264,7 +262,5 @@ def _update(state: State, found: Reduction, place: str) -> Value:
 
 
 def _save(state: State, store: tir.BufferStore, place: str) -> None:
-    from rlx.semantics.native import statements
-
     where = statements.element(state, store)
     state.out.put(f"{where} = {types.saved(store.buffer.dtype, place)};")
