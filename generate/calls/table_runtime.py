@@ -7,8 +7,8 @@ RUNTIME: dict[str, str] = {
 x(a, 4), shape(a, 2, 2) | shape(a * 4) | shape(4, a)
 float32(a, 4), dtype='int32'
 """,
-    "memory.alloc_storage": "shape(a) | shape(64), prim(0), string('global'), dtype('uint8')",
-    "vm.alloc_storage": "shape(a) | shape(64), prim(0), dtype('uint8')",
+    "memory.alloc_storage": "shape(4096), prim(0), string('global'), dtype('uint8')",
+    "vm.alloc_storage": "shape(4096), prim(0), dtype('uint8')",
     "memory.alloc_tensor": "made('memory.alloc_storage'), prim(0), shape(a, b) | shape(4), dtype('float32')",
     "vm.alloc_tensor": "made('vm.alloc_storage'), prim(0), shape(a, b) | shape(4), dtype('float32')",
     "memory.kill_storage": "made('memory.alloc_storage')",

@@ -15,6 +15,8 @@ f(a, 3, b), axis=None | 1 | [0, 2] | [-1], keepdims=None | True
 _POSITION = "t(a, b), axis=None | 0 | -1, keepdims=None | True\nf(a, 3, b), axis=1 | None"
 _SCAN = "t(a, b), axis=None | 0 | -1, dtype=None | 'float32' | 'int64', exclusive=None | True\nf(a)"
 
+_BITS = "i(a, b), i(a, b) | i(b) | i() | i(1, b)\ni(), i(a)\nint8(a), int8(a)"
+
 TENSORS: dict[str, str] = {
     **dict.fromkeys(("max", "mean", "median", "min", "prod", "std", "sum", "variance"), _REDUCED),
     **dict.fromkeys(("argmax", "argmin"), _POSITION),
@@ -131,6 +133,9 @@ int8(a, b), int8(b, c), out_dtype='int32'
 """,
     "ewise_fma": "t(a, b), t(a, b), t(a, b)\nt(a), t(a), t(a)",
     "bitwise_not": "i(a, b) | bool(a)",
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _BITS + "\nbool(a, b), bool(b)"),
+    **dict.fromkeys(("left_shift", "right_shift"), _BITS),
+    **dict.fromkeys(("negative", "sign"), "t(a, b) | t(a) | t() | t(a, 3, b)"),
     # shapes
     "shape_of": "x(a, b) | x(a) | x() | x(a, 3, b)",
     "size": "x(a, b) | x(a) | x()",

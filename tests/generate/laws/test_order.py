@@ -1,0 +1,65 @@
+"""The order of struct info against the checks of a run: what is a member below is a member above."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rlx.generate import struct_infos
+from rlx.generate.inputs import value
+from rlx.grammar import ast, tir
+from rlx.semantics.cast import check
+from rlx.semantics.machine.plain import typed
+from rlx.solver.order import NotSubtype, compatibility, glb, lub, subtype
+from rlx.solver.prover import Prover
+
+N, M = tir.Var("n"), tir.Var("m")
+PROVER = Prover()
+SIZES = st.fixed_dictionaries({N: st.integers(0, 3), M: st.integers(0, 3)})
+
+
+def data(info: ast.StructInfo) -> bool:
+    """Whether values of an info can be made: no functions, no objects."""
+    match info:
+        case ast.TupleStructInfo(fields=fields):
+            return all(map(data, fields))
+        case ast.FuncStructInfo() | ast.ObjectStructInfo():
+            return False
+        case ast.TensorStructInfo(ndim=-1) | ast.ShapeStructInfo(ndim=-1):
+            return False
+    return True
+
+
+INFOS = struct_infos((N, M)).map(lambda info: info if data(info) else ast.ShapeStructInfo((N,), 1))
+
+
+@settings(max_examples=80, deadline=None)
+@given(INFOS, struct_infos((N, M)), SIZES, st.integers(0, 99))
+def test_a_member_is_a_member_of_every_bound(
+    one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
+) -> None:
+    """A value of one info passes the cast to its bound with any other."""
+    member = typed(value(one, sizes, np.random.default_rng(seed), special=False), one)
+    check([member], [one], sizes)
+    for above in (lub(one, other, PROVER), lub(other, one, PROVER)):
+        check([member], [above], sizes)
+
+
+@settings(max_examples=80, deadline=None)
+@given(struct_infos((N, M)), struct_infos((N, M)))
+def test_a_bound_is_above(one: ast.StructInfo, other: ast.StructInfo) -> None:
+    """Whatever is found out of two infos, it is never that one of them is not below their bound."""
+    above = lub(one, other, PROVER)
+    for info in (one, other):
+        assert compatibility(info, above, PROVER).kind != "incompatible"
+        assert not isinstance(subtype(info, above, PROVER), NotSubtype)
+
+
+@settings(max_examples=80, deadline=None)
+@given(INFOS, SIZES, st.integers(0, 99))
+def test_the_meet_of_an_info_with_itself_keeps_its_members(
+    info: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
+) -> None:
+    member = typed(value(info, sizes, np.random.default_rng(seed), special=False), info)
+    check([member], [glb(info, info, PROVER)], sizes)
