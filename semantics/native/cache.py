@@ -40,7 +40,7 @@ def directory() -> Path:
     """
     own = os.environ.get("RLX_CACHE")
     if own:
-        path = Path(own)
+        path = Path(own).absolute()
     else:
         home = os.environ.get("XDG_CACHE_HOME", "")
         base = Path(home) if os.path.isabs(home) else Path.home() / ".cache"

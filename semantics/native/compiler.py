@@ -152,8 +152,16 @@ def library(source: str) -> tuple[Any, Any]:
     if len(source) > _LARGE:
         flags = ("-O1", *(flag for flag in flags if flag != "-O3"))
     digest = hashlib.sha256(f"{identity}\n{source}".encode()).hexdigest()
+
+    def make(target: Path) -> None:
+        _run(path, flags, source, target)
+
     try:
-        file = obtain(f"{digest}.so", lambda target: _run(path, flags, source, target))
-        return _ffi().dlopen(str(file)), _ffi()
+        file = obtain(f"{digest}.so", make)
+        try:
+            return _ffi().dlopen(str(file)), _ffi()
+        except OSError:  # it was damaged since: once more, from the start
+            file.unlink()
+            return _ffi().dlopen(str(obtain(file.name, make))), _ffi()
     except OSError as error:
         unavailable(f"the compiled kernel cannot be kept or loaded: {error}")

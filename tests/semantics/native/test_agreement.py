@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from rlx.semantics.faults import Stop
 from rlx.semantics.native.kernel import numpy_type
 from rlx.semantics.tir import evaluate
 
+from .programs import of_body
 from .random_programs import Maker
 
 Arrays = list[np.ndarray[Any, Any]]
@@ -67,6 +69,27 @@ def test_random_programs(seed: int) -> None:
     func = maker.function()
     for sizes in range(3):
         compare(func, arguments(func, maker, 3 * seed + sizes))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for i, j in T.grid(3, 4): A[i, j] = T.int64(1)",
+        "for i, j in T.grid(n, 4): A[i, j] = T.int64(1)",
+        "for i in range(n):\n    for j in range(i): A[i, j] = T.int64(1)",
+        "for i in range(A[0, 0]):\n    for j in range(4):\n        A[1, j] = T.int64(1)",
+        "while A[0, 0] > T.int64(0):\n    A[0, 0] = A[0, 0] - T.int64(1)\n    for i in range(n): A[1, 1] = T.int64(2)",
+        "for i, j in T.grid(n - 5, 4): A[i, j] = T.int64(1)",
+        "if A[0, 0] > T.int64(0):\n    for i in range(3): A[i, i] = T.int64(1)",
+    ],
+)
+def test_fuel_is_counted_alike(body: str) -> None:
+    func = of_body('A: T.Buffer(("n", 4), "int64")', body)
+    kernel = native.compile(func)
+    for fuel in range(24):
+        mine, theirs = np.full((2, 3, 4), 3)
+        wanted = outcome(partial(evaluate, func, [theirs], fuel=fuel))
+        assert outcome(partial(kernel, [mine], fuel)) == wanted, fuel
 
 
 @pytest.mark.parametrize("seed", range(100, 103))

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,25 @@ def test_what_fails_to_be_made_leaves_nothing(
     with pytest.raises(RuntimeError):
         cache.obtain("x.so", fail)
     assert not list(folder.iterdir())
+
+
+def test_a_library_that_was_damaged_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    folder.mkdir(mode=0o700)
+    made: list[str] = []
+    obtain = cache.obtain
+
+    def damaging(name: str, make: Callable[[Path], None]) -> Path:
+        if not made:
+            (folder / name).write_text("not a library")
+        made.append(name)
+        return obtain(name, make)
+
+    monkeypatch.setattr("rlx.semantics.native.compiler.obtain", damaging)
+    increment(8)
+    assert len(made) == 2 and len(set(made)) == 1
 
 
 RUN = """
