@@ -11,12 +11,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from rlx.checker.check import check_text
+from rlx.checker.derive.aliases import AliasProver
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import Prover, walk
+from rlx.solver import walk
 from rlx.solver.text import show
 
 RECORDED = Path(__file__).parent / "recorded.txt"
@@ -51,26 +53,32 @@ class Recorder:
         question = " == ".join(map(_side, sides)) if len(sides) > 1 else sides[0]
         self.counts[f"{question} | {known}" if known else question] += 1
 
-    def attach(self) -> None:
-        """From now on all provers and operators report here."""
-        self._wrap("equal", lambda a, b: [(a, b)])
-        self._wrap("always", lambda condition: [(condition,)])
-        self._wrap("never", lambda condition: [(condition,)])
-        self._wrap("relate_all", lambda pairs: [_pair(a, b) for a, b in pairs])
+    def patches(self) -> Iterator[tuple[Any, str, object]]:
+        """What has to be replaced where so that all provers and operators report here.
+
+        Operators are loaded when they are first needed: those loaded by now are covered.
+        """
+        yield self._asking("equal", lambda a, b: [(a, b)])
+        yield self._asking("always", lambda condition: [(condition,)])
+        yield self._asking("never", lambda condition: [(condition,)])
+        yield self._asking("relate_all", lambda pairs: [_pair(a, b) for a, b in pairs])
         for name, module in list(sys.modules.items()):
             same = getattr(module, "same", None)
             if name.startswith("rlx.operators.") and same is not None:
-                module.same = self._sight(same)  # type: ignore[attr-defined]
+                yield module, "same", self._sight(same)
 
-    def _wrap(self, method: str, questions: Callable[..., list[Asked]]) -> None:
-        original = getattr(Prover, method)
+    def _asking(
+        self, method: str, questions: Callable[..., list[Asked]]
+    ) -> tuple[Any, str, object]:
+        original = getattr(AliasProver, method)
 
-        def asked(prover: Prover, *given: object) -> object:
+        def asked(prover: AliasProver, *given: object) -> object:
             for question in questions(*given):
-                self.note(question, prover.context.state.facts)
+                sides = tuple(prover.resolved(side) for side in question)
+                self.note(sides, prover.context.state.facts)
             return original(prover, *given)
 
-        setattr(Prover, method, asked)
+        return AliasProver, method, asked
 
     def _sight(
         self, original: Callable[[PrimExpr, PrimExpr], bool]
@@ -120,13 +128,12 @@ def programs() -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     """Write the file."""
-    check_text("")
     recorder = Recorder()
     texts = list(programs())
     for name, text in texts:
-        # Operators are loaded late; what is loaded by now is recorded from the second round on.
-        check_text(text, name)
-    recorder.attach()
+        check_text(text, name)  # loads the operators
+    for owner, attribute, value in recorder.patches():
+        setattr(owner, attribute, value)
     for name, text in texts:
         before = recorder.counts.total()
         check_text(text, name)
