@@ -248,17 +248,26 @@ def cast(state: State, value: Value, target: DataType, span: Any) -> Value:
         if str(source) == "float64" and str(target) in types.NARROW:
             text = f"rlx_narrow({text})"
         return define(state, types.rounded(target, f"({types.held(target)}){text}"), target)
+    return _to_integer(state, value, target, span)
+
+
+def _to_integer(state: State, value: Value, target: DataType, span: Any) -> Value:
+    """The integer part of a float; in loops, one without a value in the type is noticed behind them."""
     low = -(1 << (target.bits - 1)) if types.is_signed(target) else 0
     high = low + (1 << target.bits)
-    site = state.out.site(
-        "E-tir-cast-range", f"{{f}} has no value in {target}: it holds {low} to {high - 1}", span
-    )
-    wide = f"(double){value.text}"
-    above = f"({wide} > {float(low)} - 1.0)" if target.bits < 64 else f"({wide} >= {float(low)})"
-    if not low:
-        above = f"({wide} > -1.0)"
-    test = f"!({above} & ({wide} < {float(high)}))"
-    state.out.stop_if(test, site, f"(int64_t)rlx_bits64({wide})")
+    holds = f"has no value in {target}: it holds {low} to {high - 1}"
+    below = f"{value.text} >= {float(low)}"  # no float lies between this and one less
+    if target.bits < (64 if str(value.dtype) == "float64" else 32) or not low:
+        below = f"{value.text} > {float(low - 1)}"
+    letter = "" if str(value.dtype) == "float64" else "f"
+    fits = f"(({below}{letter}) & ({value.text} < {float(high)}{letter}))"
+    if state.deferring:
+        flag = state.deferred(state.out.site("E-tir-cast-range", f"a float {holds}", span))
+        state.out.put(f"{flag} |= !{fits};")
+        text = f"({types.held(target)})({fits} ? {value.text} : 0)"
+        return define(state, text, target)
+    site = state.out.site("E-tir-cast-range", f"{{f}} {holds}", span)
+    state.out.stop_if(f"!{fits}", site, f"(int64_t)rlx_bits64((double){value.text})")
     return define(state, f"({types.held(target)}){value.text}", target)
 
 

@@ -256,7 +256,7 @@ def _stop(site: Site | None, a: int, b: int) -> None:
     raise kind(site.code, message, site.span)
 
 
-@rule("E-native", "41533613")
+@rule("E-native", "33bc063c")
 def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it compiled.
 

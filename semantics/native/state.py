@@ -58,6 +58,8 @@ class State:
         Variables of sums that have no C variable, and those whose C variable comes after the conditions.
     planned, hoists
         Loops looked at for indices to compute early, and what was found for each.
+    deferring, flags
+        Whether faults of casts are noticed behind the loops, and the variables in which until then.
     paid
         Loops whose fuel is already taken.
     nested
@@ -85,6 +87,8 @@ class State:
         self.inner: set[str] = set()
         self.planned: set[tir.For] = set()
         self.hoists: dict[tir.For, list[Hoisted]] = {}
+        self.deferring = False
+        self.flags: dict[int, str] = {}
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
         self._types: Types = {}
@@ -129,6 +133,12 @@ class State:
         self.scope.loops[name] = Bounds(low, high)
         self.invented.add(name)
         return name
+
+    def deferred(self, site: int) -> str:
+        """The variable that says behind the loops whether to stop at a place."""
+        if site not in self.flags:
+            self.flags[site] = self.out.fresh("q")
+        return self.flags[site]
 
     # ------------------------------------------------------------ knowledge
 

@@ -13,6 +13,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
 from rlx.semantics.native import fuel, hoisting, reductions, types
 from rlx.semantics.native.allocation import allocate, release
+from rlx.semantics.native.coverage import statements as inside
 from rlx.semantics.native.expressions import Value, converted, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, Poly
@@ -53,10 +54,14 @@ def _nest(state: State, stmt: tir.Stmt) -> None:
     state.conditions, state.symbols = {}, set()
     state.fast = True
     fuel.spend(state, stmt)
+    state.flags = {}
+    state.deferring = not any(isinstance(part, tir.While) for part in inside(stmt))
     with state.out.captured() as hoisted:
         emit(state, stmt)
+    hoisted[:0] = [f"int32_t {flag} = 0;" for flag in state.flags.values()]
+    hoisted += [f"if ({flag}) RLX_STOP({site}, 0, 0);" for site, flag in state.flags.items()]
     conditions = state.entry_conditions()
-    state.fast = False
+    state.fast = state.deferring = False
     if not conditions:
         state.out.lines += hoisted
         return

@@ -133,6 +133,21 @@ def test_floats_beyond_an_integer_type(value: float) -> None:
     assert str(value) in error.message
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        'for i in range(3): B[i] = T.Cast("int32", A[i])',
+        'for i in range(3):\n    while T.Cast("int32", A[i]) < 5: B[i] = T.Cast("int32", A[i])',
+        'for i in range(3): B[T.Cast("int32", A[i])] = 1',
+    ],
+)
+def test_floats_beyond_an_integer_type_in_loops(body: str) -> None:
+    func = of_body('A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "int32")', body)
+    for bad in (np.nan, 2.0**31, -np.inf):
+        error = stopped(func, np.array([bad, 2, 1], np.float32), np.zeros(3, np.int32))
+        assert error.code == "E-tir-cast-range"
+
+
 def test_endless_loop_ends_when_the_fuel_does() -> None:
     func = of_body('A: T.Buffer((1,), "int32")', "while True:\n    A[0] = A[0] + 1")
     array = np.zeros(1, np.int32)
