@@ -9,7 +9,7 @@ from rlx.operators.evaluation import late
 from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.site import Site
 from rlx.operators.tensors import ranked, tensor
-from rlx.operators.windows import SPATIAL, padding, positions, spread
+from rlx.operators.windows import SPATIAL, behind, padding, positions, spread
 
 Ints = tuple[int, ...]
 
@@ -43,7 +43,7 @@ def _pool(count: int) -> Rule:
         sizes = spread(site, "pool_size", window, count)
         steps = spread(site, "strides", strides, count)
         spacing = spread(site, "dilation", dilation, count)
-        pads = padding(site, pad, count)
+        pads, last = padding(site, pad, count), behind(pad, count)
         dims = site.dims(data)
         if dims is None:
             return best
@@ -56,7 +56,7 @@ def _pool(count: int) -> Rule:
                 pads[k],
                 steps[k],
                 spacing[k],
-                bool(ceil_mode),
+                last[k] if ceil_mode else None,
                 best,
             )
             for k in range(count)

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import GE, PrimExpr
-from rlx.operators.dims import ZERO, add, const, floordiv, literal, mul, sub
+from rlx.operators.dims import (
+    ZERO,
+    add,
+    ceildiv,
+    const,
+    floordiv,
+    literal,
+    minimum,
+    mul,
+    sub,
+)
 from rlx.operators.messages import show
 from rlx.operators.site import OBJECT, Site
 from rlx.spec.registry import rule
@@ -42,7 +52,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     )
 
 
-@rule("OBL-output", "46f318ee")
+@rule("OBL-output", "f89836c2")
 def positions(
     site: Site,
     length: PrimExpr,
@@ -50,18 +60,23 @@ def positions(
     pad: int,
     stride: int,
     dilation: int,
-    ceil: bool = False,
+    after: int | None = None,
     best: StructInfo = OBJECT,
 ) -> PrimExpr:
-    """How many positions a window has along an axis; not fewer than none."""
+    """How many positions a window has along an axis; not fewer than none.
+
+    ``after`` is given where a last window that is only begun counts too: how much of the padding is behind.
+    """
     reach = add(mul(sub(window, const(1)), const(dilation)), const(1))
-    slack = pad + (stride - 1 if ceil else 0)
+    slack = pad + (stride - 1 if after is not None else 0)
     size = literal(reach)
     if size is None:
         result = add(floordiv(sub(add(length, const(slack)), reach), const(stride)), const(1))
     else:
         whole, part = divmod(slack - size, stride)
         result = add(floordiv(add(length, const(part)), const(stride)), const(whole + 1))
+        if after is not None:
+            result = _begun(result, add(length, const(pad - after)), after, size, stride)
     if result is length or (literal(result) or 0) > 0:
         site.ctx.discharged += 1
         return result
@@ -77,3 +92,17 @@ def positions(
     if not held:
         site.stop(best)
     return result
+
+
+def _begun(count: PrimExpr, length: PrimExpr, after: int, reach: int, stride: int) -> PrimExpr:
+    """How many windows of those that are begun do not begin in the padding behind."""
+    if after >= reach:
+        return sub(count, const(1))
+    if after + stride <= reach:
+        return count
+    return minimum(count, ceildiv(length, const(stride)))
+
+
+def behind(given: Sequence[int], count: int) -> tuple[int, ...]:
+    """How much of the padding of each axis is behind."""
+    return tuple(given[count:]) if len(given) == 2 * count else tuple(given) * (count // len(given))

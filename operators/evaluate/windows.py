@@ -68,7 +68,7 @@ def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("E-window", "4d0dfed3")
+@rule("E-window", "9ac5d9db")
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:
@@ -230,15 +230,16 @@ Plan = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def _around(spatial: Sequence[int], given: Sides, plan: Plan, ceil_mode: int) -> Sides:
-    """The padding, with what a last window that is only begun needs more."""
+    """The padding, with as much behind as a last window needs that is only begun, but not in the padding itself."""
     found = []
     for n, (before, after), size, step, spacing in zip(spatial, given, *plan, strict=True):
-        more = 0
+        reach = (size - 1) * spacing + 1
         if ceil_mode:
-            reach = (size - 1) * spacing + 1
-            last = -(-(n + before + after - reach) // step) * step + reach
-            more = max(0, last - (n + before + after))
-        found.append((before, after + more))
+            last = -(-(n + before + after - reach) // step)
+            if last * step >= n + before:
+                last -= 1
+            after = max(last * step + reach - n - before, 0)
+        found.append((before, after))
     return found
 
 

@@ -438,6 +438,8 @@ def _pooling() -> list[Case]:
             case(name, x, pool_size=2, strides=2),
             case(name, x, pool_size=[3, 3], strides=2, padding=1, ceil_mode=True, dilation=2),
             case(name, hw, pool_size=2, strides=2),
+            case(name, hw, pool_size=2, strides=4, padding=1, ceil_mode=True),
+            case(name, hw, pool_size=1, strides=3, padding=1, ceil_mode=True),
             case(name, hw, pool_size=3, strides=2, padding=1, ceil_mode=True),
             case(name, tensor((n, 28, 28, 3)), pool_size=[2, 3], layout="NHWC", out_layout="NCHW"),
             case(name, unknown(4), pool_size=2),
