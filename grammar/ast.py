@@ -110,12 +110,15 @@ class Literal(Node):
         None where the text says neither data nor shape.
     key
         The reference that the text printed in place of the data: ``metadata["ir.GenericConst"][0]``.
+    content
+        The data behind a reference: the elements one after the other, little-endian.
     """
 
     value: object
     dtype: DataType
     shape: tuple[int, ...] | None
     key: str | None = None
+    content: bytes | None = None
 
 
 class Constant(Expr):

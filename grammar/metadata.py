@@ -1,4 +1,4 @@
-"""Shapes and data types of the constants that a printed module keeps in its metadata."""
+"""The constants that a printed module keeps in its metadata."""
 
 from __future__ import annotations
 
@@ -38,12 +38,20 @@ def _string(nodes: Any, index: int) -> str:
 def _literal(nodes: Any, index: int) -> Literal:
     data = nodes[index]["data"]
     tensor = nodes[data.get("value", data.get("data"))]["data"]
-    shape, data_type = _header(base64.b64decode(tensor))
-    return Literal(None, data_type, shape)
+    raw = base64.b64decode(tensor)
+    shape, data_type, start = _header(raw)
+    count = data_type.bits // 8 or 1
+    for size in shape:
+        count *= size
+    content = raw[start : start + count]
+    return Literal(None, data_type, shape, None, content if len(content) == count else None)
 
 
-def _header(raw: bytes) -> tuple[tuple[int, ...], DataType]:
-    """Shape and type of a serialised tensor: magic, reserved, device, rank, type, shape, data."""
+def _header(raw: bytes) -> tuple[tuple[int, ...], DataType, int]:
+    """Shape and type of a serialised tensor, and where its data begins.
+
+    The fields are magic, reserved, device, rank, type, shape, number of bytes, data.
+    """
     magic, _, _, _, rank, code, bits, lanes = struct.unpack_from("<QQiiiBBH", raw)
     if magic != _MAGIC or not 0 <= rank <= 64:
         raise ValueError("not a serialised tensor")
@@ -51,4 +59,4 @@ def _header(raw: bytes) -> tuple[tuple[int, ...], DataType]:
     if code not in _CODES or lanes != 1:
         raise ValueError("a type that has no name")
     name = "bool" if code == 6 or (code == 1 and bits == 1) else f"{_CODES[code]}{bits}"
-    return shape, dtype(name)
+    return shape, dtype(name), 32 + 8 * rank + 8

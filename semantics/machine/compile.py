@@ -14,7 +14,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
 from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import IllFormed, Unsupported
+from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine import calls, control, leaves, prims
 from rlx.semantics.machine.configuration import Frame, Instruction, Reader, Variable
 from rlx.semantics.machine.memory import alive
@@ -94,6 +94,7 @@ class _Body:
         self.compiler, self.code, self.scope = compiler, code, code.scope
         self.first: Instruction | None = None
         self.last: Instruction | None = None
+        self.killed: set[ast.Var] = set()
 
     def run(self) -> Instruction:
         body, span = self.code.body, self.code.span
@@ -119,6 +120,7 @@ class _Body:
             else:
                 assert isinstance(binding, ast.VarBinding)
                 self.value(binding.value, binding.value_span or binding.span, binding.var)
+                self._end_of(binding.value)
             if isinstance(binding.var, ast.DataflowVar):
                 bound.append(binding.var)
         if isinstance(block, ast.DataflowBlock):
@@ -127,6 +129,13 @@ class _Body:
             self._append(end)
             for var in bound:
                 self.scope.end(var)
+
+    def _end_of(self, value: ast.Expr) -> None:
+        """After `kill_object` a variable is not read again; what it held is there as long as something else holds it."""
+        match value:
+            case ast.Call(op=ast.Op(op_name="relax.vm.kill_object"), args=(ast.Var() as var,)):
+                self.scope.end(var)
+                self.killed.add(var)
 
     def _append(self, instruction: Instruction) -> None:
         instruction.index, instruction.scope = self.scope.size, self.scope
@@ -159,7 +168,10 @@ class _Body:
         return slot_reader(0, self.scope.size - 1)
 
     def variable(self, var: ast.Var) -> Reader:
-        return self.scope.reader(var) or _unbound(var.name_hint)
+        found = self.scope.reader(var)
+        if found is None:
+            return _killed(var.name_hint) if var in self.killed else _unbound(var.name_hint)
+        return found
 
     def _global(self, var: ast.GlobalVar) -> Reader:
         value = self.compiler.values.get(var)
@@ -277,10 +289,13 @@ class _Literal:
     def __call__(self) -> Any:
         if self._array is None:
             data = self._data
-            if data.value is None:
-                raise Unsupported("E-constant-data", "the text leaves the constant's data out")
             kind = numpy_type(data.dtype)
-            self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
+            if data.value is not None:
+                self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
+            elif data.content is not None:
+                self._array = np.frombuffer(data.content, kind).reshape(data.shape or ())
+            else:
+                raise Unsupported("E-constant-data", "the text leaves the constant's data out")
         return self._array
 
 
@@ -295,6 +310,13 @@ def _declared(call: ast.Call) -> ast.StructInfo | None:
     if isinstance(info, ast.FuncStructInfo) and info.params is None and info.derive_func is None:
         return info.ret
     return None
+
+
+def _killed(name: str) -> Reader:
+    def refuse(_: Frame) -> Any:
+        raise Fault("E-var-alive", f"{name} is used after it was killed")
+
+    return refuse
 
 
 def _unbound(name: str) -> Reader:

@@ -55,13 +55,19 @@ def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtyp
     return Tensor(data, storage.device, storage)
 
 
-@rule("E-kill", "e6452695")
+@rule("E-kill", "8b4d38a5")
 def kill(at: Instruction, c: Configuration) -> Configuration:
     value, store = at.operands[0](c.frame), c.version.store
     changes = store.mark(store.dead, value, True)
     if at.payload and isinstance(value, Storage):
         changes += store.mark(store.freed, value, True)
     return bind(at, c, UNIT, "E-kill", store.commit(changes))
+
+
+@rule("E-kill-object", "6594cfc5")
+def kill_object(at: Instruction, c: Configuration) -> Configuration:
+    at.operands[0](c.frame)  # it was not killed before
+    return bind(at, c, UNIT, "E-kill-object")
 
 
 def alive(apply: Apply) -> Apply:

@@ -219,7 +219,7 @@ SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
     "relax.vm.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
     "relax.memory.kill_storage": ("E-kill", memory.kill, frees),
     "relax.memory.kill_tensor": ("E-kill", memory.kill, nothing),
-    "relax.vm.kill_object": ("E-kill", memory.kill, nothing),
+    "relax.vm.kill_object": ("E-kill-object", memory.kill_object, nothing),
 }
 """Operators with a rule of their own: its id, the rule, and how its payload is prepared."""
 

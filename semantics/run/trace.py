@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.outcome import Ended, Outcome, Returned
@@ -123,7 +124,7 @@ class Recorder:
             names: dict[int, str] = {}
             ends: dict[int, list[str]] = {}
             for var, place in scope.places.items():
-                name = getattr(var, "name_hint", None) or getattr(var, "name", "?")
+                name = var.name_hint if isinstance(var, ast.Var) else var.name
                 names[place.index] = name
                 if place.died is not None:
                     ends.setdefault(place.died, []).append(name)

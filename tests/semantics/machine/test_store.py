@@ -96,7 +96,7 @@ def test_killing_is_undone_too() -> None:
 @R.function(pure=False)
 def main(x: R.Any) -> R.Any:
     y = R.const([1], "int32")
-    _ = R.vm.kill_object(y)
+    _ = R.memory.kill_tensor(y)
     return x
 """
     made = steps(text, 1)
