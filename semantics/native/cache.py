@@ -19,14 +19,18 @@ from rlx.spec.registry import refuted, rule
 class NoCompiler(Exception):
     """There is no C compiler, it does not work, or there is nowhere to keep what it makes."""
 
+    code = "E-native-compiler"
+
 
 class UntrustedCache(NoCompiler):
     """The cache directory, or a file in it, could have been written by somebody else."""
 
+    code = "E-native-cache-private"
+
 
 def distrust(message: str) -> NoReturn:
     """Refuse what could have been written by somebody else."""
-    refuted("E-native-cache-private")
+    refuted(UntrustedCache.code)
     raise UntrustedCache(message)
 
 

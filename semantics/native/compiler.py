@@ -37,7 +37,7 @@ class Refused(Exception):
 
 def unavailable(message: str) -> NoReturn:
     """Say that kernels cannot be compiled here."""
-    refuted("E-native-compiler")
+    refuted(NoCompiler.code)
     raise NoCompiler(message)
 
 

@@ -80,8 +80,9 @@ def test_a_directory_of_another_user_is_refused(
     use(monkeypatch, tmp_path / "mine")
     cache.directory()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(native.UntrustedCache, match="another user"):
+    with pytest.raises(native.UntrustedCache, match="another user") as caught:
         cache.directory()
+    assert caught.value.code == "E-native-cache-private"
 
 
 def test_a_link_in_place_of_the_directory_is_refused(
@@ -160,8 +161,9 @@ def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     assert not native.has_compiler()
-    with pytest.raises(native.NoCompiler):
+    with pytest.raises(native.NoCompiler) as caught:
         increment(6)
+    assert caught.value.code == "E-native-compiler"
 
 
 def test_a_compiler_that_does_not_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
