@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import bounds, limits, walk
+from rlx.solver.context import Range
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
 from rlx.solver.question import Question, named
 from rlx.solver.search import smaller
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from rlx.solver.session import Session
 
 _WIDTHS = (*range(1, 33), 40, 48, 56, 62)
+_EVALUATIONS = 200_000
+"""Nodes evaluated in search of an overflow."""
 
 
 def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdict:
@@ -28,9 +32,9 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     witness = _witness(question)
     if witness is not None:
         return witness
-    for node in walk.topological(goal):
-        if isinstance(node, (tir.Var, tir.IntImm)) or walk.is_boolean(node):
-            continue
+    for node in _doubtful(session, goal):
+        if session.work.exhausted:
+            return Unknown("the question needs too much work")
         fits = tir.And(
             tir.LE(tir.IntImm(INT64_MIN), node),
             tir.LE(node, tir.IntImm(INT64_MAX)),
@@ -45,14 +49,39 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     return proved
 
 
+def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
+    """Integer sub-expressions whose limits, from those of their operands, are not within int64."""
+    engine = session.plain()
+    known: dict[PrimExpr, limits.Limits] = {}
+    for node in walk.topological(goal):
+        if walk.is_boolean(node):
+            known[node] = (0, 1)
+            continue
+        found: Range | None
+        if isinstance(node, tir.Var):
+            atom = engine.atom("var", (), node)
+            engine.ranges.setdefault(atom.index, session.state.range_of(node))
+            found = bounds.atom_interval(engine, atom)
+        else:
+            found = limits.of_node(node, [known[child] for child in tir.children(node)])
+        low, high = found or (None, None)
+        if low is None or high is None or low < INT64_MIN or high > INT64_MAX:
+            # Whoever asks goes on only if it is proved to be within.
+            low, high = INT64_MIN, INT64_MAX
+            if not isinstance(node, (tir.Var, tir.IntImm)):
+                yield node
+        known[node] = (low, high)
+
+
 def _witness(question: Question) -> Refuted | None:
     """All variables a power of two, from small ones on; then one large and the others small."""
-    for width in _WIDTHS:
+    tries = max(1, _EVALUATIONS // question.size)
+    for width in _WIDTHS[-tries:]:
         values = {v: _within(1 << width, question, i) for i, v in enumerate(question.variables)}
         found = _overflow(question, values)
         if found is not None:
             return found
-    for place in range(len(question.variables)):
+    for place in range(min(len(question.variables), tries - len(_WIDTHS))):
         values = {
             v: _within(INT64_MAX if i == place else 1, question, i)
             for i, v in enumerate(question.variables)

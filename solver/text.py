@@ -252,40 +252,52 @@ _ATOMIC = 9
 
 def show(expr: PrimExpr) -> str:
     """The text of an expression, as :func:`parse` reads it (casts as ``int32(x)``)."""
-    from rlx.solver.walk import topological
+    written: list[str] = []
+    stack: list[_Piece] = [(expr, 0)]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, str):
+            written.append(piece)
+            continue
+        node, level = piece
+        pieces, own = _shown(node)
+        if own < level:
+            pieces = ["(", *pieces, ")"]
+        stack.extend(reversed(pieces))
+    return "".join(written)
 
-    texts: dict[PrimExpr, tuple[str, int]] = {}
-    for node in topological(expr):
-        texts[node] = _shown(node, texts)
-    return texts[expr][0]
+
+_Piece = str | tuple[PrimExpr, int]
+"""A piece of text, or an operand and how strongly what stands around it binds."""
 
 
-def _shown(node: PrimExpr, texts: dict[PrimExpr, tuple[str, int]]) -> tuple[str, int]:
+def _shown(node: PrimExpr) -> tuple[list[_Piece], int]:
+    """The pieces of a node, and how strongly its operator binds."""
     symbol = _SHOWN.get(type(node))
     if symbol is not None and isinstance(node, tir.Binary):
         word, level = symbol
         if isinstance(node, tir.Sub) and isinstance(node.a, tir.IntImm) and node.a.value == 0:
-            return f"-{_within(texts[node.b], 7)}", 7
+            return ["-", (node.b, 7)], 7
         strict = level + 1 if isinstance(node, tir.Comparison) else level
-        return f"{_within(texts[node.a], strict)} {word} {_within(texts[node.b], level + 1)}", level
-    operands = [texts[child][0] for child in tir.children(node)]
+        return [(node.a, strict), f" {word} ", (node.b, level + 1)], level
     match node:
         case tir.Var(name=name):
-            return name, _ATOMIC
+            return [name], _ATOMIC
         case tir.IntImm(value=value):
             if node.dtype == BOOL:
-                return str(bool(value)), _ATOMIC
-            return str(value), _ATOMIC if value >= 0 else 7
+                return [str(bool(value))], _ATOMIC
+            return [str(value)], _ATOMIC if value >= 0 else 7
         case tir.Not(a=a):
-            return f"not {_within(texts[a], 3)}", 3
+            return ["not ", (a, 3)], 3
         case tir.Cast(dtype=to):
-            return f"{to}({operands[0]})", _ATOMIC
+            return _called(str(to), node), _ATOMIC
         case tir.Call(op=op):
-            return f"{op}({', '.join(operands)})", _ATOMIC
-    name = _NAMES.get(type(node), type(node).__name__)
-    return f"{name}({', '.join(operands)})", _ATOMIC
+            return _called(op, node), _ATOMIC
+    return _called(_NAMES.get(type(node), type(node).__name__), node), _ATOMIC
 
 
-def _within(shown: tuple[str, int], level: int) -> str:
-    text, own = shown
-    return text if own >= level else f"({text})"
+def _called(name: str, node: PrimExpr) -> list[_Piece]:
+    pieces: list[_Piece] = [name, "("]
+    for place, child in enumerate(tir.children(node)):
+        pieces += [", ", (child, 0)] if place else [(child, 0)]
+    return [*pieces, ")"]

@@ -9,7 +9,8 @@ import pytest
 from benchmarks.prover.sizes import LARGEST, Large, large
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import Prover, prove, smt, walk
+from rlx.solver import Prover, Refuted, explain, prove, smt, walk
+from rlx.solver.text import parse
 from rlx.solver.work import NODES, Work
 
 
@@ -62,6 +63,29 @@ def test_a_fact_that_defines_a_variable_by_itself() -> None:
     facts = ["m == m//n"]
     assert prove("(n*m + m) % n == m % n", facts).status == "proved"
     assert prove("m % n == n", facts).status == "refuted"
+
+
+def test_int64_mode_of_large_sums() -> None:
+    many = [f"x{i}" for i in range(10_000)]
+    there, back = "+".join(many), "+".join(reversed(many))
+    found = prove(f"{there} == {back}", int64=True)
+    assert isinstance(found, Refuted)
+    assert found.overflow is not None
+    few = [f"y*x{i}" for i in range(60)]
+    limits = ["y < 1000", *(f"x{i} < 100" for i in range(60))]
+    goal = f"{'+'.join(few)} == {'+'.join(reversed(few))}"
+    assert prove(goal, limits, int64=True).status == "proved"
+
+
+def test_large_questions_are_explained_and_related() -> None:
+    many = [f"x{i}" for i in range(10_000)]
+    goal = f"{'+'.join(many)} == {'+'.join(reversed(many))}"
+    assert explain(goal).endswith("proved: both sides have the same normal form")
+    names: dict[str, tir.Var] = {}
+    pairs = [
+        (parse(f"a{i}*b{i} % c{i}", names), parse(f"b{i}*a{i}*(d{i}//3)", names)) for i in range(30)
+    ]
+    assert Prover().relate_all(pairs).kind in ("sometimes", "unknown")
 
 
 def test_more_nodes_than_are_looked_at() -> None:

@@ -8,9 +8,9 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.prover.random_goals import Goal, describe, wrong
+from benchmarks.prover.random_goals import Goal, describe, points, wrong
 from rlx.grammar import tir
-from rlx.solver import Prover
+from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.search import Tape
 from rlx.solver.walk import expand, variables
@@ -39,6 +39,38 @@ def test_random_goals_of_hypothesis(seed: int) -> None:
     goal = Goal(random.Random(seed))
     error = wrong(goal, Prover(goal.context).always(goal.condition))
     assert error is None, f"{describe(goal)}: {error}"
+
+
+def test_random_goals_in_int64() -> None:
+    """What is proved overflows nowhere; where an overflow is shown, there is one."""
+    tally: Counter[str] = Counter()
+    for number in range(1200):
+        goal = Goal(random.Random(7_000_000 + number))
+        for var in goal.variables:
+            # Most intermediate values fit, some do not.
+            goal.context.assume(tir.LE(var, tir.IntImm((100, 2**31, 2**62)[number % 3])))
+            goal.context.assume(tir.GE(var, tir.IntImm((-100, 0, -(2**33))[number % 3])))
+        verdict = Prover(goal.context, int64=True).always(goal.condition)
+        tally[verdict.status] += 1
+        if isinstance(verdict, Proved):
+            for values in points(goal, 15):
+                assert not overflows(goal, values), describe(goal)
+        elif isinstance(verdict, Refuted) and verdict.overflow is not None:
+            values = {v: verdict.values.get(v, 0) for v in variables([goal.condition])}
+            assert overflows(goal, values), describe(goal)
+            tally["overflow"] += 1
+    assert tally["proved"] > 300
+    assert tally["overflow"] > 10
+
+
+def overflows(goal: Goal, values: dict[tir.Var, int]) -> bool:
+    """Whether a value leaves 64 bits at a point."""
+    try:
+        evaluate(goal.condition, values)
+        evaluate(goal.condition, values, int64=True)
+    except UndefinedError as fault:
+        return fault.overflow
+    return False
 
 
 @given(st.integers(0, 2**60))

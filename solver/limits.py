@@ -1,0 +1,60 @@
+"""Limits of an expression from those of its operands, node by node: coarse, and linear in its size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+
+Limits = tuple[int, int]
+
+
+def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
+    """Smallest and largest value that a node can have, wherever it is defined; None where nothing is known."""
+    rule = _RULES.get(type(node))
+    if rule is not None:
+        return rule(operands[0], operands[1])
+    match node:
+        case tir.IntImm(value=value):
+            return int(value), int(value)
+        case tir.Select() | tir.Call() if walk.interpreted(node):
+            _, a, b = operands
+            return min(a[0], b[0]), max(a[1], b[1])
+        case tir.Cast(dtype=kind) if walk.interpreted(node) and kind != BOOL:
+            return walk.wraps_to(node) or operands[0]
+    return None
+
+
+def _product(a: Limits, b: Limits) -> Limits:
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def _quotient(a: Limits, b: Limits) -> Limits:
+    """No quotient by an integer is larger than what is divided."""
+    size = max(abs(a[0]), abs(a[1]))
+    return (0 if a[0] >= 0 and b[0] >= 0 else -size), size
+
+
+def _remainder(a: Limits, b: Limits) -> Limits:
+    return min(b[0] + 1, 0), max(b[1] - 1, 0)
+
+
+def _truncated(a: Limits, b: Limits) -> Limits:
+    return min(a[0], 0), max(a[1], 0)
+
+
+_RULES: dict[type[PrimExpr], Callable[[Limits, Limits], Limits]] = {
+    tir.Add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    tir.Sub: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    tir.Mul: _product,
+    tir.FloorDiv: _quotient,
+    tir.TruncDiv: _quotient,
+    tir.FloorMod: _remainder,
+    tir.TruncMod: _truncated,
+    tir.Min: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    tir.Max: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+}
