@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from tests.operators.cases import Case, case, ints, tensor
+from tests.operators.cases import Case, case, ints
+from tests.operators.context import tensor
 
 _COORDINATES = (
     "half_pixel",

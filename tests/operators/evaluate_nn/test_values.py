@@ -235,7 +235,7 @@ def loops(x: Any, w: Any, stride: int, pad: int, dilation: int, groups: int) -> 
     return result
 
 
-@pytest.mark.parametrize("options", product((1, 2), (0, 2), (1, 2), (1, 2)))
+@pytest.mark.parametrize("options", list(product((1, 2), (0, 2), (1, 2), (1, 2))))
 def test_convolutions_are_sums_of_products(options: tuple[int, int, int, int]) -> None:
     stride, pad, dilation, groups = options
     x, w = real(2, 4, 6, 7), real(6, 4 // groups, 3, 2)
