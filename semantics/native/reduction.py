@@ -71,12 +71,11 @@ class Reduction:
 
     def column(self) -> Axis | None:
         """The axis of the result along which the operands are contiguous."""
-        if not self.simple or self.target is None:
+        if not self.simple or self.short or self.target is None:
             return None
         for axis in reversed(self.spatial):
             steps = [_step(operand, axis) for operand in self.operands]
-            reach = range(2) if self.short else _STEPS
-            near = all(step in reach for step in steps) and any(steps)
+            near = all(step in _STEPS for step in steps) and any(steps)
             if near and _step(self.target, axis) == 1 and (axis.count is None or axis.count >= 4):
                 return axis
         return None
