@@ -59,12 +59,12 @@ def _code(x: Array) -> int:
 
 
 _FIELDS: dict[str, Any] = {
-    "byte_offset": lambda x: 0,
-    "elem_offset": lambda x: 0,
-    "dtype_bits": lambda x: data_type(x.dtype).bits,
-    "dtype_lanes": lambda x: 1,
-    "dtype_code": _code,
-    "ndim": lambda x: x.ndim,
+    "byte_offset": lambda x: np.uint64(0),
+    "elem_offset": lambda x: np.uint64(0),
+    "dtype_bits": lambda x: np.uint8(data_type(x.dtype).bits),
+    "dtype_lanes": lambda x: np.uint16(1),
+    "dtype_code": lambda x: np.uint8(_code(x)),
+    "ndim": lambda x: np.int32(x.ndim),
 }
 """The fields of a tensor's descriptor."""
 
@@ -75,11 +75,11 @@ def field(name: str) -> Function:
     return found
 
 
-def shape_i(x: Array, axis: Any) -> int:
+def shape_i(x: Array, axis: Any) -> Any:
     """The length of an axis."""
-    return int(x.shape[_axis(x, axis)])
+    return np.int64(x.shape[_axis(x, axis)])
 
 
-def stride_i(x: Array, axis: Any) -> int:
+def stride_i(x: Array, axis: Any) -> Any:
     """How many elements apart neighbours along an axis are."""
-    return prod(x.shape[_axis(x, axis) + 1 :])
+    return np.int64(prod(x.shape[_axis(x, axis) + 1 :]))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dtype import dtype
 from rlx.operators import lookup
 from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
 from rlx.semantics.machine import memory, prims, tir_calls
@@ -19,7 +20,16 @@ from rlx.semantics.machine.plain import Plain, to_plain, to_value
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import show
-from rlx.semantics.values import UNIT, Device, ShapeValue, StringValue, Tensor, TupleValue, Value
+from rlx.semantics.values import (
+    UNIT,
+    Device,
+    Scalar,
+    ShapeValue,
+    StringValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
 from rlx.spec.registry import rule
 
 Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], Any]
@@ -99,7 +109,20 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
         raise Fault(fault.code, fault.message) from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
         return bind(at, c, ShapeValue(()), "E-evaluate")
+    if isinstance(result, int | float | np.generic):
+        return bind(at, c, _scalar(result, values), "E-evaluate")
     return bind(at, c, to_value(result, values, _device(values)), "E-evaluate")
+
+
+def _scalar(result: Any, values: Sequence[Value]) -> Value:
+    """A number that an operator gave: of the type that it says, else of that of the scalars it was made of."""
+    if isinstance(result, np.generic):
+        return Scalar(result.item(), dtype(str(result.dtype)))
+    if not isinstance(result, bool):
+        for value in values:
+            if isinstance(value, Scalar):
+                return Scalar(result, value.dtype)
+    return to_value(result)
 
 
 def _device(values: Sequence[Value]) -> Device | None:

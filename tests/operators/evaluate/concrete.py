@@ -198,7 +198,9 @@ def fits(value: Plain, info: StructInfo, point: dict[tir.Var, int]) -> str:
             return _sizes(dims, value.shape, point)
         case ShapeStructInfo(values=dims):
             return _sizes(dims or (), value, point)
-        case PrimStructInfo():
+        case PrimStructInfo(dtype=kind):
+            if isinstance(value, np.generic):
+                return "" if str(value.dtype) == str(kind) else f"expected {kind}, found {value!r}"
             return "" if isinstance(value, (bool, int, float)) else f"expected a number: {value!r}"
     return ""
 
