@@ -1,7 +1,7 @@
 """The prover beside its peers on the same questions.
 
-Usage: ``python -m benchmarks.prover.compare [column …]`` with columns ``ours tvm symbolic z3 cvc5 sympy`` (all that are
-installed, without a choice). A verdict that contradicts the truth is counted as wrong and printed.
+Usage: ``python -m benchmarks.prover.compare [held-out] [column …]`` with columns ``ours tvm symbolic z3 cvc5 sympy`` (all
+that are installed, without a choice). A verdict that contradicts the truth is counted as wrong and printed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from benchmarks.prover.families import Case, cases
+from benchmarks.prover.families import HELD_OUT, KNOWN, Case, cases
 from benchmarks.prover.peers import PEERS
 from rlx.solver import prove
 
@@ -59,8 +59,8 @@ class Row:
 
 def main() -> int:
     """Print the table."""
-    wanted = sys.argv[1:]
-    questions = cases()
+    wanted = [word for word in sys.argv[1:] if word != "held-out"]
+    questions = cases(HELD_OUT if "held-out" in sys.argv else KNOWN)
     true = sum(case.truth for case in questions)
     false = len(questions) - true
     print(f"{true} identities, {false} falsehoods")

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.prover.families import Case
 from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import to_smtlib, walk
 from rlx.solver.text import parse
@@ -86,7 +87,9 @@ def to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
             case tir.Call(op="if_then_else"):
                 done[node] = tirx.if_then_else(*below)
             case tir.Cast(dtype=kind):
-                done[node] = tirx.Cast(str(kind), below[0])
+                narrow = tirx.Cast(str(kind), below[0])
+                # Both sides of an operator have one type in TVM; the value is that of the inner cast.
+                done[node] = narrow if kind == BOOL else tirx.Cast("int64", narrow)
             case _:
                 done[node] = binary[type(node)](*below)
     return done[expr]
