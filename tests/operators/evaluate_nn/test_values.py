@@ -141,9 +141,9 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
         {"shape": (1,), "dtype": "float32"},
         f32(1),
     ),
-    ("inspect.tensor_stride_i", (LINE, 2), {}, 2),
-    ("inspect.tensor_dtype_code", (LINE,), {}, 2),
-    ("inspect.tensor_shape_i", (LINE, 3), {}, 2),
+    ("inspect.tensor_stride_i", (LINE, 2), {}, np.int64(2)),
+    ("inspect.tensor_dtype_code", (LINE,), {}, np.uint8(2)),
+    ("inspect.tensor_shape_i", (LINE, 3), {}, np.int64(2)),
 ]
 
 
@@ -207,7 +207,7 @@ FAULTS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
     ("E-region-image", "vision.roi_pool", (LINE, f32([-1, 0, 0, 1, 1])), POOLED),
     ("E-view-size", "memory.view", (f32(1, 2),), {"shape": (3,)}),
     ("E-view-size", "memory.view", (f32(1, 2),), {"relative_byte_offset": 4}),
-    ("E-inspect-axis", "inspect.tensor_shape_i", (f32(1, 2), 1), {}),
+    ("E-inspect-axis", "inspect.tensor_shape_i", (f32(1, np.int64(2)), 1), {}),
 ]
 
 
