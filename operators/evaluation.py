@@ -73,7 +73,11 @@ def late(name: str, variant: str | None = None) -> Evaluate:
         if not found:
             made = getattr(import_module(f"rlx.operators.evaluate.{module}"), function)
             found.append(made if variant is None else made(variant))
-        return found[0](*values)
+        import numpy as np
+
+        # Infinities and NaN are values, whatever makes them.
+        with np.errstate(all="ignore"):
+            return found[0](*values)
 
     return call
 

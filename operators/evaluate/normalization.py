@@ -13,10 +13,10 @@ from rlx.spec.registry import rule
 
 def _normed(x: Array, over: tuple[int, ...], epsilon: float) -> Array:
     """Zero mean and unit variance over axes; the variance is that of the elements themselves."""
-    mean = np.mean(x, axis=over, keepdims=True)
-    off = x - mean
+    off: Array = x - np.mean(x, axis=over, keepdims=True)
     variance = np.mean(off * off, axis=over, keepdims=True)
-    return np.asarray(off / np.sqrt(variance + x.dtype.type(epsilon)))
+    off /= np.sqrt(variance + x.dtype.type(epsilon))
+    return off
 
 
 @rule("E-scale", "86aebf5d")
@@ -35,9 +35,12 @@ def _along(x: Array, parameter: Array, axes: Sequence[int]) -> Array:
 def _scaled(
     x: Array, gamma: Array, beta: Array, axes: Sequence[int], center: int, scale: int
 ) -> Array:
+    """Scale and offset of an array that is new, in place."""
     if scale:
-        x = x * _along(x, gamma, axes)
-    return x + _along(x, beta, axes) if center else x
+        x *= _along(x, gamma, axes)
+    if center:
+        x += _along(x, beta, axes)
+    return x
 
 
 def layer_norm(
@@ -139,13 +142,19 @@ def batch_norm(
     return back(result, x.dtype), back(new[0], mean.dtype), back(new[1], variance.dtype)
 
 
+def _raised(x: Array, axis: int) -> Array:
+    off = x - np.max(x, axis=axis, keepdims=True)
+    return np.asarray(np.exp(off, out=off))
+
+
 def softmax(x: Array, axis: int) -> Array:
     """Positive elements that sum to 1 along an axis."""
     if not x.size:
         return x.copy()
     w, along = wide(x), axis_of(axis, x.ndim)
-    raised = quiet(lambda: np.exp(w - np.max(w, axis=along, keepdims=True)))
-    return back(raised / np.sum(raised, axis=along, keepdims=True), x.dtype)
+    raised = quiet(_raised, w, along)
+    raised /= np.sum(raised, axis=along, keepdims=True)
+    return back(raised, x.dtype)
 
 
 def log_softmax(x: Array, axis: int) -> Array:
