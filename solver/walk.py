@@ -13,27 +13,14 @@ ZERO = tir.IntImm(0)
 ONE = tir.IntImm(1)
 
 
-def _no_children(node: Any) -> tuple[PrimExpr, ...]:
-    return ()
-
-
-def _binary_children(node: Any) -> tuple[PrimExpr, ...]:
-    return node.a, node.b
-
-
-_CHILDREN: dict[type[PrimExpr], Callable[[Any], tuple[PrimExpr, ...]]] = {
-    tir.Var: _no_children,
-    tir.IntImm: _no_children,
-    **{
-        kind: _binary_children
-        for kind in (
-            *(tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod),
-            *(tir.Min, tir.Max, tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE, tir.And, tir.Or),
-        )
-    },
-}
-"""The operands of the common kinds of nodes; :func:`rlx.grammar.tir.children` knows them all."""
-_PAIRS = frozenset(kind for kind, get in _CHILDREN.items() if get is _binary_children)
+_LEAVES = frozenset((tir.Var, tir.IntImm))
+_PAIRS: frozenset[type[PrimExpr]] = frozenset(
+    (
+        *(tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod),
+        *(tir.Min, tir.Max, tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE, tir.And, tir.Or),
+    )
+)
+"""The common kinds of nodes; :func:`rlx.grammar.tir.children` knows the operands of all."""
 
 
 class TooLargeError(Exception):
@@ -52,22 +39,28 @@ def topological(*roots: PrimExpr, limit: int | None = None) -> list[PrimExpr]:
     """
     order: list[PrimExpr] = []
     done: set[PrimExpr] = set()
-    get = _CHILDREN.get
-    stack: list[PrimExpr] = list(reversed(roots))
+    stack: list[Any] = list(reversed(roots))
+    pop, push = stack.pop, stack.append
     while stack:
         node = stack[-1]
         if node in done:
-            stack.pop()
+            pop()
             continue
-        waiting = False
-        for child in reversed(get(type(node), tir.children)(node)):
-            if child not in done:
-                stack.append(child)
-                waiting = True
-        if not waiting:
+        kind = type(node)
+        if kind in _PAIRS:
+            a, b = node.a, node.b
+            if b not in done:
+                push(b)
+            if a not in done:
+                push(a)
+        elif kind not in _LEAVES:
+            for child in reversed(tir.children(node)):
+                if child not in done:
+                    push(child)
+        if stack[-1] is node:
             done.add(node)
             order.append(node)
-            stack.pop()
+            pop()
             if limit is not None and len(order) > limit:
                 raise TooLargeError(f"more than {limit} nodes are too many")
     return order
