@@ -1,4 +1,4 @@
-# Everything that is done twice. PYTHON is an interpreter in whose environment `pip install -e '.[dev,tvm]'` ran.
+# Everything that is done twice. PYTHON is an interpreter in whose environment `pip install -e '.[dev,tvm,cluster]'` ran.
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 

@@ -41,7 +41,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     options = arguments.parse_args(argv)
     try:
         prepared = prepare(options)
-        result = run(prepared, options.backend, options.fuel)
+        result, notes = run(prepared, options.backend, options.fuel)
         written = _write_out(result, options.out)
     except UsageError as error:
         sys.stderr.write(f"{prog}: {error}\n")
@@ -49,6 +49,8 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     except IllFormedError as error:
         error.show()
         return ENDED
+    for note in notes:
+        sys.stderr.write(f"{prog}: {note}\n")
     text = _json(prepared, result) if options.format == "json" else _human(prepared, result)
     sys.stdout.write(text)
     for path in written:
@@ -56,12 +58,13 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     return status(result)
 
 
-def run(prepared: Prepared, backend: str, fuel: int | None) -> Outcome:
-    """Run what was prepared."""
+def run(prepared: Prepared, backend: str, fuel: int | None) -> tuple[Outcome, tuple[str, ...]]:
+    """Run what was prepared: how it ended, and what is to be said about how it ran."""
     from rlx.semantics.machine import load
 
     program = load(prepared.module, backend=backend)
-    return program.run(prepared.entry, prepared.inputs.values, fuel=fuel)
+    result = program.run(prepared.entry, prepared.inputs.values, fuel=fuel)
+    return result, program.notes
 
 
 def _write_out(result: Outcome, folder: str | None) -> list[Path]:
@@ -126,7 +129,7 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
         yield from _place(prepared, result.origin, "-->")
     for rule, why in result.considered:
         yield f"  = {rule} was near: {why}"
-    yield f"  = rule {result.rule}: `rlx explain {result.rule}`"
+    yield f"  = by rule {result.rule}; `rlx explain {result.code}` says more"
 
 
 def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:
