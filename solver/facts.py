@@ -45,6 +45,10 @@ def load(
         _limits_of_solved(engine)
         if before == (len(engine.solved), engine.ranges):
             break
+        if len(facts) == 1 and engine.solved and not (engine.inequalities or engine.others):
+            # The only fact is an equation that is solved: there is nothing it could change.
+            engine.assumed.clear()
+            break
     _multiply_quotients(engine)
     engine.forget()
     return True

@@ -153,9 +153,25 @@ def _powers() -> Iterator[Large]:
     yield Large("cubes", cubes, ("x >= 1", "y >= 1"), (PROVED, OPEN))
 
 
+def _slow_once() -> Iterator[Large]:
+    """Small questions at which one step of Z3 took six seconds and more, before it was told to leave that step out."""
+    cast = "not (min(n*n, max(n, 4)) == tmod(n + 3, min(4, n)) or int8(n)*(-3*n) == max(n, n % n))"
+    yield Large("a cast and a product", cast, (), (PROVED, OPEN))
+    shifted = "(n - 4 + 4)"
+    left = "n*n % uint32(n) % (min(n, 2) - -2//6)"
+    right = (
+        f"({shifted}*(n - 4) + {shifted}*4) % {shifted} % (min({shifted}, 2) - -2*3//(3*6) - 4 + 4)"
+    )
+    answers = (PROVED, REFUTED, OPEN)
+    yield Large("a remainder by a cast", f"{left} == {right}", ("3 + n >= n", "n >= 1"), answers)
+
+
 def large() -> list[Large]:
     """All of them."""
-    return [q for part in (_sums, _variables, _facts, _depth, _numbers, _powers) for q in part()]
+    return [q for part in _PARTS for q in part()]
+
+
+_PARTS = (_sums, _variables, _facts, _depth, _numbers, _powers, _slow_once)
 
 
 def main() -> int:
