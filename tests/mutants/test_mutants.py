@@ -13,7 +13,7 @@ ALL = mutants()
 
 def test_there_are_enough_of_each_grade() -> None:
     grades = [mutant.grade for mutant in ALL]
-    assert len(ALL) == len({mutant.name for mutant in ALL}) >= 55
+    assert len(ALL) == len({mutant.name for mutant in ALL}) >= 60
     assert all(grades.count(grade) >= 8 for grade in ("shallow", "middle", "deep"))
 
 
