@@ -496,7 +496,9 @@ class Expressions:
         key = self.text[start:end]
         if isinstance(index, int) and 0 <= index < len(known):
             data = known[index]
-            return ast.Constant(ast.Literal(None, data.dtype, data.shape, key, data.content), (start, end))
+            return ast.Constant(
+                ast.Literal(None, data.dtype, data.shape, key, data.content), (start, end)
+            )
         from rlx.grammar.dtype import VOID
 
         return ast.Constant(ast.Literal(None, VOID, None, key), (start, end))

@@ -95,9 +95,7 @@ def _without_bindings(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModul
 
 
 def _aliases(module: ast.IRModule) -> list[Site]:
-    return [
-        b for b in _all_bindings(module) if b.var is not None and isinstance(b.value, ast.Var)
-    ]
+    return [b for b in _all_bindings(module) if b.var is not None and isinstance(b.value, ast.Var)]
 
 
 def _without_aliases(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRModule:

@@ -90,6 +90,7 @@ def raised(error: Exception) -> str:
 
 
 _DIAGNOSIS = re.compile(
-    r"error: (?P<said>.*?)\n\s*-->[^\n]*\n[^\n]*\|[^\n]*\n\s*\d+ \|(?P<line>[^\n]*)\n[^\n|]*\|(?P<caret> *)", re.DOTALL
+    r"error: (?P<said>.*?)\n\s*-->[^\n]*\n[^\n]*\|[^\n]*\n\s*\d+ \|(?P<line>[^\n]*)\n[^\n|]*\|(?P<caret> *)",
+    re.DOTALL,
 )
 _OPERATOR = re.compile(r"R\.[\w.]+")
