@@ -155,7 +155,7 @@ def test_no_input_is_a_function() -> None:
 def test_a_planted_bug_shrinks() -> None:
     """A cast between two calls, of which the second one uses what was cast: three bindings say it."""
     found = find(
-        modules(),
+        modules(features={"symbolic", "match_cast", "tuples", "loose"}),
         planted,
         settings=settings(
             max_examples=3000, deadline=None, database=None, suppress_health_check=list(HealthCheck)
