@@ -255,7 +255,9 @@ def _sampled(x: Array, taps: list[Taps]) -> Array:
             inside &= (place >= 0) & (place < n)
             at = at * n + np.nan_to_num(np.clip(place, 0, n - 1)).astype(np.int64)
             weight = weight * weights[..., tap] + np.where(np.isnan(place), np.nan, 0)
-        found = np.take_along_axis(flat, at.reshape(x.shape[0], 1, prod(at.shape[1:])), 2).reshape(result.shape)
+        found = np.take_along_axis(flat, at.reshape(x.shape[0], 1, prod(at.shape[1:])), 2).reshape(
+            result.shape
+        )
         result = result + np.where(inside[:, None], found, 0) * weight[:, None]
     return result.astype(x.dtype)
 
