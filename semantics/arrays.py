@@ -1,4 +1,4 @@
-"""Element types of Relax as NumPy has them."""
+"""Arrays: element types of Relax as NumPy has them, content bit by bit."""
 
 from __future__ import annotations
 
@@ -33,3 +33,12 @@ def numpy_type(kind: DataType) -> Any:
         return np.dtype(getattr(ml_dtypes, name))
     except (AttributeError, TypeError):
         raise Unsupported("E-element-type", f"tensors of {name} cannot be computed with") from None
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Whether two arrays of one shape and type have the same content, bit by bit: NaN is NaN, -0 is not 0."""
+    if one.flags.c_contiguous and other.flags.c_contiguous:
+        return bool(
+            np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))
+        )
+    return bool(one.tobytes() == other.tobytes())

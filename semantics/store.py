@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from rlx.semantics.arrays import identical
 from rlx.semantics.values import Value
 
 _ABSENT = object()
@@ -33,7 +34,7 @@ class Memory:
     @property
     def changed(self) -> bool:
         """Whether array and content differ, bit by bit."""
-        return bool(self.array.tobytes() != self.content.tobytes())
+        return not identical(self.array, self.content)
 
 
 class Mark:

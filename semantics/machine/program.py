@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rlx.checker.normalize import normalize
@@ -156,13 +158,14 @@ class Program:
             return now
         left = sys.maxsize if fuel is None else fuel
         try:
-            while left > 0:
-                left -= 1
-                after = now.at.apply(now.at, now)
-                if type(after) is not Configuration:
-                    assert isinstance(after, Outcome)
-                    return after
-                now = after
+            with _collecting_less():
+                while left > 0:
+                    left -= 1
+                    after = now.at.apply(now.at, now)
+                    if type(after) is not Configuration:
+                        assert isinstance(after, Outcome)
+                        return after
+                    now = after
         except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
             return ended(stop, now)
         return ended(out_of_fuel(fuel), now)
@@ -192,6 +195,17 @@ def load(
         How many iterations of loops each run of a PrimFunc may take; None for no limit.
     """
     return Program(module, packed or {}, backend, output, iterations)
+
+
+@contextmanager
+def _collecting_less() -> Iterator[None]:
+    """While a run goes on, look for cycles seldom: a stack holds none, however deep it is."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @rule("E-fuel", "f1fc1863")

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.node import Node
-from rlx.semantics.arrays import numpy_type
+from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine import prims
 from rlx.semantics.machine.arguments import argument, keyword
@@ -190,7 +190,7 @@ class _Untouched:
 
     def __exit__(self, raised: object, *_: object) -> None:
         for k, array, before in self.args if raised is None else ():
-            if array.tobytes() != before.tobytes():
+            if not identical(array, before):
                 raise Fault("E-call-tir-pure", f"{show(self.callee)} changed its argument {k}")
 
 
@@ -240,7 +240,7 @@ def _believed(
     ]
     value, _ = call_outside(store, callee, args, new)
     for k, array, before in kept:
-        if array.tobytes() != before.tobytes():
+        if not identical(array, before):
             raise Fault("E-believed-pure", f"{show(callee)} changed its argument {k}")
     return value
 
