@@ -29,11 +29,7 @@ OBJECT = ObjectStructInfo()
 
 def step(builder: FunctionBuilder, record: Record) -> None:
     """Add to a function what a record says."""
-    table = _table(builder.module.options)
-    before = len(builder.frame.order)
-    table[record.byte() % len(table)](builder, record)
-    if len(builder.frame.order) == before and not builder.pure and not builder.dataflow:
-        return
+    record.pick(_table(builder.module.options))(builder, record)
 
 
 @cache
