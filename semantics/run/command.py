@@ -15,6 +15,7 @@ from rlx.semantics.run.prepare import (
     UsageError,
     parser,
     prepare,
+    program,
     status,
 )
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from rlx.semantics.values import Value
 
 VERSION = 1
+
+FUEL = 2_000_000
+"""Steps of a run where nobody says otherwise: a recursion as deep is over within some ten seconds."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx run") -> int:
@@ -36,12 +40,16 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     arguments = parser(
         prog, "Run a program by the rules of the specification, and print what it returns."
     )
+    arguments.add_argument(
+        "--fuel", type=int, default=FUEL, metavar="N", help=f"how many steps to take ({FUEL})"
+    )
     arguments.add_argument("--out", metavar="DIR", help="write the tensors returned there, as .npy")
     arguments.add_argument("--format", choices=("human", "json"), default="human")
     options = arguments.parse_args(argv)
     try:
         prepared = prepare(options)
-        result, notes = run(prepared, options.backend, options.fuel)
+        running = program(prepared, options)
+        result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
         written = _write_out(result, options.out)
     except UsageError as error:
         sys.stderr.write(f"{prog}: {error}\n")
@@ -49,22 +57,13 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     except IllFormedError as error:
         error.show()
         return ENDED
-    for note in notes:
+    for note in running.notes:
         sys.stderr.write(f"{prog}: {note}\n")
     text = _json(prepared, result) if options.format == "json" else _human(prepared, result)
     sys.stdout.write(text)
     for path in written:
         sys.stderr.write(f"written: {path}\n")
     return status(result)
-
-
-def run(prepared: Prepared, backend: str, fuel: int | None) -> tuple[Outcome, tuple[str, ...]]:
-    """Run what was prepared: how it ended, and what is to be said about how it ran."""
-    from rlx.semantics.machine import load
-
-    program = load(prepared.module, backend=backend)
-    result = program.run(prepared.entry, prepared.inputs.values, fuel=fuel)
-    return result, program.notes
 
 
 def _write_out(result: Outcome, folder: str | None) -> list[Path]:

@@ -11,7 +11,7 @@ import numpy as np
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import FLOAT32
 from rlx.grammar.printer import show
-from rlx.operators.evaluation import numpy_dtype
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.values import Opaque, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -121,7 +121,7 @@ def _given(name: str, text: str, info: ast.StructInfo) -> Value:
         case ast.TensorStructInfo(dtype=kind):
             try:
                 return Tensor(np.array(value, dtype=None if kind.is_void else numpy_dtype(kind)))
-            except (ValueError, TypeError, OverflowError) as error:
+            except (ValueError, TypeError, OverflowError, OperatorFault) as error:
                 raise InputError(f"{name}: {text} is no {show(info)}: {error}") from None
         case ast.PrimStructInfo(dtype=kind) if isinstance(value, (int, float)):
             return Scalar(value, kind)

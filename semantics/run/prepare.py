@@ -13,6 +13,7 @@ from rlx.grammar.diagnostic import Source
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
+    from rlx.semantics.machine import Program
     from rlx.semantics.outcome import Outcome
     from rlx.semantics.run.inputs import Inputs
 
@@ -36,6 +37,10 @@ STATUS = {
     "Stuck": BUG,
 }
 """The exit status of each outcome."""
+
+
+ITERATIONS = {"native": 10**11, "steps": 10**8}
+"""Iterations of the loops of one PrimFunc where nobody says otherwise: some minutes."""
 
 
 class UsageError(Exception):
@@ -79,7 +84,7 @@ def parser(prog: str, description: str) -> argparse.ArgumentParser:
     add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
     add("--input", action="append", default=[], metavar="INPUT", help="an argument; repeatable")
     add("--seed", type=int, default=0, help="of what is random (default: 0)")
-    add("--fuel", type=int, metavar="STEPS", help="how many steps the run may take")
+    add("--iterations", type=int, metavar="N", help="how many iterations each PrimFunc may take")
     add("--backend", choices=("steps", "native"), default="native", help="how PrimFuncs run")
     return made
 
@@ -159,6 +164,14 @@ def _given(texts: list[str]) -> Mapping[str, str]:
             raise UsageError(f"--input takes NAME=VALUE, found {text!r}")
         given[name.strip()] = value.strip()
     return given
+
+
+def program(prepared: Prepared, options: argparse.Namespace) -> Program:
+    """The program, ready for the machine."""
+    from rlx.semantics.machine import load
+
+    iterations = options.iterations or ITERATIONS[options.backend]
+    return load(prepared.module, backend=options.backend, iterations=iterations)
 
 
 def status(result: Outcome) -> int:

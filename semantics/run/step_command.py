@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from rlx.semantics.machine import Program
 from rlx.semantics.run.prepare import (
     ENDED,
     UNABLE,
@@ -15,6 +16,7 @@ from rlx.semantics.run.prepare import (
     UsageError,
     parser,
     prepare,
+    program,
     status,
 )
 from rlx.semantics.run.trace import LIMIT, Recorder, Trace, page
@@ -41,7 +43,7 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")
     try:
         prepared = prepare(options)
-        trace = follow(prepared, options.backend, options.limit)
+        trace = follow(prepared, program(prepared, options), options.limit)
         if options.html:
             Path(options.html).write_text(page(trace), encoding="utf-8")
     except UsageError as error:
@@ -62,19 +64,17 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     return UNDECIDED if trace.outcome is None else status(trace.outcome)
 
 
-def follow(prepared: Prepared, backend: str, limit: int = LIMIT) -> Trace:
+def follow(prepared: Prepared, running: Program, limit: int = LIMIT) -> Trace:
     """Record a run."""
-    from rlx.semantics.machine import load
     from rlx.semantics.machine.configuration import Configuration
 
-    program = load(prepared.module, backend=backend)
     recorder = Recorder()
-    at = program.start(prepared.entry, prepared.inputs.values)
+    at = running.start(prepared.entry, prepared.inputs.values)
     if not isinstance(at, Configuration):
         return Trace(prepared.source, prepared.entry, recorder, at)
     recorder.start(at)
     for _ in range(limit):
-        following = program.step(at)
+        following = running.step(at)
         recorder.step(at, following)
         if not isinstance(following, Configuration):
             return Trace(prepared.source, prepared.entry, recorder, following)
