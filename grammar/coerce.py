@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import arithmetic, ast, tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType, dtype
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Negation, Operation, Sequence, Wildcard, describe
 
@@ -52,7 +52,10 @@ class Coerce:
             case bool():
                 return tir.IntImm(int(value), BOOL, span)
             case int():
-                return tir.IntImm(self.integer(entry), literal, span)
+                number = self.integer(entry)
+                # What 32 bits cannot hold is no 32-bit literal, as TVM reads it, too.
+                wide = literal is INT32 and not -(1 << 31) <= number < 1 << 31
+                return tir.IntImm(number, INT64 if wide else literal, span)
             case float():
                 # Python's floats are doubles in Relax; TIR reads them as float32.
                 plain = dtype("float64") if literal == INT64 else FLOAT32

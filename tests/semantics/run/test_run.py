@@ -234,3 +234,31 @@ def _close(a: object, b: object) -> bool:
     if isinstance(a, dict) and isinstance(b, dict) and "data" in a:
         return a["shape"] == b["shape"] and bool(np.allclose(a["data"], b["data"], 1e-4, 1e-4))
     return a == b
+
+
+LARGE = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def big(a: T.Buffer((4,), "int32"), b: T.Buffer((4,), "int32")):
+        c = T.alloc_buffer((1099511627776,), "int8")
+        for i in range(4):
+            c[i] = T.int8(1)
+            b[i] = a[i]
+
+    @R.function
+    def main(x: R.Tensor((4,), "int32")) -> R.Tensor((4,), "int32"):
+        cls = Module
+        y = R.call_tir(cls.big, (x,), out_sinfo=R.Tensor((4,), "int32"))
+        return y
+"""
+
+
+@pytest.mark.parametrize("backend", ["native", "steps"])
+def test_a_terabyte_is_a_fault(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "large.rlx"
+    path.write_text(LARGE, encoding="utf-8")
+    status, out, _ = run(capsys, str(path), "--backend", backend)
+    assert status == 1 and "fault[E-tir-allocate]" in out
