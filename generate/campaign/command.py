@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from rlx.generate.campaign.campaign import campaign, local
@@ -52,13 +52,15 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     finally:
         close()
     sys.stderr.write("\n")
-    for finding in new:
-        _keep(finding, folder, options)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for home in pool.map(lambda finding: _keep(finding, folder, options), new):
+            sys.stdout.write(home)
     sys.stdout.write(_summary(state, new))
     return FOUND if state.findings else NOTHING
 
 
-def _keep(finding: Finding, folder: Path, options: argparse.Namespace) -> None:
+def _keep(finding: Finding, folder: Path, options: argparse.Namespace) -> str:
+    """Reduce a finding and write its folder, unless another one came down to the same; a line that says so."""
     from rlx.generate.campaign.processes import Worker
     from rlx.generate.campaign.reduction import reduce
     from rlx.generate.campaign.scripts import script
@@ -69,8 +71,10 @@ def _keep(finding: Finding, folder: Path, options: argparse.Namespace) -> None:
             finding = reduce(finding, worker)
     finally:
         worker.close()
+    if (folder / finding.slug).exists():
+        return ""
     home = write(finding, folder, script(finding))
-    sys.stdout.write(f"{home}: {finding.sentence[:200]}\n")
+    return f"{home}: {finding.sentence[:200]}\n"
 
 
 def _submit(

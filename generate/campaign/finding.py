@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, replace
 
 KINDS = (
     "wrong code",
@@ -59,6 +59,10 @@ class Finding(Node):
         """The same for findings that are one."""
         return f"{self.oracle}/{self.kind}/{self.stage}/{self.cause}"
 
+    def like(self, other: Finding) -> bool:
+        """Whether two findings are one but for the operators that are named after their cause."""
+        return self.key.partition(" with relax.")[0] == other.key.partition(" with relax.")[0]
+
     @property
     def slug(self) -> str:
         """The name of its folder."""
@@ -79,17 +83,56 @@ def from_record(record: dict[str, object]) -> Finding:
     return Finding(*(record[name] for name in _FIELDS))  # type: ignore[arg-type]
 
 
-_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
-_NAME = re.compile(r"\b(?:lv|gv|v|x|p|f|n|m|k)_?N\w*\b")
 _QUOTED = re.compile(r"""(["'`]).*?\1""")
+_NAME = re.compile(r"\b(?:[a-z]|lv|gv|tir|helper|twice|loop|main|te|alloc|test)[a-z_]*\d\w*\b")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+_OPERATOR = re.compile(r"Offending call: .*?\b(R\.[\w.]+)", re.DOTALL)
+_VALUES = re.compile(
+    r"(?: but (?:received|got|found)|,? however|, given| Mismatch|, got |: \[|: \{|PrimExpr |Offending call|, which |,? when ).*",
+    re.IGNORECASE,
+)
+_LISTS = re.compile(r"[(\[][^()\[\]]*N[^()\[\]]*[)\]]")
+
+
+GENERIC = (
+    "signal",
+    "another",
+    "CheckFailed",
+    "Fault",
+    "Stuck",
+    "IllFormed",
+    "no answer",
+    "backends",
+)
+"""How causes begin that say too little: the operators of the program are named after them."""
+
+
+def with_operators(finding: Finding) -> Finding:
+    """The finding with the operators of its program named, where its cause says too little."""
+    from rlx.operators.registry import lookup
+
+    if not finding.cause.startswith(GENERIC):
+        return finding
+    base = finding.cause.partition(" with relax.")[0]
+    names = sorted({f"relax.{name}" for name in _CALLED.findall(finding.text)})
+    known = [name for name in names if lookup(name) is not None]
+    return replace(finding, cause=f"{base} with {', '.join(known[:4])}") if known else finding
+
+
+_CALLED = re.compile(r"\bR\.([\w.]+)\(")
 
 
 def cause_of(message: str) -> str:
-    """A message without the numbers and names of one program: its last line, folded."""
-    lines = [line.strip() for line in message.strip().splitlines() if line.strip()]
-    last = next((line for line in reversed(lines) if not line.startswith(("|", "-", "^"))), "")
-    text = _NAME.sub("N", _NUMBER.sub("N", _QUOTED.sub("Q", last)))
-    return " ".join(text.split())[:120]
+    """A message without what differs from program to program: numbers, names, lists, values that were met."""
+    lines = [line.strip() for line in message.strip().splitlines()]
+    line = next((x for x in lines if x and not x.startswith(("|", "-", "^", "#"))), "")
+    if "ScheduleError" in message:
+        line = "ScheduleError: " + message.rpartition("ScheduleError:")[2].strip().splitlines()[-1]
+    offending = _OPERATOR.search(message)
+    text = _NUMBER.sub("N", _NAME.sub("N", _QUOTED.sub("Q", line)))
+    text = _VALUES.sub("", _LISTS.sub("", text))
+    where = f": {offending[1]}" if offending else ""
+    return " ".join(text.split())[:100].rstrip(" .,:") + where
 
 
 README = """\

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rlx.generate.campaign.finding import Finding, from_record
+from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
 
 PATIENCE = 60.0
@@ -123,7 +123,7 @@ def examine(worker: Worker, first: int, seeds: Iterable[int]) -> ChunkResult:
     for seed in seeds:
         answer = worker.examine(seed)
         result.programs += 1
-        result.findings += findings(answer)
+        result.findings += map(with_operators, findings(answer))
         if isinstance(answer, Finding):
             continue
         result.rules.update(answer["rules"])

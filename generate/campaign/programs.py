@@ -1,19 +1,44 @@
-"""The programs of a campaign: one for each seed."""
+"""The programs of a campaign: one for each seed, and near misses between them."""
 
 from __future__ import annotations
 
 import random
 
+from rlx.generate.programs.plan import DEFAULT, FEATURES, Options
 from rlx.grammar import ast
+from rlx.grammar.node import replace
 from rlx.grammar.printer import print_module
 from rlx.grammar.visit import walk
 
+UNSPEAKABLE = {
+    "runtime": "R.inspect.*, R.device, R.dist.* and R.hint_on_device with a device's name: the parser of TVM "
+    "0.27 has no such words, or asks for objects that a text does not hold",
+    "scalars": "R.Prim(value=...), and prims inside of R.Tuple(...): the parser of TVM 0.27 has no words for them",
+}
+"""Features of programs that texts of TVM cannot spell, and why: programs against TVM do without."""
 
-def program(seed: int) -> tuple[str, set[str]]:
-    """The text of a program, and the operators that it uses."""
-    from rlx.generate.programs import random_module
+AGAINST: dict[str, Options] = {
+    "": DEFAULT,
+    "tvm": Options(features=FEATURES - frozenset(UNSPEAKABLE)),
+}
+"""What programs may contain, by whom they are put before."""
 
-    module = random_module(random.Random(seed))
+
+SIZES = {"run": 4, "passes": 5}
+"""About how many bindings programs have where much is done with each; small ones say more in the same time."""
+
+EVERY = 4
+"""One program in so many is a near miss."""
+
+
+def is_legal(seed: int) -> bool:
+    """Whether the program of a seed is legal by construction."""
+    return seed % EVERY != EVERY - 1
+
+
+def program(seed: int, oracle: str = "check", against: str = "") -> tuple[str, set[str]]:
+    """The text of a program, and the operators that it uses; near misses for the oracle of legality alone."""
+    module = _module(seed, oracle, _options(oracle, against))
     used = {
         expr.op_name
         for function in module.functions.values()
@@ -22,3 +47,22 @@ def program(seed: int) -> tuple[str, set[str]]:
         if isinstance(expr, ast.Op)
     }
     return print_module(module), used
+
+
+def _options(oracle: str, against: str) -> Options:
+    options = AGAINST[against]
+    if oracle not in SIZES:
+        return options
+    return replace(options, size=SIZES[oracle])
+
+
+def _module(seed: int, oracle: str, options: Options) -> ast.IRModule:
+    from rlx.generate.near import CODES, FORMS, near_miss
+    from rlx.generate.programs import random_module
+
+    rng = random.Random(seed)
+    if oracle != "check" or is_legal(seed):
+        return random_module(rng, options)
+    codes = [code for code in CODES if code not in FORMS]
+    features = options.features - {"nested"}
+    return near_miss(rng.choice(codes), rng, Options(6, features, options.operators))

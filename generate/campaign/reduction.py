@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.finding import Finding, with_operators
 from rlx.generate.campaign.processes import Worker, findings
 from rlx.generate.reduce.command import reduced
 from rlx.grammar.node import replace
 
-SECONDS = 120.0
+SECONDS = 20.0
 """So long one finding is reduced; what is smallest by then is kept."""
 
 
@@ -23,10 +23,10 @@ def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> Findin
         if time.monotonic() > deadline:
             return False
         for found in findings(worker.examine(finding.seed, text)):
-            if found.key == finding.key:
+            if found.like(finding):
                 latest = replace(found, text=text)
                 return True
         return False
 
     smallest = reduced(finding.text, same)
-    return replace(latest, text=smallest) if latest.text != smallest else latest
+    return with_operators(replace(latest, text=smallest))

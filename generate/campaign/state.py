@@ -9,6 +9,9 @@ from pathlib import Path
 
 from rlx.generate.campaign.finding import Finding, from_record
 
+PER_CAUSE = 12
+"""So many findings are kept that differ only in the operators named after their cause."""
+
 
 class State:
     """The progress of a campaign.
@@ -44,6 +47,8 @@ class State:
         """Note a finding; whether it is new."""
         self.seen[finding.key] += 1
         if finding.key in self.findings:
+            return False
+        if sum(map(finding.like, self.findings.values())) >= PER_CAUSE:
             return False
         self.findings[finding.key] = finding
         return True

@@ -24,7 +24,7 @@ def main() -> None:
         answers.write(json.dumps(record) + "\n")
 
     from rlx.generate.campaign.oracles import ORACLES
-    from rlx.generate.campaign.oracles.case import Case
+    from rlx.generate.campaign.oracles.case import Case, raised
     from rlx.generate.campaign.programs import program
 
     oracle = ORACLES[oracle_name]
@@ -33,10 +33,14 @@ def main() -> None:
         task = json.loads(line)
         seed, text, reached = task["seed"], task["text"], set[str]()
         if text is None:
-            text, reached = program(seed)
+            text, reached = program(seed, oracle_name, against)
         say(text=text)
         case = Case(text, seed, against, lambda stage: say(stage=stage))
-        found = oracle(case)
+        try:
+            found = oracle(case)
+        except Exception as error:  # noqa: BLE001 - this tool's own mistake: the campaign goes on
+            case.begin(f"{case.stage}, by this tool")
+            found = [case.found("crash", oracle_name, raised(error))]
         say(
             done=seed,
             findings=[finding.record() for finding in found],

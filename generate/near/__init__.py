@@ -15,28 +15,30 @@ from rlx.grammar.ast import IRModule
 CODES = (*STEPS, *BROKEN, *MODULES, *FORMS)
 """The premises that can be made to fail."""
 
-_PLAIN = Options(6, FEATURES - {"nested"})
+PLAIN = Options(6, FEATURES - {"nested"})
 
 
-def near_miss(code: str, rng: random.Random) -> IRModule:
+def near_miss(code: str, rng: random.Random, options: Options = PLAIN) -> IRModule:
     """A well-formed program, but for one premise.
 
     Parameters
     ----------
     code
         One of :data:`CODES`. For one of normal form (``NF…``) the rest of the module is in normal form.
+    options
+        What the program may contain; features of normal form only.
 
     Raises
     ------
     KeyError
         If nothing breaks that premise.
     """
-    plan = random_plan(rng, _PLAIN)
+    plan = random_plan(rng, options)
     if code in MODULES:
-        return MODULES[code](build(plan, _PLAIN))
+        return MODULES[code](build(plan, options))
     if code in FORMS:
-        return FORMS[code](build(plan, _PLAIN))
+        return FORMS[code](build(plan, options))
     step = STEPS.get(code) or partial(broken_call, code)
     if code not in STEPS and code not in BROKEN:
         raise KeyError(code)
-    return build(plan, _PLAIN, (rng.randrange(len(plan.functions[-1].steps) + 1), step))
+    return build(plan, options, (rng.randrange(len(plan.functions[-1].steps) + 1), step))

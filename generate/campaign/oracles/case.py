@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.peer import Peer
+from rlx.generate.campaign.programs import is_legal
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
@@ -25,12 +26,15 @@ class Case:
         The program.
     peer
         TVM, or None.
+    legal
+        Whether it is legal by construction; a near miss is not.
     rules
         The rules that were applied to it.
     """
 
     def __init__(self, text: str, seed: int, against: str, stage: Callable[[str], None]) -> None:
         self.text, self.seed = text, seed
+        self.legal = is_legal(seed)
         self.rules: set[str] = set()
         self._enter = stage
         self.stage = ""

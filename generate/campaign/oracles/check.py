@@ -11,9 +11,8 @@ def check(case: Case) -> list[Finding]:
     case.begin("relax-check")
     errors = case.errors()
     if errors:
-        code = errors[0].partition(":")[0]
-        return [case.found("rejected legal", "check", errors[0], cause=code, rule=code)]
-    if case.peer is None:
+        return _refused(case, errors[0])
+    if case.peer is None or not case.legal:
         return []
     case.begin("TVM's parser")
     try:
@@ -24,3 +23,26 @@ def check(case: Case) -> list[Finding]:
     if not case.peer.well_formed(module):
         return [case.found("rejected legal", "check", "well_formed returns False", cause="")]
     return []
+
+
+def _refused(case: Case, error: str) -> list[Finding]:
+    """What is refused by the rules: TVM refuses it too, and no legal program is among it."""
+    code = error.partition(":")[0]
+    if case.peer is not None and _accepted(case):
+        message = f"TVM's parser and well_formed accept it: {error}"
+        return [case.found("accepted illegal", "check", message, cause=code, rule=code)]
+    if not case.legal:
+        return []
+    case.begin("relax-check")
+    return [case.found("rejected legal", "check", error, cause=code, rule=code)]
+
+
+def _accepted(case: Case) -> bool:
+    assert case.peer is not None
+    case.begin("TVM's parser")
+    try:
+        module = case.peer.read(case.text)
+    except Exception:  # noqa: BLE001 - however it says so, it refuses
+        return False
+    case.begin("TVM's well_formed")
+    return case.peer.well_formed(module)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,11 +45,12 @@ class Meaning(Node):
 
 def meanings(text: str, seed: int) -> list[Meaning]:
     """What the entries of a program return, for each of :data:`SIZES`."""
+    from rlx.generate.campaign.peer import PACKED
     from rlx.grammar.parser import parse
     from rlx.semantics.machine import load
 
     module = parse(text).modules[0]
-    program = load(module)
+    program = load(module, packed=PACKED)
     found = []
     for name, function in module.functions.items():
         if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
@@ -88,6 +90,17 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> str:
         if unequal:
             return f"{where}: {unequal}"
     return ""
+
+
+def how(difference: str) -> str:
+    """What kind of difference it is, without the values."""
+    found = re.search(r"now (\w+)\((?:.*?code='([\w-]+)')?", difference)
+    if found is not None:
+        return f"{found[1]} {found[2] or ''}".strip()
+    return "another type of value" if _TYPE.search(difference) else "another value"
+
+
+_TYPE = re.compile(r"\w+\([\d, ]*\) became|a \w+ became a ")
 
 
 def compare(one: Value, other: Value) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, raised
-from rlx.generate.campaign.oracles.meaning import Meaning, differ, meanings
+from rlx.generate.campaign.oracles.meaning import Meaning, differ, how, meanings
 from rlx.generate.campaign.peer import BEFORE
 
 
@@ -22,8 +22,16 @@ def passes(case: Case) -> list[Finding]:
             return []
     except Exception:  # noqa: BLE001 - the oracle of legality reports it
         return []
+    printed = case.peer.print(module)
+    if case.errors(printed):
+        return []  # the oracle of round trips reports it
     case.begin("our machine")
-    before = meanings(case.text, case.seed)
+    before = meanings(printed, case.seed)
+    difference = differ(meanings(case.text, case.seed), before)
+    if difference:
+        case.begin("TVM's parser and printer, run")
+        message = f"What TVM reads and prints means something else: {difference}"
+        return [case.found("wrong code", "passes", message, cause=how(difference), rule="E-call")]
     return [
         finding
         for name, apply in case.peer.passes()
@@ -59,5 +67,5 @@ def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) 
     difference = differ(before, meanings(text, case.seed))
     if difference:
         message = f"{name} changes what the program means: {difference}"
-        return [case.found("wrong code", "passes", message, cause="value", rule="E-call")]
+        return [case.found("wrong code", "passes", message, cause=how(difference), rule="E-call")]
     return []

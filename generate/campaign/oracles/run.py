@@ -7,7 +7,8 @@ from typing import Any
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, raised
-from rlx.generate.campaign.oracles.meaning import FUEL, SIZES, arguments, compare
+from rlx.generate.campaign.oracles.meaning import FUEL, SIZES, arguments, compare, how
+from rlx.generate.campaign.peer import PACKED
 from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
@@ -23,7 +24,8 @@ def run(case: Case) -> list[Finding]:
         return []
     module = parse(case.text).modules[0]
     case.begin("our machine")
-    native, steps = load(module), load(module, backend="steps")
+    native = load(module, packed=PACKED)
+    steps = load(module, packed=PACKED, backend="steps")
     found: list[Finding] = []
     runs: list[tuple[str, list[Value], Returned]] = []
     for name, function in module.functions.items():
@@ -80,7 +82,7 @@ def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[F
         unequal = compare(result.value, _from_peer(case.peer, theirs))
         if unequal:
             message = f"{entry}: what the rules give and what TVM returns: {unequal}"
-            return [case.found("wrong code", "run", message, rule="E-call")]
+            return [case.found("wrong code", "run", message, cause=how(unequal), rule="E-call")]
     return []
 
 
