@@ -99,7 +99,7 @@ def ask(folder: Path, tests: tuple[str, ...]) -> Answer:
     started = time.monotonic()
     command = [
         *(sys.executable, "-m", "tests.mutants.inside", "-x", "-q", "--no-header"),
-        *("-p", "no:cacheprovider", *[name for name in tests if (folder / name).exists()]),
+        *[name for name in tests if (folder / name).exists()],
     ]
     try:
         done = subprocess.run(
