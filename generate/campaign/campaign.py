@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -13,6 +14,9 @@ from rlx.generate.campaign.state import ChunkResult, State
 
 CHUNK = 20
 """As many programs are examined before their results are taken in."""
+
+ATTEMPTS = 10
+"""So often a chunk is begun again: workers die, but what fails always is a mistake."""
 
 Examine = Callable[[int], ChunkResult]
 """Examines the chunk with that first seed."""
@@ -54,11 +58,17 @@ def campaign(
     state
         Where results go; it is saved after each chunk.
     submit
-        Begins with a chunk. A future that fails is begun again.
+        Begins with a chunk. A chunk that fails is begun again.
+
+    Raises
+    ------
+    Exception
+        What a chunk failed with more than :data:`ATTEMPTS` times.
     """
     started = time.monotonic()
     new: list[Finding] = []
     todo = chunks(state, seed)
+    failed: Counter[int] = Counter()
     running: dict[Future[ChunkResult], int] = {}
     while time.monotonic() - started < seconds or running:
         while len(running) < 2 * jobs and time.monotonic() - started < seconds:
@@ -67,7 +77,11 @@ def campaign(
         finished, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
         for future in finished:
             first = running.pop(future)
-            if future.exception() is not None:
+            error = future.exception()
+            if error is not None:
+                failed[first] += 1
+                if failed[first] > ATTEMPTS:
+                    raise error
                 running[submit(first)] = first
                 continue
             new += state.merge(future.result())

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
@@ -20,10 +20,25 @@ PATIENCE = 60.0
 
 
 class Worker:
-    """A process that examines programs, and its replacement whenever it is lost."""
+    """A process that examines programs, and its replacement whenever it is lost.
 
-    def __init__(self, oracle: str, against: str) -> None:
-        self.oracle, self.against = oracle, against
+    Parameters
+    ----------
+    program
+        What Python runs; it is given the oracle and the peer.
+    patience
+        Seconds that one program may take.
+    """
+
+    def __init__(
+        self,
+        oracle: str,
+        against: str,
+        program: Sequence[str] = ("-m", "rlx.generate.campaign.worker"),
+        patience: float = PATIENCE,
+    ) -> None:
+        self.oracle, self.patience = oracle, patience
+        self.command = [sys.executable, *program, oracle, against]
         self.process: subprocess.Popen[bytes] | None = None
         self.unread = b""
         self.text = self.stage = ""
@@ -44,7 +59,7 @@ class Worker:
             process.stdin.flush()
         except OSError:
             return self._lost(seed, "crash")
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         for record in self._answers(deadline):
             if "stage" in record:
                 self.stage = str(record["stage"])
@@ -67,7 +82,7 @@ class Worker:
     def _running(self) -> subprocess.Popen[bytes]:
         if self.process is None:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "rlx.generate.campaign.worker", self.oracle, self.against],
+                self.command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -105,7 +120,7 @@ class Worker:
         self.close()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         if kind == "hang":
-            how = f"no answer within {PATIENCE:.0f} s"
+            how = f"no answer within {self.patience:.0f} s"
         sentence = f"The process ended in {self.stage}: {how}."
         return Finding(kind, self.oracle, self.stage, how, sentence, "", self.text, seed)
 
