@@ -133,7 +133,8 @@ def batch_norm(
     used = old
     new = old
     if training:
-        used = np.mean(w, axis=rest), np.var(w, axis=rest)
+        # Of no examples there is no mean: it is NaN.
+        used = (np.mean(w, axis=rest), np.var(w, axis=rest)) if x.size else (old[0] * np.nan,) * 2
         step = w.dtype.type(momentum)
         new = tuple((1 - step) * o + step * u for o, u in zip(old, used, strict=True))
     centred = w - _along(w, used[0], (axis,))
