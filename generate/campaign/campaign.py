@@ -12,7 +12,7 @@ from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.processes import Worker, examine
 from rlx.generate.campaign.state import ChunkResult, State
 
-CHUNK = 20
+CHUNK = 5
 """As many programs are examined before their results are taken in."""
 
 ATTEMPTS = 10
@@ -74,6 +74,8 @@ def campaign(
         while len(running) < 2 * jobs and time.monotonic() - started < seconds:
             first = next(todo)
             running[submit(first)] = first
+        if time.monotonic() - started >= seconds:
+            running = {future: first for future, first in running.items() if not future.cancel()}
         finished, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
         for future in finished:
             first = running.pop(future)
@@ -88,4 +90,6 @@ def campaign(
         if finished:
             state.save()
         progress(state, time.monotonic() - started)
+    state.seconds += time.monotonic() - started
+    state.save()
     return new

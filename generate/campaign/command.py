@@ -12,7 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from rlx.generate.campaign.campaign import campaign, local
-from rlx.generate.campaign.finding import Finding, write
+from rlx.generate.campaign.finding import Finding, read, write
+from rlx.generate.campaign.index import page
 from rlx.generate.campaign.state import ChunkResult, State
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
@@ -53,8 +54,14 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
         close()
     sys.stderr.write("\n")
     with ThreadPoolExecutor(options.jobs) as pool:
-        for home in pool.map(lambda finding: _keep(finding, folder, options), new):
+        todo = [f for key, f in state.findings.items() if key not in state.kept]
+        homes = pool.map(lambda finding: _keep(finding, folder, options), todo)
+        for finding, home in zip(todo, homes, strict=True):
+            state.kept.add(finding.key)
+            state.save()
             sys.stdout.write(home)
+            sys.stdout.flush()
+    (folder / "README.md").write_text(page(read(folder), folder.glob("campaign-*.json")), "utf-8")
     sys.stdout.write(_summary(state, new))
     return FOUND if state.findings else NOTHING
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 PASSES = [
+    "Normalize",
     "CanonicalizeBindings",
-    "ConvertToDataflow",
     "DeadCodeElimination",
+    "ConvertToDataflow",
     "EliminateCommonSubexpr",
     "ExpandTupleArguments",
     "FoldConstant",
     "InlinePrivateFunctions",
     "LambdaLift",
-    "Normalize",
     "RemoveUnusedOutputs",
     "RemoveUnusedParameters",
     "ReorderPermuteDimsAfterConcat",
@@ -47,7 +47,7 @@ PASSES = [
     "SimplifyExpr",
     "FastMathTransform",
 ]
-"""Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments."""
+"""Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments; what others call comes first."""
 
 BEFORE: dict[str, Sequence[str]] = {
     "AnnotateTIROpPattern": ("LegalizeOps",),

@@ -9,7 +9,7 @@ from rlx.generate.campaign.processes import Worker, findings
 from rlx.generate.reduce.command import reduced
 from rlx.grammar.node import replace
 
-SECONDS = 20.0
+SECONDS = 8.0
 """So long one finding is reduced; what is smallest by then is kept."""
 
 

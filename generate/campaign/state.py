@@ -22,8 +22,12 @@ class State:
         How many programs of each chunk are done, by the chunk's first seed.
     findings
         One for each key, the first that was seen.
+    kept
+        The keys of those that have their folder.
     seen
         How often each key was seen.
+    seconds
+        How long it ran.
     rules, operators
         How many programs reached each.
     """
@@ -32,6 +36,8 @@ class State:
         self.path = path
         self.done: dict[int, int] = {}
         self.findings: dict[str, Finding] = {}
+        self.kept: set[str] = set()
+        self.seconds = 0.0
         self.seen: Counter[str] = Counter()
         self.rules: Counter[str] = Counter()
         self.operators: Counter[str] = Counter()
@@ -71,6 +77,8 @@ class State:
             "version": 1,
             "done": {str(first): count for first, count in self.done.items()},
             "findings": [f.record() for f in self.findings.values()],
+            "seconds": self.seconds,
+            "kept": sorted(self.kept),
             "seen": self.seen,
             "rules": self.rules,
             "operators": self.operators,
@@ -84,6 +92,8 @@ class State:
         for item in record["findings"]:
             finding = from_record(item)  # type: ignore[arg-type]
             self.findings[finding.key] = finding
+        self.seconds = float(record.get("seconds", 0.0))  # type: ignore[arg-type]
+        self.kept = set(record["kept"])
         self.seen.update(record["seen"])
         self.rules.update(record["rules"])
         self.operators.update(record["operators"])

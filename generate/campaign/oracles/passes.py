@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rlx.generate.campaign.finding import Finding
@@ -32,11 +33,21 @@ def passes(case: Case) -> list[Finding]:
         case.begin("TVM's parser and printer, run")
         message = f"What TVM reads and prints means something else: {difference}"
         return [case.found("wrong code", "passes", message, cause=how(difference), rule="E-call")]
-    return [
+    return _once(
         finding
         for name, apply in case.peer.passes()
         for finding in _one(case, module, name, apply, before)
-    ]
+    )
+
+
+def _once(found: Iterable[Finding]) -> list[Finding]:
+    """What several passes do alike is one finding, at the first of them: passes call each other."""
+    kept: dict[tuple[str, str, str], Finding] = {}
+    for finding in found:
+        name = finding.stage.removesuffix(", run")
+        said = finding.sentence.replace(name, "it")
+        kept.setdefault((finding.kind, finding.cause, said), finding)
+    return list(kept.values())
 
 
 def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) -> list[Finding]:
@@ -57,14 +68,24 @@ def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) 
     if not case.peer.well_formed(made):
         message = f"{name} makes a module that TVM's well_formed rejects"
         return [case.found("wrong code", "passes", message, cause="ill-formed")]
-    text = case.peer.print(made)
+    earlier_text = case.peer.print(module) if BEFORE.get(name) else ""
+    return _compared(case, name, case.peer.print(made), earlier_text, before)
+
+
+def _compared(
+    case: Case, name: str, text: str, earlier: str, before: list[Meaning]
+) -> list[Finding]:
+    """``earlier`` is what the pass was given, where other passes were at work before it."""
+    if earlier and case.errors(earlier):
+        return []
     errors = case.errors(text)
     if errors:
         code = errors[0].partition(":")[0]
         message = f"{name} makes an illegal module: {errors[0]}"
         return [case.found("wrong code", "passes", message, cause=code, rule=code)]
     case.begin(f"{name}, run")
-    difference = differ(before, meanings(text, case.seed))
+    given = meanings(earlier, case.seed) if earlier else before
+    difference = differ(given, meanings(text, case.seed))
     if difference:
         message = f"{name} changes what the program means: {difference}"
         return [case.found("wrong code", "passes", message, cause=how(difference), rule="E-call")]

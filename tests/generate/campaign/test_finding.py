@@ -1,0 +1,106 @@
+"""Findings: what is one, what a folder holds, and that reduction keeps it the same one."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from rlx.generate.campaign.finding import Finding, cause_of, read, with_operators, write
+from rlx.generate.campaign.index import page
+from rlx.generate.campaign.processes import Worker
+from rlx.generate.campaign.reduction import reduce
+from rlx.generate.campaign.scripts import script
+from rlx.grammar.node import replace
+
+TEXT = """\
+# from tvm.script import ir as I
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        v1: R.Tensor((2,), "float32") = R.abs(x)
+        v2: R.Tensor((2,), "float32") = R.nn.relu(v1)
+        return v2
+"""
+
+FOUND = Finding("crash", "passes", "FuseOps", "signal SIGSEGV", "It ends.", "", TEXT, 7)
+
+ALIKE = (
+    ("no variable 'lv1' in (3, 4)", "no variable 'x2' in (7,)"),
+    ("axis 3 but got 7", "axis 3 but got -1"),
+    ("Variable lv12 could not be found", "Variable v3 could not be found"),
+    ("0xff is not 3", "0x1a2b is not 12"),
+)
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_causes_have_no_names_and_numbers(one: str, other: str) -> None:
+    assert cause_of(one) == cause_of(other)
+
+
+def test_causes_tell_messages_apart() -> None:
+    said = "cannot emit this operator. Offending call: R.{}(x, y)"
+    assert cause_of(said.format("ewise_fma")) != cause_of(said.format("wrap_param"))
+    assert cause_of("rank is wrong") != cause_of("dtype is wrong")
+
+
+def test_operators_are_named_where_a_cause_says_little() -> None:
+    named = with_operators(FOUND)
+    assert named.cause == "signal SIGSEGV with relax.abs, relax.nn.relu"
+    assert named.like(FOUND) and with_operators(named).key == named.key
+    plain = replace(FOUND, cause="rank is wrong")
+    assert with_operators(plain) is plain
+    assert not plain.like(FOUND)
+
+
+def test_a_folder_holds_the_finding(tmp_path: Path) -> None:
+    home = write(FOUND, tmp_path, script(FOUND))
+    names = {path.name for path in home.iterdir()}
+    assert names == {"program.rlx", "program.py", "test_finding.py", "README.md", "finding.json"}
+    assert [f.record() for f in read(tmp_path)] == [FOUND.record()]
+    assert "FuseOps" in page(read(tmp_path)) and home.name in page(read(tmp_path))
+
+
+KINDS = (
+    FOUND,
+    replace(FOUND, kind="accepted illegal", stage="TVM's well_formed", cause="WF01"),
+    replace(FOUND, kind="rejected legal", stage="TVM's parser"),
+    replace(FOUND, kind="unparsable print", stage="TVM reads what TVM printed"),
+    replace(FOUND, stage="TVM's build"),
+    replace(FOUND, kind="wrong code", stage="FuseOps, run", cause='"quoted" \\ value'),
+)
+
+
+@pytest.mark.parametrize("finding", KINDS, ids=lambda f: f"{f.kind} {f.stage}")
+def test_scripts_are_python(finding: Finding) -> None:
+    made: dict[str, str] = {}
+    tree = ast.parse(script(finding))
+    assigned = next(
+        n for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "STEPS"
+    )  # type: ignore[attr-defined]
+    made["steps"] = ast.literal_eval(assigned.value)
+    compile(made["steps"], "steps", "exec")
+    assert "tvm.script.from_source" in made["steps"] or "examine(" in made["steps"]
+
+
+class _Refuses(Worker):
+    """Says the same of each program that calls relu."""
+
+    def examine(self, seed: int, text: str | None = None) -> dict[str, object] | Finding:
+        if text is not None and "R.nn.relu" in text:
+            return replace(FOUND, text=text)
+        return {"findings": []}
+
+
+def test_reduction_ends_small() -> None:
+    small = reduce(FOUND, _Refuses("passes", ""), 20.0)
+    assert "R.nn.relu" in small.text and "R.abs" not in small.text
+    assert small.cause == "signal SIGSEGV with relax.nn.relu"
+
+
+def test_reduction_stops_in_time() -> None:
+    assert reduce(FOUND, _Refuses("passes", ""), 0.0).text == TEXT
