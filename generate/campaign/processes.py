@@ -43,19 +43,25 @@ class Worker:
         self.unread = b""
         self.text = self.stage = ""
 
-    def examine(self, seed: int, text: str | None = None) -> dict[str, Any] | Finding:
+    def examine(
+        self, seed: int, text: str | None = None, only: str = ""
+    ) -> dict[str, Any] | Finding:
         """What one program gave: the worker's answer, or the finding that it was lost over it.
 
         Parameters
         ----------
         text
             The program; None for the one that the seed makes.
+        only
+            The stage that is asked for; all of them if empty.
         """
         process = self._running()
         assert process.stdin is not None
         self.text, self.stage = "", "generation"
         try:
-            process.stdin.write(json.dumps({"seed": seed, "text": text}).encode() + b"\n")
+            process.stdin.write(
+                json.dumps({"seed": seed, "text": text, "only": only}).encode() + b"\n"
+            )
             process.stdin.flush()
         except OSError:
             return self._lost(seed, "crash")

@@ -24,7 +24,7 @@ AGAINST: dict[str, Options] = {
 """What programs may contain, by whom they are put before."""
 
 
-SIZES = {"run": 4, "passes": 5}
+SIZES = {"run": 3, "passes": 5}
 """About how many bindings programs have where much is done with each; small ones say more in the same time."""
 
 EVERY = 4
@@ -65,4 +65,4 @@ def _module(seed: int, oracle: str, options: Options) -> ast.IRModule:
         return random_module(rng, options)
     codes = [code for code in CODES if code not in FORMS]
     features = options.features - {"nested"}
-    return near_miss(rng.choice(codes), rng, Options(6, features, options.operators))
+    return near_miss(rng.choice(codes), rng, Options(2, features, options.operators))

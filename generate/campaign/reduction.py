@@ -9,7 +9,7 @@ from rlx.generate.campaign.processes import Worker, findings
 from rlx.generate.reduce.command import reduced
 from rlx.grammar.node import replace
 
-SECONDS = 8.0
+SECONDS = 25.0
 """So long one finding is reduced; what is smallest by then is kept."""
 
 
@@ -22,7 +22,7 @@ def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> Findin
         nonlocal latest
         if time.monotonic() > deadline:
             return False
-        for found in findings(worker.examine(finding.seed, text)):
+        for found in findings(worker.examine(finding.seed, text, finding.stage)):
             if found.like(finding):
                 latest = replace(found, text=text)
                 return True

@@ -35,7 +35,7 @@ def main() -> None:
         if text is None:
             text, reached = program(seed, oracle_name, against)
         say(text=text)
-        case = Case(text, seed, against, lambda stage: say(stage=stage))
+        case = Case(text, seed, against, lambda stage: say(stage=stage), task["only"])
         try:
             found = oracle(case)
         except Exception as error:  # noqa: BLE001 - this tool's own mistake: the campaign goes on

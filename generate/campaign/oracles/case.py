@@ -28,15 +28,25 @@ class Case:
         TVM, or None.
     legal
         Whether it is legal by construction; a near miss is not.
+    only
+        The stage that is asked for; all of them if empty.
     rules
         The rules that were applied to it.
     """
 
-    def __init__(self, text: str, seed: int, against: str, stage: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        text: str,
+        seed: int,
+        against: str,
+        stage: Callable[[str], None],
+        only: str = "",
+    ) -> None:
         self.text, self.seed = text, seed
         self.legal = is_legal(seed)
         self.rules: set[str] = set()
         self._enter = stage
+        self.only = only
         self.stage = ""
         self.peer: Peer | None = None
         if against == "tvm":

@@ -13,6 +13,9 @@ from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
+REFUSALS = (NotImplementedError, ValueError)
+"""What a compiler raises to say that it does not take a program; other exceptions are its own mistakes."""
+
 
 def run(case: Case) -> list[Finding]:
     """Run every entry on inputs of several sizes."""
@@ -73,7 +76,8 @@ def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[F
     try:
         machine = case.peer.compiled(module)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-        return [case.found("crash", "run", raised(error))]
+        kind = "rejected legal" if isinstance(error, REFUSALS) else "crash"
+        return [case.found(kind, "run", raised(error))]
     for entry, given, result in runs:
         case.begin("TVM's virtual machine")
         try:

@@ -90,7 +90,9 @@ def test_scripts_are_python(finding: Finding) -> None:
 class _Refuses(Worker):
     """Says the same of each program that calls relu."""
 
-    def examine(self, seed: int, text: str | None = None) -> dict[str, object] | Finding:
+    def examine(
+        self, seed: int, text: str | None = None, only: str = ""
+    ) -> dict[str, object] | Finding:
         if text is not None and "R.nn.relu" in text:
             return replace(FOUND, text=text)
         return {"findings": []}
