@@ -163,8 +163,8 @@ def _frames_without_text() -> Iterator[None]:
     The lines take a third of its time.
     """
     stack, outer = inspect.stack, inspect.getouterframes
-    inspect.stack = lambda context=0: stack(0)[1:]  # type: ignore[assignment]
-    inspect.getouterframes = lambda frame, context=0: outer(frame, 0)  # type: ignore[assignment]
+    inspect.stack = lambda context=0: stack(0)[1:]
+    inspect.getouterframes = lambda frame, context=0: outer(frame, 0)
     try:
         yield
     finally:

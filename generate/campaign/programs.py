@@ -57,7 +57,8 @@ def _options(oracle: str, against: str) -> Options:
 
 
 def _module(seed: int, oracle: str, options: Options) -> ast.IRModule:
-    from rlx.generate.near import CODES, FORMS, near_miss
+    from rlx.generate.near import CODES, near_miss
+    from rlx.generate.near.modules import FORMS
     from rlx.generate.programs import random_module
 
     rng = random.Random(seed)
