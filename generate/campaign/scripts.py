@@ -60,7 +60,7 @@ relax.build(relax.transform.LambdaLift()(module), target="llvm")"""
 
 EXAMINE = """\
 from rlx.generate.campaign.oracles import examine
-found = examine({oracle!r}, text, "tvm", {seed})
+found = examine({oracle!r}, text, "tvm", {seed}, {stage!r})
 assert not any(finding.key.partition(' with relax.')[0] == {key!r} for finding in found), found"""
 
 
@@ -96,5 +96,8 @@ def _steps(finding: Finding) -> str:
         return READ + "\n".join(f"module = relax.transform.{name}()(module)" for name in chain)
     # What is compared with the rules needs the rules.
     return EXAMINE.format(
-        oracle=finding.oracle, seed=finding.seed, key=finding.key.partition(" with relax.")[0]
+        oracle=finding.oracle,
+        seed=finding.seed,
+        stage=finding.stage,
+        key=finding.key.partition(" with relax.")[0],
     )

@@ -24,7 +24,9 @@ ORACLES: dict[str, Oracle] = {
 """By the name that `rlx fuzz --oracle` takes."""
 
 
-def examine(oracle: str, text: str, against: str = "", seed: int = 0) -> list[Finding]:
+def examine(
+    oracle: str, text: str, against: str = "", seed: int = 0, only: str = ""
+) -> list[Finding]:
     """Put one program before an oracle, in this process.
 
     Parameters
@@ -35,5 +37,7 @@ def examine(oracle: str, text: str, against: str = "", seed: int = 0) -> list[Fi
         The program.
     against
         ``"tvm"``, or nothing to examine this tool alone.
+    only
+        The stage that is asked for; all of them if empty.
     """
-    return ORACLES[oracle](Case(text, seed, against, lambda _: None))
+    return ORACLES[oracle](Case(text, seed, against, lambda _: None, only))

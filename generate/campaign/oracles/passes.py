@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, raised
 from rlx.generate.campaign.oracles.meaning import Meaning, differ, how, meanings
 from rlx.generate.campaign.peer import BEFORE
@@ -53,7 +53,7 @@ def _once(found: Iterable[Finding]) -> list[Finding]:
     kept: dict[tuple[str, str, str], Finding] = {}
     for finding in found:
         name = finding.stage.removesuffix(", run")
-        said = finding.sentence.replace(name, "it")
+        said = cause_of(finding.sentence.replace(name, "it"))
         kept.setdefault((finding.kind, finding.cause, said), finding)
     return list(kept.values())
 

@@ -1,0 +1,37 @@
+"""accepted illegal: TVM's well_formed: OBL-output-size
+
+TVM's parser and well_formed accept it: OBL-output-size: nn.max_pool2d: a window of 6 does not fit into the length 2 with padding 0 (of data: Tensor((n, 2, 2, 2), float32))
+"""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).with_name("program.py")
+
+STEPS = """
+import sys
+import tvm
+from tvm import relax
+text = open(sys.argv[1], encoding="utf-8").read()
+try:
+    module = tvm.script.from_source(text, check_well_formed=False)
+except Exception:
+    sys.exit(0)
+assert not relax.analysis.check_well_formed(module)
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="TVM 0.27.0.post1")
+def test_finding() -> None:
+    # In a process of its own: some of these end the process.
+    done = subprocess.run(
+        [sys.executable, "-c", STEPS, str(PROGRAM)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -1,0 +1,35 @@
+"""rejected legal: TVM's build: ValueError: ir.Op(span=None, ty=ir.Type, name=Q, description=Q, arguments=(ir.ArgumentInfo(name=Q, t
+
+ValueError: ir.Op(span=None, ty=ir.Type(span=None), name='relax.collapse_sum_like', description='', arguments=(ir.ArgumentInfo(name='data', type_info='Tensor', description='The input tensor.'), ir.ArgumentInfo(name='collapse_target', type_info='Tensor', description='The tensor whose shape is the shape to collapse to.')), attrs_type_key='', num_inputs=2, support_level=10) fails to match the axes because of unknown dim or symbolic shape. In this position the dim of data shape is n while the dim of target shape is n. If it is symbolic, consider use MatchCast first.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).with_name("program.py")
+
+STEPS = """
+import sys
+import tvm
+from tvm import relax
+text = open(sys.argv[1], encoding="utf-8").read()
+module = tvm.script.from_source(text, check_well_formed=False)
+assert relax.analysis.check_well_formed(module)
+relax.build(relax.transform.LambdaLift()(module), target="llvm")
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="TVM 0.27.0.post1")
+def test_finding() -> None:
+    # In a process of its own: some of these end the process.
+    done = subprocess.run(
+        [sys.executable, "-c", STEPS, str(PROGRAM)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
