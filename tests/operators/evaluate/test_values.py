@@ -105,6 +105,8 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("full", ((2,), np.array(7, np.int8)), {}, i8(7, 7)),
     ("full", ((2,), 7), {"dtype": "float32"}, f32(7, 7)),
     ("eye", (2, 3), {"k": 1}, f32([0, 1, 0], [0, 0, 1])),
+    ("hamming_window", (1, False, 0.5, 0.4, dtype("float32")), {}, f32(1)),
+    ("hamming_window", (3, False, 0.5, 0.4, dtype("float32")), {}, f32(0.1, 0.9, 0.1)),
     ("zeros", ((0, 2),), {"dtype": "int8"}, np.zeros((0, 2), np.int8)),
     ("shape_of", (GRID,), {}, (2, 3)),
     ("size", (GRID,), {}, np.array(6, np.int64)),
