@@ -297,3 +297,15 @@ def test_definition_sites_are_shown() -> None:
 )
 def test_a_mistake_used_often_is_one_mistake(text: str, code: str) -> None:
     assert codes(text) == [code]
+
+
+def test_scopes_hold_for_trees_that_no_text_made() -> None:
+    """A parser makes another variable of a name that is out of scope; a pass may use the same one."""
+    x, a, z = ast.Var("x"), ast.Var("a"), ast.Var("z")
+    branch = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(a, x),)),), a)
+    inner = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(ast.Var("b"), x),)),), x)
+    chosen = ast.VarBinding(ast.Var("y"), ast.If(x, branch, inner))
+    body = ast.SeqExpr((ast.BindingBlock((chosen, ast.VarBinding(z, a))),), z)
+    function = ast.Function((x,), body, attrs={"global_symbol": "main"})
+    found = well_formed(ast.IRModule({ast.GlobalVar("main"): function}))
+    assert [d.code for d in found] == ["WF03-scope"]
