@@ -34,8 +34,8 @@ COPIED = (
 )
 LIMIT = 600.0
 
-LAWS = ("tests/generate/laws",)
-"""What the generator drives."""
+LAWS = ("tests/generate/laws", "tests/generate/test_near.py")
+"""What the generator drives: laws on random programs, and near misses."""
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "checker": ("tests/checker", "tests/examples/test_markdown.py"),
