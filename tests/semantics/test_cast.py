@@ -102,6 +102,12 @@ def _lone(info: StructInfo) -> list[tir.Var]:
         ("R.Tuple(R.Any)", TupleValue(()), "E-cast-fields", "expected 1 fields, found 0"),
         ("R.Tensor((n, 4 // n))", tensor(0, 3), "E-cast-undefined", "expected a number"),
         ("R.Tensor((n * 2,))", tensor(4), "E-cast-undefined", "n has no value"),
+        (
+            "R.Tensor((n, n * 4611686018427387904 // 4611686018427387904))",
+            tensor(3, 3),
+            "E-cast-undefined",
+            "expected a number",
+        ),
     ],
 )
 def test_refused(text: str, value: Value, code: str, message: str) -> None:
