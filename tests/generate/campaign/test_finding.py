@@ -77,14 +77,14 @@ KINDS = (
 
 @pytest.mark.parametrize("finding", KINDS, ids=lambda f: f"{f.kind} {f.stage}")
 def test_scripts_are_python(finding: Finding) -> None:
-    made: dict[str, str] = {}
-    tree = ast.parse(script(finding))
-    assigned = next(
-        n for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "STEPS"
-    )  # type: ignore[attr-defined]
-    made["steps"] = ast.literal_eval(assigned.value)
-    compile(made["steps"], "steps", "exec")
-    assert "tvm.script.from_source" in made["steps"] or "examine(" in made["steps"]
+    (steps,) = (
+        node.value
+        for node in ast.parse(script(finding)).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STEPS"
+    )
+    made = ast.literal_eval(steps)
+    compile(made, "steps", "exec")
+    assert "tvm.script.from_source" in made or "examine(" in made
 
 
 class _Refuses(Worker):
