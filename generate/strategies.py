@@ -10,8 +10,8 @@ from rlx.generate.inputs import inputs_for
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import FEATURES, FunctionPlan, Options, Plan
-from rlx.generate.programs.prim_func import prim_func
 from rlx.generate.programs.record import SIZE, Record
+from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, IRModule, StructInfo
 from rlx.grammar.dtype import INT64, VOID, dtype
@@ -31,6 +31,7 @@ _GLOBAL = frozenset(
     {"higher_order", "recursion", "mutual", "call_tir", "inplace", "impure", "runtime"}
 )
 _RECORD = st.binary(min_size=SIZE, max_size=SIZE)
+_PRIM_BYTES = 128
 _ELEMENTS = ("float32", "int64", "bool", "float16", "int8", "float64", "uint8", "int32")
 _VARIABLES = (tir.Var("n"), tir.Var("m"))
 
@@ -151,15 +152,24 @@ def struct_infos(
     return st.recursive(st.one_of(leaves), larger, max_leaves=max_leaves)
 
 
-def prim_funcs() -> st.SearchStrategy[PrimFunc]:
-    """PrimFuncs that compute elementwise from buffers of fixed or symbolic shape."""
-    return _RECORD.map(_prim_func)
+def prim_funcs(*, rare: bool = False) -> st.SearchStrategy[PrimFunc]:
+    """PrimFuncs that end on all inputs, over buffers of fixed or symbolic shape: loops, blocks, reductions, branches, local buffers.
+
+    Parameters
+    ----------
+    rare
+        Whether there may be what TVM's own pipeline does not compile: vectors, `T.Let`, calls of functions from outside (`test.first`), an unknown intrinsic.
+    """
+    return st.binary(max_size=_PRIM_BYTES).map(lambda data: _prim_func(data, rare))
 
 
-def _prim_func(data: bytes) -> PrimFunc:
+def _prim_func(data: bytes, rare: bool) -> PrimFunc:
     record = Record(data)
-    kind = dtype(record.pick(("float32", "int64", "float16", "int32")))
+    kinds = [dtype(name) for name in ("float32", "int64", "float16", "int32")]
+    kind = record.pick(kinds)
     pool = (tir.IntImm(2), tir.Var("n"), tir.IntImm(3), tir.Var("m"), tir.IntImm(0))
     dims = tuple(record.pick(pool) for _ in range(record.below(4)))
-    inputs = [tensor(dims[record.below(len(dims) + 1) :], kind) for _ in range(record.below(3))]
-    return prim_func(record, [tensor(dims, kind), *inputs], [tensor(dims, kind)])
+    shapes = [dims, *(dims[record.below(len(dims) + 1) :] for _ in range(record.below(3)))]
+    inputs = [tensor(s, record.pick(kinds) if record.one_in(3) else kind) for s in shapes]
+    outputs = [tensor(dims, kind)] * (1 + record.one_in(4))
+    return prim_func(record, inputs, outputs, rare)

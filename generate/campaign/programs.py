@@ -14,6 +14,8 @@ UNSPEAKABLE = {
     "runtime": "R.inspect.*, R.device, R.dist.* and R.hint_on_device with a device's name: the parser of TVM "
     "0.27 has no such words, or asks for objects that a text does not hold",
     "scalars": "R.Prim(value=...), and prims inside of R.Tuple(...): the parser of TVM 0.27 has no words for them",
+    "rare": "PrimFuncs with T.Let, powers of integers, vectors, calls of functions from outside and unknown "
+    "intrinsics: TVM 0.27 cannot read or compile them",
 }
 """Features of programs that texts of TVM cannot spell, and why: programs against TVM do without."""
 

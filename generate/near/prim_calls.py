@@ -5,8 +5,8 @@ from __future__ import annotations
 from rlx.generate.near.places import FLOAT, Step, hide, some, threes
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.dims import const, tensor
-from rlx.generate.programs.prim_func import prim_func
 from rlx.generate.programs.record import Record
+from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
 from rlx.grammar.dtype import dtype

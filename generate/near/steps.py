@@ -12,8 +12,8 @@ from rlx.generate.near.prim_calls import PRIM_CALLS
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.dims import const, tensor
 from rlx.generate.programs.operators import arguments
-from rlx.generate.programs.prim_func import prim_func
 from rlx.generate.programs.record import Record
+from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     DataflowVar,

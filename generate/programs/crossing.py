@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.operators import any_value, operator_call
-from rlx.generate.programs.prim_func import prim_func
 from rlx.generate.programs.record import Record
 from rlx.generate.programs.scopes import arguments
-from rlx.grammar import ast
+from rlx.generate.tir.function import prim_func
+from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, ExternFunc, FuncStructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
@@ -27,12 +29,21 @@ def _infos(builder: FunctionBuilder, record: Record, most: int) -> list[TensorSt
     return infos
 
 
+def _prim_func(
+    builder: FunctionBuilder,
+    record: Record,
+    inputs: Sequence[TensorStructInfo],
+    outputs: Sequence[TensorStructInfo],
+) -> tir.PrimFunc:
+    return prim_func(record, inputs, outputs, "rare" in builder.module.options.features)
+
+
 def call_tir(builder: FunctionBuilder, record: Record) -> None:
     """A PrimFunc of its own, called on tensors: plainly, with a gradient, or on the local part of shards."""
     infos = _infos(builder, record, 3)
     outs = infos[:1] * (1 + record.one_in(4))
     name = builder.module.name("tir")
-    builder.module.functions[name] = prim_func(record, infos, outs)
+    builder.module.functions[name] = _prim_func(builder, record, infos, outs)
     args = ast.Tuple(tuple(builder.found(record, info) for info in infos))
     out = outs[0] if len(outs) == 1 else TupleStructInfo(tuple(outs))
     operator, attrs = "call_tir", {}
@@ -47,7 +58,7 @@ def call_tir_inplace(builder: FunctionBuilder, record: Record) -> None:
     """A PrimFunc that overwrites its first argument, a fresh copy that nothing else uses."""
     (info,) = _infos(builder, record, 1)
     name = builder.module.name("tir")
-    builder.module.functions[name] = prim_func(record, [info], [])
+    builder.module.functions[name] = _prim_func(builder, record, [info], [])
     source = builder.found(record, info)
     copied = builder.bind(record, ast.Call(ast.op("relax.abs"), (source,)), info)
     call = ast.Call(
@@ -101,7 +112,7 @@ def call_packed(builder: FunctionBuilder, record: Record) -> None:
             builder.bind(record, _call("call_builtin_with_ctx", call, info), info)
         case _:
             name = builder.module.name("tir")
-            builder.module.functions[name] = prim_func(record, [info], [info])
+            builder.module.functions[name] = _prim_func(builder, record, [info], [info])
             target = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
             call_args = (name, ast.Tuple((*args, target.expr)))
             builder.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), call_args))

@@ -22,6 +22,7 @@ FEATURES = frozenset(
             "nested",
             "runtime",
             "scalars",
+            "rare",
         ),
     }
 )

@@ -8,6 +8,7 @@ from functools import cache
 from rlx.generate.programs import crossing, scopes
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.dims import known
+from rlx.generate.programs.lowered import ranked, run_time_calls
 from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.record import Record
@@ -159,6 +160,10 @@ def effect(builder: FunctionBuilder, record: Record) -> None:
         return operator_call(builder, record)
     if record.one_in(2):
         return crossing.call_packed(builder, record)
+    if record.one_in(4):
+        value = ranked(builder, record)
+        if value is not None:
+            return run_time_calls(builder, record, value)
     values = tuple(any_value(builder, record) for _ in range(1 + record.below(2)))
     builder.effect(ast.Call(ast.op("relax.print"), values, (), {"format": "{}" * len(values)}))
     return None

@@ -1,0 +1,1 @@
+"""Random PrimFuncs: loop nests over buffers, and the expressions in them."""
