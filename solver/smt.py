@@ -229,8 +229,8 @@ def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
 
     ``rlimit`` decides, on every machine alike. Z3's default solver first runs tactics that do not count
     their work (one step may take six seconds), and they decide less than its core alone: the core is asked
-    directly. A Gröbner basis, and a Hermite normal form of rows with numbers like 2**64, may take as long
-    and decide nothing more of the benchmark.
+    directly. A Gröbner basis, Horner's scheme over intervals whose numbers grow, and a Hermite normal form of
+    rows with numbers like 2**64 may take as long and decide nothing more of the benchmark.
     """
     import z3  # type: ignore[import-untyped]
 
@@ -240,6 +240,7 @@ def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
     solver.set("timeout", _EMERGENCY)
     solver.set("random_seed", 0)
     solver.set("smt.arith.nl.grobner", False)
+    solver.set("smt.arith.nl.horner", False)
     solver.set("smt.arith.enable_hnf", False)
     try:
         solver.from_string(text)
