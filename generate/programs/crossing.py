@@ -19,13 +19,14 @@ _KINDS = ("float32", "int64", "float16", "int32")
 
 
 def _infos(builder: FunctionBuilder, record: Record, most: int) -> list[TensorStructInfo]:
-    """Tensors of one element type whose shapes have dimensions in common."""
+    """Tensors whose shapes have dimensions in common, nearly all of one element type."""
     kind = dtype(record.pick(_KINDS))
     dims = tuple(builder.dim(record) for _ in range(record.below(3) + 1))
     infos = [tensor(dims, kind)]
     for _ in range(record.below(most)):
         cut = record.below(len(dims))
-        infos.append(tensor(dims[cut:], kind))
+        other = dtype(record.pick(_KINDS)) if record.one_in(3) else kind
+        infos.append(tensor(dims[cut:], other))
     return infos
 
 
@@ -114,8 +115,9 @@ def call_packed(builder: FunctionBuilder, record: Record) -> None:
             name = builder.module.name("tir")
             builder.module.functions[name] = _prim_func(builder, record, [info], [info])
             target = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
-            call_args = (name, ast.Tuple((*args, target.expr)))
-            builder.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), call_args))
+            given = (*args, target.expr)
+            dynamic = ast.Call(ast.op("relax.vm.call_tir_dyn"), (name, ast.Tuple(given)))
+            builder.effect(ast.Call(name, given) if record.one_in(3) else dynamic)
 
 
 def closures_of_operators(builder: FunctionBuilder, record: Record) -> None:

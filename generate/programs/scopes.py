@@ -20,8 +20,11 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
+from rlx.solver import Prover
+from rlx.solver.order import lub
 
 _DEEP = 2
+_PROVER = Prover()
 _KINDS = ("float32", "int64", "float16")
 OBJECT = ObjectStructInfo()
 
@@ -63,6 +66,21 @@ def branches(builder: FunctionBuilder, record: Record) -> None:
         sequences.append(builder.leave(outer, expr))
     whole = info if alike else TensorStructInfo(None, kind, len(dims))
     builder.bind(record, ast.If(condition, sequences[0], sequences[1]), whole)
+    return None
+
+
+def joined(builder: FunctionBuilder, record: Record) -> None:
+    """An If between two values of any kind, alike if possible; what is known of it is their least upper bound."""
+    values = builder.frame.order
+    if builder.dataflow or not values:
+        return operator_call(builder, record)
+    condition = builder.condition(record)
+    one = nearest(builder.frame.order, record.byte())[0]
+    alike = [v for v in values if type(v.info) is type(one.info) and v is not one]
+    other = nearest(alike or values, record.byte())[0]
+    whole = lub(one.info, other.info, _PROVER)
+    branch, otherwise = (ast.SeqExpr((), v.expr) for v in (one, other))
+    builder.bind(record, ast.If(condition, branch, otherwise), whole)
     return None
 
 

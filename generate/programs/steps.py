@@ -26,6 +26,7 @@ from rlx.grammar.dtype import VOID, dtype
 
 Step = Callable[[FunctionBuilder, Record], None]
 OBJECT = ObjectStructInfo()
+EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")
 
 
 def step(builder: FunctionBuilder, record: Record) -> None:
@@ -75,7 +76,7 @@ def _with(value: Value, dims: tuple[tir.PrimExpr, ...]) -> StructInfo:
 
 def loose(builder: FunctionBuilder, record: Record) -> None:
     """A value under an annotation that says less."""
-    values = [v for v in builder.frame.order if not isinstance(v.info, ast.FuncStructInfo)]
+    values = builder.frame.order
     if not values:
         return operator_call(builder, record)
     value = nearest(values, record.byte())[0]
@@ -130,7 +131,7 @@ def make_tuple(builder: FunctionBuilder, record: Record) -> None:
 def leaf(builder: FunctionBuilder, record: Record) -> None:
     """A shape, a scalar, a string or a data type under a name."""
     scalars = "scalars" in builder.module.options.features
-    match record.below(4):
+    match record.below(5):
         case 0:
             dims = tuple(builder.dim(record) for _ in range(1 + record.below(3)))
             builder.bind(record, ast.ShapeExpr(dims), ShapeStructInfo(dims, len(dims)))
@@ -139,6 +140,8 @@ def leaf(builder: FunctionBuilder, record: Record) -> None:
             builder.bind(record, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
         case 2:
             builder.bind(record, ast.StringImm(record.pick(("a", "", "λ"))), OBJECT)
+        case 3 if not builder.dataflow:
+            builder.bind(record, ast.ExternFunc(record.pick(("test.same", "test.first"))), EXTERNAL)
         case _:
             kind = record.pick(("float32", "int8", "bool"))
             builder.bind(record, ast.DataTypeImm(dtype(kind)), OBJECT)
@@ -178,6 +181,7 @@ STEPS: tuple[tuple[int, str, Step], ...] = (
     (1, "", alias),
     (4, "dataflow", scopes.dataflow),
     (3, "if", scopes.branches),
+    (1, "if", scopes.joined),
     (3, "closures", scopes.closure),
     (3, "closures", scopes.call_function),
     (1, "higher_order", scopes.higher_order),

@@ -217,11 +217,12 @@ class Stages:
         return None
 
     def unknown(self, out: Buffer) -> None:
-        """An intrinsic that no rule gives a meaning; the machine must say so."""
+        """An intrinsic that no rule gives a meaning, or one without its type; the machine must say so."""
         self.plain(out)
         if self.rare:
             call = tir.Call("tvm_thread_invariant", (tir.IntImm(1, INT32),))
-            self.statements.append(tir.Evaluate(call))
+            value = self.record.pick((call, tir.Call("reinterpret", (call,))))
+            self.statements.append(tir.Evaluate(value))
 
     def _local(self, out: Buffer) -> Buffer:
         local = Buffer(self.name("t"), out.shape, out.dtype)

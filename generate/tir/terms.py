@@ -42,6 +42,8 @@ class Terms:
             if buffer.dtype == kind:
                 load = self.load(buffer)
                 result = load if result is None else self._joined(result, load)
+        if result is None and self.buffers:
+            result = self.cast(number(0, kind), kind)
         leaf = number(self.record.below(4), kind)
         result = leaf if result is None else self._joined(result, leaf)
         return self._around(result, kind)
@@ -83,7 +85,7 @@ class Terms:
             indices.append(tir.FloorMod(near, dim))
         load: PrimExpr = tir.BufferLoad(buffer, tuple(reversed(indices)))
         for guard in guards:
-            load = tir.Call("if_then_else", (guard, load, number(0, buffer.dtype)))
+            load = self._guarded(guard, load, number(0, buffer.dtype))
         return load
 
     # ------------------------------------------------------------------ operations
@@ -102,13 +104,16 @@ class Terms:
         forms = _OF_FLOATS if kind.is_float else _OF_INTEGERS
         return self.record.pick((*forms, *_RARE) if self.rare else forms)(self, value, kind)
 
+    def _guarded(self, condition: PrimExpr, value: PrimExpr, otherwise: PrimExpr) -> PrimExpr:
+        return tir.Call("if_then_else", (condition, value, otherwise), tir.type_of(value))
+
     def selected(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """`T.Select`"""
         return tir.Select(self.condition(), value, number(1, kind))
 
     def chosen(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """`T.if_then_else`"""
-        return tir.Call("if_then_else", (self.condition(), value, number(2, kind)))
+        return self._guarded(self.condition(), value, number(2, kind))
 
     def let(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """`T.Let`"""
