@@ -52,9 +52,23 @@ class MachineState(State):
 
 def default_range(var: tir.Var) -> Range:
     """Range of a variable that nobody declared: from 0, up to what a narrow data type can hold."""
-    if var.dtype == BOOL or (var.dtype.is_integer and var.dtype.bits < 64):
-        return (0, walk.dtype_range(var.dtype)[1])
-    return (0, None)
+    return within_dtype(var, 0, None)
+
+
+def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
+    """The part of a range that a variable's data type can hold; 64 bits stand for exact integers."""
+    kind = var.dtype
+    if kind != BOOL and not kind.is_integer:
+        return (lower, upper)
+    least: int | None
+    most: int | None
+    least, most = walk.dtype_range(kind)
+    if kind.bits >= 64:
+        least, most = (None if least else 0), None
+    return (
+        least if lower is None else max(lower, lower if least is None else least),
+        most if upper is None else min(upper, upper if most is None else most),
+    )
 
 
 class Context:
@@ -80,13 +94,20 @@ class Context:
         return self._state
 
     def declare(self, var: tir.Var, lower: int | None = 0, upper: int | None = None) -> None:
-        """Bind a variable, with its smallest and largest value (None: without limit)."""
+        """Bind a variable, with its smallest and largest value (None: as far as its data type goes)."""
         self._forget(var)
         self._own()
-        self._state.ranges[var] = (lower, upper)
+        self._state.ranges[var] = within_dtype(var, lower, upper)
 
     def assume(self, condition: PrimExpr) -> None:
-        """Add a fact: from now on only values count for which it is defined and true."""
+        """Add a fact: from now on only values count for which it is defined and true.
+
+        Raises
+        ------
+        TypeError
+            If the fact is no expression; a text is one question's, see :func:`rlx.solver.prove`.
+        """
+        walk.expect_expressions(condition)
         added = tuple(walk.conjuncts(condition))
         state = self._state
         self._mention(condition)
