@@ -199,7 +199,7 @@ class FunctionNames:
         count = Counter(hint_of(n) for n in bound)
         linked = {hint_of(n) for n in bound if _is_scalar(n) and count[hint_of(n)] == 1}
         free = {v.name for v in self.free_shape_vars} - linked
-        own = [v for v in (*self.shape_vars, *self.binders) if v.name not in linked]
+        own = [v for v in self._dimensions() if v.name not in linked]
         shapes = {v.name for v in own}
         self.fresh = Fresh({*relax, *shapes, *free, *RESERVED})
         everything = relax | shapes | free
@@ -211,10 +211,14 @@ class FunctionNames:
         names.update(rename_apart(self._events, self.fresh, outside | free | {"_"}))
         return names
 
+    def _dimensions(self) -> dict[tir.Var, None]:
+        """The shape variables that are bound; a signature and a function type may bind the same one."""
+        return dict.fromkeys((*self.shape_vars, *self.binders))
+
     def _shape_names(self, barred: set[str]) -> dict[Node, str]:
         names: dict[Node, str] = {}
         taken = set(barred)
-        for var in (*self.shape_vars, *self.binders):
+        for var in self._dimensions():
             if var.name in taken or not usable(var.name):
                 names[var] = self.fresh(var.name)
             taken.add(names.get(var) or var.name)
