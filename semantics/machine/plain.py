@@ -10,6 +10,7 @@ import numpy as np
 from rlx.grammar import ast
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
 from rlx.semantics import values as v
+from rlx.semantics.scalars import fitted_scalar
 
 Plain = Any
 """An array, a number, a tuple of plain values (of integers: a shape), a string, a data type, or None."""
@@ -88,7 +89,7 @@ def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
         case ast.ShapeStructInfo():
             return v.ShapeValue(tuple(plain))
         case ast.PrimStructInfo(dtype=kind):
-            return v.Scalar(plain, kind)
+            return fitted_scalar(plain, kind)
         case ast.TupleStructInfo(fields=infos) if isinstance(plain, tuple | list):
             return v.TupleValue(tuple(typed(p, i) for p, i in zip(plain, infos, strict=True)))
     return to_value(plain)

@@ -21,6 +21,7 @@ from rlx.semantics.machine.operators import KILLS
 from rlx.semantics.machine.plain import to_plain, to_value
 from rlx.semantics.machine.prim_funcs import PrimFuncs
 from rlx.semantics.outcome import Outcome
+from rlx.semantics.scalars import fitted_arguments
 from rlx.semantics.store import Store
 from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value
 from rlx.spec.registry import rule
@@ -112,6 +113,7 @@ class Program:
             raise KeyError(f"the module has no function {entry!r}")
         store = Store(self, keep)
         try:
+            args = fitted_arguments(args)
             frame = enter(callee, args, None, None)
         except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
             return ended(stop, None, "E-call", tuple(args), callee.code.span)

@@ -71,14 +71,14 @@ def _write_out(result: Outcome, folder: str | None) -> list[Path]:
 
     if folder is None or not isinstance(result, Returned):
         return []
-    import numpy as np
+    from rlx.semantics.run.files import save
 
     written = []
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, array in _tensors(result.value, "result"):
             written.append(Path(folder) / f"{name}.npy")
-            np.save(written[-1], array, allow_pickle=False)
+            save(written[-1], array)
     except OSError as error:
         raise UsageError(f"--out {folder}: {error}") from None
     return written

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32
+from rlx.grammar.dtype import FLOAT32, DataType
 from rlx.grammar.printer import show
-from rlx.operators.evaluation import OperatorFault, numpy_dtype
-from rlx.semantics.values import Opaque, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.operators.evaluation import numpy_dtype
+from rlx.semantics.run.files import FileError, load
+from rlx.semantics.run.literals import literal, value_of
+from rlx.semantics.run.sizes import Known, NoSizeError, learn, positions
+from rlx.semantics.scalars import DoesNotFit, fitted
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 DEFAULT_SIZE = 2
@@ -56,14 +60,15 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
         The entry.
     given
         A text for a parameter or a shape variable: a file (``x.npy``), a way to make one up (``rand``, ``zeros``,
-        ``ones``, ``iota``), or the value itself (``5``, ``[1, 2]``).
+        ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``, ``[1, 2]``, ``([1], 2)``).
     seed
         Of the random numbers; parameters without a text are random.
 
     Raises
     ------
     InputError
-        If a name is unknown, a file cannot be read, or a value does not fit its annotation.
+        If a name is unknown, a file cannot be read, a value does not fit its annotation, or two of them
+        contradict each other.
     """
     shape_vars = {var.name: var for var in function.shape_vars}
     params = {param.name_hint: param for param in function.params}
@@ -71,18 +76,19 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
         if name not in params and name not in shape_vars:
             known = ", ".join([*params, *shape_vars]) or "none"
             raise InputError(
-                f"there is no parameter or shape variable {name!r}; there are: {known}"
+                f"{name}: there is no parameter or shape variable {name!r}; there are: {known}"
             )
-    sizes = {
-        var: _integer(name, given[name])
+    said = {
+        var: _integer(name, given[name], var.dtype)
         for name, var in shape_vars.items()
         if name in given and name not in params
     }
-    values: dict[str, Value] = {}
-    for name, param in params.items():
-        if name in given and given[name] not in _WAYS:
-            values[name] = _given(name, given[name], _info(param))
-            _learn(values[name], _info(param), sizes)
+    values = {
+        name: _given(name, given[name], _info(param))
+        for name, param in params.items()
+        if name in given and given[name] not in _WAYS
+    }
+    sizes = _learn(said, values, params)
     made_up = [name for name, var in shape_vars.items() if var not in sizes]
     for name in made_up:
         sizes[shape_vars[name]] = DEFAULT_SIZE
@@ -103,79 +109,51 @@ def _info(param: ast.Var) -> ast.StructInfo:
     return param.struct_info_annotation or ast.ObjectStructInfo()
 
 
-def _integer(name: str, text: str) -> int:
+def _learn(
+    said: Mapping[tir.Var, int], values: Mapping[str, Value], params: Mapping[str, ast.Var]
+) -> Known:
+    found = [
+        p for name, value in values.items() for p in positions(name, value, _info(params[name]))
+    ]
     try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{name}: expected an integer, found {text!r}") from None
+        return learn(said, found)
+    except NoSizeError as error:
+        raise InputError(str(error)) from None
 
 
 # ---------------------------------------------------------------- values that the user gives
 
 
+def _integer(name: str, text: str, kind: DataType) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise InputError(f"{name}: expected an integer, found {_short(text)!r}") from None
+    try:
+        return int(fitted(number, kind))
+    except DoesNotFit as misfit:
+        raise InputError(f"{name}: {misfit}") from None
+
+
 def _given(name: str, text: str, info: ast.StructInfo) -> Value:
-    if text.endswith((".npy", ".npz")):
-        return _from_file(name, Path(text))
-    value = _literal(name, text)
-    match info:
-        case ast.TensorStructInfo(dtype=kind):
-            try:
-                return Tensor(np.array(value, dtype=None if kind.is_void else numpy_dtype(kind)))
-            except (ValueError, TypeError, OverflowError, OperatorFault) as error:
-                raise InputError(f"{name}: {text} is no {show(info)}: {error}") from None
-        case ast.PrimStructInfo(dtype=kind) if isinstance(value, (int, float)):
-            return Scalar(value, kind)
-        case ast.ShapeStructInfo() if _is_shape(value):
-            return ShapeValue(tuple(value))
-        case ast.ObjectStructInfo():
-            return Opaque(value)
-    raise InputError(f"{name}: expected {show(info)}, found {text}")
-
-
-def _is_shape(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and all(type(size) is int for size in value)
-
-
-def _from_file(name: str, path: Path) -> Value:
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return Tensor(loaded)
-        return TupleValue(tuple(Tensor(loaded[key]) for key in loaded.files))
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{name}: {path} cannot be read: {error}") from None
-
-
-def _literal(name: str, text: str) -> Any:
-    from ast import literal_eval
-
-    try:
-        return literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        if text.endswith((".npy", ".npz")):
+            return load(Path(text), info)
+        return value_of(literal(text), info)
+    except FileError as error:
+        raise InputError(f"{name}: {error}") from None
+    except DoesNotFit as misfit:
+        raise InputError(f"{name}: {misfit}") from None
+    except ValueError:
         ways = ", ".join(_WAYS)
         raise InputError(
-            f"{name}: expected a .npy file, a number, a list, a quoted string, or one of {ways}; found {text!r}"
+            f"{name}: expected a .npy file, a number, a list, a quoted string, or one of {ways}; "
+            f"found {_short(text)!r}"
         ) from None
 
 
-def _learn(value: Value, info: ast.StructInfo, sizes: dict[tir.Var, int]) -> None:
-    """Take the numbers of shape variables from a value that was given."""
-    for expr, number in _positions(value, info):
-        if isinstance(expr, tir.Var):
-            sizes.setdefault(expr, number)
-
-
-def _positions(value: Value, info: ast.StructInfo) -> Iterator[tuple[tir.PrimExpr, int]]:
-    match value, info:
-        case Tensor(), ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
-            yield from zip(dims, value.shape, strict=False)
-        case ShapeValue(values=sizes), ast.ShapeStructInfo(values=dims) if dims is not None:
-            yield from zip(dims, sizes, strict=False)
-        case Scalar(value=int(number)), ast.PrimStructInfo(value=expr) if expr is not None:
-            yield expr, number
-        case TupleValue(fields=fields), ast.TupleStructInfo(fields=infos):
-            for field, inner in zip(fields, infos, strict=False):
-                yield from _positions(field, inner)
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 # ---------------------------------------------------------------- values that are made up

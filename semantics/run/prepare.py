@@ -162,6 +162,8 @@ def _given(texts: list[str]) -> Mapping[str, str]:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--input takes NAME=VALUE, found {text!r}")
+        if name.strip() in given:
+            raise UsageError(f"--input {name.strip()}: it is given twice")
         given[name.strip()] = value.strip()
     return given
 

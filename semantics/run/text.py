@@ -57,7 +57,7 @@ def _line(value: Any, name: Name) -> str:
         case ShapeValue(values=sizes):
             return f"shape{tuple(sizes)}"
         case Scalar(value=number, dtype=kind):
-            return f"{number} {kind}"
+            return f"{str(number).lower()} {kind}"
         case StringValue(value=text):
             return repr(text)
         case DataTypeValue(value=kind):

@@ -164,7 +164,7 @@ def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("x", "takes NAME=VALUE"),
         ("x=nowhere.npy", "nowhere.npy cannot be read"),
         ("x=__import__('os')", "expected a .npy file, a number, a list"),
-        ("x=[[1, 2], [3]]", "is no Tensor"),
+        ("x=[[1, 2], [3]]", "the lists are not alike"),
         ("p=[1]", "expected Prim"),
         ("n=-1", "its shape would be (-1, 2)"),
         ("n=100000000000", "too large to make up"),

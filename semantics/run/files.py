@@ -1,0 +1,127 @@
+"""Tensors in `.npy` and `.npz` files, also of element types that NumPy's format has no name for."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.printer import show
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from rlx.semantics.values import Tensor, TupleValue, Value
+
+Array = np.ndarray[Any, Any]
+
+_MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
+_PLAIN = "biuf"
+"""The kinds of element types that are read as they are."""
+_REGISTERED = 2
+"""What `isbuiltin` of element types is that are not NumPy's own: bfloat16, int4, float8."""
+
+
+class FileError(ValueError):
+    """A file that holds no value for an annotation: what was expected, what was found."""
+
+
+def save(path: Path, array: Array) -> None:
+    """Write a tensor; elements that the format has no name for as bytes without one."""
+    if array.dtype.isbuiltin == _REGISTERED:
+        array = np.ascontiguousarray(array).reshape(array.shape).view(f"V{array.dtype.itemsize}")
+    np.save(path, array, allow_pickle=False)
+
+
+def load(path: Path, info: ast.StructInfo) -> Value:
+    """The value in a file, for a parameter with an annotation.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or has another kind of content.
+    """
+    try:
+        with path.open("rb") as file:
+            if not file.read(6).startswith(_MAGIC[path.suffix]):
+                raise FileError(f"{path} is no {path.suffix} file: it begins with something else")
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return _one(path, found, info)
+        with found:
+            arrays = {name: found[name] for name in found.files}
+        return _several(path, arrays, info)
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (EOFError, MemoryError, OverflowError, zipfile.BadZipFile, zlib.error) as error:
+        raise FileError(f"{path} cannot be read: {error or type(error).__name__}") from None
+    except FileError:
+        raise
+    except ValueError as error:
+        raise FileError(f"{path} cannot be read: {_reason(str(error))}") from None
+
+
+def _reason(said: str) -> str:
+    """Why NumPy refused a file, in our words where it advises what is not safe."""
+    if "pickle" in said.lower():
+        return "it holds Python objects, not numbers"
+    if "dtype descriptor" in said:
+        return f"NumPy knows no such element type ({said})"
+    return said
+
+
+def _one(path: Path, array: Array, info: ast.StructInfo) -> Value:
+    match info:
+        case ast.TensorStructInfo(dtype=kind):
+            return Tensor(elements(path.name, array, kind))
+        case ast.ObjectStructInfo():
+            return Tensor(elements(path.name, array, VOID))
+    raise FileError(f"{path} holds one array; expected {show(info)}")
+
+
+def _several(path: Path, arrays: dict[str, Array], info: ast.StructInfo) -> Value:
+    if not isinstance(info, ast.TupleStructInfo):
+        raise FileError(f"{path} is a tuple of {len(arrays)} arrays; expected {show(info)}")
+    if len(arrays) != len(info.fields):
+        wanted = f"{show(info)} has {len(info.fields)}"
+        raise FileError(f"{path} has {len(arrays)} arrays; {wanted}")
+    fields = zip(arrays.items(), info.fields, strict=True)
+    return TupleValue(tuple(_one(path / name, array, inner) for (name, array), inner in fields))
+
+
+def elements(name: str, array: Array, kind: DataType) -> Array:
+    """An array in this machine's byte order; bytes without a type as the elements of one.
+
+    Raises
+    ------
+    FileError
+        If the elements are no numbers, or the bytes are none of the type.
+    """
+    found = array.dtype
+    wanted = _wanted(kind)
+    raw = found.kind == "V" and found.names is None and found.subdtype is None
+    narrow = wanted is not None and wanted.isbuiltin == _REGISTERED
+    if narrow and (raw or found.kind == "u") and found.itemsize == wanted.itemsize:  # type: ignore[union-attr]
+        return _read_as(name, array, kind)
+    if found.kind in _PLAIN:
+        return array.astype(found.newbyteorder("="), copy=False)
+    held = f"elements of {found.itemsize} bytes without a type" if raw else f"elements of {found}"
+    expected = "numbers" if wanted is None else f"{kind}, {wanted.itemsize} bytes each"
+    raise FileError(f"{name} holds {held}; expected {expected}")
+
+
+def _wanted(kind: DataType) -> np.dtype[Any] | None:
+    try:
+        return None if kind.is_void else numpy_dtype(kind)
+    except OperatorFault as fault:
+        raise FileError(str(fault)) from None
+
+
+def _read_as(name: str, array: Array, kind: DataType) -> Array:
+    """Bytes, or unsigned integers, as elements of a type of that width."""
+    native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
+    if kind.bits < 8 and int(native.view(np.uint8).max(initial=0)) >> kind.bits:
+        raise FileError(f"{name} holds bytes that are no {kind}: their upper bits are not 0")
+    return native.reshape(array.shape).view(numpy_dtype(kind))

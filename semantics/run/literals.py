@@ -1,0 +1,161 @@
+"""Values written on the command line: numbers, lists, tuples, strings, as an annotation wants them."""
+
+from __future__ import annotations
+
+import ast as python
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.printer import show
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from rlx.semantics.scalars import DoesNotFit, fitted
+from rlx.semantics.values import Opaque, Scalar, ShapeValue, Tensor, TupleValue, Value
+
+NAMES = {
+    "true": True,
+    "false": False,
+    "True": True,
+    "False": False,
+    "nan": math.nan,
+    "inf": math.inf,
+}
+"""The words that are literals."""
+
+
+def literal(text: str) -> Any:
+    """What a text says: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple of these.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    try:
+        return _plain(python.parse(text, mode="eval").body)
+    except (SyntaxError, MemoryError, RecursionError):
+        raise ValueError(text) from None
+
+
+def _plain(node: python.expr) -> Any:
+    match node:
+        case python.Constant(value=float(number)) if math.isinf(number):
+            raise DoesNotFit("a number is beyond those of float64; infinity is written inf")
+        case python.Constant(value=bool() | int() | float() | str() as value):
+            return value
+        case python.Name(id=name) if name in NAMES:
+            return NAMES[name]
+        case python.UnaryOp(op=python.USub(), operand=operand):
+            return -_number(operand)
+        case python.UnaryOp(op=python.UAdd(), operand=operand):
+            return _number(operand)
+        case python.List(elts=items):
+            return [_plain(item) for item in items]
+        case python.Tuple(elts=items):
+            return tuple([_plain(item) for item in items])
+    raise ValueError("no literal")
+
+
+def _number(node: python.expr) -> int | float:
+    value = _plain(node)
+    if type(value) not in (int, float):
+        raise ValueError("no number")
+    return value  # type: ignore[no-any-return]
+
+
+def value_of(found: Any, info: ast.StructInfo) -> Value:
+    """A literal as a value of an annotation.
+
+    Raises
+    ------
+    DoesNotFit
+        If it is none; the message says what is wrong with it.
+    """
+    try:
+        return _value(found, info)
+    except DoesNotFit as misfit:
+        raise DoesNotFit(f"expected {show(info)}; {misfit}") from None
+
+
+def _value(found: Any, info: ast.StructInfo) -> Value:
+    match info:
+        case ast.TensorStructInfo(dtype=kind):
+            return Tensor(_array(found, kind))
+        case ast.PrimStructInfo(dtype=kind):
+            return Scalar(fitted(found, kind), kind)
+        case ast.ShapeStructInfo() if isinstance(found, (list, tuple)):
+            return ShapeValue(tuple(_size(size) for size in found))
+        case ast.TupleStructInfo(fields=infos) if isinstance(found, tuple):
+            return _tuple(found, infos)
+        case ast.ObjectStructInfo():
+            return Opaque(found)
+    raise DoesNotFit(f"it is no literal of that kind{_WRITTEN.get(type(info), '')}")
+
+
+_WRITTEN: dict[type, str] = {
+    ast.ShapeStructInfo: ": a shape is written [2, 3]",
+    ast.TupleStructInfo: ": a tuple is written (a, b), (a,) or ()",
+}
+
+
+def _size(size: Any) -> int:
+    if type(size) is not int or size < 0:
+        raise DoesNotFit(f"{size!r} is no dimension: those are integers from 0")
+    return int(fitted(size, INT64))
+
+
+def _tuple(found: tuple[Any, ...], infos: tuple[ast.StructInfo, ...]) -> TupleValue:
+    if len(found) != len(infos):
+        raise DoesNotFit(f"a tuple of {len(infos)} is expected, this one has {len(found)}")
+    return TupleValue(tuple([_value(one, info) for one, info in zip(found, infos, strict=True)]))
+
+
+def _array(found: Any, kind: DataType) -> np.ndarray[Any, Any]:
+    shape = _shape(found)
+    elements = list(_elements(found))
+    kind = _common(elements) if kind.is_void else kind
+    try:
+        element = numpy_dtype(kind)
+    except OperatorFault as fault:
+        raise DoesNotFit(str(fault)) from None
+    numbers = [fitted(number, kind) for number in elements]
+    return np.array(numbers, element).reshape(shape)
+
+
+def _shape(found: Any) -> tuple[int, ...]:
+    shape: list[int] = []
+    while isinstance(found, (list, tuple)):
+        shape.append(len(found))
+        if not found:
+            break
+        found = found[0]
+    return tuple(shape)
+
+
+def _elements(found: Any) -> Iterator[Any]:
+    """The numbers in nested lists; all lists on one level must be as long as each other."""
+    level = [found]
+    for axis, size in enumerate(_shape(found)):
+        for at, part in enumerate(level):
+            if not isinstance(part, (list, tuple)) or len(part) != size:
+                held = len(part) if isinstance(part, (list, tuple)) else "a number"
+                where = f"list {at} on axis {axis}" if axis else "the whole"
+                raise DoesNotFit(f"the lists are not alike: {where} is {held}, the first {size}")
+        level = [item for part in level for item in part]
+    for item in level:
+        if isinstance(item, (list, tuple)):
+            raise DoesNotFit("the lists are not alike: a list stands where a number is expected")
+        yield item
+
+
+def _common(elements: list[Any]) -> DataType:
+    """The type for numbers of which nothing is said."""
+    if elements and all(isinstance(number, bool) for number in elements):
+        return BOOL
+    return (
+        INT64 if elements and all(type(number) is int for number in elements) else dtype("float64")
+    )

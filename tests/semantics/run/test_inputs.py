@@ -1,0 +1,297 @@
+"""The arguments of `rlx run`: what fits is taken as it is said, what does not is refused."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import dtype
+from rlx.grammar.parser import parse
+from rlx.semantics.faults import Fault as Stopped
+from rlx.semantics.machine import load
+from rlx.semantics.machine.plain import typed
+from rlx.semantics.outcome import Fault, Returned
+from rlx.semantics.run.command import main
+from rlx.semantics.run.inputs import InputError, Inputs, inputs
+from rlx.semantics.values import Scalar, Tensor, TupleValue
+
+
+def entry(params: str) -> ast.Function:
+    text = f'n = TypeVar("n")\nm = TypeVar("m")\n@R.function\ndef main({params}):\n    return 0\n'
+    (function,) = parse(text).modules[0].functions.values()
+    assert isinstance(function, ast.Function)
+    return function
+
+
+def given(params: str, **texts: str) -> Inputs:
+    return inputs(entry(params), texts)
+
+
+def refused(params: str, **texts: str) -> str:
+    with pytest.raises(InputError) as found:
+        given(params, **texts)
+    return str(found.value)
+
+
+def tensor(kind: str, text: str) -> np.ndarray:
+    value = given(f'x: R.Tensor("{kind}")', x=text).values[0]
+    assert isinstance(value, Tensor)
+    found: np.ndarray = value.data
+    return found
+
+
+# ---------------------------------------------------------------- scalars
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("int32", "9999999999", "integers from -2147483648 to 2147483647"),
+        ("int64", "5.5", "5.5 is no int64"),
+        ("int64", "5.0", "5.0 is no int64"),
+        ("int64", "true", "True is a bool, no int64"),
+        ("uint8", "-1", "integers from 0 to 255"),
+        ("bool", "0.5", "0.5 is no bool"),
+        ("bool", "2", "2 is no bool"),
+        ("float16", "1e9", "beyond the numbers of float16"),
+        ("float64", "1e999", "infinity is written inf"),
+        ("float32", "'1'", "'1' is no number"),
+        ("float32", "[1]", "[1] is no number"),
+    ],
+)
+def test_scalars_that_do_not_fit(kind: str, text: str, message: str) -> None:
+    assert message in refused(f'k: R.Prim("{kind}")', k=text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "number"),
+    [
+        ("int32", "-2147483648", -2147483648),
+        ("bool", "true", True),
+        ("bool", "0", False),
+        ("float16", "0.1", 0.0999755859375),
+        ("float64", "5", 5.0),
+        ("float32", "-inf", -math.inf),
+    ],
+)
+def test_scalars_are_numbers_of_their_type(kind: str, text: str, number: float) -> None:
+    (value,) = given(f'k: R.Prim("{kind}")', k=text).values
+    assert isinstance(value, Scalar)
+    assert value.value == number and type(value.value) is type(number)
+
+
+def test_nan() -> None:
+    (value,) = given('k: R.Prim("float32")', k="nan").values
+    assert isinstance(value, Scalar) and math.isnan(value.value)
+
+
+def ident(kind: str, number: object) -> object:
+    text = f'@R.function\ndef main(k: R.Prim("{kind}")) -> R.Prim("{kind}"):\n    return k\n'
+    scalar = Scalar(number, dtype(kind))  # type: ignore[arg-type]
+    return load(parse(text).modules[0]).run("main", [scalar])
+
+
+@pytest.mark.parametrize(("kind", "number"), [("int32", 9999999999), ("int64", 5.5), ("bool", 0.5)])
+def test_scalars_from_python_are_checked(kind: str, number: object) -> None:
+    end = ident(kind, number)
+    assert isinstance(end, Fault) and end.code == "E-prim-overflow"
+    with pytest.raises(Stopped):
+        typed(number, ast.PrimStructInfo(dtype(kind)))
+
+
+def test_floats_from_python_are_rounded() -> None:
+    end = ident("float16", 0.1)
+    assert isinstance(end, Returned) and isinstance(end.value, Scalar)
+    assert end.value.value == 0.0999755859375
+    ready = load(
+        parse("@R.function\ndef main(t: R.Tuple(R.Prim('float16'))):\n    return t\n").modules[0]
+    )
+    end = ready.run("main", [TupleValue((Scalar(0.1, dtype("float16")),))])
+    assert isinstance(end, Returned) and isinstance(end.value, TupleValue)
+    assert end.value.fields[0].value == 0.0999755859375  # type: ignore[attr-defined]
+
+
+# ---------------------------------------------------------------- tensors
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("int4", "[100]", "100 is no int4"),
+        ("uint8", "[1.7]", "1.7 is no uint8"),
+        ("int32", "[[1], [1.5]]", "1.5 is no int32"),
+        ("int32", "[True]", "True is a bool"),
+        ("float32", '["1"]', "'1' is no number"),
+        ("float32", "[None]", "expected a .npy file"),
+        ("float32", "[1e60]", "1e+60 is beyond the numbers of float32"),
+        ("float8_e4m3fn", "[1000.0]", "beyond the numbers"),
+        ("float8_e4m3fn", "[inf]", "beyond the numbers"),
+        ("float32", "[[1, 2], [3]]", "list 1 on axis 1 is 1, the first 2"),
+        ("float32", "[1, [2]]", "a list stands where a number is expected"),
+        ("float32", "[[1], 2]", "list 1 on axis 1 is a number"),
+    ],
+)
+def test_tensors_that_do_not_fit(kind: str, text: str, message: str) -> None:
+    assert message in refused(f'x: R.Tensor("{kind}")', x=text)
+
+
+def test_tensors_are_rounded_once() -> None:
+    # 1 + 2**-8 + 2**-30: by way of float32 it would be a tie, and 1.
+    found = tensor("bfloat16", "[1.00390625093132257]")
+    assert float(found[0]) == 1.0078125
+    assert tensor("float32", "[inf, -inf]").tolist() == [math.inf, -math.inf]
+    assert tensor("bool", "[[true], [false]]").tolist() == [[True], [False]]
+    assert tensor("int64", "[[], []]").shape == (2, 0)
+    assert tensor("int4", "[-8, 7]").astype(int).tolist() == [-8, 7]
+
+
+def test_without_an_element_type_the_numbers_say_it() -> None:
+    kinds = [
+        str(given("x: R.Tensor(ndim=1)", x=text).values[0].dtype)  # type: ignore[attr-defined]
+        for text in ("[1, 2]", "[1, 2.5]", "[true]", "[]")
+    ]
+    assert kinds == ["int64", "float64", "bool", "float64"]
+
+
+def test_tuples_have_literals() -> None:
+    (value,) = given("t: R.Tuple()", t="()").values
+    assert isinstance(value, TupleValue) and value.fields == ()
+    made = given(
+        't: R.Tuple(R.Tensor((n,), "int8"), R.Tuple(R.Prim("bool")))', t="([1, 2], (true,))"
+    )
+    assert made.sizes == {"n": 2}
+    assert "(a, b), (a,) or ()" in refused("t: R.Tuple()", t="[]")
+    assert "a tuple of 1 is expected" in refused("t: R.Tuple(R.Tensor)", t="()")
+    assert "written [2, 3]" in refused("s: R.Shape(ndim=1)", s="4")
+    assert "no dimension" in refused("s: R.Shape(ndim=1)", s="[-4]")
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "int4", "uint4", "float8_e4m3fn", "float8_e5m2"])
+def test_what_is_written_is_read_back(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.rlx"
+    path.write_text(f'@R.function\ndef main(x: R.Tensor((3,), "{kind}")):\n    return x\n', "utf-8")
+    assert main([str(path), "--input", "x=[1, 2, 3]", "--out", str(tmp_path)]) == 0
+    assert main([str(path), "--input", f"x={tmp_path / 'result.npy'}"]) == 0
+    assert f"x = {kind}(3) [1 2 3]" in capsys.readouterr().out.splitlines()[-5:]
+
+
+def of_file(tmp_path: Path, kind: str, array: np.ndarray) -> np.ndarray:
+    np.save(tmp_path / "x.npy", array)
+    return tensor(kind, str(tmp_path / "x.npy"))
+
+
+def test_bytes_are_elements_of_the_parameter(tmp_path: Path) -> None:
+    wanted = np.array([1.5, -2], ml_dtypes.bfloat16)
+    assert of_file(tmp_path, "bfloat16", wanted.view(np.uint16)).tolist() == wanted.tolist()
+    swapped = wanted.view(np.uint16).astype(">u2")
+    assert of_file(tmp_path, "bfloat16", swapped).tolist() == wanted.tolist()
+    fortran = np.asfortranarray(np.arange(6, dtype=np.uint8).reshape(2, 3))
+    assert of_file(tmp_path, "int4", fortran).astype(int).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_the_byte_order_of_a_file_does_not_matter(tmp_path: Path) -> None:
+    found = of_file(tmp_path, "float32", np.array([1, 2], ">f4"))
+    assert found.dtype.isnative and found.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(2, "V3"), "elements of 3 bytes without a type; expected bfloat16, 2 bytes each"),
+        (np.zeros(2, "U3"), "expected bfloat16"),
+        (np.zeros(2, "M8[s]"), "expected bfloat16"),
+        (np.zeros(2, [("a", "u1"), ("b", "u1")]), "expected bfloat16"),
+        (np.zeros(2, ml_dtypes.float8_e5m2), "no such element type"),
+    ],
+)
+def test_files_of_something_else(tmp_path: Path, array: np.ndarray, message: str) -> None:
+    np.save(tmp_path / "x.npy", array)
+    assert message in refused('x: R.Tensor("bfloat16")', x=str(tmp_path / "x.npy"))
+
+
+def test_bytes_that_are_no_element(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.array([255], np.uint8))
+    assert "upper bits" in refused('x: R.Tensor("int4")', x=str(tmp_path / "x.npy"))
+
+
+def test_bytes_without_a_type_need_one(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros(2, "V2"))
+    assert "expected numbers" in refused("x: R.Tensor(ndim=1)", x=str(tmp_path / "x.npy"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"junk", b"\x80\x04K\x01.", b"\x93NUMPY\x01\x00\xff\xff{"]
+)
+def test_files_that_are_no_arrays(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.npy"
+    path.write_bytes(content)
+    message = refused("x: R.Tensor", x=str(path))
+    assert "x.npy" in message and "pickle" not in message and "unsafe" not in message
+    (tmp_path / "x.npz").write_bytes(b"PK" + content)
+    assert "cannot be read" in refused("x: R.Tuple()", x=str(tmp_path / "x.npz"))
+
+
+def test_archives_and_arrays_are_not_confused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=np.zeros(1), b=np.zeros(1))
+    np.save(tmp_path / "x.npy", np.zeros(1))
+    both = str(tmp_path / "x.npz")
+    assert "is a tuple of 2 arrays; expected Tensor" in refused("x: R.Tensor", x=both)
+    assert "has 2 arrays" in refused("x: R.Tuple(R.Tensor)", x=both)
+    assert "holds one array" in refused("x: R.Tuple(R.Tensor)", x=str(tmp_path / "x.npy"))
+
+
+# ---------------------------------------------------------------- sizes
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "sizes"),
+    [
+        ("n * 2", "[1, 2]", {"n": 1}),
+        ("3 + n * 2", "[1, 2, 3, 4, 5]", {"n": 1}),
+        ("100 - n", "[1, 2]", {"n": 98}),
+        ("n * n", "[1, 2, 3, 4]", {"n": 2}),
+        ("n // 3", "[1, 2]", {"n": 6}),
+    ],
+)
+def test_sizes_are_solved_for(shape: str, value: str, sizes: dict[str, int]) -> None:
+    params = f'y: R.Tensor((n,), "float32"), x: R.Tensor(({shape},), "float32")'
+    made = given(params, x=value)
+    assert made.sizes == sizes and made.made_up == ("y",)
+
+
+def test_sizes_are_solved_one_after_the_other() -> None:
+    made = given("y: R.Tensor((n + m,)), x: R.Tensor((2 * n,)), z: R.Tensor((n * m, m))",
+                 x="[1, 2]", y="[1, 2, 3]")  # fmt: skip
+    assert made.sizes == {"n": 1, "m": 2}
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({"n": "5", "x": "[1, 2, 3]"}, "n=5 and x contradict each other: x has 3 there"),
+        ({"n": "2", "y": "[1, 2, 3]"}, "n=2 (n * 2 = 4) and y contradict each other: y has 3"),
+        ({"y": "[1, 2, 3]"}, "y: no n makes n * 2 = 3"),
+        ({"n": "99999999999999999999"}, "n: 99999999999999999999 is no int64"),
+    ],
+)
+def test_contradictions(texts: dict[str, str], message: str) -> None:
+    assert message in refused("x: R.Tensor((n,)), y: R.Tensor((n * 2,))", **texts)
+
+
+def test_an_input_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.rlx"
+    path.write_text("@R.function\ndef main(x: R.Tensor((3,))):\n    return x\n", "utf-8")
+    assert main([str(path), "--input", "x=rand", "--input", "x=ones"]) == 2
+    assert "--input x: it is given twice" in capsys.readouterr().err
+    assert main([str(path), "--input", "z=rand"]) == 2
+    assert "--input z: there is no parameter" in capsys.readouterr().err
