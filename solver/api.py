@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import index
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
@@ -32,16 +33,18 @@ def prove(
     assume
         Conditions that hold.
     lower
-        Smallest value of a variable, by name; None for a variable without limit. All others are >= 0.
+        Smallest value of a variable, by name; None for one that may be as small as its data type allows. All
+        others are >= 0.
     int64
         Whether a value beyond 64 bits counts as a failure of the goal.
 
     Raises
     ------
     ValueError
-        If a text cannot be read.
+        If a text cannot be read, names a variable of which the expressions hold several, or ``lower`` names
+        one that the question does not have.
     TypeError
-        If goal or assumption is no expression.
+        If goal or assumption is no expression, or a smallest value no integer.
     """
     prover, condition = question(goal, assume, lower, int64=int64)
     verdict = prover.always(condition)
@@ -56,41 +59,77 @@ def question(
     int64: bool = False,
 ) -> tuple[Prover, PrimExpr]:
     """A prover that assumes what is said, and the goal as an expression."""
-    reader = _Reader()
-    condition = reader.read(goal)
     assumed = [assume] if isinstance(assume, str) else list(assume)
-    facts = [reader.read(fact) for fact in assumed]
+    condition, *facts = _read([goal, *assumed])
     context = Context()
     if lower:
-        for var in walk.variables([condition, *facts]):
-            if var.name in lower:
-                context.declare(var, lower=lower[var.name])
+        _declare(context, walk.variables([condition, *facts]), lower)
     for fact in facts:
         context.assume(fact)
     return Prover(context, int64), condition
 
 
-class _Reader:
-    """Reads the parts of one question; equal names are equal variables."""
+def _declare(
+    context: Context, variables: Sequence[tir.Var], lower: Mapping[str, int | None]
+) -> None:
+    """Smallest values, by the names of the question's variables."""
+    names = dict.fromkeys(var.name for var in variables)
+    for name, value in lower.items():
+        if name not in names:
+            known = f"its variables are {', '.join(names)}" if names else "it has none"
+            raise ValueError(
+                f"lower: the question has no variable {name!r}; {_nearest(name, names) or known}"
+            )
+        if value is not None and not hasattr(value, "__index__"):
+            raise TypeError(
+                f"lower: expected an integer or None for {name!r}, found {type(value).__name__} {value!r}"
+            )
+    for var in variables:
+        if var.name in lower:
+            value = lower[var.name]
+            context.declare(var, lower=None if value is None else index(value))
 
-    def __init__(self) -> None:
-        self._variables: dict[str, tir.Var] = {}
-        self._foreign: dict[object, tir.Var] = {}
 
-    def read(self, goal: Goal) -> PrimExpr:
-        if isinstance(goal, str):
-            from rlx.solver import text
+def _nearest(name: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches
 
-            return text.parse(goal, self._variables)
-        if isinstance(goal, PrimExpr):
-            for var in walk.variables([goal]):
-                self._variables.setdefault(var.name, var)
-            return goal
-        if isinstance(goal, bool):
-            return walk.conjunction([]) if goal else tir.Not(walk.conjunction([]))
-        from rlx.solver import interop
+    by_case = {known.lower(): known for known in names}
+    found = get_close_matches(name.lower(), by_case, n=1)
+    return f"did you mean {by_case[found[0]]!r}?" if found else ""
 
-        return interop.from_tvm(goal, self._foreign)
+
+def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
+    """The parts of one question; a name in a text is the variable of that name in the expressions."""
+    foreign: dict[object, tir.Var] = {}
+    read = [goal if isinstance(goal, str) else _expression(goal, foreign) for goal in goals]
+    named: dict[str, tir.Var] = {}
+    shared: set[str] = set()
+    for var in walk.variables(goal for goal in read if not isinstance(goal, str)):
+        if named.setdefault(var.name, var) is not var:
+            shared.add(var.name)
+    return [_text(goal, named, shared) if isinstance(goal, str) else goal for goal in read]
+
+
+def _expression(goal: Goal, foreign: dict[object, tir.Var]) -> PrimExpr:
+    if isinstance(goal, PrimExpr):
+        return goal
+    if isinstance(goal, bool):
+        return walk.conjunction([]) if goal else tir.Not(walk.conjunction([]))
+    from rlx.solver import interop
+
+    return interop.from_tvm(goal, foreign)
+
+
+def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> PrimExpr:
+    from rlx.solver import text
+
+    read = text.parse(goal, named)
+    for var in walk.variables([read]) if shared else ():
+        if var.name in shared:
+            raise ValueError(
+                f"{var.name} is ambiguous: several variables of the question are called so"
+            )
+    return read
 
 
 def explain(

@@ -58,16 +58,14 @@ def default_range(var: tir.Var) -> Range:
 def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
     """The part of a range that a variable's data type can hold; 64 bits stand for exact integers."""
     kind = var.dtype
-    if kind != BOOL and not kind.is_integer:
-        return (lower, upper)
-    least: int | None
-    most: int | None
-    least, most = walk.dtype_range(kind)
     if kind.bits >= 64:
-        least, most = (None if least else 0), None
+        return (max(lower or 0, 0) if kind.code == "uint" else lower, upper)
+    if not kind.is_integer and kind != BOOL:
+        return (lower, upper)
+    least, most = walk.dtype_range(kind)
     return (
-        least if lower is None else max(lower, lower if least is None else least),
-        most if upper is None else min(upper, upper if most is None else most),
+        least if lower is None else max(lower, least),
+        most if upper is None else min(upper, most),
     )
 
 
@@ -114,7 +112,14 @@ class Context:
         self._replace(State(state.ranges, state.facts + added, state.definitions))
 
     def define(self, var: tir.Var, expr: PrimExpr) -> None:
-        """Let a variable stand for the value of an expression."""
+        """Let a variable stand for the value of an expression.
+
+        Raises
+        ------
+        TypeError
+            If that is no expression.
+        """
+        walk.expect_expressions(expr)
         if any(v is var for v in walk.variables([expr])):
             old = self._forget(var) or tir.Var(var.name, var.dtype)
             expr = walk.substitute(expr, {var: old})

@@ -29,6 +29,11 @@ _BINARY: dict[str, type[tir.Binary]] = {
     )
 } | {"Div": tir.TruncDiv, "Mod": tir.TruncMod}
 
+_EXPECTED = (
+    "expected an expression over integers (variables, literals, + - * // %, truncdiv, truncmod, min, max, comparisons, "
+    "And, Or, Not, Select, if_then_else, casts, shifts by literals)"
+)
+
 
 def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
     """The expression that a TVM PrimExpr stands for; one TVM variable is one variable.
@@ -44,7 +49,7 @@ def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
         If it is no PrimExpr, or of a kind without a meaning here.
     """
     order: list[tuple[Any, int]] = []
-    stack: list[Any] = [expr]
+    stack: list[Any] = [_compared(expr)]
     while stack:
         node = stack.pop()
         below = _operands(node)
@@ -56,6 +61,11 @@ def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
         del values[len(values) - count :]
         values.append(_node(node, operands, variables))
     return values[0]
+
+
+def _compared(expr: Any) -> Any:
+    """``n == m`` and ``n != m`` of TVM are not expressions yet: they wait for a ``bool()`` that asks for identity."""
+    return expr.asobject() if hasattr(expr, "asobject") else expr
 
 
 def _operands(node: Any) -> tuple[Any, ...]:
@@ -81,27 +91,34 @@ def _node(node: Any, operands: tuple[PrimExpr, ...], variables: dict[object, tir
         return _BINARY[name](operands[0], operands[1])
     match name:
         case "Var" | "SizeVar":
-            return variables.setdefault(node, tir.Var(_name(node), _dtype(node)))
+            return variables.setdefault(node, _variable(node))
         case "IntImm":
-            return tir.IntImm(int(node.value), _dtype(node))
+            return tir.IntImm(int(node.value), _dtype(node) or INT64)
         case "Select":
             return tir.Select(operands[0], operands[1], operands[2])
         case "Cast":
-            return tir.Cast(_dtype(node), operands[0])
+            return tir.Cast(_dtype(node) or INT64, operands[0])
         case "Not":
             return tir.Not(operands[0])
         case "LShift" | "RShift":
             return tir.Call("shift_left" if name == "LShift" else "shift_right", operands)
         case "Call":
             return tir.Call(str(node.op.name).rpartition(".")[2], operands, _dtype(node))
-    raise TypeError(f"expected an expression over integers, found {type(node).__name__}")
+    raise TypeError(f"{_EXPECTED}, found {name}")
+
+
+def _variable(node: Any) -> tir.Var:
+    kind = _dtype(node)
+    if kind is None or kind.code == "handle":
+        raise TypeError(f"{_EXPECTED}, found the variable {_name(node)}, which is no number")
+    return tir.Var(_name(node), kind)
 
 
 def _name(node: Any) -> str:
     return str(getattr(node, "name", None) or node.name_hint)
 
 
-def _dtype(node: Any) -> DataType:
-    """Newer TVM keeps the data type in ``ty``, older in ``dtype``."""
+def _dtype(node: Any) -> DataType | None:
+    """Newer TVM keeps the data type in ``ty``, older in ``dtype``; None for what is no number."""
     found = getattr(getattr(node, "ty", None), "dtype", None) or getattr(node, "dtype", None)
-    return INT64 if found is None else dtype(str(found))
+    return None if found is None else dtype(str(found))

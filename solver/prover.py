@@ -47,21 +47,30 @@ class Prover:
         self._sessions: dict[State, Session] = {}
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
-        """Whether two expressions have the same value wherever both are defined."""
+        """Whether two expressions have the same value wherever both are defined.
+
+        Raises
+        ------
+        TypeError
+            Here as for all questions: if an argument is no :class:`~rlx.grammar.tir.PrimExpr`, such as a text.
+        """
         if type(a) is tir.IntImm and type(b) is tir.IntImm and a.value == b.value:
             self.statistics.sight += 1
             return IDENTICAL
         if not self.int64 and (a is b or walk.alike(a, b)):
             self.statistics.sight += 1
             return IDENTICAL
+        walk.expect_expressions(a, b)
         return self._session().equal(a, b)
 
     def always(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for all values."""
+        walk.expect_expressions(condition)
         return self._session().always(condition)
 
     def never(self, condition: PrimExpr) -> Verdict:
         """Whether a condition holds for no value; a counterexample makes it true."""
+        walk.expect_expressions(condition)
         return self._session().always(tir.Not(condition))
 
     def complete(self, refuted: Refuted) -> Refuted:
@@ -70,6 +79,7 @@ class Prover:
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """An expression of the same value wherever ``expr`` is defined, in normal form if that is shorter."""
+        walk.expect_expressions(expr)
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
         return self._session().simplify(expr)
@@ -84,6 +94,7 @@ class Prover:
         if not open_pairs:
             self.statistics.sight += 1
             return _ALWAYS
+        walk.expect_expressions(*(side for pair in open_pairs for side in pair))
         return self._session().relate(open_pairs)
 
     def _session(self) -> Session:

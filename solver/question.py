@@ -61,7 +61,7 @@ class Question:
         self._consistent = True
         nodes = walk.topological(goal, *self.facts)
         self.size = len(nodes)
-        self.interpreted = all(map(walk.interpreted, nodes))
+        self.foreign = next((node for node in nodes if not walk.interpreted(node)), None)
         self._tape: Tape | None = None
 
     def decide(self) -> Verdict:
@@ -91,7 +91,7 @@ class Question:
         return self._points(_MORE)
 
     def _points(self, budget: int) -> Verdict | None:
-        if not self.interpreted:
+        if self.foreign is not None:
             return None
         tape = self.tape()
         if not tape.usable:
@@ -152,7 +152,7 @@ class Question:
 
     def _generalizations(self) -> Iterator[Question]:
         """Stronger questions: what proves one of them proves this one."""
-        if self.size > _GENERALIZED or not self.interpreted:
+        if self.size > _GENERALIZED or self.foreign is not None:
             return
         engine = self.engine()
         ranges: dict[tir.Var, Range] = dict(zip(self.variables, self.ranges, strict=True))
@@ -211,8 +211,8 @@ class Question:
                     continue
 
     def _smt(self) -> Verdict | None:
-        if not self.interpreted:
-            self.tried.append("an operation is no integer arithmetic")
+        if self.foreign is not None:
+            self.tried.append(f"{_called(self.foreign)} is no integer arithmetic")
             return None
         if self.size > _SMT_NODES:
             self.tried.append(f"{self.size} nodes are too many for SMT")
@@ -260,6 +260,11 @@ class Question:
         if tape.usable:
             point = Samples(tape, self.ranges, None).shrink(point)
         return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")
+
+
+def _called(node: PrimExpr) -> str:
+    """What an operation without a meaning here is called."""
+    return node.op if isinstance(node, tir.Call) else type(node).__name__
 
 
 _STEPS = (

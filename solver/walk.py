@@ -95,6 +95,22 @@ def alike(a: PrimExpr, b: PrimExpr) -> bool:
     return True
 
 
+def expect_expressions(*found: object) -> None:
+    """Make sure that some arguments are expressions.
+
+    Raises
+    ------
+    TypeError
+        If one is something else, such as a text.
+    """
+    for value in found:
+        if not isinstance(value, PrimExpr):
+            raise TypeError(
+                f"expected a PrimExpr, found {type(value).__name__} {value!r:.60}; "
+                "rlx.solver.prove reads texts and expressions of TVM"
+            )
+
+
 def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
     """The variables of some expressions, in order of first appearance."""
     return tuple(e for e in topological(*exprs) if isinstance(e, tir.Var))

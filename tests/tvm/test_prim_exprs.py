@@ -22,6 +22,33 @@ def test_variables_of_tvm_have_identity() -> None:
     assert prove(tirx.EQ(first, second)).status == "refuted"
 
 
+def test_comparisons_as_python_writes_them() -> None:
+    n, m = tirx.Var("n", "int64"), tirx.Var("m", "int64")
+    assert prove(n * 2 == n + n).status == "proved"
+    assert prove(n == m).counterexample == {"n": 0, "m": 1}
+    assert prove(n != m, assume=[n + 1 == m]).status == "proved"
+    assert prove(tirx.Not(n + 1 == n)).status == "proved"
+
+
+def test_text_and_expressions_of_tvm_share_their_variables() -> None:
+    n = tirx.Var("n", "int64")
+    assert prove("n >= 1", assume=[n >= 1]).status == "proved"
+    assert prove(n >= 1, assume=["n >= 1"]).status == "proved"
+
+
+def test_narrow_variables_keep_their_limits() -> None:
+    i = tirx.Var("i", "int32")
+    for lower in ({}, {"i": 0}, {"i": None}):
+        assert prove(i <= 2**31 - 1, lower=lower).status == "proved"
+    assert prove(i > -(2**31), lower={"i": None}).counterexample == {"i": -(2**31)}
+
+
+def test_shifts() -> None:
+    n, m = tirx.Var("n", "int64"), tirx.Var("m", "int64")
+    assert prove((n << 2) >> 1 == n * 2).status == "proved"
+    assert "shift_left" in str(prove((n << m) == n))
+
+
 def test_casts_selects_and_intrinsics_of_tvm() -> None:
     n = tirx.Var("n", "int64")
     narrow = tirx.Cast("int64", tirx.Cast("int32", n))
@@ -38,5 +65,12 @@ def test_casts_selects_and_intrinsics_of_tvm() -> None:
 
 
 def test_other_objects_are_refused() -> None:
-    with pytest.raises(TypeError):
+    n = tirx.Var("n", "int64")
+    with pytest.raises(TypeError, match=r"shifts by literals\), found FloatImm"):
         prove(tirx.FloatImm("float32", 1.5))
+    with pytest.raises(TypeError, match="found BitwiseAnd"):
+        prove((n & 3) == 0)
+    with pytest.raises(TypeError, match="found the variable h, which is no number"):
+        prove(tirx.Var("h", "handle"))
+    with pytest.raises(TypeError, match="found float"):
+        prove(3.5)
