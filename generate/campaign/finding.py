@@ -97,7 +97,6 @@ _LISTS = re.compile(r"[(\[][^()\[\]]*N[^()\[\]]*[)\]]")
 GENERIC = (
     "signal",
     "another",
-    "CheckFailed",
     "Fault",
     "Stuck",
     "IllFormed",

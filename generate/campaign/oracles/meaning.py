@@ -17,6 +17,8 @@ SIZES = (3, 1, 0)
 """The numbers that shape variables get."""
 
 FUEL = 200_000
+ITERATIONS = 300_000
+"""As many iterations of loops in a PrimFunc: a few seconds. Without an answer by then nothing is compared."""
 
 TOLERANCE: dict[str, float] = {
     "float64": 1e-9,
@@ -50,7 +52,9 @@ def meanings(text: str, seed: int) -> list[Meaning]:
     from rlx.semantics.machine import load
 
     module = parse(text).modules[0]
-    program = load(module, packed=PACKED, backend="steps")  # inputs are too small to compile for
+    program = load(
+        module, packed=PACKED, backend="steps", iterations=ITERATIONS
+    )  # inputs are too small to compile for
     found = []
     for name, function in module.functions.items():
         if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
