@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, raised
-from rlx.generate.campaign.oracles.meaning import FUEL, SIZES, arguments, compare, how
+from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS, SIZES, arguments, compare, how
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
@@ -27,7 +27,7 @@ def run(case: Case) -> list[Finding]:
         return []
     module = parse(case.text).modules[0]
     case.begin("our machine")
-    steps = load(module, packed=PACKED, backend="steps")
+    steps = load(module, packed=PACKED, backend="steps", iterations=ITERATIONS)
     native = load(module, packed=PACKED) if case.peer is None else None
     found: list[Finding] = []
     runs: list[tuple[str, list[Value], Returned]] = []
