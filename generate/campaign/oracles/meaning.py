@@ -17,8 +17,8 @@ SIZES = (3, 1, 0)
 """The numbers that shape variables get."""
 
 FUEL = 200_000
-ITERATIONS = 300_000
-"""As many iterations of loops in a PrimFunc: a few seconds. Without an answer by then nothing is compared."""
+ITERATIONS = 60_000
+"""As many iterations of loops in a PrimFunc: a second or two. Without an answer by then nothing is compared."""
 
 TOLERANCE: dict[str, float] = {
     "float64": 1e-9,
