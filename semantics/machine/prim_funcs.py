@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rlx.grammar import tir
@@ -17,6 +18,8 @@ class PrimFuncs:
 
     Attributes
     ----------
+    fuel
+        What each run may use, natively and by the reference evaluator.
     call
         The functions from outside that they may call.
     notes
@@ -24,9 +27,13 @@ class PrimFuncs:
     """
 
     def __init__(
-        self, backend: str, fuel: int | None, call: Mapping[str, Callable[..., Any]]
+        self,
+        backend: str,
+        fuel: int | Mapping[str, int] | None,
+        call: Mapping[str, Callable[..., Any]],
     ) -> None:
-        self.backend, self.fuel, self.call = backend, fuel, call
+        self.backend, self.call = backend, call
+        self.fuel = fuel if isinstance(fuel, Mapping) else {"native": fuel, "steps": fuel}
         self.notes: list[str] = []
         self._runners: dict[tir.PrimFunc, Runner] = {}
         self._writes: dict[tir.PrimFunc, frozenset[int]] = {}
@@ -36,20 +43,20 @@ class PrimFuncs:
         runner = self._runners.get(func)
         if runner is None:
             runner = self._runners[func] = self._runner(func)
-        runner(args, fuel=self.fuel, unwritten=unwritten)
+        runner(args, unwritten=unwritten)
 
     def _runner(self, func: tir.PrimFunc) -> Runner:
         from rlx.semantics.tir import evaluate
 
-        def interpreted(args: Sequence[Any], fuel: int | None, unwritten: Collection[int]) -> None:
-            evaluate(func, args, fuel=fuel, call=self.call, unwritten=unwritten)
+        def interpreted(args: Sequence[Any], unwritten: Collection[int]) -> None:
+            evaluate(func, args, fuel=self.fuel["steps"], call=self.call, unwritten=unwritten)
 
         if self.backend == "steps":
             return interpreted
         from rlx.semantics.native import NoCompiler, compile
 
         try:
-            return compile(func)
+            return partial(compile(func), fuel=self.fuel["native"])
         except (NoCompiler, Unsupported) as reason:
             note = f"PrimFuncs run by the reference evaluator: {reason}"
             if note not in self.notes:

@@ -49,7 +49,7 @@ class Program:
         packed: Mapping[str, External],
         backend: str,
         output: Callable[[str], None],
-        iterations: int | None,
+        iterations: int | Mapping[str, int] | None,
     ) -> None:
         self.module = normalize(module)
         self.output = output
@@ -179,7 +179,7 @@ def load(
     packed: Mapping[str, External] | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
-    iterations: int | None = None,
+    iterations: int | Mapping[str, int] | None = None,
 ) -> Program:
     """Prepare a module to run.
 
@@ -194,7 +194,8 @@ def load(
     output
         Called with each line that the program prints.
     iterations
-        How many iterations of loops each run of a PrimFunc may take; None for no limit.
+        Fuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way in which they
+        run, ``"native"`` and ``"steps"``; None for no limit.
     """
     return Program(module, packed or {}, backend, output, iterations)
 

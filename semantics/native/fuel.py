@@ -1,4 +1,4 @@
-"""Fuel: one unit for each iteration of a loop, taken in one piece where the number of iterations is known.
+"""Fuel: taken in one piece where the number of iterations is known, in a `while` loop one by one.
 
 Nested loops whose extents are fixed when the outermost starts are paid for there; others at each start of
 the loop. A run may therefore end a little before the iteration that would have used the last unit.
@@ -13,6 +13,7 @@ from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.ranges import Poly
 from rlx.semantics.native.state import State
+from rlx.semantics.tir.memory import WHILE
 
 
 def spend(state: State, nest: tir.Stmt) -> None:
@@ -66,8 +67,8 @@ def spend_here(state: State, loop: tir.For) -> None:
 
 
 def spend_one(state: State, span: Span | None) -> None:
-    """Pay for one iteration."""
-    state.out.put(f"if (RLX_RARE(--RLX_FUEL < 0)) RLX_STOP({_site(state, span)}, 0, 0);")
+    """Pay for one iteration of a `while` loop."""
+    state.out.put(f"if (RLX_RARE((RLX_FUEL -= {WHILE}) < 0)) RLX_STOP({_site(state, span)}, 0, 0);")
 
 
 def _site(state: State, span: Span | None) -> int:

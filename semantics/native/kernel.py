@@ -113,7 +113,7 @@ class Kernel:
         Parameters
         ----------
         fuel
-            The number of loop iterations allowed; None for no limit.
+            Units of fuel for iterations of loops (E-tir-fuel); None for no limit.
         unwritten
             Positions of arrays that hold nothing yet. Accepted for the reference evaluator's sake, unused.
         memory
@@ -126,7 +126,7 @@ class Kernel:
         OutOfFuel
             `E-tir-fuel`
         """
-        fields = [_ENDLESS if fuel is None else fuel, memory, *[0] * (FIRST_SLOT - 2)]
+        fields = [_ENDLESS if fuel is None else min(fuel, _ENDLESS), memory, *[0] * (FIRST_SLOT - 2)]
         copies = _Copies()
         self._pass(args, fields, copies)
         stopped = _run(self._disjoint, fields)

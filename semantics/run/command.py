@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.semantics.run.prepare import (
     ENDED,
+    FUEL,
     UNABLE,
     IllFormedError,
     Prepared,
     UsageError,
+    interruptible,
+    natural,
     parser,
     prepare,
     program,
@@ -24,9 +27,6 @@ if TYPE_CHECKING:
     from rlx.semantics.values import Value
 
 VERSION = 1
-
-FUEL = 2_000_000
-"""Steps of a run where nobody says otherwise: a recursion as deep is over within some ten seconds."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx run") -> int:
@@ -41,7 +41,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         prog, "Run a program by the rules of the specification, and print what it returns."
     )
     arguments.add_argument(
-        "--fuel", type=int, default=FUEL, metavar="N", help=f"how many steps to take ({FUEL})"
+        "--fuel", type=natural, default=FUEL, metavar="N", help=f"how many steps to take ({FUEL})"
     )
     arguments.add_argument("--out", metavar="DIR", help="write the tensors returned there, as .npy")
     arguments.add_argument("--format", choices=("human", "json"), default="human")
@@ -49,7 +49,8 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     try:
         prepared = prepare(options)
         running = program(prepared, options)
-        result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
+        with interruptible():
+            result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
         written = _write_out(result, options.out)
     except UsageError as error:
         sys.stderr.write(f"{prog}: {error}\n")
@@ -128,7 +129,13 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
         yield from _place(prepared, result.origin, "-->")
     for rule, why in result.considered:
         yield f"  = {rule} was near: {why}"
+    if result.code in _MORE:
+        yield f"  = {_MORE[result.code]} N allows more"
     yield f"  = by rule {result.rule}; `rlx explain {result.code}` says more"
+
+
+_MORE = {"E-fuel-left": "--fuel", "E-tir-fuel": "--iterations"}
+"""The option that gives more of what was used up."""
 
 
 def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:

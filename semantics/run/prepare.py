@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
@@ -39,8 +42,11 @@ STATUS = {
 """The exit status of each outcome."""
 
 
-ITERATIONS = {"native": 10**11, "steps": 10**8}
-"""Iterations of the loops of one PrimFunc where nobody says otherwise: some minutes."""
+FUEL = 2_000_000
+"""Steps of a run where nobody says otherwise: a recursion as deep is over within some ten seconds."""
+
+ITERATIONS = {"native": 5_000, "steps": 2}
+"""Fuel for the loops of one PrimFunc, for each step that the run may take: an endless loop is over in some seconds."""
 
 
 class UsageError(Exception):
@@ -83,10 +89,23 @@ def parser(prog: str, description: str) -> argparse.ArgumentParser:
     add("file", metavar="FILE", help="the program; - for standard input")
     add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
     add("--input", action="append", default=[], metavar="INPUT", help="an argument; repeatable")
-    add("--seed", type=int, default=0, help="of what is random (default: 0)")
-    add("--iterations", type=int, metavar="N", help="how many iterations each PrimFunc may take")
+    add("--seed", type=natural, default=0, metavar="N", help="of what is random (default: 0)")
+    add(
+        "--iterations",
+        type=natural,
+        metavar="N",
+        help="how many iterations the loops of a PrimFunc may take, where one of a while loop counts as ten "
+        f"(default: {ITERATIONS['native']} for each step, {ITERATIONS['steps']} where the reference evaluator runs it)",
+    )
     add("--backend", choices=("steps", "native"), default="native", help="how PrimFuncs run")
     return made
+
+
+def natural(text: str) -> int:
+    """An integer from 0, for an option."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
+    return int(text)
 
 
 def prepare(options: argparse.Namespace) -> Prepared:
@@ -172,8 +191,25 @@ def program(prepared: Prepared, options: argparse.Namespace) -> Program:
     """The program, ready for the machine."""
     from rlx.semantics.machine import load
 
-    iterations = options.iterations or ITERATIONS[options.backend]
+    steps = getattr(options, "fuel", FUEL)
+    iterations = options.iterations
+    if iterations is None:
+        iterations = {way: steps * each for way, each in ITERATIONS.items()}
     return load(prepared.module, backend=options.backend, iterations=iterations)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end the process, also while machine code runs, which Python's own handler would wait for."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or current_thread() is not main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def status(result: Outcome) -> int:

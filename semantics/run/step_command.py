@@ -14,6 +14,7 @@ from rlx.semantics.run.prepare import (
     IllFormedError,
     Prepared,
     UsageError,
+    interruptible,
     parser,
     prepare,
     program,
@@ -43,7 +44,8 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")
     try:
         prepared = prepare(options)
-        trace = follow(prepared, program(prepared, options), options.limit)
+        with interruptible():
+            trace = follow(prepared, program(prepared, options), options.limit)
         if options.html:
             Path(options.html).write_text(page(trace), encoding="utf-8")
     except UsageError as error:

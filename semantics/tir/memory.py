@@ -131,13 +131,17 @@ def store(buffer: Bound, indices: Sequence[int], value: Number) -> None:
         memory.written[place] = 1
 
 
+WHILE = 10
+"""Units of fuel for an iteration of a `while` loop."""
+
+
 class Run:
     """What one run may use, and whom it may call.
 
     Attributes
     ----------
     fuel
-        Loop iterations that are left.
+        Units that are left for iterations of loops.
     room
         Bytes that can still be allocated.
     call
@@ -151,10 +155,10 @@ class Run:
         self.room = room
         self.call = call
 
-    @rule("E-tir-fuel", "4a9420e3")
-    def spend(self, iterations: int) -> None:
+    @rule("E-tir-fuel", "fd5dc461")
+    def spend(self, units: int) -> None:
         """Take fuel for iterations of a loop."""
-        self.fuel -= iterations
+        self.fuel -= units
         if self.fuel < 0:
             refuted("E-tir-fuel")
             message = "the loop takes more iterations than there is fuel"

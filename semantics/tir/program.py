@@ -99,7 +99,7 @@ def evaluate(
         Its arguments in order: an array for a buffer, a number for a scalar. Scalars at the end may be
         missing where the shapes of arrays say them.
     fuel
-        The number of loop iterations allowed; None for no limit.
+        Units of fuel for iterations of loops (E-tir-fuel); None for no limit.
     call
         The functions from outside that it may call, by name.
     unwritten

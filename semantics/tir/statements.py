@@ -184,7 +184,7 @@ def _while(run: Statements, stmt: Any) -> Execute:
     def again(frame: Frame) -> bool:
         holds = bool(condition(frame))
         if holds:
-            frame[0].spend(1)
+            frame[0].spend(memory.WHILE)
         return holds
 
     next_holds = located(again, stmt.span)

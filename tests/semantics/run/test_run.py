@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -262,3 +266,83 @@ def test_a_terabyte_is_a_fault(
     path.write_text(LARGE, encoding="utf-8")
     status, out, _ = run(capsys, str(path), "--backend", backend)
     assert status == 1 and "fault[E-tir-allocate]" in out
+
+
+ENDLESS = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def f(x: T.Buffer((2,), "int32"), y: T.Buffer((2,), "int32")):
+        y[0] = 1
+        y[1] = 1
+        while y[0] > 0:
+            y[0] = y[0] * x[0] % 7 + 1
+
+    @R.function
+    def main(x: R.Tensor((2,), "int32")) -> R.Tensor((2,), "int32"):
+        cls = Module
+        y = R.call_tir(cls.f, (x,), out_sinfo=R.Tensor((2,), "int32"))
+        return y
+"""
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> str:
+    path = tmp_path / "endless.rlx"
+    path.write_text(ENDLESS, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("backend", ["native", "steps"])
+@pytest.mark.parametrize("options", [["--fuel", "10000"], ["--iterations", "0"]])
+def test_an_endless_loop_is_out_of_fuel(
+    endless: str, backend: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = [endless, "--input", "x=[3, 3]", "--backend", backend, *options]
+    status, out, _ = run(capsys, *argv)
+    assert status == 3 and "out of fuel[E-tir-fuel]" in out and "--iterations N allows more" in out
+
+
+def test_an_endless_loop_ends_in_seconds_by_default(
+    endless: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(capsys, endless, "--input", "x=[3, 3]", "--backend", "steps")[0] == 3
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CC", "")
+    assert run(capsys, endless, "--input", "x=[3, 3]")[0] == 3
+
+
+def test_more_fuel_than_a_counter_holds(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["--fuel", "1" + "0" * 30, "--iterations", "1" + "0" * 30]
+    assert run(capsys, str(EXAMPLES / "call_tir.rlx"), *argv)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--fuel", "-1"), ("--iterations", "-5"), ("--seed", "-1"), ("--fuel", "1_0")],
+)
+def test_numbers_below_zero_are_no_counts(
+    program: str, option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run(capsys, program, f"{option}={value}")
+    assert end.value.code == 2
+    assert f"argument {option}: expected an integer from 0, found '{value}'" in (
+        capsys.readouterr().err
+    )
+
+
+def test_ctrl_c_ends_machine_code(endless: str) -> None:
+    argv = ["run", endless, "--input", "x=[3, 3]", "--iterations", "1" + "0" * 18]
+    compiled = ["run", endless, "--input", "x=[3, 3]", "--iterations", "10"]
+    python = [sys.executable, "-m", "rlx"]
+    assert subprocess.run([*python, *compiled], capture_output=True, check=False).returncode == 3
+    running = subprocess.Popen([*python, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        time.sleep(1.5)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=5)
+    finally:
+        running.kill()
+    assert running.returncode in (-signal.SIGINT, 130)
