@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from rlx.generate import struct_infos
 from rlx.generate.inputs import value
 from rlx.grammar import ast, tir
+from rlx.grammar.dtype import VOID
 from rlx.semantics.cast import check
 from rlx.semantics.machine.plain import typed
+from rlx.solver import Proved
 from rlx.solver.order import NotSubtype, compatibility, glb, lub, subtype
 from rlx.solver.prover import Prover
 
@@ -65,3 +67,45 @@ def test_the_meet_of_an_info_with_itself_keeps_its_members(
     both = glb(info, info, PROVER)
     assert both is not None
     check([member], [both], sizes)
+
+
+@st.composite
+def looser(draw: st.DrawFn, info: ast.StructInfo) -> ast.StructInfo:
+    """An info that says no more than this one."""
+    match info:
+        case ast.TensorStructInfo(dtype=kind, ndim=ndim):
+            rank = draw(st.sampled_from((ndim, -1)))
+            less: ast.StructInfo = ast.TensorStructInfo(
+                None, draw(st.sampled_from((kind, VOID))), rank
+            )
+        case ast.ShapeStructInfo(ndim=ndim):
+            less = ast.ShapeStructInfo(None, draw(st.sampled_from((ndim, -1))))
+        case ast.PrimStructInfo(dtype=kind):
+            less = ast.PrimStructInfo(kind)
+        case ast.TupleStructInfo(fields=fields):
+            less = ast.TupleStructInfo(tuple(draw(looser(f)) for f in fields))
+        case _:
+            return info
+    return draw(st.sampled_from((less, info, ast.ObjectStructInfo())))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data(), SIZES, st.integers(0, 99))
+def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed: int) -> None:
+    """What says less is proved to be above, and every member of the one below is a member of it."""
+    info = data_source.draw(INFOS)
+    above = data_source.draw(looser(info))
+    assert isinstance(subtype(info, above, PROVER), Proved)
+    member = typed(value(info, sizes, np.random.default_rng(seed), special=False), info)
+    check([member], [above], sizes)
+
+
+@settings(max_examples=200, deadline=None)
+@given(INFOS, INFOS, SIZES, st.integers(0, 99))
+def test_what_is_proved_below_is_below(
+    one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
+) -> None:
+    """Of two infos that have nothing to do with each other: where the order is proved, members agree."""
+    if isinstance(subtype(one, other, PROVER), Proved):
+        member = typed(value(one, sizes, np.random.default_rng(seed), special=False), one)
+        check([member], [other], sizes)
