@@ -48,7 +48,10 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     options = arguments.parse_args(argv)
     try:
         prepared = prepare(options)
-        running = program(prepared, options)
+        printed: list[str] = []
+        running = program(prepared, options, printed.append if options.format == "json" else print)
+        if options.format == "human":  # before the run: PrimFuncs may overwrite what they are given
+            sys.stdout.write("\n".join([*_inputs(prepared), "", ""]))
         with interruptible():
             result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
         written = _write_out(result, options.out)
@@ -60,8 +63,10 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
         return ENDED
     for note in running.notes:
         sys.stderr.write(f"{prog}: {note}\n")
-    text = _json(prepared, result) if options.format == "json" else _human(prepared, result)
-    sys.stdout.write(text)
+    if options.format == "json":
+        sys.stdout.write(_json(prepared, result, printed))
+    else:
+        sys.stdout.write("\n".join(_human(prepared, result)) + "\n")
     for path in written:
         sys.stderr.write(f"written: {path}\n")
     return status(result)
@@ -95,9 +100,9 @@ def _tensors(value: Value, name: str) -> Iterator[tuple[str, Any]]:
             yield from _tensors(field, f"{name}.{at}")
 
 
-def _human(prepared: Prepared, result: Outcome) -> str:
-    from rlx.semantics.outcome import Ended, Returned
-    from rlx.semantics.run.text import block, line
+def _inputs(prepared: Prepared) -> list[str]:
+    """The inputs, a line for each."""
+    from rlx.semantics.run.text import line
 
     made = prepared.inputs
     lines = []
@@ -108,12 +113,19 @@ def _human(prepared: Prepared, result: Outcome) -> str:
         lines.append(f"made up: {', '.join(words)}")
     for param, value in zip(prepared.function.params, made.values, strict=True):
         lines.append(f"{param.name_hint} = {line(value)}")
+    return lines
+
+
+def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
+    from rlx.semantics.outcome import Ended, Returned
+    from rlx.semantics.run.text import block
+
     if isinstance(result, Returned):
-        lines += ["", f"{prepared.entry} returned", block(result.value)]
+        yield f"{prepared.entry} returned"
+        yield block(result.value)
     else:
         assert isinstance(result, Ended)
-        lines += ["", *_ending(prepared, result)]
-    return "\n".join(lines) + "\n"
+        yield from _ending(prepared, result)
 
 
 def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
@@ -151,7 +163,7 @@ def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iter
     yield f"{gutter} | {' ' * (column - 1)}{'^' * width}"
 
 
-def _json(prepared: Prepared, result: Outcome) -> str:
+def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
     import json
 
     from rlx.semantics.outcome import Ended, Returned
@@ -163,6 +175,7 @@ def _json(prepared: Prepared, result: Outcome) -> str:
         "entry": prepared.entry,
         "sizes": prepared.inputs.sizes,
         "outcome": KINDS[type(result)],
+        "printed": printed,
     }
     if isinstance(result, Returned):
         record["value"] = plain(result.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -187,15 +187,17 @@ def _given(texts: list[str]) -> Mapping[str, str]:
     return given
 
 
-def program(prepared: Prepared, options: argparse.Namespace) -> Program:
-    """The program, ready for the machine."""
+def program(
+    prepared: Prepared, options: argparse.Namespace, output: Callable[[str], None]
+) -> Program:
+    """The program, ready for the machine; ``output`` is called with each line that it prints."""
     from rlx.semantics.machine import load
 
     steps = getattr(options, "fuel", FUEL)
     iterations = options.iterations
     if iterations is None:
         iterations = {way: steps * each for way, each in ITERATIONS.items()}
-    return load(prepared.module, backend=options.backend, iterations=iterations)
+    return load(prepared.module, backend=options.backend, output=output, iterations=iterations)
 
 
 @contextmanager

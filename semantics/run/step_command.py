@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -43,9 +44,10 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     if not 0 < options.limit <= LIMIT:
         arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")
     try:
+        rule = None if options.rule is None else _rule(options)
         prepared = prepare(options)
         with interruptible():
-            trace = follow(prepared, program(prepared, options), options.limit)
+            trace = follow(prepared, program(prepared, options, _printer(options)), options.limit)
         if options.html:
             Path(options.html).write_text(page(trace), encoding="utf-8")
     except UsageError as error:
@@ -55,15 +57,43 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         error.show()
         return ENDED
     if options.html:
-        sys.stderr.write(f"{options.html}: {len(trace.recorder.steps)} steps\n")
+        more = "" if trace.outcome is not None else ", where recording ended and the run did not"
+        sys.stderr.write(f"{options.html}: {trace.recorder.count}{more}\n")
     elif options.format == "json":
         import json
 
         sys.stdout.write(json.dumps(trace.record(), ensure_ascii=False) + "\n")
     else:
-        for text in lines(trace, options.rule):
+        for text in lines(trace, rule):
             sys.stdout.write(f"{text}\n")
     return UNDECIDED if trace.outcome is None else status(trace.outcome)
+
+
+def _rule(options: argparse.Namespace) -> str:
+    """The rule that is asked for.
+
+    Raises
+    ------
+    UsageError
+        If programs are evaluated by no rule of that name, or what is asked for is not the text.
+    """
+    from difflib import get_close_matches
+
+    from rlx.spec import premise_rule
+    from rlx.spec.reader import rules
+
+    if options.html or options.format == "json":
+        raise UsageError("--rule chooses lines of the text; a page and JSON hold all steps")
+    name: str = options.rule
+    known = {rule.lower(): rule for rule in rules() if rule.startswith("E-")}
+    if name.lower() in known:
+        return known[name.lower()]
+    above = premise_rule(name)
+    if above is not None and above.identifier in known.values():
+        raise UsageError(f"--rule {name}: that is a premise of the rule {above.identifier}")
+    near = [known[found] for found in get_close_matches(name.lower(), known, n=3)]
+    hint = f"did you mean {', '.join(near)}?" if near else "`rlx explain` lists the rules"
+    raise UsageError(f"--rule {name}: programs are evaluated by no such rule; {hint}")
 
 
 def follow(prepared: Prepared, running: Program, limit: int = LIMIT) -> Trace:
@@ -82,6 +112,12 @@ def follow(prepared: Prepared, running: Program, limit: int = LIMIT) -> Trace:
             return Trace(prepared.source, prepared.entry, recorder, following)
         at = following
     return Trace(prepared.source, prepared.entry, recorder, None)
+
+
+def _printer(options: argparse.Namespace) -> Callable[[str], None]:
+    """Where lines go that the program prints: not into JSON."""
+    stream = sys.stderr if options.format == "json" else sys.stdout
+    return lambda text: print(text, file=stream)
 
 
 def lines(trace: Trace, rule: str | None = None) -> Iterator[str]:

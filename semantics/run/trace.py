@@ -51,6 +51,11 @@ class Recorder:
         self._places: dict[int, tuple[dict[int, str], dict[int, list[str]], object]] = {}
         self._changes: list[Change] = []
 
+    @property
+    def count(self) -> str:
+        """How many steps were recorded, in words."""
+        return f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
+
     def start(self, first: Configuration) -> None:
         """The state before the first step."""
         self._changes = []
@@ -220,7 +225,7 @@ class Trace:
 
     def _ending(self) -> dict[str, object]:
         if self.outcome is None:
-            return {"kind": "unfinished", "text": f"recording ended after {LIMIT} steps"}
+            return {"kind": "unfinished", "text": f"recording ended after {self.recorder.count}"}
         ending: dict[str, object] = {
             "kind": KINDS[type(self.outcome)],
             "text": outcome_line(self.outcome),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics.run.command import main
+from rlx.semantics.run.step_command import main as step_main
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -346,3 +347,53 @@ def test_ctrl_c_ends_machine_code(endless: str) -> None:
     finally:
         running.kill()
     assert running.returncode in (-signal.SIGINT, 130)
+
+
+OVERWRITES = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def f(x: T.Buffer((2,), "int32"), y: T.Buffer((2,), "int32")):
+        for i in range(2):
+            x[i] = 7
+            y[i] = x[i]
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "int32")) -> R.Tensor((2,), "int32"):
+        cls = Module
+        y = R.call_tir_inplace(cls.f, (x, x), inplace_indices=[1], out_sinfo=R.Tensor((2,), "int32"))
+        _ = R.print(y, format="y is {}")
+        return y
+"""
+
+
+def test_inputs_are_told_as_they_were_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "overwrites.rlx"
+    path.write_text(OVERWRITES, encoding="utf-8")
+    _, out, _ = run(capsys, str(path), "--input", "x=[1, 2]")
+    assert out.startswith("x = int32(2) [1 2]\n")
+    assert "7 7" in out
+
+
+PRINTS = """
+@R.function(pure=False)
+def main(x: R.Tensor((2,), "int32")) -> R.Tensor((2,), "int32"):
+    _ = R.print(x, format="x is {}")
+    return x
+"""
+
+
+def test_what_a_program_prints_is_part_of_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "prints.rlx"
+    path.write_text(PRINTS, encoding="utf-8")
+    status, out, _ = run(capsys, str(path), "--input", "x=[1, 2]", "--format", "json")
+    assert status == 0 and json.loads(out)["printed"] == ["x is [1 2]"]
+    _, out, _ = run(capsys, str(path), "--input", "x=[1, 2]")
+    assert out.splitlines()[:3] == ["x = int32(2) [1 2]", "", "x is [1 2]"]
+    assert step_main([str(path), "--input", "x=[1, 2]", "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["entry"] == "main" and err == "x is [1 2]\n"

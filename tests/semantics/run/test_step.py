@@ -38,7 +38,38 @@ def test_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
     status, out = step(capsys, RECURSION, "--entry", "even", "--input", "k=9", "--limit", "5")
-    assert status == 3 and len(out.splitlines()) == 6 and "recording ended" in out
+    assert status == 3 and len(out.splitlines()) == 6
+    assert out.splitlines()[-1] == "recording ended after 5 steps"
+
+
+def test_a_page_of_a_part_of_the_run_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = str(tmp_path / "trace.html")
+    argv = [RECURSION, "--entry", "even", "--input", "k=9", "--html", page]
+    assert main([*argv, "--limit", "1"]) == 3
+    said = capsys.readouterr().err
+    assert said == f"{page}: 1 step, where recording ended and the run did not\n"
+    assert main(argv) == 0
+    assert "recording ended" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--rule", "E-iff"], "did you mean E-if"),
+        (["--rule", "E-call-arity"], "that is a premise of the rule E-call"),
+        (["--rule", "WF05"], "programs are evaluated by no such rule; `rlx explain` lists"),
+        (["--rule", "E-if", "--format", "json"], "--rule chooses lines of the text"),
+        (["--rule", "E-if", "--html", "x.html"], "--rule chooses lines of the text"),
+    ],
+)
+def test_rules_that_there_are_not(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([RECURSION, "--entry", "even", "--input", "k=1", *options]) == 2
+    found = capsys.readouterr()
+    assert message in found.err and found.out == ""
 
 
 def record(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
