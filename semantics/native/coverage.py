@@ -14,6 +14,19 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
     return False
 
 
+def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
+    """Whether a function writes every element of a parameter's buffer, and reads none before.
+
+    Nothing here reads or writes memory by other names: such functions have no native code.
+    """
+    body = func.body
+    while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
+        body = body.body
+    parts = (part for part in flat(body) if mentions(part, buffer))
+    first = next(parts, None)
+    return first is not None and _fills(first, buffer)
+
+
 def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
     """The statements of a sequence, nested sequences opened, in order."""
     found: list[tir.Stmt] = []
@@ -51,7 +64,7 @@ def expressions(stmt: tir.Stmt) -> list[tir.PrimExpr]:
     match stmt:
         case tir.For(min=low, extent=extent):
             return [low, extent]
-        case tir.While(condition=c) | tir.IfThenElse(condition=c):
+        case tir.While(condition=c) | tir.IfThenElse(condition=c) | tir.Assert(condition=c):
             return [c]
         case tir.BufferStore(indices=indices, value=value):
             return [*indices, value]

@@ -198,6 +198,14 @@ def _not(state: State, expr: Any) -> Visit:
     return define(state, f"(!{a.text})", BOOL)
 
 
+def _let(state: State, expr: Any) -> Visit:
+    """The value is computed once, before the body."""
+    value = yield from _apart(state, expr.value)
+    state.names[expr.var] = converted(state, value, expr.var.dtype)
+    state.bind_sum(expr.var, None)
+    return (yield expr.body)
+
+
 def _select(state: State, expr: Any) -> Visit:
     c = yield from _apart(state, expr.condition)
     a = yield expr.true_value
@@ -374,6 +382,7 @@ _VISITORS: dict[type, Callable[[Any, Any], Visit]] = {
     tir.Binary: _binary,
     tir.Not: _not,
     tir.Select: _select,
+    tir.Let: _let,
     tir.Cast: _cast,
     tir.BufferLoad: _load,
     tir.Call: _call,

@@ -87,6 +87,9 @@ def _accesses(
             case tir.And() | tir.Or():
                 stack.append(expr.a)
                 continue
+            case tir.Let():  # its variable has no value before the body
+                stack.append(expr.value)
+                continue
             case tir.BufferLoad():
                 yield expr.buffer, expr.indices, expr.span
         stack.extend(tir.children(expr))

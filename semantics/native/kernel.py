@@ -126,7 +126,11 @@ class Kernel:
         OutOfFuel
             `E-tir-fuel`
         """
-        fields = [_ENDLESS if fuel is None else min(fuel, _ENDLESS), memory, *[0] * (FIRST_SLOT - 2)]
+        fields = [
+            _ENDLESS if fuel is None else min(fuel, _ENDLESS),
+            memory,
+            *[0] * (FIRST_SLOT - 2),
+        ]
         copies = _Copies()
         self._pass(args, fields, copies)
         stopped = _run(self._disjoint, fields)
@@ -249,14 +253,16 @@ def _run(entry: _Entry, fields: list[int]) -> Stopped | None:
 
 def _stop(site: Site | None, a: int, b: int) -> None:
     assert site is not None
-    number = struct.unpack("<d", struct.pack("<q", a))[0]
-    message = site.message.replace("{a}", str(a)).replace("{b}", str(b)).replace("{f}", str(number))
+    message = site.message
+    if site.code != "E-tir-assert":  # that message is the program's
+        number = struct.unpack("<d", struct.pack("<q", a))[0]
+        message = message.replace("{a}", str(a)).replace("{b}", str(b)).replace("{f}", str(number))
     refuted(site.code)
     kind = OutOfFuel if site.code == "E-tir-fuel" else Fault
     raise kind(site.code, message, site.span)
 
 
-@rule("E-native", "33bc063c")
+@rule("E-native", "782bd59f")
 def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it compiled.
 

@@ -171,10 +171,18 @@ RLX_HERE T rlx_fmod_S(T a, T b) { return (T)(a % b); }
 
 _FLOATING = r"""
 RLX_HERE T rlx_rsqrt_X(T x) { return 1 / sqrtX(x); }
-RLX_HERE T rlx_sigmoid_X(T x) { return 1 / (1 + expX(-x)); }
 RLX_HERE T rlx_exp10_X(T x) { return powX(10, x); }
 RLX_HERE T rlx_ldexp_X(T x, int64_t n) {
     return ldexpX(x, n > 100000 ? 100000 : n < -100000 ? -100000 : (int)n);
+}
+"""
+
+_SIGMOID = r"""
+RLX_HERE double rlx_sigmoid_(double x) { return 1 / (1 + exp(-x)); }
+/* expf(-x) overflows long before the sigmoid is 0. */
+RLX_HERE float rlx_sigmoid_f(float x) {
+    float e = expf(-fabsf(x));
+    return (x >= 0 ? 1 : e) / (1 + e);
 }
 """
 
@@ -196,6 +204,7 @@ def text() -> str:
         parts.append(_integers(_UNSIGNED, f"u{bits}", unsigned, unsigned))
     for held, letter in (("float", "f"), ("double", "")):
         parts.append(re.sub(r"\bT\b", held, _FLOATING).replace("X(", f"{letter}("))
+    parts.append(_SIGMOID)
     for suffix, held, letter, rounding in (
         ("f32", "float", "f", ""),
         ("f64", "double", "", ""),

@@ -258,6 +258,15 @@ def _let(state: State, stmt: tir.LetStmt) -> Steps:
     yield
 
 
+def _assert(state: State, stmt: tir.Assert) -> Steps:
+    condition = value_of(state, stmt.condition)
+    said = "".join(stmt.message) or "the condition does not hold"
+    site = state.out.site("E-tir-assert", f"{stmt.kind or 'AssertionError'}: {said}", stmt.span)
+    state.out.stop_if(f"!{condition.text}", site)
+    return
+    yield
+
+
 def _alloc(state: State, stmt: tir.AllocBuffer) -> Steps:
     allocate(state, stmt.buffer, stmt)
     return
@@ -278,6 +287,7 @@ _VISITORS: dict[type, Callable[[State, Any], Steps]] = {
     tir.Block: _block,
     tir.BufferStore: _store,
     tir.LetStmt: _let,
+    tir.Assert: _assert,
     tir.AllocBuffer: _alloc,
     tir.Evaluate: _evaluate,
 }

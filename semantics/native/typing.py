@@ -33,6 +33,8 @@ def _type(known: Types, expr: Any) -> DataType:
             return BOOL
         case tir.Binary(a=a, b=b) | tir.Select(true_value=a, false_value=b):
             return meet(known, a, b)
+        case tir.Let(body=body):
+            return known[body]
         case tir.Call():
             return _of_call(known, expr)
     return INT64
