@@ -11,6 +11,7 @@ from rlx.solver import walk
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Refuted, Verdict
+from rlx.solver.work import undisturbed
 
 Goal = object
 """Text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
@@ -60,7 +61,8 @@ def question(
 ) -> tuple[Prover, PrimExpr]:
     """A prover that assumes what is said, and the goal as an expression."""
     assumed = [assume] if isinstance(assume, str) else list(assume)
-    condition, *facts = _read([goal, *assumed])
+    with undisturbed():
+        condition, *facts = _read([goal, *assumed])
     context = Context()
     if lower:
         _declare(context, walk.variables([condition, *facts]), lower)

@@ -55,8 +55,11 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
         taken, nor behind an ``and`` or ``or`` that is already decided.
     """
     values: dict[PrimExpr, Value] = {}
-    (expr,) = walk.expand([expr])
-    for node in walk.topological(expr):
+    order = walk.topological(expr)
+    if walk.has_call(order):
+        (expr,) = walk.expand([expr])
+        order = walk.topological(expr)
+    for node in order:
         value = _node(node, values, point)
         if int64 and isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
             value = UndefinedError(f"{value} does not fit into int64", node, overflow=True)
@@ -68,6 +71,10 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
 
 
 def _node(node: PrimExpr, values: dict[PrimExpr, Value], point: Mapping[tir.Var, int]) -> Value:
+    operation = _OPERATIONS.get(type(node))
+    if operation is not None:
+        assert isinstance(node, tir.Binary)
+        return _binary(operation, node, values[node.a], values[node.b])
     match node:
         case tir.IntImm(value=number):
             return int(number)
@@ -90,6 +97,18 @@ def _node(node: PrimExpr, values: dict[PrimExpr, Value], point: Mapping[tir.Var,
     return _strict(node, operands)
 
 
+def _binary(operation: Callable[[int, int], int], node: tir.Binary, a: Value, b: Value) -> Value:
+    if isinstance(a, UndefinedError):
+        return a
+    if isinstance(b, UndefinedError):
+        return b
+    if b == 0 and isinstance(node, _DIVISIONS):
+        return UndefinedError("division by zero", node)
+    if a.bit_length() + b.bit_length() > _BIT_LIMIT:
+        return UndefinedError("a number of more than a million bits", node)
+    return int(operation(a, b))
+
+
 def _lazy(left: Value, right: Value, decided: int) -> Value:
     if isinstance(left, UndefinedError):
         return left
@@ -99,14 +118,6 @@ def _lazy(left: Value, right: Value, decided: int) -> Value:
 
 
 def _strict(node: PrimExpr, operands: list[int]) -> Value:
-    operation = _OPERATIONS.get(type(node))
-    if operation is not None:
-        a, b = operands
-        if b == 0 and isinstance(node, _DIVISIONS):
-            return UndefinedError("division by zero", node)
-        if a.bit_length() + b.bit_length() > _BIT_LIMIT:
-            return UndefinedError("a number of more than a million bits", node)
-        return int(operation(a, b))
     match node:
         case tir.Not():
             return int(not operands[0])

@@ -52,17 +52,23 @@ class Question:
         self.goal = goal
         self._work = work
         self.state = state
-        variables, self.facts = canonical.order(goal, near, state)
-        self.variables = tuple(variables)
-        self.ranges: tuple[Range, ...] = tuple(state.range_of(v) for v in variables)
-        self.divisors = canonical.divisors([goal, *near])
+        nodes = walk.topological(goal, *near)
+        self.variables: tuple[tir.Var, ...]
+        self.facts: list[PrimExpr]
+        if near:
+            variables, self.facts = canonical.order(goal, near, state)
+            self.variables = tuple(variables)
+        else:
+            self.variables, self.facts = walk.variables_among(nodes), []
+        self.ranges: tuple[Range, ...] = tuple(state.range_of(v) for v in self.variables)
+        self.divisors = canonical.divisors([goal, *near], nodes)
         self.tried: list[str] = []
         self._engine: Engine | None = None
         self._consistent = True
-        nodes = walk.topological(goal, *self.facts)
         self.size = len(nodes)
         self.foreign = next((node for node in nodes if not walk.interpreted(node)), None)
         self._tape: Tape | None = None
+        self._seen = False
 
     def decide(self) -> Verdict:
         """The answer, by the cheapest means that finds one."""
@@ -84,22 +90,32 @@ class Question:
             self._tape = Tape([*self.facts, self.goal], self.variables)
         return self._tape
 
-    def _first_points(self) -> Verdict | None:
-        return None if self.facts else self._points(_FIRST)
+    def at_first_sight(self) -> Refuted | None:
+        """The refutation by small points, where no fact excludes most of them; the second time there is none."""
+        if self.facts or self._seen:
+            return None
+        self._seen = True
+        return self._points(_FIRST)
 
     def _more_points(self) -> Verdict | None:
+        if self._seen and self._affordable(_MORE) == self._affordable(_FIRST):
+            # These are the points that were tried at first sight.
+            return None
         return self._points(_MORE)
 
-    def _points(self, budget: int) -> Verdict | None:
+    def _affordable(self, budget: int) -> int:
+        """How many points to try: fewer of a large question."""
+        return max(8, min(budget, 40_000 // len(self.tape())))
+
+    def _points(self, budget: int) -> Refuted | None:
         if self.foreign is not None:
             return None
         tape = self.tape()
         if not tape.usable:
             self.tried.append("values too large to try points")
             return None
-        budget = max(8, min(budget, 40_000 // len(tape)))
         samples = Samples(tape, self.ranges, self._engine)
-        point = samples.find(budget)
+        point = samples.find(self._affordable(budget))
         if point is None:
             self.tried.append("no counterexample among small and awkward values")
             return None
@@ -268,7 +284,7 @@ def _called(node: PrimExpr) -> str:
 
 
 _STEPS = (
-    Question._first_points,
+    Question.at_first_sight,
     Question._tactics,
     Question._more_points,
     Question._generalized,

@@ -102,6 +102,10 @@ def _branch(c: object, t: object, f: object) -> object:
     return c if c is _POISON else (t if c else f)
 
 
+_LAZY = frozenset((tir.And, tir.Or, tir.Call))
+"""What may leave an operand out."""
+
+
 class Tape:
     """Several expressions, compiled for evaluation at many points.
 
@@ -124,7 +128,7 @@ class Tape:
         self._size = len(self.variables)
         degrees = [1] * self._size
         order = walk.topological(*roots)
-        lazy = any(isinstance(n, (tir.And, tir.Or)) or walk.conditional(n) for n in order)
+        lazy = any(type(n) in _LAZY for n in order)
         for node in order:
             if node not in self._place:
                 degrees.append(self._compile(node, degrees, lazy))
@@ -139,14 +143,15 @@ class Tape:
 
     def _compile(self, node: PrimExpr, degrees: list[int], lazy: bool) -> int:
         """Append the step of one node; an estimate of the size of its value."""
-        operands = tuple(self._place[c] for c in tir.children(node))
-        if isinstance(node, tir.IntImm):
-            self._steps.append((_constant(int(node.value)), ()))
-            return int(node.value).bit_length() // 64
+        if type(node) is tir.IntImm:
+            value = int(node.value)
+            self._steps.append((lambda: value, ()))
+            return value.bit_length() // 64
         if not walk.interpreted(node):
             self.usable = False
             return 0
-        step: Callable[..., object] = _cast_step(node) or _STEPS[type(node)]
+        operands = tuple([self._place[c] for c in tir.children(node)])
+        step: Callable[..., object] = _STEPS.get(type(node)) or _cast_step(node)
         if lazy:
             match node:
                 case tir.And():
@@ -159,7 +164,7 @@ class Tape:
                     step = _guarded(step)
         self._steps.append((step, operands))
         sizes = [degrees[i] for i in operands]
-        return sum(sizes) if isinstance(node, tir.Mul) else max(sizes)
+        return sum(sizes) if type(node) is tir.Mul else max(sizes)
 
     def run(self, point: Point) -> list[int] | None:
         """The values of the roots, or None where one of them is not defined."""
@@ -176,13 +181,8 @@ class Tape:
         return results  # type: ignore[return-value]
 
 
-def _constant(value: int) -> Callable[[], int]:
-    return lambda: value
-
-
-def _cast_step(node: PrimExpr) -> Callable[[int], int] | None:
-    if not isinstance(node, tir.Cast):
-        return None
+def _cast_step(node: PrimExpr) -> Callable[[int], int]:
+    assert isinstance(node, tir.Cast)
     if node.dtype == BOOL:
         return lambda value: int(value != 0)
     limits = walk.wraps_to(node)

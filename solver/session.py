@@ -15,7 +15,7 @@ from rlx.solver.poly import OutOfFuelError
 from rlx.solver.question import Question, named
 from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
-from rlx.solver.work import FUEL, NODES, Work
+from rlx.solver.work import FUEL, LARGE, NODES, Work, undisturbed
 
 
 class Session:
@@ -64,7 +64,8 @@ class Session:
     def _always(self, condition: PrimExpr) -> Verdict:
         started = perf_counter()
         try:
-            verdict = self._decided(condition)
+            with undisturbed():
+                verdict = self._decided(condition)
         except walk.TooLargeError as reason:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
@@ -78,6 +79,7 @@ class Session:
         if walk.has_call(order):
             (expanded,) = walk.expand([condition])
             order = walk.topological(expanded)
+        self.work.measure(len(order))
         verdict = self._conjunction(expanded, order)
         if self.int64 and isinstance(verdict, Proved):
             return without_overflow(self, expanded, verdict)
@@ -122,15 +124,27 @@ class Session:
         """The answer to one condition, in exact integers."""
         if order is None:
             order = walk.topological(goal)
+        large = len(order) > LARGE
+        if self._by_normal_form(goal, order, hasty=large):
+            return Proved("normal form", self._needed(goal, order))
+        if not large:
+            return self._searched(goal, order)
+        question = self.question(goal)
+        refuted = question.at_first_sight()
+        if refuted is not None:
+            return self._completed(refuted, question)
         if self._by_normal_form(goal, order):
             return Proved("normal form", self._needed(goal, order))
-        return self._searched(goal, order)
+        return self._searched(goal, order, question)
 
-    def _searched(self, goal: PrimExpr, order: list[PrimExpr]) -> Verdict:
+    def _searched(
+        self, goal: PrimExpr, order: list[PrimExpr], question: Question | None = None
+    ) -> Verdict:
         """The answer to a condition that the normal form does not prove."""
         if self.work.exhausted:
             return Unknown("the question needs too much work")
-        question = self.question(goal)
+        if question is None:
+            question = self.question(goal)
         verdict = question.decide()
         match verdict:
             case Proved(means=means):
@@ -163,10 +177,10 @@ class Session:
             self._plain = engine
         return self._plain
 
-    def _ready(self, order: list[PrimExpr]) -> Engine:
+    def _ready(self, order: list[PrimExpr], hasty: bool = False) -> Engine:
         """The shared normal form, with the ranges of all variables that occur."""
         engine = self.plain()
-        self.work.lend(engine, len(order))
+        self.work.lend(engine, len(order), hasty)
         memo = engine.memo
         for var in order:
             if type(var) is tir.Var and var not in memo:
@@ -175,11 +189,13 @@ class Session:
                     engine.ranges[index] = self.state.range_of(var)
         return engine
 
-    def _by_normal_form(self, goal: PrimExpr, order: list[PrimExpr]) -> bool:
+    def _by_normal_form(self, goal: PrimExpr, order: list[PrimExpr], hasty: bool = False) -> bool:
+        engine = self._ready(order, hasty)
         try:
-            engine = self._ready(order)
             return normal_form.condition(engine, goal, order) is engine.true
         except (OutOfFuelError, RecursionError):
+            # What was under way when the fuel ran out left limits that say less than they could.
+            engine.forget_limits()
             return False
 
     def _needed(self, goal: PrimExpr, order: list[PrimExpr]) -> tuple[PrimExpr, ...]:

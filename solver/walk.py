@@ -113,7 +113,12 @@ def expect_expressions(*found: object) -> None:
 
 def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
     """The variables of some expressions, in order of first appearance."""
-    return tuple(e for e in topological(*exprs) if isinstance(e, tir.Var))
+    return variables_among(topological(*exprs))
+
+
+def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
+    """The variables among some nodes, in their order."""
+    return tuple(node for node in nodes if type(node) is tir.Var)
 
 
 def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...]) -> PrimExpr:
@@ -240,31 +245,16 @@ def _declared(node: PrimExpr) -> DataType:
 
 DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 
-_ARITHMETIC = (
-    tir.Add,
-    tir.Sub,
-    tir.Mul,
-    tir.FloorDiv,
-    tir.FloorMod,
-    tir.TruncDiv,
-    tir.TruncMod,
-    tir.Min,
-    tir.Max,
-)
-_INTERPRETED = (*_ARITHMETIC, tir.Comparison, tir.And, tir.Or, tir.Not, tir.Select)
+_INTERPRETED = frozenset((*_PAIRS, tir.Not, tir.Select, tir.IntImm))
 
 
 def interpreted(node: PrimExpr) -> bool:
     """Whether the prover knows the value of a node from those of its operands."""
-    if isinstance(node, _INTERPRETED):
+    if type(node) in _INTERPRETED:
         return True
-    if isinstance(node, tir.Cast):
+    if isinstance(node, (tir.Var, tir.Cast)):
         kind = node.dtype
-        return kind.lanes == 1 and (kind.is_integer or kind == BOOL)
-    if isinstance(node, tir.IntImm):
-        return True
-    if isinstance(node, tir.Var):
-        return node.dtype.lanes == 1 and (node.dtype.is_integer or node.dtype == BOOL)
+        return kind is INT64 or (kind.lanes == 1 and (kind.is_integer or kind == BOOL))
     return conditional(node)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,7 +12,10 @@ if TYPE_CHECKING:
 
 _FUEL, _SMT = 1_500_000, 1_040_000
 FUEL = 120_000
-_FUEL_PER_NODE = 40
+_FUEL_PER_NODE, _HASTY_PER_NODE = 40, 2
+LARGE = 20_000
+"""Questions of more nodes get less, the larger the less: reading and evaluating them has taken its time already."""
+_LESS_PER_NODE = 10
 NODES = 150_000
 """Larger questions are not looked at unless both sides are one object."""
 
@@ -36,12 +42,20 @@ class Work:
         self._to: Engine | None = None
         self._lent = 0
 
-    def lend(self, engine: Engine, size: int = 0) -> None:
-        """Give an engine fuel for an expression of so many nodes; what it has left is given back first."""
+    def measure(self, size: int) -> None:
+        """The question turns out to have so many nodes."""
+        self.fuel = min(self.fuel, _FUEL - _LESS_PER_NODE * max(0, size - LARGE))
+
+    def lend(self, engine: Engine, size: int = 0, hasty: bool = False) -> None:
+        """Give an engine fuel for an expression of so many nodes; what it has left is given back first.
+
+        A hasty try gets what a sum of plain terms needs.
+        """
         if self._to is not None:
             self.fuel -= self._lent - max(self._to.fuel, 0)
         self._to = engine
-        self._lent = engine.fuel = min(FUEL + _FUEL_PER_NODE * size, max(self.fuel, 0))
+        per_node = _HASTY_PER_NODE if hasty else _FUEL_PER_NODE
+        self._lent = engine.fuel = min(FUEL + per_node * size, max(self.fuel, 0))
 
     def for_smt(self, limit: int) -> int:
         """How much of a limit a query may use; it counts as used."""
@@ -53,3 +67,20 @@ class Work:
     def exhausted(self) -> bool:
         """Whether nothing that is worth the while can be done any more."""
         return self.fuel <= 0
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Without Python's cycle collector, which would walk through all that a question builds, again and again.
+
+    Of a large question that is half of the time, and there is nothing to collect: what it builds refers to what was
+    there before.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

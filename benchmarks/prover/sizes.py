@@ -25,6 +25,11 @@ class Large(Node):
     goal: str
     assume: tuple[str, ...]
     answers: tuple[str, ...]
+    int64: bool = False
+
+    def ask(self) -> str:
+        """The answer it gets."""
+        return prove(self.goal, self.assume, int64=self.int64).status
 
 
 def _x(count: int) -> list[str]:
@@ -66,6 +71,22 @@ def _sums() -> Iterator[Large]:
     yield Large(
         "product of sums", f"{sides[0]}*{sides[1]}//{sides[1]} == {sides[0]}", (), (PROVED,)
     )
+
+
+def _term_by_term() -> Iterator[Large]:
+    """Sums of 10,000 terms on both sides that are not simply the same."""
+    many = [(f"x{i}", f"y{i}", i) for i in range(10_000)]
+    minima = _sum([f"min({x}, {y}) % {i % 5 + 2}" for x, y, i in many])
+    maxima = _sum([f"max({x}, {y})//{i % 5 + 2}" for x, y, i in many])
+    for int64, how in ((False, ""), (True, ", int64")):
+        goal = f"{minima} == {maxima}"
+        yield Large(f"remainders of minima{how}", goal, (), (REFUTED,), int64)
+    sevenths = _sum([f"{x}//{i % 7 + 2}" for x, _, i in many])
+    thirds = _sum([f"{x} % 3" for x, _, _ in many])
+    yield Large("quotients and remainders", f"{sevenths} == {thirds}", (), (REFUTED,))
+    eighths = _sum([f"{x}//{i % 7 + 3}" for x, _, i in many])
+    yield Large("quotients, wrong", f"{sevenths} <= {eighths} + 1", (), (REFUTED,))
+    yield Large("quotients", f"{eighths} <= {sevenths} + 1", (), (PROVED, OPEN))
 
 
 def _variables() -> Iterator[Large]:
@@ -171,7 +192,7 @@ def large() -> list[Large]:
     return [q for part in _PARTS for q in part()]
 
 
-_PARTS = (_sums, _variables, _facts, _depth, _numbers, _powers, _slow_once)
+_PARTS = (_sums, _term_by_term, _variables, _facts, _depth, _numbers, _powers, _slow_once)
 
 
 def main() -> int:
@@ -179,7 +200,7 @@ def main() -> int:
     rows: list[tuple[float, str, str]] = []
     for question in large():
         started = time.process_time()
-        status = prove(question.goal, question.assume).status
+        status = question.ask()
         rows.append((time.process_time() - started, question.name, status))
         if status not in question.answers:
             print(f"WRONG {question.name}: {status}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 
 import pytest
@@ -10,13 +11,14 @@ from benchmarks.prover.sizes import LARGEST, Large, large
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Refuted, explain, prove, smt, walk
+from rlx.solver.engine import Engine
 from rlx.solver.text import parse
 from rlx.solver.work import NODES, Work
 
 
 @pytest.mark.parametrize("question", large(), ids=lambda q: q.name)
 def test_large_questions(question: Large) -> None:
-    assert prove(question.goal, question.assume).status in question.answers
+    assert question.ask() in question.answers
 
 
 def test_two_hundred_variables() -> None:
@@ -86,6 +88,34 @@ def test_large_questions_are_explained_and_related() -> None:
         (parse(f"a{i}*b{i} % c{i}", names), parse(f"b{i}*a{i}*(d{i}//3)", names)) for i in range(30)
     ]
     assert Prover().relate_all(pairs).kind in ("sometimes", "unknown")
+
+
+def test_a_large_question_is_refuted_before_all_of_it_is_in_normal_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spent: list[int] = []
+    original = Work.lend
+
+    def lend(self: Work, engine: Engine, size: int = 0, hasty: bool = False) -> None:
+        original(self, engine, size, hasty)
+        spent.append(self.fuel)
+
+    monkeypatch.setattr(Work, "lend", lend)
+    slow = next(q for q in large() if q.name == "remainders of minima")
+    assert slow.ask() == "refuted"
+    assert Work().fuel - spent[-1] < 1_000_000
+
+
+def test_collecting_goes_on_after_a_question() -> None:
+    assert gc.isenabled()
+    prove("n*m == m*n + 1")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        prove("n*m == m*n + 1")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_more_nodes_than_are_looked_at() -> None:
