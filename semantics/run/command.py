@@ -203,18 +203,21 @@ def plain(value: Value) -> object:
         case ShapeValue(values=sizes):
             return {"sizes": list(sizes)}
         case Scalar(value=number, dtype=kind):
-            return {"number": number, "dtype": str(kind)}
+            return {"number": _json_number(number), "dtype": str(kind)}
     return line(value)
 
 
-def _element(element: object) -> object:
-    """A number as JSON has it; what JSON has no number for, as text."""
+def _element(element: Any) -> object:
+    """An element as JSON has it."""
+    if element.dtype.kind == "b":
+        return bool(element)
+    if "int" in element.dtype.name:
+        return int(element)
+    return _json_number(float(element))
+
+
+def _json_number(number: float) -> object:
+    """A number, where JSON has one, else its text."""
     import math
 
-    kind = element.dtype.kind  # type: ignore[attr-defined]
-    if kind == "b":
-        return bool(element)
-    if kind in "iu":
-        return int(element)  # type: ignore[call-overload]
-    number = float(element)  # type: ignore[arg-type]
     return number if math.isfinite(number) else str(number)

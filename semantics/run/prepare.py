@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from rlx.semantics.run.inputs import Inputs
 
 EPILOG = """\
-An INPUT is NAME=VALUE: of a parameter a .npy file (of a tuple an .npz file), a literal (5, [[1, 2], [3, 4]]), or one of rand,
-zeros, ones, iota; of a shape variable an integer (n=5). What is not given is made up, and said so.
+An INPUT is NAME=VALUE: of a parameter a .npy file (of a tuple an .npz file), a literal (5, true, inf, nan, [[1, 2], [3, 4]],
+of a tuple (5, [1, 2]), (5,) or ()), or one of rand, zeros, ones, iota; of a shape variable an integer (n=5). Elements that
+NumPy has no type for (bfloat16, int4, float8) stand in files as bytes. What its type does not hold is refused, floats are rounded
+to theirs. What is not given follows from what is, or is made up, and said so.
 External functions are never looked up, so a program that calls one ends as unsupported or at fault.
 
 exit status: 0 a value was returned; 1 the run ended without one, or the checker found errors; 2 wrong

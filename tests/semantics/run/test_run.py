@@ -397,3 +397,16 @@ def test_what_a_program_prints_is_part_of_the_json(
     assert step_main([str(path), "--input", "x=[1, 2]", "--format", "json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["entry"] == "main" and err == "x is [1 2]\n"
+
+
+def test_json_has_no_numbers_that_json_has_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.rlx"
+    text = '@R.function\ndef main(k: R.Prim("float32"), x: R.Tensor((2,), "int4")):\n    t = (k, x)\n    return t\n'
+    path.write_text(text, encoding="utf-8")
+    argv = [str(path), "--format", "json", "--input", "k=-inf", "--input", "x=[-8, 7]"]
+    status, out, _ = run(capsys, *argv)
+    number, tensor = json.loads(out, parse_constant=pytest.fail)["value"]
+    assert status == 0 and number == {"number": "-inf", "dtype": "float32"}
+    assert tensor["data"] == [-8, 7] and all(type(x) is int for x in tensor["data"])
