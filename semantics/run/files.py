@@ -45,8 +45,10 @@ def load(path: Path, info: ast.StructInfo) -> Value:
     """
     try:
         with path.open("rb") as file:
-            if not file.read(6).startswith(_MAGIC[path.suffix]):
-                raise FileError(f"{path} is no {path.suffix} file: it begins with something else")
+            if not file.read(6).startswith(_MAGIC[path.name[-4:]]):
+                raise FileError(
+                    f"{path} is no {path.name[-4:]} file: it begins with something else"
+                )
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
             return _one(path, found, info)

@@ -181,7 +181,7 @@ def _given(texts: list[str]) -> Mapping[str, str]:
     given: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals:
+        if not equals or not name.strip():
             raise UsageError(f"--input takes NAME=VALUE, found {text!r}")
         if name.strip() in given:
             raise UsageError(f"--input {name.strip()}: it is given twice")

@@ -235,6 +235,8 @@ def test_bytes_without_a_type_need_one(tmp_path: Path) -> None:
 def test_files_that_are_no_arrays(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(content)
+    (tmp_path / ".npy").write_bytes(content)
+    assert ".npy" in refused("x: R.Tensor", x=str(tmp_path / ".npy"))
     message = refused("x: R.Tensor", x=str(path))
     assert "x.npy" in message and "pickle" not in message and "unsafe" not in message
     (tmp_path / "x.npz").write_bytes(b"PK" + content)

@@ -167,6 +167,7 @@ def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("q=1", "there is no parameter or shape variable 'q'; there are: x, p, s, n"),
         ("n=many", "n: expected an integer, found 'many'"),
         ("x", "takes NAME=VALUE"),
+        ("=5", "takes NAME=VALUE"),
         ("x=nowhere.npy", "nowhere.npy cannot be read"),
         ("x=__import__('os')", "expected a .npy file, a number, a list"),
         ("x=[[1, 2], [3]]", "the lists are not alike"),
