@@ -56,7 +56,7 @@ def to_value(
         case bool():
             return v.Scalar(result, BOOL)
         case int():
-            return v.Scalar(result, INT64)
+            return fitted_scalar(result, INT64)
         case float():
             return v.Scalar(result, FLOAT64)
         case str():

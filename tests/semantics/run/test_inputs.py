@@ -104,6 +104,18 @@ def test_scalars_from_python_are_checked(kind: str, number: object) -> None:
         typed(number, ast.PrimStructInfo(dtype(kind)))
 
 
+def test_integers_from_packed_functions_are_checked() -> None:
+    text = """@R.function
+def main() -> R.Prim("int64"):
+    k = R.call_packed("give", sinfo_args=R.Prim("int64"))
+    return k
+"""
+    module = parse(text).modules[0]
+    assert isinstance(load(module, packed={"give": lambda: 1 << 62}).run("main", []), Returned)
+    end = load(module, packed={"give": lambda: 1 << 63}).run("main", [])
+    assert isinstance(end, Fault) and end.code == "E-prim-overflow"
+
+
 def test_floats_from_python_are_rounded() -> None:
     end = ident("float16", 0.1)
     assert isinstance(end, Returned) and isinstance(end.value, Scalar)
