@@ -34,7 +34,11 @@ class CheckFailed(Exception):
         Where inside of the value: ``("argument 0", "field 1", "dimension 2")``.
     expected, found
         Both sides, in words.
+    value
+        The value that was checked, whole.
     """
+
+    value: Value | None = None
 
     def __init__(self, code: str, path: Path, expected: str, found: str) -> None:
         where = ", ".join(path)
@@ -81,7 +85,11 @@ def check(
                 point.setdefault(expr, number)
     comparison = _Comparison(point, shapes or {})
     for value, info, path in zip(values, infos, paths, strict=True):
-        comparison.compare(value, info, path)
+        try:
+            comparison.compare(value, info, path)
+        except CheckFailed as failed:
+            failed.value = value
+            raise
     return point
 
 

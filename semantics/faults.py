@@ -17,14 +17,19 @@ class Stop(Exception):
         What was expected and what was found, with values.
     span
         Where in the source, as far as it is known; the machine adds what is missing.
+    value
+        The value that is at fault, where one is known to be.
     """
 
-    def __init__(self, code: str, message: str, span: Span | None = None) -> None:
+    def __init__(
+        self, code: str, message: str, span: Span | None = None, value: object = None
+    ) -> None:
         super().__init__(message)
         refuted(code)
         self.code = code
         self.message = message
         self.span = span
+        self.value = value
 
 
 class Fault(Stop):
@@ -58,6 +63,7 @@ class IllFormed(Stop):
         message: str,
         span: Span | None = None,
         considered: tuple[tuple[str, str], ...] = (),
+        value: object = None,
     ) -> None:
-        super().__init__(code, message, span)
+        super().__init__(code, message, span, value)
         self.considered = considered

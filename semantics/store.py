@@ -1,7 +1,7 @@
 """The store: what of a run's state can change, with a journal by which earlier states can be looked at.
 
 Values are immutable but for the memory of tensors, and but for three facts about objects: that they were
-killed, that nothing was written into them so far. A change is kept as what was there before, so going back over a step costs
+killed, that some of their memory was not written so far. A change is kept as what was there before, so going back over a step costs
 what going forward costs. Versions form a tree of which one is in memory; any other is brought back by undoing
 and redoing the changes between (the persistent arrays of Baker).
 """
@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
 from rlx.semantics.arrays import identical
-from rlx.semantics.values import Value
+from rlx.semantics.values import Tensor, Value
 
 _ABSENT = object()
 
@@ -42,7 +45,7 @@ class Mark:
 
     __slots__ = ("known", "table", "value")
 
-    def __init__(self, table: dict[int, Value], value: Value) -> None:
+    def __init__(self, table: dict[int, Any], value: Value) -> None:
         self.table, self.value = table, value
         self.known: object = table.get(id(value), _ABSENT)
 
@@ -52,11 +55,39 @@ class Mark:
         if self.known is _ABSENT:
             self.table.pop(id(self.value), None)
         else:
-            self.table[id(self.value)] = self.value
+            self.table[id(self.value)] = self.known
         self.known = there
 
 
 Change = Memory | Mark
+
+
+class Blank:
+    """What is known of a tensor of which not every element was written; it does not change.
+
+    Attributes
+    ----------
+    tensor
+        The tensor.
+    written
+        One byte for each element, in row-major order: 1 if it was written. None if no element was.
+    """
+
+    __slots__ = ("tensor", "written")
+
+    def __init__(self, tensor: Tensor, written: Any = None) -> None:
+        self.tensor, self.written = tensor, written
+
+    def __str__(self) -> str:
+        shape, dtype = self.tensor.shape, self.tensor.dtype
+        if self.written is None:
+            return f"nothing was written into the tensor {list(shape)} of {dtype}"
+        holes = np.flatnonzero(self.written == 0)
+        first = [int(k) for k in np.unravel_index(int(holes[0]), shape)]
+        count = f"{len(holes)} of the {self.written.size} elements"
+        return (
+            f"{count} of the tensor {list(shape)} of {dtype} were not written, the first at {first}"
+        )
 
 
 class Version:
@@ -84,7 +115,7 @@ class Store:
     freed
         Pieces of memory whose end the program declared, by identity.
     blank
-        Tensors whose memory was allocated and never written, by identity.
+        Tensors of which some element was never written, by identity.
     program
         The program that runs.
     """
@@ -96,7 +127,7 @@ class Store:
         self.version = Version(self)
         self.dead: dict[int, Value] = {}
         self.freed: dict[int, Value] = {}
-        self.blank: dict[int, Value] = {}
+        self.blank: dict[int, Blank] = {}
 
     def before(self, arrays: Iterable[Any]) -> list[Change]:
         """Copies of what may change next."""
@@ -112,14 +143,31 @@ class Store:
         old.changes = kept
         return self.version
 
-    def mark(self, table: dict[int, Value], value: Value, on: bool) -> list[Change]:
-        """Note in one of the tables that something is so of an object, or no longer so."""
+    def mark(self, table: dict[int, Any], value: Value, known: object) -> list[Change]:
+        """Note in one of the tables what is known of an object; None if nothing is any more."""
         change = Mark(table, value)
-        if on:
-            table[id(value)] = value
-        else:
+        if known is None:
             table.pop(id(value), None)
+        else:
+            table[id(value)] = known
         return [change] if self.keeping else []
+
+    def blanked(self, tensor: Tensor, written: Any = None) -> list[Change]:
+        """Note which elements of a tensor were written: a byte for each, or None for none."""
+        if tensor.data.size == 0 or (written is not None and written.all()):
+            return self.filled(tensor)
+        return self.mark(self.blank, tensor, Blank(tensor, written))
+
+    def filled(self, tensor: Tensor) -> list[Change]:
+        """Note that all of a tensor was written, and so what else lies in that memory."""
+        changes: list[Change] = []
+        if self.blank:
+            low, high = byte_bounds(tensor.data)
+            for blank in list(self.blank.values()):
+                first, last = byte_bounds(blank.tensor.data)
+                if low <= first and last <= high:
+                    changes += self.mark(self.blank, blank.tensor, None)
+        return changes
 
     def show(self, version: Version) -> None:
         """Bring a version into memory; the cost is that of the changes between."""

@@ -168,3 +168,5 @@ BUILTINS = {
     f"vm.builtin.{name}": Packed(call, f"vm.builtin.{name}") for name, call in _CALLS.items()
 }
 """They take and give values; what they are is in `spec/evaluation.md`."""
+READING = frozenset({"vm.builtin.tensor_to_shape", "vm.builtin.read_if_cond"})
+"""Those that look at the elements of what they are given."""

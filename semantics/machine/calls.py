@@ -9,6 +9,7 @@ from rlx.grammar.node import replace
 from rlx.semantics.faults import IllFormed
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
 from rlx.semantics.machine.foreign import call_outside, run_prim_func
+from rlx.semantics.machine.reading import readable
 from rlx.semantics.machine.step import bind, received
 from rlx.semantics.machine.words import kind
 from rlx.semantics.outcome import Outcome, Returned
@@ -52,7 +53,7 @@ def enter(
     return frame
 
 
-@rule("E-return", "0ab791ed")
+@rule("E-return", "2ad55918")
 def return_(at: Instruction, c: Configuration) -> Configuration | Outcome:
     frame = c.frame
     value = at.operands[0](frame)
@@ -60,6 +61,7 @@ def return_(at: Instruction, c: Configuration) -> Configuration | Outcome:
     if leave is not None:
         leave(frame, (value,))
     if frame.caller is None or frame.resume is None:
+        readable(c.version.store, (value,), "E-return-written")
         return Returned(value, c)
     if frame.resume.receive is not None:
         received(frame.resume, frame.caller, value)

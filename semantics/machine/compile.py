@@ -141,7 +141,7 @@ class _Body:
         instruction.index, instruction.scope = self.scope.size, self.scope
         instruction.serial = self.scope.serial
         if self.compiler.kills and instruction.operands:
-            instruction.apply = alive(instruction.apply)
+            instruction.apply = alive(instruction.apply, instruction.rule == "E-return")
         self.scope.serial += 1
         if self.last is None:
             self.first = instruction

@@ -5,16 +5,20 @@ from __future__ import annotations
 from rlx.grammar.dtype import BOOL
 from rlx.semantics.faults import IllFormed
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
+from rlx.semantics.machine.reading import readable
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import show
 from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-if", "c0ac56d0")
+@rule("E-if", "543fa458")
 def branch(at: Instruction, c: Configuration) -> Configuration:
     frame = c.frame
-    code = at.payload[0 if truth(at.operands[0](frame)) else 1]
+    condition = at.operands[0](frame)
+    if c.version.store.blank:
+        readable(c.version.store, (condition,), "E-if-written")
+    code = at.payload[0 if truth(condition) else 1]
     return Configuration(code.entry, Frame(code, [], frame, frame, at), "E-if", c.version)
 
 

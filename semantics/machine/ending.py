@@ -42,7 +42,8 @@ def ended(
         words = words if kind is outcome.IllFormed else f"{type(stop).__name__}: {stop}"
         considered = getattr(stop, "considered", ()) or ((rule, f"{code}: {words}"),)
     at = getattr(stop, "span", None) or span
-    return kind(rule, code, words, at, values, _origin(c, values), considered, c)
+    sought = _at_fault(stop, values)
+    return kind(rule, code, words, at, values, _origin(c, sought), considered, c)
 
 
 def _operands(c: Configuration) -> tuple[Value, ...]:
@@ -58,11 +59,17 @@ def _operands(c: Configuration) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def _origin(c: Configuration | None, values: tuple[Value, ...]) -> Span | None:
-    """Where the last operand that is an object was made: the place of its first appearance on the stack."""
-    if c is None or not values:
+def _at_fault(stop: Exception, values: tuple[Value, ...]) -> object:
+    """The value at fault: the one that the rule names, else the operand if there is only one."""
+    named: object = getattr(stop, "value", None)
+    alike = {id(value) for value in values}
+    return values[0] if named is None and len(alike) == 1 else named
+
+
+def _origin(c: Configuration | None, sought: object) -> Span | None:
+    """Where an object was made: the place of its first appearance on the stack."""
+    if c is None or sought is None:
         return None
-    sought = values[-1]
     frame: Frame | None = c.frame
     found: Span | None = None
     while frame is not None:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.faults import Fault, IllFormed, Stop
+from rlx.semantics.machine.builtins import BUILTINS, READING
+from rlx.semantics.machine.reading import alive, parts, readable
 from rlx.semantics.machine.words import kind
-from rlx.semantics.store import Change, Store, Version
+from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
     Packed,
     PrimFuncValue,
@@ -36,7 +38,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
                 pending.extend(reversed(fields))
 
 
-@rule("E-packed", "7b7d1a83")
+@rule("E-packed", "201b37ed")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -46,16 +48,22 @@ def call_outside(
     """
     if not isinstance(callee, Packed):  # D14: the callee of such a call is a packed function
         raise IllFormed("E-packed-func", f"a packed function is called, not {kind(callee)}")
+    own = BUILTINS.get(callee.name) is callee
+    if own and callee.name in READING:
+        readable(store, args, "E-packed-written")
+    alive(store, parts(args))
     before = store.before(memory(args))
     try:
         result = callee.call(*args, *new)
-    except Stop:
+    except (Stop, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         words = f"{callee.name} raised {type(error).__name__}: {error}"
         raise Fault("E-packed-raised", words) from error
     finally:
-        version = store.commit(before + written(store, args))
+        version = store.commit(before + ([] if own else written(store, args)))
+    if own and isinstance(result, Tensor):
+        version = store.commit(inherited(store, args, result))
     if not isinstance(result, Value):
         raise Fault(
             "E-packed-value", f"{callee.name} returned {type(result).__name__}, not a value"
@@ -64,13 +72,22 @@ def call_outside(
 
 
 def written(store: Store, values: Sequence[Value]) -> list[Change]:
-    """Note that tensors may have been written."""
+    """Note that tensors, and those in tuples, may have been written."""
     changes: list[Change] = []
     if store.blank:
-        for value in values:
+        for value in parts(values):
             if id(value) in store.blank:
-                changes += store.mark(store.blank, value, False)
+                changes += store.filled(store.blank[id(value)].tensor)
     return changes
+
+
+def inherited(store: Store, args: Sequence[Value], made: Tensor) -> list[Change]:
+    """A tensor that the run time made in the memory of another has as much written as that."""
+    for value in args:
+        blank = store.blank.get(id(value))
+        if blank is not None and made.data.size == blank.tensor.data.size:
+            return store.blanked(made, blank.written)
+    return []
 
 
 def plain(args: Sequence[Value]) -> list[Any]:
@@ -90,7 +107,7 @@ def plain(args: Sequence[Value]) -> list[Any]:
     return found
 
 
-@rule("E-prim-func", "04be1f4f")
+@rule("E-prim-func", "f07fadd0")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -100,22 +117,42 @@ def run_prim_func(
 ) -> Version:
     """Run a PrimFunc on values, of which it may change those at the positions ``writes``.
 
-    ``blank`` are the positions of tensors that nobody has written yet; None for ``writes`` means any.
+    ``blank`` are the positions of tensors that only this call knows of so far; None for ``writes`` means any.
     """
     if not isinstance(callee, PrimFuncValue):  # OBL-callee
         raise IllFormed("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
     numbers = plain(args)
-    unwritten = {*blank, *(i for i, a in enumerate(args) if id(a) in store.blank)}
-    for k in unwritten - store.program.writes(callee) if unwritten else ():
-        raise Fault("E-prim-func-written", f"nothing was written into argument {k}, which is read")
-    old = [i for i in range(len(args)) if writes is None or i in writes]
-    touched = [args[i] for i in old]
-    before = store.before(memory([args[i] for i in old if i not in unwritten]))
+    alive(store, args)
+    unwritten = _unwritten(store, args, blank)
+    for k, known in unwritten.items():
+        if known is None and k in store.program.only_reads(callee):
+            words = f"argument {k} is read: {Blank(args[k])}"  # type: ignore[arg-type]
+            raise Fault("E-prim-func-written", words, value=args[k])
+    changed = [a for i, a in enumerate(args) if i not in blank and (writes is None or i in writes)]
+    changes = store.before(memory(changed))
     try:
-        store.program.run_prim_func(callee, numbers, unwritten)
+        left = store.program.run_prim_func(callee, numbers, unwritten)
+        for k in unwritten:
+            changes += store.blanked(args[k], left.get(k, _WHOLE))  # type: ignore[arg-type]
     finally:
-        version = store.commit(before + written(store, touched))
+        version = store.commit(changes)
     return version
+
+
+_WHOLE = np.ones(1, np.uint8)
+
+
+def _unwritten(
+    store: Store, args: Sequence[Value], blank: Collection[int]
+) -> dict[int, np.ndarray[Any, Any] | None]:
+    """The positions of tensors that are not whole, each with what was written of it, None if nothing."""
+    found: dict[int, np.ndarray[Any, Any] | None] = dict.fromkeys(blank)
+    if store.blank:
+        for at, value in enumerate(args):
+            known = store.blank.get(id(value))
+            if known is not None:
+                found[at] = known.written
+    return found
 
 
 @rule("E-alloc", "b0b200e0")

@@ -27,7 +27,7 @@ def constant(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, Tensor(at.payload().copy()), "E-constant")
 
 
-@rule("E-var", "ad619d7b")
+@rule("E-var", "555b9da8")
 def variable(at: Instruction, c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
     return bind(at, c, at.operands[0](c.frame), "E-var")

@@ -9,11 +9,12 @@ import numpy as np
 
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.machine import reading
 from rlx.semantics.machine.arguments import argument
 from rlx.semantics.machine.configuration import Apply, Configuration, Instruction
 from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.step import bind
-from rlx.semantics.machine.words import kind, show
+from rlx.semantics.machine.words import kind
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.values import UNIT, Storage, Tensor
 from rlx.spec.registry import rule
@@ -27,7 +28,7 @@ def alloc_storage(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, Storage(made.reshape(-1).view(np.uint8)), "E-alloc-storage")
 
 
-@rule("E-alloc-tensor", "0b78d26f")
+@rule("E-alloc-tensor", "a57c3db0")
 def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
     given, frame, store = at.payload, c.frame, c.version.store
     shape = argument(given["shape"](frame), "shape")
@@ -38,7 +39,7 @@ def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
         )
     else:
         made = Tensor(allocate(shape, dtype))
-    version = store.commit(store.mark(store.blank, made, True))
+    version = store.commit(store.blanked(made))
     return bind(at, c, made, "E-alloc-tensor", version)
 
 
@@ -58,9 +59,9 @@ def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtyp
 @rule("E-kill", "8b4d38a5")
 def kill(at: Instruction, c: Configuration) -> Configuration:
     value, store = at.operands[0](c.frame), c.version.store
-    changes = store.mark(store.dead, value, True)
+    changes = store.mark(store.dead, value, value)
     if at.payload and isinstance(value, Storage):
-        changes += store.mark(store.freed, value, True)
+        changes += store.mark(store.freed, value, value)
     return bind(at, c, UNIT, "E-kill", store.commit(changes))
 
 
@@ -70,18 +71,14 @@ def kill_object(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, UNIT, "E-kill-object")
 
 
-def alive(apply: Apply) -> Apply:
-    """The rule, for operands that are still there."""
+def alive(apply: Apply, deep: bool) -> Apply:
+    """The rule, for operands that are still there: ``deep`` if what their tuples hold is used, too."""
 
     def checked(at: Instruction, c: Configuration) -> Configuration | Outcome:
         store = c.version.store
         if store.dead:
-            for read in at.operands:
-                value = read(c.frame)
-                if id(value) in store.dead:
-                    raise Fault("E-var-alive", f"used after it was killed: {show(value)}")
-                if isinstance(value, Tensor) and id(value.storage) in store.freed:
-                    raise Fault("E-var-memory", f"its memory was given back: {show(value)}")
+            values = [read(c.frame) for read in at.operands]
+            reading.alive(store, reading.parts(values) if deep else values)
         return apply(at, c)
 
     return checked

@@ -17,6 +17,7 @@ from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Ins
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.leaves import null_value
 from rlx.semantics.machine.plain import Plain, to_plain, to_value
+from rlx.semantics.machine.reading import readable
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import show
@@ -85,7 +86,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
     return Keywords(body.scope, found)
 
 
-@rule("E-evaluate", "e1055e3e")
+@rule("E-evaluate", "f98b11fa")
 def operator(at: Instruction, c: Configuration) -> Configuration:
     from rlx.operators.evaluation import OperatorFault
 
@@ -98,15 +99,14 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
     if not found.can_evaluate:
         raise Unsupported("E-evaluate-possible", f"{name} has no evaluation")
     values = [read(frame) for read in at.operands]
-    blank = c.version.store.blank
-    for value in values if blank else ():
-        if id(value) in blank:
-            raise Fault("E-evaluate-written", f"nothing was written into {show(value)}")
+    readable(c.version.store, values, "E-evaluate-written")
     try:
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
             result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
     except OperatorFault as fault:
         raise Fault(fault.code, fault.message) from None
+    except MemoryError as error:
+        raise Fault("E-lengths-memory", f"{name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
         return bind(at, c, ShapeValue(()), "E-evaluate")
     if isinstance(result, int | float | np.generic):
@@ -138,6 +138,7 @@ def _device(values: Sequence[Value]) -> Device | None:
 @rule("E-to-vdevice", "7b048045")
 def to_vdevice(at: Instruction, c: Configuration) -> Configuration:
     value, device = at.operands[0](c.frame), at.payload
+    readable(c.version.store, (value,), "E-evaluate-written")
     if device is None:
         raise IllFormed("E-to-vdevice-device", "the device is no virtual device")
     return bind(at, c, _moved(value, device), "E-to-vdevice")
@@ -171,15 +172,18 @@ def hint_on_device(at: Instruction, c: Configuration) -> Configuration:
 
 @rule("E-assert", "2aeb9c2a")
 def assert_op(at: Instruction, c: Configuration) -> Configuration:
-    given = at.payload
-    if not truth(given["condition"](c.frame)):
-        raise Refused("E-assert-holds", _formatted(given, "format_args", c.frame) or "assertion")
+    given, frame = at.payload, c.frame
+    readable(c.version.store, [read(frame) for read in at.operands], "E-evaluate-written")
+    if not truth(given["condition"](frame)):
+        raise Refused("E-assert-holds", _formatted(given, "format_args", frame) or "assertion")
     return bind(at, c, UNIT, "E-assert")
 
 
 @rule("E-print", "fcf5d8c6")
 def print_(at: Instruction, c: Configuration) -> Configuration:
-    c.version.store.program.output(_formatted(at.payload, "values", c.frame))
+    store = c.version.store
+    readable(store, [read(c.frame) for read in at.operands], "E-evaluate-written")
+    store.program.output(_formatted(at.payload, "values", c.frame))
     return bind(at, c, UNIT, "E-print")
 
 

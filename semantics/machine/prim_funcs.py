@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from rlx.grammar import tir
 from rlx.grammar.node import fields
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.faults import OutOfFuel, Unsupported
+from rlx.semantics.native.coverage import fills, loads
 
 Runner = Callable[..., None]
+Unwritten = dict[int, np.ndarray[Any, Any] | None]
+
+SHORT = 10_000
+"""Iterations, and elements of arguments, up to which a function that may leave elements unwritten is tracked."""
 
 
 class PrimFuncs:
@@ -35,33 +42,108 @@ class PrimFuncs:
         self.backend, self.call = backend, call
         self.fuel = fuel if isinstance(fuel, Mapping) else {"native": fuel, "steps": fuel}
         self.notes: list[str] = []
-        self._runners: dict[tir.PrimFunc, Runner] = {}
+        self._runners: dict[tir.PrimFunc, Runner | None] = {}
         self._writes: dict[tir.PrimFunc, frozenset[int]] = {}
+        self._reads: dict[tir.PrimFunc, frozenset[int]] = {}
+        self._fills: dict[tir.PrimFunc, frozenset[int]] = {}
+        self._long: set[tir.PrimFunc] = set()
 
-    def run(self, func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> None:
-        """Run one on arrays and numbers; ``unwritten`` are the positions of arrays without content."""
-        runner = self._runners.get(func)
+    def run(
+        self, func: tir.PrimFunc, name: str, args: Sequence[Any], unwritten: Unwritten
+    ) -> Unwritten:
+        """Run one on arrays and numbers.
+
+        Parameters
+        ----------
+        unwritten
+            The positions of arrays that are not wholly written, each with a byte for each element that says
+            whether it was, or None if no element was.
+
+        Returns
+        -------
+        dict
+            The same for the positions of ``unwritten``, as far as elements may still not be written.
+        """
+        if func not in self._runners:
+            self._runners[func] = self._runner(func)
+        runner = self._runners[func]
         if runner is None:
-            runner = self._runners[func] = self._runner(func)
-        runner(args, unwritten=unwritten)
+            return self._tracked(func, args, unwritten, self.fuel["steps"])
+        if unwritten and not self._filled(func).issuperset(unwritten):
+            left = self._short(func, args, unwritten)
+            if left is not None:
+                return left
+            self._note(f"{name} runs natively: which elements it leaves unwritten is not known")
+        runner(args)
+        untouched = unwritten.keys() - self.writes(func) if unwritten else ()
+        return {k: unwritten[k] for k in untouched}
 
-    def _runner(self, func: tir.PrimFunc) -> Runner:
-        from rlx.semantics.tir import evaluate
-
-        def interpreted(args: Sequence[Any], unwritten: Collection[int]) -> None:
-            evaluate(func, args, fuel=self.fuel["steps"], call=self.call, unwritten=unwritten)
-
+    def _runner(self, func: tir.PrimFunc) -> Runner | None:
+        """How a function runs natively; None if it does not."""
         if self.backend == "steps":
-            return interpreted
+            return None
         from rlx.semantics.native import NoCompiler, compile
 
         try:
             return partial(compile(func), fuel=self.fuel["native"])
         except (NoCompiler, Unsupported) as reason:
-            note = f"PrimFuncs run by the reference evaluator: {reason}"
-            if note not in self.notes:
-                self.notes.append(note)
-            return interpreted
+            self._note(f"PrimFuncs run by the reference evaluator: {reason}")
+            return None
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def _tracked(
+        self, func: tir.PrimFunc, args: Sequence[Any], unwritten: Unwritten, fuel: int | None
+    ) -> Unwritten:
+        """Run by the reference evaluator, which knows what was written."""
+        from rlx.semantics.tir import evaluate
+
+        flags = {
+            k: np.zeros(args[k].size, np.uint8) if known is None else known.copy()
+            for k, known in unwritten.items()
+        }
+        evaluate(func, args, fuel=fuel, call=self.call, unwritten=flags)
+        return {
+            k: (found if found.any() else None) for k, found in flags.items() if not found.all()
+        }
+
+    def _short(
+        self, func: tir.PrimFunc, args: Sequence[Any], unwritten: Unwritten
+    ) -> Unwritten | None:
+        """Run by the reference evaluator if that takes few iterations; else nothing is changed, and None."""
+        limit = self.fuel["native"]
+        limit = SHORT if limit is None else min(limit, SHORT)
+        if func in self._long or sum(a.size for a in args if isinstance(a, np.ndarray)) > SHORT:
+            return None
+        before = [(args[k], args[k].copy()) for k in self.writes(func)]
+        try:
+            return self._tracked(func, args, unwritten, limit)
+        except (OutOfFuel, Unsupported):
+            self._long.add(func)
+            for array, content in before:
+                array[...] = content
+            return None
+
+    def _filled(self, func: tir.PrimFunc) -> frozenset[int]:
+        """The positions of the parameters of which one writes every element before it reads it."""
+        found = self._fills.get(func)
+        if found is None:
+            buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
+            found = frozenset(k for k, b in buffers if b is not None and fills(func, b))
+            self._fills[func] = found
+        return found
+
+    def only_reads(self, func: tir.PrimFunc) -> frozenset[int]:
+        """The positions of the parameters that one reads and never writes to."""
+        found = self._reads.get(func)
+        if found is None:
+            read = {load.buffer for load in loads(func.body)}
+            buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
+            found = frozenset(k for k, b in buffers if b in read) - self.writes(func)
+            self._reads[func] = found
+        return found
 
     def writes(self, func: tir.PrimFunc) -> frozenset[int]:
         """The positions of the parameters that one may write to: every one that is not only read."""

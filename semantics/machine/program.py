@@ -19,7 +19,7 @@ from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.machine.ending import ended
 from rlx.semantics.machine.operators import KILLS
 from rlx.semantics.machine.plain import to_plain, to_value
-from rlx.semantics.machine.prim_funcs import PrimFuncs
+from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.scalars import fitted_arguments
 from rlx.semantics.store import Store
@@ -79,10 +79,14 @@ class Program:
         return self._external.get(name) or BUILTINS.get(name)
 
     def run_prim_func(
-        self, callee: PrimFuncValue, args: Sequence[Any], unwritten: set[int]
-    ) -> None:
-        """Run a PrimFunc on arrays and numbers."""
-        self._prim_funcs.run(callee.func, args, unwritten)
+        self, callee: PrimFuncValue, args: Sequence[Any], unwritten: Unwritten
+    ) -> Unwritten:
+        """Run a PrimFunc on arrays and numbers; see :meth:`PrimFuncs.run`."""
+        return self._prim_funcs.run(callee.func, callee.name, args, unwritten)
+
+    def only_reads(self, callee: PrimFuncValue) -> frozenset[int]:
+        """The positions of the parameters that a PrimFunc reads and never writes to."""
+        return self._prim_funcs.only_reads(callee.func)
 
     def writes(self, callee: PrimFuncValue) -> frozenset[int]:
         """The positions of the parameters that a PrimFunc may write to."""

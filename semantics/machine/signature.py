@@ -77,7 +77,7 @@ class Check:
         try:
             point = check(values, self.infos, known, shapes)
         except CheckFailed as failed:
-            raise Refused(failed.code, str(failed)) from None
+            raise Refused(failed.code, str(failed), value=failed.value) from None
         missing = [var.name for var in self.binds if var not in point]
         if missing:
             raise Refused("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")

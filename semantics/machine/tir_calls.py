@@ -9,12 +9,13 @@ from rlx.grammar import ast
 from rlx.grammar.node import Node
 from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
-from rlx.semantics.machine import prims
+from rlx.semantics.machine import pattern, prims
 from rlx.semantics.machine.arguments import argument, keyword
 from rlx.semantics.machine.calls import enter
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
 from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.machine.leaves import copied, external
+from rlx.semantics.machine.reading import readable
 from rlx.semantics.machine.step import bind, received
 from rlx.semantics.machine.words import kind, show
 from rlx.semantics.store import Store
@@ -165,6 +166,7 @@ def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Ten
         raise Fault(
             "E-call-tir-inplace-shape",
             f"the result is declared {list(shape)} {declared.dtype}; it overwrites {show(value)}",
+            value=value,
         )
     return value
 
@@ -178,7 +180,7 @@ class _Untouched:
         known = isinstance(callee, PrimFuncValue)
         suspects = store.program.writes(callee) if known else ()
         self.args = [
-            (k, array, array.copy())
+            (k, value, array, array.copy())
             for k, value in enumerate(args)
             if k in suspects and k not in touched
             for array in memory([value])
@@ -189,12 +191,13 @@ class _Untouched:
         pass
 
     def __exit__(self, raised: object, *_: object) -> None:
-        for k, array, before in self.args if raised is None else ():
+        for k, value, array, before in self.args if raised is None else ():
             if not identical(array, before):
-                raise Fault("E-call-tir-pure", f"{show(self.callee)} changed its argument {k}")
+                words = f"{show(self.callee)} changed its argument {k}"
+                raise Fault("E-call-tir-pure", words, value=value)
 
 
-@rule("E-call-dps-packed", "3f66e365")
+@rule("E-call-dps-packed", "7a4309f6")
 def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -202,8 +205,9 @@ def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
         new = range(len(args), len(args) + len(made))
         version = run_prim_func(store, callee, [*args, *made], new, new)
     else:
+        pattern.fill(made)
         _believed(store, callee, args, (), made)
-        version = store.version
+        version = store.commit(pattern.unchanged(store, made))
     return bind(at, c, _grouped(found, made), "E-call-dps-packed", version)
 
 
@@ -232,16 +236,19 @@ def _believed(
     new: Sequence[Value] = (),
 ) -> Value:
     """Call a packed function that may change the named arguments alone."""
+    read = [value for k, value in enumerate(args) if k not in named]
+    readable(store, read, "E-packed-written")
     kept = [
-        (k, array, array.copy())
-        for k, value in enumerate(args)
+        (k, given, array, array.copy())
+        for k, given in enumerate(args)
         if k not in named
-        for array in memory([value])
+        for array in memory([given])
     ]
     value, _ = call_outside(store, callee, args, new)
-    for k, array, before in kept:
+    for k, given, array, before in kept:
         if not identical(array, before):
-            raise Fault("E-believed-pure", f"{show(callee)} changed its argument {k}")
+            words = f"{show(callee)} changed its argument {k}"
+            raise Fault("E-believed-pure", words, value=given)
     return value
 
 

@@ -262,7 +262,7 @@ def _stop(site: Site | None, a: int, b: int) -> None:
     raise kind(site.code, message, site.span)
 
 
-@rule("E-native", "782bd59f")
+@rule("E-native", "770b9586")
 def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it compiled.
 

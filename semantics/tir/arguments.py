@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.visit import shape_vars_of
-from rlx.semantics.tir.memory import Array, Bound, Memory, compact, numpy_type
+from rlx.semantics.tir.memory import Array, Bound, Memory, Written, compact, numpy_type
 from rlx.semantics.tir.values import Number, fault, into, limits, vector_element
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import rule
@@ -28,7 +28,8 @@ def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) ->
         An array for each handle with a buffer, a number for each scalar. Scalars at the end may be
         missing if shapes say them.
     unwritten
-        Positions of the arrays that hold nothing yet.
+        Positions of the arrays that hold nothing yet; in a mapping, with a byte for each element that says
+        whether it was written, which is kept up to date.
 
     Raises
     ------
@@ -136,9 +137,9 @@ def _memories(
 ) -> list[Memory]:
     """The memory of each array; an array that is passed twice has one, and it is what the first says."""
     filled = {_place(array) for at, _, array in arrays if at not in unwritten}
-    flags: dict[object, bytearray] = {}
+    flags: dict[object, Written] = {}
     found: list[Memory] = []
-    for _, buffer, array in arrays:
+    for at, buffer, array in arrays:
         span = 1 + sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
         if array.size == 0:
             span = 0
@@ -146,8 +147,12 @@ def _memories(
             wrong(f"the array for {buffer.name} runs backwards through its memory")
         flat = np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
         place = _place(array)
-        fresh = place not in filled
-        found.append(Memory(flat, flags.setdefault(place, bytearray(span)) if fresh else None))
+        known = None
+        if place not in filled:
+            given = isinstance(unwritten, Mapping) and span == array.size
+            known = memoryview(unwritten[at]) if given else bytearray(span)  # type: ignore[index]
+            known = flags.setdefault(place, known)
+        found.append(Memory(flat, known))
     return found
 
 

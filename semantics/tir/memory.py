@@ -14,6 +14,7 @@ from rlx.semantics.tir.values import Number, fault, unsupported
 from rlx.spec.registry import refuted, rule
 
 Array = np.ndarray[Any, Any]
+Written = bytearray | memoryview
 
 
 def numpy_type(dtype: DataType) -> np.dtype[Any]:
@@ -52,7 +53,7 @@ class Memory:
 
     __slots__ = ("data", "read", "written")
 
-    def __init__(self, data: Array, written: bytearray | None) -> None:
+    def __init__(self, data: Array, written: Written | None) -> None:
         self.data = data
         self.written = written
         self.read: Callable[[int], Number] = data.item

@@ -103,7 +103,9 @@ def evaluate(
     call
         The functions from outside that it may call, by name.
     unwritten
-        Positions of arrays that hold nothing yet: what is read from them must have been written before.
+        Positions of arrays that hold nothing yet: what is read from them must have been written before. In a
+        mapping, with a byte for each element, in row-major order, that says whether it was written; the bytes
+        are kept up to date.
     memory
         Bytes that may be allocated at a time.
 

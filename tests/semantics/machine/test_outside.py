@@ -133,7 +133,7 @@ def test_packed_functions_with_new_results() -> None:
         PURE
         + f'    return R.call_dps_packed("f", (x, y), out_sinfo=[{OUT}, R.Tensor((n, 2), "int8")])'
     )
-    found = returned(two, floats(1), floats(2), f=lambda *_: None)
+    found = returned(two, floats(1), floats(2), f=lambda x, y, out, _: add(x, y, out))
     assert [f.shape for f in found.fields] == [(1,), (1, 2)]  # type: ignore[attr-defined]
 
 

@@ -1,0 +1,264 @@
+"""What ended, and what was never written, is not read: in tuples, in parts, from one call to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.semantics.machine import Configuration, load
+from rlx.semantics.outcome import Fault, Outcome, Returned
+from tests.semantics.machine.running import HEADER, ended, floats, module, program, returned, value
+
+HEAD = '@R.function(pure=False)\ndef main(x: R.Tensor((n,), "float32")) -> R.Any:\n    cls = M\n'
+ALLOC = 't = R.builtin.alloc_tensor(R.shape([n]), dtype="float32", runtime_device_index=0)'
+KERNELS = """
+@T.prim_func(private=True, s_tir=True)
+def copy(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    for i in range(n):
+        y[i] = x[i]
+
+@T.prim_func(private=True, s_tir=True)
+def most(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    for i in range(n - 1):
+        y[i] = x[i]
+
+@T.prim_func(private=True, s_tir=True)
+def last(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    y[n - 1] = x[n - 1]
+
+@T.prim_func(private=True, s_tir=True)
+def add(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    for i in range(n):
+        y[i] = y[i] + x[i]
+
+@T.prim_func(private=True, s_tir=True)
+def nothing(x: T.Buffer((n,), "float32"), y: T.Buffer((n,), "float32")):
+    T.evaluate(0)
+"""
+INNER = """
+@R.function(pure=False)
+def inner(w: R.Tuple(R.Any)) -> R.Any:
+    return w
+
+@R.function(pure=False)
+def joined(w: R.Tuple(R.Tensor((n,), "float32"))) -> R.Tensor((n,), "float32"):
+    return R.concat(w, axis=0)
+"""
+OUT = 'out_sinfo=R.Tensor((n,), "float32")'
+BACKENDS = pytest.mark.parametrize("backend", ["steps", "native"])
+
+
+def lines(*body: str) -> str:
+    end = next(k for k, line in enumerate(body) if "return" in line) + 1
+    return HEAD + "".join(f"    {line}\n" for line in body[:end]) + KERNELS + INNER
+
+
+def on(backend: str, text: str, *args: Any) -> Outcome:
+    return load(module(text), backend=backend).run("main", [value(arg) for arg in args])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "u = R.concat(w, axis=0)",
+        "u = R.concat((x, t), axis=0)",
+        "u = cls.joined((t,))",
+        "u = cls.inner((w,))",
+        'u = R.call_pure_packed("f", w, sinfo_args=(R.Any,))',
+        'u = R.call_packed("f", w, sinfo_args=(R.Any,))',
+        f'u = R.call_dps_packed("f", (w,), {OUT})',
+        "return ((x, w), x)",
+    ],
+)
+def test_tuples_hold_what_was_killed(use: str) -> None:
+    made = ("t = R.add(x, x)", "w = (t, x)", "_ = R.memory.kill_tensor(t)")
+    end = ended(lines(*made, use, "return x"), floats(1, 2), f=lambda *given: given[0])
+    assert (type(end), end.code) == (Fault, "E-var-alive")
+
+
+def test_a_field_of_memory_that_was_given_back() -> None:
+    text = lines(
+        's = R.vm.alloc_storage(R.shape([16]), 0, R.dtype("uint8"), R.str("global"))',
+        't = R.vm.alloc_tensor(s, 0, R.shape([n]), R.dtype("float32"), 0)',
+        *("cls.copy(x, t)", "w = (t,)", "R.memory.kill_storage(s)", "return w"),
+    )
+    assert ended(text, floats(1, 2)).code == "E-var-memory"
+
+
+def test_what_a_tuple_holds_besides_is_used() -> None:
+    text = lines(
+        *("t = R.add(x, x)", "w = (t, x)", "_ = R.memory.kill_tensor(t)"),
+        *("v = (w, x)", "u = v[0]", "y = u[1]", "return R.add(y, y)"),
+    )
+    assert returned(text, floats(1, 2)).data.tolist() == [2, 4]  # type: ignore[attr-defined]
+
+
+def test_tuples_within_tuples_cost_what_they_hold() -> None:
+    doubled = [f"w{k + 1} = (w{k}, w{k})" for k in range(60)]
+    made = ("t = R.add(x, x)", "_ = R.memory.kill_tensor(t)")
+    text = lines(*made, "w0 = (x,)", *doubled, "return w60")
+    assert isinstance(program(text).run("main", [value(floats(1))]), Returned)
+
+
+@pytest.mark.parametrize(
+    ("use", "code"),
+    [
+        ("u = R.concat((t, x), axis=0)", "E-evaluate-written"),
+        ("u = R.add(t, x)", "E-evaluate-written"),
+        ('u = R.print(t, format="{}")', "E-evaluate-written"),
+        ('u = R.to_vdevice(t, dst_vdevice="llvm:0")', "E-evaluate-written"),
+        ('u = R.call_pure_packed("f", t, sinfo_args=(R.Any,))', "E-packed-written"),
+        ('u = R.call_packed("vm.builtin.tensor_to_shape", t)', "E-packed-written"),
+        ("u = cls.copy(t, x)", "E-prim-func-written"),
+        ("u = cls.add(x, t)", "E-tir-unwritten"),
+        ("return (x, (t,))", "E-return-written"),
+        ('u = R.call_packed("vm.builtin.copy", t)', "E-return-written"),
+        (
+            'u = R.call_packed("vm.builtin.reshape", t, R.shape([n]))',
+            "E-return-written",
+        ),
+    ],
+)
+def test_memory_that_nobody_wrote(use: str, code: str) -> None:
+    end = ended(lines(ALLOC, use, f"return {'u' if 'return' in code else 'x'}"), floats(1, 2), f=id)
+    assert (type(end), end.code) == (Fault, code)
+
+
+def test_a_condition_that_nobody_wrote() -> None:
+    made = 't = R.builtin.alloc_tensor(R.shape([]), dtype="bool", runtime_device_index=0)'
+    end = ended(lines(made, "if t:", "    y = x", "else:", "    y = x", "return y"), floats(1))
+    assert (type(end), end.code) == (Fault, "E-if-written")
+
+
+@BACKENDS
+@pytest.mark.parametrize(
+    ("use", "code"),
+    [
+        (f"u = R.call_tir(cls.copy, (t,), {OUT})", "E-tir-unwritten"),
+        ("u = R.add(t, t)", "E-evaluate-written"),
+        ("return t", "E-return-written"),
+    ],
+)
+def test_elements_that_a_function_left_out(backend: str, use: str, code: str) -> None:
+    text = lines(f"t = R.call_tir(cls.most, (x,), {OUT})", use, "return x")
+    end = on(backend, text, floats(1, 2, 3))
+    assert isinstance(end, Fault) and end.code == code
+    if code != "E-tir-unwritten":
+        assert "1 of the 3 elements" in end.message and "[2]" in end.message
+
+
+@BACKENDS
+def test_elements_that_the_next_function_writes(backend: str) -> None:
+    text = lines(ALLOC, "cls.most(x, t)", "cls.last(x, t)", "return R.add(t, t)")
+    end = on(backend, text, floats(1, 2, 3))
+    assert isinstance(end, Returned) and end.value.data.tolist() == [2, 4, 6]  # type: ignore[attr-defined]
+
+
+@BACKENDS
+def test_a_function_that_writes_nothing(backend: str) -> None:
+    text = lines(f"t = R.call_tir(cls.nothing, (x,), {OUT})", "return t")
+    end = on(backend, text, floats(1, 2, 3))
+    assert isinstance(end, Fault) and end.code == "E-return-written"
+    assert end.message == "nothing was written into the tensor [3] of float32"
+
+
+def test_what_is_too_long_to_be_tracked_is_noted() -> None:
+    ready = load(module(lines(f"t = R.call_tir(cls.most, (x,), {OUT})", "return t")))
+    for _ in range(2):
+        assert isinstance(ready.run("main", [value(np.ones(20_000, np.float32))]), Returned)
+    (note,) = ready.notes
+    assert note == "most runs natively: which elements it leaves unwritten is not known"
+    filled = load(module(lines(f"t = R.call_tir(cls.copy, (x,), {OUT})", "return t")))
+    assert isinstance(filled.run("main", [value(np.ones(20_000, np.float32))]), Returned)
+    assert filled.notes == ()
+
+
+def test_a_trial_that_is_too_long_changes_nothing() -> None:
+    text = """
+@R.function(pure=False)
+def main(x: R.Tensor((1,), "int32")) -> R.Any:
+    t = R.builtin.alloc_tensor(R.shape([1]), dtype="int32", runtime_device_index=0)
+    M.count(x, t)
+    return (x, t)
+
+@T.prim_func(private=True, s_tir=True)
+def count(x: T.Buffer((1,), "int32"), y: T.Buffer((1,), "int32")):
+    for i in range(20000):
+        x[0] = x[0] + 1
+    y[0] = x[0]
+    y[0] = y[0] + 1
+"""
+    end = load(module(text)).run("main", [value(np.array([0], np.int32))])
+    assert isinstance(end, Returned)
+    assert [f.data.tolist() for f in end.value.fields] == [[20000], [20001]]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("write", "code"),
+    [
+        (lambda x, out: None, "nothing was written into the tensor [3] of float32"),
+        (lambda x, out: out.__setitem__(slice(2), x[:2]), "1 of the 3 elements"),
+    ],
+)
+def test_results_that_a_packed_function_leaves_out(write: Any, code: str) -> None:
+    text = lines(f't = R.call_dps_packed("f", (x,), {OUT})', "return t")
+    end = ended(text, floats(1, 2, 3), f=write)
+    assert end.code == "E-return-written" and code in end.message
+
+
+def test_earlier_versions_know_what_was_written_then() -> None:
+    text = lines(ALLOC, "cls.most(x, t)", "cls.last(x, t)", "return R.add(t, t)")
+    ready = load(module(text), backend="steps")
+    steps = list(ready.trace("main", [value(floats(1, 2, 3))]))
+    known = []
+    for step in reversed(steps[:-1]):
+        assert isinstance(step, Configuration)
+        step.version.store.show(step.version)
+        (blank,) = step.version.store.blank.values() or (None,)
+        known.append(None if blank is None or blank.written is None else blank.written.tolist())
+        if step.rule == "E-alloc-tensor":
+            break
+    assert known[-3:] == [None, [1, 1, 0], None]
+    outcome = ready.step(steps[-2])  # type: ignore[arg-type]
+    assert isinstance(outcome, Returned)
+
+
+@pytest.mark.parametrize("use", ["R.add(t, x)", "R.add(x, t)", "R.concat((x, t), axis=0)"])
+def test_the_object_at_fault_is_the_one_that_is_shown(use: str) -> None:
+    text = lines("t = R.add(x, x)", "_ = R.memory.kill_tensor(t)", f"u = {use}", "return u")
+    source = HEADER.strip("\n") + "\n" + "\n".join("    " + line for line in text.split("\n"))
+    end = ended(source, floats(1, 2))
+    assert end.code == "E-var-alive" and end.origin is not None
+    assert source[slice(*end.origin)] == "R.add(x, x)"
+
+
+def test_an_argument_that_does_not_fit_is_the_one_that_is_shown() -> None:
+    text = lines("t = R.add(x, x)", "u = cls.copied(t, R.add(x, x))", "return u") + (
+        '@R.function\ndef copied(a: R.Tensor((7,), "float32"), b: R.Tensor((n,), "float32")) -> R.Any:\n'
+        "    return a\n"
+    )
+    end = ended(text, floats(1, 2))
+    assert end.code == "E-cast-dimension" and end.origin is not None
+    assert end.origin[1] - end.origin[0] == len("R.add(x, x)")
+
+
+def test_of_several_operands_none_is_shown_by_guess() -> None:
+    text = lines('y = R.take(x, R.const([9], "int64"))', "return y")
+    end = ended(text, floats(1, 2))
+    assert (end.code, end.origin) == ("E-index-range", None)
+
+
+class Quit(BaseException):
+    """No Exception."""
+
+
+@pytest.mark.parametrize("error", [SystemExit, GeneratorExit, Quit])
+def test_whatever_a_packed_function_raises_is_a_fault(error: type[BaseException]) -> None:
+    def leave(given: Any) -> None:
+        raise error
+
+    text = lines('u = R.call_packed("f", x, sinfo_args=(R.Any,))', "return u")
+    end = ended(text, floats(1), f=leave)
+    assert (type(end), end.code) == (Fault, "E-packed-raised")
