@@ -11,7 +11,6 @@ import os
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 
 os.environ["RLX_TRACE_RULES"] = "1"  # before anything registers a rule
@@ -26,7 +25,6 @@ from rlx.generate.programs import random_module
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.printer import print_module
-from rlx.grammar.visit import bindings, walk
 from rlx.semantics.machine import load
 from rlx.solver import Prover
 from rlx.solver.order import (
@@ -55,7 +53,7 @@ def right(seed: int) -> None:
     assert not report.diagnostics, f"seed {seed}: {report.diagnostics[0]}"
     normalize(module)
     analyse(module)
-    infos = list(annotations(module))
+    infos = list(dict.fromkeys(report.info.values()))
     rng.shuffle(infos)
     infos.sort(key=lambda info: type(info).__name__)
     for one, other in pairwise(infos[:: 1 + len(infos) // 12]):
@@ -67,27 +65,6 @@ def right(seed: int) -> None:
                 backend = "native" if seed % 50 == 0 else "steps"
                 program = load(module, packed=PACKED, backend=backend, output=lambda _: None)
                 program.run(name.name_hint, given, fuel=FUEL[seed % 100 == 0])
-
-
-def annotations(module: ast.IRModule) -> Iterator[ast.StructInfo]:
-    """What stands behind the variables and arrows of a program, and the types of its functions."""
-    for outer in module.functions.values():
-        if not isinstance(outer, ast.Function):
-            continue
-        for expr in walk(outer):
-            found = expr.struct_info_annotation if isinstance(expr, ast.Var) else None
-            if isinstance(expr, ast.Function):
-                params = tuple(p.struct_info_annotation for p in expr.params)
-                if None not in params and expr.ret_struct_info is not None:
-                    known = tuple(info for info in params if info is not None)
-                    found = ast.FuncStructInfo(
-                        known, expr.ret_struct_info, True, None, expr.shape_vars
-                    )
-            if found is not None:
-                yield found
-        for binding in bindings(outer):
-            if isinstance(binding, ast.MatchCast):
-                yield binding.struct_info
 
 
 def compare(one: ast.StructInfo, other: ast.StructInfo) -> None:

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _GLOBAL = frozenset(
-    {"higher_order", "recursion", "mutual", "call_tir", "inplace", "impure", "runtime"}
+    {"higher_order", "recursion", "mutual", "call_tir", "inplace", "impure", "runtime", "devices"}
 )
 _RECORD = st.binary(min_size=SIZE, max_size=SIZE)
 _PRIM_BYTES = 128

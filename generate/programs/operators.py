@@ -28,6 +28,7 @@ from rlx.operators.parameters import Parameter
 from rlx.operators.registry import FAMILIES, lookup
 
 RUNTIME = frozenset({"inspection", "memory"})
+_ON_DEVICES = ("to_vdevice", "hint_on_device")
 """Families of which programs are full only late in a compilation, and what texts of TVM leave out."""
 _UNREADABLE = ("device", "dist.", "hint_on_device")
 
@@ -57,6 +58,8 @@ def usable(options: Options) -> tuple[str, ...]:
     names = [name for family in families for name in FAMILIES[family].split()]
     if "runtime" not in features:
         names = [n for n in names if not n.startswith(_UNREADABLE)]
+    if "devices" not in features:
+        names = [n for n in names if n not in _ON_DEVICES]
     return tuple(sorted(filter(of_templates, names), key=lambda n: n != "nn.relu"))
 
 

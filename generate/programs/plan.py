@@ -23,6 +23,7 @@ FEATURES = frozenset(
             "runtime",
             "scalars",
             "rare",
+            "devices",
         ),
     }
 )

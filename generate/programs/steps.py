@@ -27,6 +27,12 @@ from rlx.grammar.dtype import VOID, dtype
 Step = Callable[[FunctionBuilder, Record], None]
 OBJECT = ObjectStructInfo()
 EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")
+_WRITTEN = (
+    ast.FuncStructInfo(None, OBJECT, True, "default"),
+    ast.FuncStructInfo(None, OBJECT, False, "empty"),
+    ast.FuncStructInfo(None, TensorStructInfo(None, dtype("float32"), 1)),
+)
+"""What a text may say of a packed function."""
 
 
 def step(builder: FunctionBuilder, record: Record) -> None:
@@ -141,7 +147,10 @@ def leaf(builder: FunctionBuilder, record: Record) -> None:
         case 2:
             builder.bind(record, ast.StringImm(record.pick(("a", "", "λ"))), OBJECT)
         case 3 if not builder.dataflow:
-            builder.bind(record, ast.ExternFunc(record.pick(("test.same", "test.first"))), EXTERNAL)
+            name = record.pick(("test.same", "test.first"))
+            rare = "rare" in builder.module.options.features
+            info = record.pick(_WRITTEN) if rare and record.one_in(2) else None
+            builder.bind(record, ast.ExternFunc(name, info), info or EXTERNAL)
         case _:
             kind = record.pick(("float32", "int8", "bool"))
             builder.bind(record, ast.DataTypeImm(dtype(kind)), OBJECT)

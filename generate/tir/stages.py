@@ -100,12 +100,15 @@ class Stages:
         self.statements.append(self.block(loops, axes, self.store(out, axes)))
 
     def reduction(self, out: Buffer) -> None:
-        """A block with a reduction axis, whose result is set at its start."""
+        """A block with a reduction axis; its result is written before where the axis may be empty."""
         inner: PrimExpr = tir.IntImm(self.record.pick(_EXTENTS), INT32)
-        extents = [d for b in self.readable for d in b.shape if isinstance(d, tir.IntImm)]
-        longer = [d for d in extents if d.value > 0]
-        if longer and self.record.one_in(2):
-            inner = self.record.pick(longer)
+        others = [d for b in self.readable for d in b.shape if b is not out]
+        if others and self.record.one_in(2):
+            inner = self.record.pick(others)
+        if not isinstance(inner, tir.IntImm) or inner.value == 0:
+            axes = self.loops(out.shape)
+            fill = tir.BufferStore(out, places(axes), number(1, out.dtype))
+            self.statements.append(self.around(fill, axes))
         loops = [*self.loops(out.shape), *self.loops([inner], "k")]
         axes = self.axes(loops)
         place = places(axes[:-1])
@@ -220,7 +223,7 @@ class Stages:
         """An intrinsic that no rule gives a meaning, or one without its type; the machine must say so."""
         self.plain(out)
         if self.rare:
-            call = tir.Call("tvm_thread_invariant", (tir.IntImm(1, INT32),))
+            call = tir.Call("tvm_warp_activemask", ())
             value = self.record.pick((call, tir.Call("reinterpret", (call,))))
             self.statements.append(tir.Evaluate(value))
 
