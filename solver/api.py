@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import index
 
@@ -42,10 +43,14 @@ def prove(
     Raises
     ------
     ValueError
-        If a text cannot be read, names a variable of which the expressions hold several, or ``lower`` names
-        one that the question does not have.
+        If a text cannot be read, or names a variable of which the expressions hold several.
     TypeError
         If goal or assumption is no expression, or a smallest value no integer.
+
+    Warns
+    -----
+    UserWarning
+        If ``lower`` names a variable that the question does not have.
     """
     prover, condition = question(goal, assume, lower, int64=int64)
     verdict = prover.always(condition)
@@ -77,15 +82,17 @@ def _declare(
     """Smallest values, by the names of the question's variables."""
     names = dict.fromkeys(var.name for var in variables)
     for name, value in lower.items():
-        if name not in names:
-            known = f"its variables are {', '.join(names)}" if names else "it has none"
-            raise ValueError(
-                f"lower: the question has no variable {name!r}; {_nearest(name, names) or known}"
-            )
         if value is not None and not hasattr(value, "__index__"):
             raise TypeError(
                 f"lower: expected an integer or None for {name!r}, found {type(value).__name__} {value!r}"
             )
+        if name not in names:
+            # Limits of more variables than a question has are no mistake as such, but may come of one.
+            known = f"its variables are {', '.join(names)}" if names else "it has none"
+            message = (
+                f"lower: the question has no variable {name!r}; {_nearest(name, names) or known}"
+            )
+            warnings.warn(message, stacklevel=4)
     for var in variables:
         if var.name in lower:
             value = lower[var.name]

@@ -109,6 +109,9 @@ def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: State) -> tuple[int
     return len(nodes), codes[expr]
 
 
+_PROTECTING = (tir.And, tir.Or, tir.Call, tir.Select)
+
+
 def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None) -> list[PrimExpr]:
     """The divisors, constants left out, that are evaluated whenever the goals are.
 
@@ -121,7 +124,7 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
         if isinstance(node, walk.DIVISIONS)
         and (not isinstance(node.b, tir.IntImm) or node.b.value == 0)
     )
-    if found and any(isinstance(n, (tir.And, tir.Or, tir.Call)) for n in nodes):
+    if found and any(isinstance(n, _PROTECTING) for n in nodes):
         certain = _certain(goals)
         return [d for d in found if d in certain]
     return list(found)

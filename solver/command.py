@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -29,8 +30,10 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
-        return _answer(options)
-    except ValueError as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            return _answer(options)
+    except (ValueError, UserWarning) as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return _USAGE
 
@@ -41,7 +44,9 @@ def _parser(prog: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=prog,
         description="Decide whether a condition over integers holds for all values of its variables.",
-        epilog="Operators: + - * // %% == != < <= > >= and or not; calls: min max select tdiv tmod. "
+        epilog="Operators: + - * // %% == != < <= > >= and or not; calls: min max select if_then_else tdiv tmod. "
+        "if_then_else(c, a, b) evaluates the branch it takes; an answer on select(c, a, b) is right whether the "
+        "other branch is evaluated or not: where it would be undefined, select claims less. "
         "Variables are >= 0 unless --lower says otherwise. "
         "Exit status: 0 proved, 1 refuted, 3 unknown, 2 usage.",
     )

@@ -126,7 +126,8 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
     except UndefinedError:
         return None
     try:
-        evaluate(question.goal, values, int64=True)
+        # An overflow in a branch that is not taken is one only for who evaluates both.
+        evaluate(question.lazy_goal(), values, int64=True)
     except UndefinedError as fault:
         if fault.overflow:
             return Refuted(named(values), dict(values), "overflow", fault.node)

@@ -68,6 +68,7 @@ class Question:
         self.size = len(nodes)
         self.foreign = next((node for node in nodes if not walk.interpreted(node)), None)
         self._tape: Tape | None = None
+        self._lazy: PrimExpr | None = None
         self._seen = False
 
     def decide(self) -> Verdict:
@@ -135,6 +136,12 @@ class Question:
         except UndefinedError:
             return None
         return Refuted(named(values), dict(values), means)
+
+    def lazy_goal(self) -> PrimExpr:
+        """The goal as it is evaluated where no branch is that is not taken."""
+        if self._lazy is None:
+            self._lazy = walk.lazily(self.goal)
+        return self._lazy
 
     # Normal form
 

@@ -212,8 +212,21 @@ def has_call(nodes: Iterable[PrimExpr]) -> bool:
 
 
 def conditional(node: PrimExpr) -> bool:
-    """Whether this is ``T.if_then_else``, which evaluates only the branch it takes."""
+    """Whether this chooses between two branches, of which one need not have a value."""
+    if type(node) is tir.Select:
+        return True
     return type(node) is tir.Call and node.op == "if_then_else" and len(node.args) == 3
+
+
+def lazily(expr: PrimExpr) -> PrimExpr:
+    """The expression with every ``Select``, whose branches may both be evaluated, as an ``if_then_else``."""
+    if not any(type(node) is tir.Select for node in topological(expr)):
+        return expr
+
+    def lazy(node: PrimExpr) -> PrimExpr | None:
+        return tir.Call("if_then_else", tir.children(node)) if type(node) is tir.Select else None
+
+    return transform([expr], lazy)[0]
 
 
 _BOOLEAN = (tir.Comparison, tir.And, tir.Or, tir.Not)
@@ -224,9 +237,7 @@ def is_boolean(node: PrimExpr) -> bool:
     while True:
         if isinstance(node, _BOOLEAN):
             return True
-        if isinstance(node, tir.Select):
-            node = node.true_value
-        elif conditional(node):
+        if conditional(node):
             node = tir.children(node)[1]
         else:
             return _declared(node) == BOOL

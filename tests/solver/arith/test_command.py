@@ -37,7 +37,15 @@ def test_unknown(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["n +"], ["n == m", "--lower", "n"], ["n == m", "--lower", "n=x"], [], ["--bad"]]
+    "arguments",
+    [
+        ["n +"],
+        ["n == m", "--lower", "n"],
+        ["n == m", "--lower", "n=x"],
+        ["n == m", "--lower", "N=1"],
+        [],
+        ["--bad"],
+    ],
 )
 def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2

@@ -270,3 +270,20 @@ def test_answers_are_remembered_and_counted() -> None:
     assert prover.statistics.means["remembered"] == 1
     assert prover.statistics.means["identical"] == 1
     assert len(prover.statistics.slowest) == 3
+
+
+def test_what_holds_only_because_both_branches_of_a_select_are_evaluated_is_not_claimed() -> None:
+    zero = ["m == 0"]
+    assert prove("select(n == 0, 5, m // n) != 5", zero).status == "unknown"
+    assert prove("if_then_else(n == 0, 5, m // n) != 5", zero).counterexample == {"n": 0, "m": 0}
+    assert prove("select(n == 0, 0, m % n) < max(n, 1)").status == "proved"
+    assert prove("select(n > 0, (m*n)//n, m) == m").status == "proved"
+    assert prove("select(m % n == 0, 1, 2) >= 1").status == "proved"
+
+
+def test_an_overflow_in_a_branch_that_is_not_taken_is_not_claimed() -> None:
+    assert prove("select(n < 10, n*n, 0) >= 0", int64=True).status == "unknown"
+    found = prove("select(n < 10, n*n, 0) + m*m >= 0", int64=True)
+    assert isinstance(found, Refuted)
+    assert found.overflow is not None
+    assert show(found.overflow) == "m * m"

@@ -13,7 +13,7 @@ from rlx.grammar import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.search import Tape
-from rlx.solver.walk import expand, variables
+from rlx.solver.walk import expand, lazily, variables
 
 GOALS = 5000
 
@@ -39,6 +39,30 @@ def test_random_goals_of_hypothesis(seed: int) -> None:
     goal = Goal(random.Random(seed))
     error = wrong(goal, Prover(goal.context).always(goal.condition))
     assert error is None, f"{describe(goal)}: {error}"
+
+
+def test_random_choices_under_both_readings() -> None:
+    """What is proved holds whether or not the branches of ``select`` that are not taken are evaluated; so with refuted."""
+    tally: Counter[str] = Counter()
+    for number in range(400):
+        rng = random.Random(number)
+        goal = Goal(rng)
+        n, m = goal.variables[0], goal.variables[-1]
+        choice = tir.Select(tir.LE(n, goal.integer(1)), goal.integer(2), tir.FloorDiv(m, n))
+        if number % 2:
+            choice = tir.Select(tir.EQ(n, tir.IntImm(0)), goal.integer(1), tir.FloorMod(m, n))
+        kind = rng.choice((tir.LE, tir.NE, tir.EQ))
+        goal.condition = kind(choice, goal.integer(1))
+        for facts in ([], [tir.EQ(m, tir.IntImm(0))]):
+            for fact in facts:
+                goal.context.assume(fact)
+            verdict = Prover(goal.context).always(goal.condition)
+            tally[verdict.status] += 1
+            for reading in (goal.condition, lazily(goal.condition)):
+                goal.condition = reading
+                error = wrong(goal, verdict, tries=20)
+                assert error is None, f"{number}: {describe(goal)}: {error}"
+    assert min(tally["proved"], tally["refuted"]) > 50
 
 
 def test_random_goals_in_int64() -> None:
