@@ -56,6 +56,16 @@ CASES: dict[str, ast.IRModule] = {
     "NF4-neighbours": _module(
         ast.SeqExpr((BLOCK, ast.BindingBlock((ast.VarBinding(ast.Var("z"), ONE),))), X)
     ),
+    "NF4-empty between two that are not": _module(
+        ast.SeqExpr(
+            (
+                BLOCK,
+                ast.DataflowBlock(()),
+                ast.BindingBlock((ast.VarBinding(ast.Var("z"), ONE),)),
+            ),
+            X,
+        )
+    ),
     "NF5-form": _module(
         _seq(
             ast.VarBinding(PAIR, ONE),
