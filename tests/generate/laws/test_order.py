@@ -109,3 +109,26 @@ def test_what_is_proved_below_is_below(
     if isinstance(subtype(one, other, PROVER), Proved):
         member = typed(value(one, sizes, np.random.default_rng(seed), special=False), one)
         check([member], [other], sizes)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_what_says_less_may_fit(data_source: st.DataObject) -> None:
+    """A value of which less is known may stand where more is asked for; the reverse always may."""
+    info = data_source.draw(INFOS)
+    above = data_source.draw(looser(info))
+    assert compatibility(info, above, PROVER).kind == "compatible"
+    assert compatibility(above, info, PROVER).kind != "incompatible"
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_functions_that_take_more_and_give_less_are_below(data_source: st.DataObject) -> None:
+    """Parameters count the other way round than results do."""
+    param, result = data_source.draw(INFOS), data_source.draw(INFOS)
+    more, less = data_source.draw(looser(param)), data_source.draw(looser(result))
+    below = ast.FuncStructInfo((more,), result)
+    above = ast.FuncStructInfo((param,), less)
+    assert isinstance(subtype(below, above, PROVER), Proved)
+    if not isinstance(subtype(more, param, PROVER), Proved):
+        assert not isinstance(subtype(above, below, PROVER), Proved)
