@@ -170,6 +170,10 @@ class FunctionBuilder:
         self.frame.add(value)
         return value
 
+    def consume(self, value: Value) -> None:
+        """Take a value of the present scope out of it: nothing may use what was overwritten."""
+        self.frame.remove(value)
+
     def parameter(self, info: StructInfo, label: int) -> Value:
         """A new parameter of the function, in scope everywhere."""
         var = Var(self.name("p"), info)

@@ -68,6 +68,7 @@ def call_tir_inplace(builder: FunctionBuilder, record: Record) -> None:
         (info,),
         {"inplace_indices": (0,)},
     )
+    builder.consume(copied)
     builder.bind(record, call, info)
 
 
@@ -82,6 +83,7 @@ def packed(builder: FunctionBuilder, record: Record) -> None:
             call = _call("call_dps_packed", (ExternFunc("test.copy"), ast.Tuple(args)), info)
         case 2:
             copied = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
+            builder.consume(copied)
             indices: dict[str, object] = {"inplace_indices": (0,)}
             function = ExternFunc("test.negate_inplace")
             call = _call("call_inplace_packed", (function, copied.expr), info, indices)

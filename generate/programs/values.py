@@ -80,6 +80,11 @@ class Frame:
         self.values.setdefault(key_of(value), []).append(value)
         self.order.append(value)
 
+    def remove(self, value: Value) -> None:
+        """Take a value out of scope."""
+        self.values[key_of(value)].remove(value)
+        self.order.remove(value)
+
     def of(self, key: Key) -> list[Value]:
         """The values of a class."""
         return self.values.get(key, _NONE)
