@@ -166,8 +166,12 @@ def to_smtlib(
     assume: Iterable[Goal] = (),
     lower: Mapping[str, int | None] | None = None,
     style: str = "purified",
+    *,
+    int64: bool = False,
 ) -> str:
     """The question as an SMT-LIB 2 script: ``unsat`` means proved.
+
+    With ``int64`` the variables are within 64 bits, and that all values are is part of the goal.
 
     Parameters
     ----------
@@ -179,10 +183,14 @@ def to_smtlib(
     ValueError, TypeError
         As :func:`prove`; TypeError also for operations that are no integer arithmetic.
     """
+    from rlx.solver.overflow import obligation
     from rlx.solver.session import Session
     from rlx.solver.smt import script
 
     prover, condition = question(goal, assume, lower)
     (expanded,) = walk.expand([condition])
-    session = Session(prover.context.state, prover.statistics, int64=False)
-    return script(session.question(expanded).query(), style)
+    session = Session(prover.context.state, prover.statistics, int64)
+    if not int64:
+        return script(session.question(expanded).query(), style)
+    text = script(session.question(obligation(expanded)).query(), style)
+    return "; int64: that no value leaves 64 bits is part of the goal\n" + text

@@ -71,21 +71,25 @@ def _parser(prog: str) -> ArgumentParser:
 
 
 def _answer(options: Namespace) -> int:
+    import json
+
     from rlx.solver import api
 
     lower = dict(_lower(text) for text in options.lower)
+    asked = (options.goal, options.assume, lower)
     if options.smtlib:
-        print(api.to_smtlib(options.goal, options.assume, lower), end="")
+        if options.explain:
+            raise ValueError("--smtlib does not answer the question: there is nothing to --explain")
+        script = api.to_smtlib(*asked, int64=options.int64)
+        record = {"version": 1, "goal": options.goal, "smtlib": script}
+        print(json.dumps(record) if options.format == "json" else script.rstrip("\n"))
         return 0
-    verdict = api.prove(options.goal, options.assume, lower, int64=options.int64)
+    verdict = api.prove(*asked, int64=options.int64)
+    explanation = api.explain(*asked, int64=options.int64) if options.explain else None
     if options.format == "json":
-        import json
-
-        print(json.dumps(_record(options.goal, verdict)))
-    elif options.explain:
-        print(api.explain(options.goal, options.assume, lower, int64=options.int64))
+        print(json.dumps(_record(options.goal, verdict, explanation)))
     else:
-        print(_sentence(verdict))
+        print(explanation or _sentence(verdict))
     return EXIT_CODES[verdict.status]
 
 
@@ -123,7 +127,7 @@ def _sentence(verdict: Verdict) -> str:
     raise AssertionError(verdict)
 
 
-def _record(goal: str, verdict: Verdict) -> dict[str, object]:
+def _record(goal: str, verdict: Verdict, explanation: str | None) -> dict[str, object]:
     from rlx.solver.text import show
     from rlx.solver.verdict import Proved, Refuted, Unknown
 
@@ -137,6 +141,8 @@ def _record(goal: str, verdict: Verdict) -> dict[str, object]:
                 record["overflow"] = show(overflow)
         case Unknown(reason=reason):
             record["reason"] = reason
+    if explanation is not None:
+        record["explanation"] = explanation.splitlines()
     return record
 
 

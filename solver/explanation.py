@@ -6,6 +6,7 @@ from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.prover import Prover
+from rlx.solver.relation import simple_enough
 from rlx.solver.text import show
 from rlx.solver.verdict import Proved, Refuted, Unknown
 
@@ -37,7 +38,8 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
             shown = ", ".join(f"{name} = {value}" for name, value in example.items())
             lines.append(f"refuted: false for {shown or 'all values'}")
             lines += _values(goal, verdict)
-            lines += _assumption(prover, goal)
+            # What would avoid an overflow is not looked for.
+            lines += _assumption(prover, goal) if verdict.overflow is None else []
         case Unknown(reason=reason):
             lines.append(f"unknown: {reason}")
             lines += _assumption(prover, goal)
@@ -73,7 +75,9 @@ def _values(goal: PrimExpr, refuted: Refuted) -> list[str]:
 
 
 def _assumption(prover: Prover, goal: PrimExpr) -> list[str]:
-    if not isinstance(goal, tir.EQ):
+    if not simple_enough(goal):
         return []
-    found = prover.relate(goal.a, goal.b).assumption
+    found = prover.relate(goal.a, goal.b).assumption if isinstance(goal, tir.EQ) else None
+    if found is None:
+        found = prover.assumption(goal)
     return [] if found is None else [f"it would hold if {show(found)}"]

@@ -35,11 +35,7 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     for node in _doubtful(session, goal):
         if session.work.exhausted:
             return Unknown("the question needs too much work")
-        fits = tir.And(
-            tir.LE(tir.IntImm(INT64_MIN), node),
-            tir.LE(node, tir.IntImm(INT64_MAX)),
-        )
-        verdict = session.question(fits).decide()
+        verdict = session.question(_in_int64(node)).decide()
         if isinstance(verdict, Refuted):
             found = _overflow(question, {v: verdict.values.get(v, 0) for v in question.variables})
             if found is not None:
@@ -132,3 +128,49 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
         if fault.overflow:
             return Refuted(named(values), dict(values), "overflow", fault.node)
     return None
+
+
+def obligation(goal: PrimExpr) -> PrimExpr:
+    """That a goal holds and no value on the way to it leaves int64, as one condition over exact integers."""
+    fits: dict[PrimExpr, PrimExpr] = {}
+    for node in walk.topological(goal):
+        fits[node] = _fits(node, [fits[child] for child in tir.children(node)])
+    return _both(goal, fits[goal])
+
+
+def _fits(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+    """The same for one node: only what is evaluated has to fit."""
+    match node:
+        case tir.And(a=a):
+            return _both(operands[0], _either(tir.Not(a), operands[1]))
+        case tir.Or(a=a):
+            return _both(operands[0], _either(a, operands[1]))
+        case tir.Var():
+            return walk.TRUE
+    if walk.conditional(node):
+        chosen = tir.children(node)[0]
+        first = _either(tir.Not(chosen), operands[1])
+        inside = _both(operands[0], _both(first, _either(chosen, operands[2])))
+    else:
+        inside = walk.TRUE
+        for operand in operands:
+            inside = _both(inside, operand)
+    if walk.is_boolean(node):
+        return inside
+    if isinstance(node, tir.IntImm) and INT64_MIN <= node.value <= INT64_MAX:
+        return inside
+    return _both(inside, _in_int64(node))
+
+
+def _in_int64(node: PrimExpr) -> PrimExpr:
+    return tir.And(tir.LE(tir.IntImm(INT64_MIN), node), tir.LE(node, tir.IntImm(INT64_MAX)))
+
+
+def _both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if a is walk.TRUE or b is walk.TRUE:
+        return b if a is walk.TRUE else a
+    return tir.And(a, b)
+
+
+def _either(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return b if b is walk.TRUE else tir.Or(a, b)

@@ -97,6 +97,11 @@ class Prover:
         walk.expect_expressions(*(side for pair in open_pairs for side in pair))
         return self._session().relate(open_pairs)
 
+    def assumption(self, condition: PrimExpr) -> PrimExpr | None:
+        """A simple condition that can hold and under which another one is proved; None where none was found."""
+        walk.expect_expressions(condition)
+        return self._session().assumption(condition)
+
     def _session(self) -> Session:
         state = self.context.state
         session = self._sessions.get(state)

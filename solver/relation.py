@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 Pairs = Sequence[tuple[PrimExpr, PrimExpr]]
 _CANDIDATES = 10
+_NODES = 4000
+_COMPARED = 2
+"""Variables that are compared with each other in search of an assumption."""
+_SIMPLE = 3
+"""A condition of no more nodes is simple enough to be assumed itself."""
 
 
 def relate(session: Session, pairs: Pairs) -> Relation:
@@ -90,12 +96,29 @@ def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
 
 
 def suggest(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | None:
-    """A simple assumption under which a condition is proved, and which can hold."""
-    tried = 0
-    for candidate in _candidates(session, pairs):
-        tried += 1
-        if tried > _CANDIDATES:
-            return None
+    """A simple assumption under which pairs are proved to agree, and which can hold."""
+    if not simple_enough(condition):
+        return None
+    return first_that_helps(session, _candidates(session, pairs), condition)
+
+
+def simple_enough(condition: PrimExpr) -> bool:
+    """Whether assumptions are tried for a condition: each is a question of its size."""
+    try:
+        walk.topological(condition, limit=_NODES)
+    except walk.TooLargeError:
+        return False
+    return True
+
+
+def first_that_helps(
+    session: Session,
+    candidates: Iterable[PrimExpr],
+    condition: PrimExpr,
+    tries: int = _CANDIDATES,
+) -> PrimExpr | None:
+    """The first of some assumptions under which a condition is proved, and which can hold."""
+    for candidate in islice(candidates, tries):
         if not session.where([candidate]).proves_quickly(condition):
             continue
         if isinstance(session.witness(candidate), Refuted):
@@ -104,19 +127,49 @@ def suggest(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | N
 
 
 def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
-    exprs = [e for pair in pairs for e in pair]
-    nodes = walk.topological(*exprs)
-    yield from (
-        tir.GE(v, walk.ONE)
-        for v in nodes
-        if isinstance(v, tir.Var) and session.state.range_of(v)[0] == 0
-    )
-    for node in nodes:
-        if isinstance(node, walk.DIVISIONS):
-            yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
+    nodes = walk.topological(*(e for pair in pairs for e in pair))
+    yield from _positive(session, nodes)
+    yield from _divisible(nodes)
     left = [(a, b) for a, b in pairs if not isinstance(session.always(_equation(a, b)), Proved)]
     yield from _solved(left)
     yield walk.conjunction(_equation(a, b) for a, b in left)
+
+
+def limits_of(
+    session: Session, condition: PrimExpr, nodes: Sequence[PrimExpr]
+) -> Iterator[PrimExpr]:
+    """Assumptions that may make any condition true, those that ask for least first."""
+    exact = session.limit_that_is(condition, list(nodes))
+    if exact is not None:
+        yield exact
+    yield from _positive(session, nodes)
+    yield from (
+        tir.GE(v, walk.ZERO)
+        for v in walk.variables_among(nodes)
+        if session.state.range_of(v)[0] is None
+    )
+    variables = walk.variables_among(nodes)[:_COMPARED]
+    yield walk.conjunction(tir.GE(v, walk.ONE) for v in variables)
+    compared = list(permutations(variables, 2))
+    yield from (tir.LE(a, b) for a, b in compared)
+    yield from (tir.LT(a, b) for a, b in compared)
+    yield from _divisible(nodes)
+    yield from (tir.LE(v, walk.ONE) for v in variables)
+    yield from (tir.GE(v, walk.TWO) for v in variables)
+    if len(nodes) <= _SIMPLE:
+        yield condition
+
+
+def _positive(session: Session, nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
+    for var in walk.variables_among(nodes):
+        if session.state.range_of(var)[0] == 0:
+            yield tir.GE(var, walk.ONE)
+
+
+def _divisible(nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
+    for node in nodes:
+        if isinstance(node, walk.DIVISIONS):
+            yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
 
 
 def _without_offset(expr: PrimExpr) -> PrimExpr:

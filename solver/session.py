@@ -17,6 +17,9 @@ from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 from rlx.solver.work import FUEL, LARGE, NODES, Work, undisturbed
 
+_TRIES = 24
+"""How many assumptions are tried for an explanation."""
+
 
 class Session:
     """A state of a context with its normal form and the answers given so far."""
@@ -289,3 +292,30 @@ class Session:
         else:
             self.statistics.count("remembered")
         return found
+
+    def assumption(self, condition: PrimExpr) -> PrimExpr | None:
+        """What would have to be assumed for a condition to be proved."""
+        if not relation.simple_enough(condition):
+            return None
+        limits = relation.limits_of(self, condition, walk.topological(condition))
+        return relation.first_that_helps(self, limits, condition, _TRIES)
+
+    def limit_that_is(self, condition: PrimExpr, order: list[PrimExpr]) -> PrimExpr | None:
+        """A condition on one variable, as a limit of that variable."""
+        try:
+            engine = self._ready(order)
+            cond = normal_form.condition(engine, condition, order)
+        except (OutOfFuelError, RecursionError):
+            return None
+        poly = cond.poly
+        if poly is None or cond.kind != "ge" or any(len(mono) > 1 for mono in poly.terms):
+            return None
+        varying = [(engine.atoms[mono[0]], coef) for mono, coef in poly.terms.items() if mono]
+        if len(varying) != 1 or not isinstance(varying[0][0].key, tir.Var):
+            return None
+        ((atom, coef),) = varying
+        kind, constant = (
+            (tir.GE, -poly.terms.get((), 0)) if coef > 0 else (tir.LE, poly.terms.get((), 0))
+        )
+        assert isinstance(atom.key, tir.Var)
+        return kind(atom.key, tir.IntImm(constant))

@@ -11,6 +11,8 @@ from rlx.grammar.tir import PrimExpr
 
 ZERO = tir.IntImm(0)
 ONE = tir.IntImm(1)
+TWO = tir.IntImm(2)
+TRUE = tir.IntImm(1, BOOL)
 
 
 _LEAVES = frozenset((tir.Var, tir.IntImm))

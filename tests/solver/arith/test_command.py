@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from rlx.solver import smt
 from rlx.solver.command import main
 
 
@@ -70,6 +71,43 @@ def test_smtlib(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert text.startswith("; unsat")
     assert text.endswith("(check-sat)\n")
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "n*m == m*n",
+        "n//4*4 <= n",
+        "n >= 0 or n*n >= 0",
+        "n < 0 and n*n >= 0",
+        "select(n < 10, n*n, 0) >= 0",
+        "n % 7 + 9223372036854775800 >= 0",
+        "n % 9 + 9223372036854775800 >= 0",
+        "n % 9223372036854775808 == n",
+    ],
+)
+def test_smtlib_of_int64_is_the_question_that_is_answered(
+    goal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([goal, "--int64"])
+    capsys.readouterr()
+    assert main([goal, "--int64", "--smtlib"]) == 0
+    script = capsys.readouterr().out
+    answer = smt.solve(script.removesuffix("(check-sat)\n"), 1_000_000).status
+    # Of a select more may hold than is claimed.
+    assert answer == {0: "unsat", 1: "sat", 3: "unsat"}[code]
+
+
+def test_smtlib_and_explanations_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["n//m*m <= n", "--smtlib", "--format", "json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["goal"] == "n//m*m <= n"
+    assert record["smtlib"].endswith("(check-sat)\n")
+    assert main(["n >= 1", "--explain", "--format", "json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert record["status"] == "refuted"
+    assert record["explanation"][-1] == "it would hold if n >= 1"
+    assert main(["n >= 1", "--explain", "--smtlib"]) == 2
 
 
 def test_explain_gives_steps_and_the_missing_assumption(

@@ -9,7 +9,7 @@ import pytest
 from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, prove
+from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, explain, prove
 from rlx.solver.text import parse, show
 
 HARD = [
@@ -287,3 +287,33 @@ def test_an_overflow_in_a_branch_that_is_not_taken_is_not_claimed() -> None:
     assert isinstance(found, Refuted)
     assert found.overflow is not None
     assert show(found.overflow) == "m * m"
+
+
+@pytest.mark.parametrize(
+    ("goal", "needed"),
+    [
+        ("n >= 1", "n >= 1"),
+        ("n + 3 >= 10", "n >= 7"),
+        ("2*n <= 9", "n <= 4"),
+        ("n*m >= m", "n >= 1"),
+        ("n*m > 0", "n >= 1 and m >= 1"),
+        ("n*n > n", "n >= 2"),
+        ("n*m <= n", "m <= 1"),
+        ("n - m >= 0", "m <= n"),
+        ("n < m", "n < m"),
+        ("n != m", "n < m"),
+        ("n != 0", "n >= 1"),
+        ("n == 0", "n == 0"),
+        ("n % 4 <= 0", "n % 4 == 0"),
+        ("n//4*4 == n", "n % 4 == 0"),
+    ],
+)
+def test_an_explanation_says_what_would_have_to_be_assumed(goal: str, needed: str) -> None:
+    assert explain(goal).endswith(f"it would hold if {needed}")
+    assert prove(goal, [needed]).status == "proved"
+
+
+def test_no_assumption_is_named_where_none_helps() -> None:
+    assert "would hold" not in explain("n < n")
+    assert "would hold" not in explain("n >= 5", ["n <= 4"])
+    assert "would hold" not in explain("n*n >= 0", int64=True)
