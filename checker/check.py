@@ -77,7 +77,7 @@ def check_modules(
     holes
         Variables that syntax errors left without a definition: nothing more is said of them.
     """
-    from rlx.grammar.parser import recursion_room
+    from rlx.grammar.recursion import recursion_room
 
     with recursion_room():
         return _check(modules, source, found, holes)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from rlx.grammar import ast, tir
@@ -17,6 +16,7 @@ from rlx.grammar.lalr import Action, Entry, Rejected, run
 from rlx.grammar.lexer import Lexer, Token
 from rlx.grammar.node import Node, Span
 from rlx.grammar.pieces import Defined, Open
+from rlx.grammar.recursion import recursion_room
 from rlx.grammar.regions import long_lines, metadata_text, regions
 from rlx.grammar.scope import Scope
 
@@ -61,17 +61,6 @@ class ParseError(SyntaxError):
 
 class TooManyErrors(Exception):
     """More errors than anybody reads."""
-
-
-@contextmanager
-def recursion_room() -> Iterator[None]:
-    """Let Python recurse as deep as the nesting limit needs, for the duration."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 50_000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def parse(text: str, path: str = "<text>") -> Parsed:

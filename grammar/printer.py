@@ -8,7 +8,6 @@ the text stays outside, and names are changed where they would be captured.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import ast, dialects, tir
@@ -19,6 +18,7 @@ from rlx.grammar.printer_prim import PrimPrinter, scalar
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_show import show
 from rlx.grammar.printer_tir import PrimFuncPrinter
+from rlx.grammar.recursion import recursion_room
 from rlx.grammar.remarks import Remarks
 
 __all__ = [
@@ -30,10 +30,10 @@ __all__ = [
     "show",
 ]
 
-_RECURSION = 50_000
 _INDENT = "    "
 
 
+@recursion_room()
 def print_module(
     module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None
 ) -> str:
@@ -54,22 +54,21 @@ def print_module(
     ValueError
         If there is no such dialect.
     """
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
     return _ModulePrinter(module, dialects.dialect(dialect), remarks or Remarks()).print()
 
 
+@recursion_room()
 def print_function(
     function: ast.Function | tir.PrimFunc, name: str = "main", dialect: str = DEFAULT
 ) -> str:
     """A function on its own, without a header; global functions are written ``cls.name``."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
     printer = _function_printer(function, dialects.dialect(dialect), "Module", (), Remarks())
     return "\n".join(printer.print(name, "")) + "\n"
 
 
+@recursion_room()
 def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
     """A Relax expression; a function literal, branch or sequence is written as the lines it takes."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION))
     if isinstance(expr, ast.Function):
         return print_function(expr, "function", dialect).rstrip("\n")
     if isinstance(expr, ast.If | ast.SeqExpr):

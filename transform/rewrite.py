@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
 from rlx.grammar.node import replace
-from rlx.grammar.parser import recursion_room
+from rlx.grammar.recursion import recursion_room
 from rlx.grammar.tir import PrimExpr
 
 T = TypeVar("T")

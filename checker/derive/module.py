@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 
 from rlx.checker.derive import calls, control, functions, leaves
@@ -13,6 +12,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node
+from rlx.grammar.recursion import recursion_room
 from rlx.solver.statistics import Statistics
 from rlx.spec.registry import rule
 
@@ -35,9 +35,6 @@ RULES: Mapping[type[Node], Rule] = {
     ast.Function: functions.function,
 }
 """The rule for each kind of expression."""
-
-DEPTH = 50_000
-"""Python frames; nesting is limited by the parser, so this is never reached by a program that it read."""
 
 
 class Derivation(Node):
@@ -74,13 +71,9 @@ def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Deriv
     unknown_operators
         Operators about which a note was given already; those of this module are added.
     """
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEPTH))
-    try:
+    with recursion_room():
         state = State(module, RULES, set() if unknown_operators is None else unknown_operators)
         module_(state)
-    finally:
-        sys.setrecursionlimit(limit)
     return Derivation(
         state.info_of,
         tuple(state.diagnostics),
