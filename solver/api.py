@@ -158,7 +158,8 @@ def explain(
     from rlx.solver.explanation import explained
 
     prover, condition = question(goal, assume, lower, int64=int64)
-    return explained(prover, condition)
+    with undisturbed():
+        return explained(prover, condition)
 
 
 def to_smtlib(

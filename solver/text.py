@@ -13,8 +13,8 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, dtype
 from rlx.grammar.tir import PrimExpr
 
-NESTING_LIMIT = 200
-"""How deep parentheses, ``not`` and signs may be nested."""
+NESTING_LIMIT = 1000
+"""How deep parentheses, calls, ``not`` and signs may be nested."""
 
 _DIGIT_LIMIT = 4000
 _CASTS = frozenset(
@@ -62,24 +62,44 @@ def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
     return _Reader(text, variables).whole()
 
 
+class _Level:
+    """An expression that has been begun, and what it is needed for: an opening bracket, a sign, ``not``, a call."""
+
+    __slots__ = ("arguments", "name", "operands", "strength", "waiting")
+
+    def __init__(self, name: str, strength: int = 0) -> None:
+        self.name = name
+        self.strength = strength
+        self.operands: list[PrimExpr] = []
+        self.waiting: list[tuple[int, str]] = []
+        self.arguments: list[PrimExpr] = []
+
+
 class _Reader:
-    """Operator precedence: operands of one level are a loop, only nesting recurses."""
+    """Operator precedence without recursion: what has been begun is a list."""
 
     def __init__(self, text: str, variables: dict[str, tir.Var]) -> None:
         self._text = text
         self._variables = variables
         self._place = 0
-        self._depth = 0
+        self._levels = [_Level("")]
         self._kind: str | None = None
         self._token = ""
         self._advance()
 
     def whole(self) -> PrimExpr:
         """The expression up to the end of the text."""
-        result = self._expression(0)
-        if self._token:
-            raise self._error("an operator or the end")
-        return result
+        while True:
+            operand = self._operand()
+            while operand is not None:
+                level = self._levels[-1]
+                level.operands.append(operand)
+                if self._continued(level):
+                    break
+                _reduce(level.operands, level.waiting, 0)
+                if len(self._levels) == 1:
+                    return self._last(level)
+                operand = self._ended(level)
 
     def _advance(self) -> None:
         match = _TOKEN.match(self._text, self._place)
@@ -104,41 +124,63 @@ class _Reader:
             raise self._error(repr(symbol))
         self._advance()
 
-    def _expression(self, level: int) -> PrimExpr:
-        """Operators that bind at least as strongly as ``level``."""
-        self._depth += 1
-        if self._depth > NESTING_LIMIT:
+    def _begin(self, name: str, strength: int = 0) -> None:
+        if len(self._levels) > NESTING_LIMIT:
             raise ValueError(f"the expression is nested more than {NESTING_LIMIT} levels deep")
-        operands = [self._operand()]
-        waiting: list[tuple[int, str]] = []
-        while (found := _BINARY.get(self._token)) is not None and found[0] >= level:
-            own = found[0]
-            # Comparisons wait for the rest of their chain.
-            _reduce(operands, waiting, own + (own == _COMPARISON))
-            waiting.append((own, self._token))
-            self._advance()
-            operands.append(self._operand())
-        _reduce(operands, waiting, 0)
-        self._depth -= 1
-        return operands[0]
+        self._levels.append(_Level(name, strength))
 
-    def _operand(self) -> PrimExpr:
+    def _continued(self, level: _Level) -> bool:
+        """Whether an operator follows that belongs to the innermost expression."""
+        found = _BINARY.get(self._token)
+        if found is None or found[0] < level.strength:
+            return False
+        own = found[0]
+        # Comparisons wait for the rest of their chain.
+        _reduce(level.operands, level.waiting, own + (own == _COMPARISON))
+        level.waiting.append((own, self._token))
+        self._advance()
+        return True
+
+    def _last(self, level: _Level) -> PrimExpr:
+        if self._token:
+            raise self._error("an operator or the end")
+        return level.operands[0]
+
+    def _ended(self, level: _Level) -> PrimExpr | None:
+        """The innermost expression as an operand of the one around it; None where a call's next argument follows."""
+        value = level.operands[0]
+        match level.name:
+            case "-":
+                value = _negative(value)
+            case "not":
+                value = tir.Not(value)
+            case "(":
+                self._expect(")")
+            case "+":
+                pass
+            case name:
+                level.arguments.append(value)
+                if self._token == ",":
+                    self._advance()
+                    level.operands.clear()
+                    return None
+                self._expect(")")
+                value = _call(name, level.arguments)
+        self._levels.pop()
+        return value
+
+    def _operand(self) -> PrimExpr | None:
+        """A number or a variable; None where something that contains operands has begun."""
         kind, token = self._kind, self._token
         if kind == "number":
             return self._number(token)
         if kind == "word":
             return self._word(token)
-        match token:
-            case "(":
-                self._advance()
-                inner = self._expression(0)
-                self._expect(")")
-                return inner
-            case "-" | "+":
-                self._advance()
-                operand = self._expression(_SIGN)
-                return _negative(operand) if token == "-" else operand
-        raise self._error("a number, a name or an opening parenthesis")
+        if token not in ("(", "-", "+"):
+            raise self._error("a number, a name or an opening parenthesis")
+        self._advance()
+        self._begin(token, 0 if token == "(" else _SIGN)
+        return None
 
     def _number(self, token: str) -> PrimExpr:
         if len(token) > _DIGIT_LIMIT:
@@ -146,27 +188,24 @@ class _Reader:
         self._advance()
         return tir.IntImm(int(token))
 
-    def _word(self, name: str) -> PrimExpr:
+    def _word(self, name: str) -> PrimExpr | None:
         if name in ("and", "or"):
             raise self._error("an operand")
         self._advance()
         match name:
             case "not":
-                return tir.Not(self._expression(_NOT))
+                self._begin("not", _NOT)
+                return None
             case "True" | "False":
                 return tir.IntImm(int(name == "True"), BOOL)
-        if self._token != "(":
-            variable = self._variables.get(name)
-            if variable is None:
-                variable = self._variables[name] = tir.Var(name)
-            return variable
-        self._advance()
-        operands = [self._expression(0)]
-        while self._token == ",":
+        if self._token == "(":
             self._advance()
-            operands.append(self._expression(0))
-        self._expect(")")
-        return _call(name, operands)
+            self._begin(name)
+            return None
+        variable = self._variables.get(name)
+        if variable is None:
+            variable = self._variables[name] = tir.Var(name)
+        return variable
 
 
 def _reduce(operands: list[PrimExpr], waiting: list[tuple[int, str]], level: int) -> None:

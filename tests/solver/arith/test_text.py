@@ -60,9 +60,24 @@ def test_other_texts_are_refused(text: str) -> None:
         prove(text)
 
 
-def test_nesting_up_to_the_limit() -> None:
-    levels = NESTING_LIMIT - 2
-    assert prove("(" * levels + "n" + ")" * levels + " == n").status == "proved"
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("(", ")"), ("-", ""), ("- (", ")"), ("min(m, ", ")"), ("(1 + ", ")"), ("(", "//2)")],
+)
+def test_nesting_up_to_the_limit(before: str, after: str) -> None:
+    assert NESTING_LIMIT >= 512
+    levels = NESTING_LIMIT // (before.count("(") + before.count("-"))
+    text = before * levels + "n" + after * levels
+    assert prove(f"{text} == {text} + m").status in ("refuted", "unknown")
+    with pytest.raises(ValueError, match="nested more than"):
+        prove(before * 100_000 + "n" + after * 100_000 + " == n")
+
+
+def test_nested_conditions() -> None:
+    text = "not " * (NESTING_LIMIT // 2 * 2) + "n >= 0"
+    assert prove(text).status == "proved"
+    chosen = "select(n > 3, " * 300 + "n" + ", 2)" * 300
+    assert show(parse(chosen, {})) == chosen
 
 
 def test_what_is_no_expression_is_refused() -> None:
