@@ -68,7 +68,7 @@ def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("E-window", "9ac5d9db")
+@rule("E-window", "49d6ab18")
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:
@@ -219,8 +219,9 @@ def pool(which: str) -> Function:
         number = len(axes)
         x = wide(canonical(data, layout, f"NC{axes}"))
         plan = (spread(size, number), spread(strides, number), spread(dilation, number))
-        around = _around(x.shape[2:], sides(padding, number), plan, ceil_mode)
-        result = _POOLS[kind](x, around, plan, count_padding)
+        given = sides(padding, number)
+        around = _around(x.shape[2:], given, plan, ceil_mode)
+        result = _POOLS[kind](x, around, plan, given if count_padding else [(0, 0)] * number)
         return back(arranged(result, out or layout, f"NC{axes}"), data.dtype)
 
     return evaluate
@@ -243,27 +244,36 @@ def _around(spatial: Sequence[int], given: Sides, plan: Plan, ceil_mode: int) ->
     return found
 
 
-def _maximum(x: Array, around: Sides, plan: Plan, _: int) -> Array:
+def _counts(spatial: Sequence[int], around: Sides, plan: Plan, counted: Sides) -> Array:
+    """How many places of each window lie in the data or in the padding that counts; 1 where none does."""
+    inside = np.zeros([n + b + a for n, (b, a) in zip(spatial, around, strict=True)], np.int64)
+    where = [
+        slice(b - some, b + n + more)
+        for n, (b, _), (some, more) in zip(spatial, around, counted, strict=True)
+    ]
+    inside[tuple(where)] = 1
+    count = np.sum(windows(inside, *plan), axis=tuple(range(-len(around), 0)))
+    return np.asarray(np.maximum(count, 1))
+
+
+def _maximum(x: Array, around: Sides, plan: Plan, _: Sides) -> Array:
     low = -np.inf if is_float(x.dtype) else np.iinfo(x.dtype).min
     padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=low)
     seen = windows(padded, *plan)
     return np.asarray(np.max(seen, axis=tuple(range(-len(around), 0))))
 
 
-def _mean(x: Array, around: Sides, plan: Plan, count_padding: int) -> Array:
+def _mean(x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
     places = tuple(range(-len(around), 0))
     padded = np.pad(x, [(0, 0), (0, 0), *around])
     total = np.sum(windows(padded, *plan), axis=places, dtype=x.dtype)
-    count: Any = prod(plan[0])
-    if not count_padding:
-        inside = np.pad(np.ones(x.shape[2:], np.int64), around)
-        count = np.maximum(np.sum(windows(inside, *plan), axis=places), 1)
+    count = _counts(x.shape[2:], around, plan, counted)
     if is_float(x.dtype):
         return np.asarray(total / np.asarray(count, x.dtype))
     return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
 
 
-_POOLS: dict[str, Callable[[Array, Sides, Plan, int], Array]] = {"max": _maximum, "avg": _mean}
+_POOLS: dict[str, Callable[[Array, Sides, Plan, Sides], Array]] = {"max": _maximum, "avg": _mean}
 
 
 def adaptive(count: str) -> Function:
@@ -304,12 +314,13 @@ def pool_backward(kind: str) -> Function:
         x = wide(canonical(data, layout, "NCHW"))
         g = wide(canonical(gradient, out or layout, "NCHW"))
         plan = (spread(size, 2), spread(strides, 2), spread(dilation, 2))
-        around = _around(x.shape[2:], sides(padding, 2), plan, ceil_mode)
+        given = sides(padding, 2)
+        around = _around(x.shape[2:], given, plan, ceil_mode)
         result = np.zeros(
             [n + sum(pad) for n, pad in zip(x.shape, [(0, 0), (0, 0), *around], strict=True)],
             x.dtype,
         )
-        share = _shares(kind, x, around, plan, count_padding)
+        share = _shares(kind, x, around, plan, given if count_padding else [(0, 0)] * 2)
         for place in product(*map(range, plan[0])):
             where = tuple(
                 slice(p * d, p * d + (n - 1) * s + 1, s)
@@ -323,7 +334,7 @@ def pool_backward(kind: str) -> Function:
     return evaluate
 
 
-def _shares(kind: str, x: Array, around: Sides, plan: Plan, count_padding: int) -> Array:
+def _shares(kind: str, x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
     """How much of a result's gradient each place of its window gets."""
     if kind == "max":
         padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=-np.inf)
@@ -331,8 +342,5 @@ def _shares(kind: str, x: Array, around: Sides, plan: Plan, count_padding: int) 
         flat = seen.reshape(*seen.shape[:-2], prod(seen.shape[-2:]))
         first = np.argmax(flat, axis=-1)[..., None] == np.arange(flat.shape[-1])
         return np.asarray(first.reshape(seen.shape).astype(x.dtype))
-    inside = np.pad(np.ones(x.shape[2:], x.dtype), around)
-    seen = windows(inside, *plan)
-    if count_padding:
-        return np.full(seen.shape, 1 / prod(plan[0]), x.dtype)
-    return np.asarray(seen / np.maximum(np.sum(seen, axis=(-1, -2), keepdims=True), 1))
+    inside = windows(np.pad(np.ones(x.shape[2:], x.dtype), around), *plan)
+    return np.asarray(inside / _counts(x.shape[2:], around, plan, counted)[..., None, None])

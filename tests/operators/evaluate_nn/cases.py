@@ -124,6 +124,18 @@ def _pools() -> list[Case]:
             )
             for kind, ceil, count in product(("max", "avg"), options, options)
         ),
+        *(
+            case(
+                f"nn.avg_pool{len(sizes)}d",
+                tensor((1, 2, *sizes)),
+                (3,),
+                strides=(2,),
+                padding=1,
+                ceil_mode=True,
+                count_include_pad=count,
+            )
+            for sizes, count in product(((6,), (6, 4), (6, 5, 4)), options)
+        ),
         case("nn.max_pool2d", x, (3, 2), dilation=(2, 3)),
         case("nn.max_pool2d", tensor((2, 9, 8, 3)), (3, 2), layout="NHWC"),
         case("nn.max_pool2d", ints((2, 3, 9, 8), "int8"), (3, 2), padding=1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -32,6 +33,9 @@ def i32(*values: Any) -> Any:
     return np.array(values, np.int32)
 
 
+BEGUN = {"strides": 2, "padding": 1, "ceil_mode": True, "count_include_pad": True}
+"""The last window reaches behind the padding."""
+EDGES = f32(2 / 3, 1, 1, 1 / 2)
 NEAREST = {"method": "nearest_neighbor"}
 MOST = (np.array(5), np.array(0.5, np.float32), np.array(0.1, np.float32))
 CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
@@ -119,6 +123,21 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("nn.max_pool2d", (LINE,), {"pool_size": (2, 2)}, images([4])),
     ("nn.max_pool1d", (f32([[1]]),), {"pool_size": 1, "padding": 1}, f32([[-INF, 1, -INF]])),
     ("nn.avg_pool2d", (LINE,), {"pool_size": (2, 2), "padding": (0, 0, 0, 1)}, images([2.5, 3])),
+    *(
+        (
+            f"nn.avg_pool{count}d",
+            (np.ones((1, 1, *(6,) * count), np.float32),),
+            {**BEGUN, "pool_size": 3},
+            reduce(np.multiply.outer, [EDGES] * count).reshape(1, 1, *(4,) * count),
+        )
+        for count in (1, 2, 3)
+    ),
+    (
+        "grad.avg_pool2d_backward",
+        (np.ones((1, 1, 1, 4), np.float32), np.ones((1, 1, 1, 6), np.float32)),
+        {**BEGUN, "pool_size": (1, 3), "strides": (1, 2), "padding": (0, 1)},
+        np.array([[[[2, 4, 2, 4, 2, 5]]]], np.float32) / 6,
+    ),
     ("nn.softmax", (f32([0, -INF], [INF, 0]),), {}, f32([1, 0], [NAN, NAN])),
     (
         "nn.batch_norm",
