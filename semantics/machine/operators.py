@@ -10,8 +10,10 @@ import numpy as np
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import dtype
 from rlx.operators import lookup
+from rlx.operators.declare import Operator
+from rlx.operators.evaluate.arrays import MOST_ELEMENTS
 from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
-from rlx.semantics.machine import memory, prims, tir_calls
+from rlx.semantics.machine import lengths, memory, prims, tir_calls
 from rlx.semantics.machine.arguments import Arguments, argument, named
 from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, Reader
 from rlx.semantics.machine.control import truth
@@ -58,11 +60,23 @@ class Run:
 class Keywords:
     """The expressions among a call's keywords, prepared."""
 
-    __slots__ = ("_prims", "_readers", "_scope")
+    __slots__ = ("_factor", "_fit", "_prims", "_readers", "_scope")
 
-    def __init__(self, scope: Scope, readers: dict[ast.Expr, Reader]) -> None:
+    def __init__(self, call: ast.Call, scope: Scope, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
+        self._factor = lengths.factor(call)
+        self._fit: lengths.Key | None = None
+
+    @rule("E-result-memory", "56b3d188")
+    def fit(self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame) -> None:
+        """Ask whether there is memory for the results."""
+        key = lengths.signature(values)
+        if key == self._fit or lengths.bound(key) * self._factor <= MOST_ELEMENTS:
+            return
+        lengths.ask(found, call, values, lambda dim: prims.prepare(dim, self._scope)(frame))
+        if self._factor < float("inf"):  # else the keywords have other numbers another time
+            self._fit = key
 
     def prim(self, expr: tir.PrimExpr) -> Reader:
         """How to find the number of a prim expression."""
@@ -83,7 +97,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
         for item in value if isinstance(value, tuple | list) else (value,):
             if isinstance(item, ast.Expr):
                 found[item] = body.operand(item)
-    return Keywords(body.scope, found)
+    return Keywords(call, body.scope, found)
 
 
 @rule("E-evaluate", "f98b11fa")
@@ -101,12 +115,13 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
     values = [read(frame) for read in at.operands]
     readable(c.version.store, values, "E-evaluate-written")
     try:
+        at.payload.fit(found, call, values, frame)
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
             result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
     except OperatorFault as fault:
         raise Fault(fault.code, fault.message) from None
     except MemoryError as error:
-        raise Fault("E-lengths-memory", f"{name}: {error}") from None
+        raise Fault("E-result-memory-there", f"{name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
         return bind(at, c, ShapeValue(()), "E-evaluate")
     if isinstance(result, int | float | np.generic):

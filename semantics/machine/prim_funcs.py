@@ -117,7 +117,8 @@ class PrimFuncs:
         limit = SHORT if limit is None else min(limit, SHORT)
         if func in self._long or sum(a.size for a in args if isinstance(a, np.ndarray)) > SHORT:
             return None
-        before = [(args[k], args[k].copy()) for k in self.writes(func)]
+        written = (arg for k, arg in enumerate(args) if k in self.writes(func))
+        before = [(arg, arg.copy()) for arg in written if isinstance(arg, np.ndarray)]
         try:
             return self._tracked(func, args, unwritten, limit)
         except (OutOfFuel, Unsupported):
