@@ -110,12 +110,15 @@ def _lower(text: str) -> tuple[str, int | None]:
 
 def _sentence(verdict: Verdict) -> str:
     from rlx.solver.text import show
-    from rlx.solver.verdict import Proved, Refuted, Unknown
+    from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown
 
     match verdict:
         case Proved(means=means, divisors=divisors):
             needed = ", ".join(f"{show(d)} != 0" for d in divisors)
-            return f"proved ({means})" + (f", wherever {needed}" if needed else "")
+            if means == NEVER_DEFINED:
+                return f"proved ({means}): there are no values with {needed}"
+            told = needed and means != CONTRADICTORY
+            return f"proved ({means})" + (f", wherever {needed}" if told else "")
         case Refuted(example=example, overflow=overflow):
             shown = ", ".join(f"{name} = {value}" for name, value in example.items())
             where = f" for {shown}" if shown else ""

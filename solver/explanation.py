@@ -8,7 +8,7 @@ from rlx.solver import walk
 from rlx.solver.prover import Prover
 from rlx.solver.relation import simple_enough
 from rlx.solver.text import show
-from rlx.solver.verdict import Proved, Refuted, Unknown
+from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown
 
 _MEANS = {
     "identical": "both sides are the same expression",
@@ -17,7 +17,8 @@ _MEANS = {
     "floor": "the quotient is determined by 0 <= remainder < divisor",
     "residues": "it holds for every residue of the variables modulo the constant divisors",
     "cases": "a case distinction, each case by its normal form",
-    "contradictory assumptions": "the assumptions cannot all be true",
+    CONTRADICTORY: "the assumptions cannot all be true",
+    NEVER_DEFINED: "it is never defined: a divisor is always zero",
 }
 
 
@@ -33,7 +34,8 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
     match verdict:
         case Proved(means=means, divisors=divisors):
             lines.append(f"proved: {_MEANS.get(means, _by_smt(means))}")
-            lines += [f"wherever it is defined: {show(d)} != 0" for d in divisors]
+            where = "defined nowhere" if means == NEVER_DEFINED else "wherever it is defined"
+            lines += [f"{where}: {show(d)} != 0" for d in divisors]
         case Refuted(example=example, means=means):
             shown = ", ".join(f"{name} = {value}" for name, value in example.items())
             lines.append(f"refuted: false for {shown or 'all values'}")

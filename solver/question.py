@@ -15,7 +15,7 @@ from rlx.solver.poly import OutOfFuelError
 from rlx.solver.rebuild import rebuilt
 from rlx.solver.samples import Samples
 from rlx.solver.search import Tape
-from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
+from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown, Verdict
 from rlx.solver.work import FUEL, Work
 
 _FIRST, _MORE = 48, 600
@@ -160,10 +160,19 @@ class Question:
     def _tactics(self) -> Verdict | None:
         engine = self.engine()
         if not self._consistent:
-            return Proved("contradictory assumptions", tuple(self.divisors))
+            return Proved(self._vacuous(), tuple(self.divisors))
         means = tactics.prove(engine, normal_form.condition(engine, self.goal))
         self.tried.append("normal form, bounds, residues and cases")
         return None if means is None else Proved(means, tuple(self.divisors))
+
+    def _vacuous(self) -> str:
+        """Why there are no values to be looked at."""
+        engine = Engine(FUEL)
+        self._work.lend(engine, self.size)
+        defined = [tir.NE(d, walk.ZERO) for d in canonical.divisors(self.facts)]
+        ranges = list(zip(self.variables, self.ranges, strict=True))
+        possible = facts.load(engine, ranges, (), [*defined, *self.facts])
+        return NEVER_DEFINED if possible else CONTRADICTORY
 
     def _generalized(self) -> Verdict | None:
         """The tactics on the goal with what occurs repeatedly as a variable."""

@@ -14,7 +14,15 @@ from rlx.solver.overflow import without_overflow
 from rlx.solver.poly import OutOfFuelError
 from rlx.solver.question import Question, named
 from rlx.solver.statistics import Statistics
-from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+from rlx.solver.verdict import (
+    CONTRADICTORY,
+    NEVER_DEFINED,
+    Proved,
+    Refuted,
+    Relation,
+    Unknown,
+    Verdict,
+)
 from rlx.solver.work import FUEL, LARGE, NODES, Work, undisturbed
 
 _TRIES = 24
@@ -96,7 +104,7 @@ class Session:
         for part in walk.conjuncts(condition):
             below = walk.topological(part)
             if self._by_normal_form(part, below):
-                proved.append(Proved("normal form", self._needed(part, below)))
+                proved.append(self._proved("normal form", part, below))
             else:
                 left.append(part)
         self.work.share = max(1, len(left))
@@ -129,7 +137,7 @@ class Session:
             order = walk.topological(goal)
         large = len(order) > LARGE
         if self._by_normal_form(goal, order, hasty=large):
-            return Proved("normal form", self._needed(goal, order))
+            return self._proved("normal form", goal, order)
         if not large:
             return self._searched(goal, order)
         question = self.question(goal)
@@ -137,7 +145,7 @@ class Session:
         if refuted is not None:
             return self._completed(refuted, question)
         if self._by_normal_form(goal, order):
-            return Proved("normal form", self._needed(goal, order))
+            return self._proved("normal form", goal, order)
         return self._searched(goal, order, question)
 
     def _searched(
@@ -151,7 +159,7 @@ class Session:
         verdict = question.decide()
         match verdict:
             case Proved(means=means):
-                return Proved(means, self._needed(goal, order))
+                return self._proved(means, goal, order)
             case Refuted():
                 return self._completed(verdict, question)
         return verdict
@@ -201,19 +209,21 @@ class Session:
             engine.forget_limits()
             return False
 
-    def _needed(self, goal: PrimExpr, order: list[PrimExpr]) -> tuple[PrimExpr, ...]:
-        """The divisors of a goal that are not known to be different from zero."""
+    def _proved(self, means: str, goal: PrimExpr, order: list[PrimExpr]) -> Proved:
+        """The verdict, with the divisors of the goal that are not known to be different from zero."""
         needed: dict[object, PrimExpr] = {}
         for divisor in canonical.divisors([goal], order):
             try:
                 engine = self._ready(walk.topological(divisor))
                 poly = normal_form.polynomial(engine, divisor)
                 low, high = bounds.interval(engine, poly)
+                if low == high == 0 and self._consistent:
+                    means = NEVER_DEFINED
                 if not ((low is not None and low > 0) or (high is not None and high < 0)):
                     needed.setdefault(poly, divisor)
             except (OutOfFuelError, RecursionError):
                 needed[divisor] = divisor
-        return tuple(needed.values())
+        return Proved(means, tuple(needed.values()))
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """The normal form as an expression, where it is shorter."""
@@ -237,7 +247,7 @@ class Session:
         for group in far:
             witness = self._witness(group)
             if isinstance(witness, Proved):
-                return Proved("contradictory assumptions")
+                return Proved(CONTRADICTORY)
             if isinstance(witness, Unknown):
                 return Unknown("the assumptions may contradict each other")
         return refuted

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr, Var
 
+CONTRADICTORY = "contradictory assumptions"
+"""No values satisfy the assumptions."""
+NEVER_DEFINED = "never defined"
+"""Where the assumptions hold, some divisor of the goal is always zero."""
+
 
 class Verdict(Node):
     """The answer to a question; one of :class:`Proved`, :class:`Refuted` and :class:`Unknown`."""
@@ -29,7 +34,8 @@ class Proved(Verdict):
     ----------
     means
         What settled it: ``"identical"``, ``"normal form"``, ``"bounds"``, ``"residues"``,
-        ``"floor"``, ``"cases"``, ``"smt: …"``, ``"contradictory assumptions"``.
+        ``"floor"``, ``"cases"``, ``"smt: …"``; or why there is nothing to be proved: :data:`CONTRADICTORY`,
+        :data:`NEVER_DEFINED`.
     divisors
         The divisors that have to be non-zero for the goal to be defined, as far as the
         assumptions do not already say so.

@@ -15,6 +15,24 @@ from rlx.solver.command import main
     [
         (["(n*m)//m == n"], 0, "proved (normal form), wherever m != 0\n"),
         (["n//4*4 == n", "--assume", "n % 4 == 0"], 0, "proved (normal form)\n"),
+        (["n // 0 == 1"], 0, "proved (never defined): there are no values with 0 != 0\n"),
+        (["n//0 == n//0"], 0, "proved (never defined): there are no values with 0 != 0\n"),
+        (
+            ["tmod(n, m - m) > n"],
+            0,
+            "proved (never defined): there are no values with m - m != 0\n",
+        ),
+        (
+            ["n//m == 1", "--assume", "m == 0"],
+            0,
+            "proved (never defined): there are no values with m != 0\n",
+        ),
+        (
+            ["n//m == 1", "--assume", "m == 0", "--assume", "m >= 1"],
+            0,
+            "proved (contradictory assumptions)\n",
+        ),
+        (["n == 1", "--assume", "n//0 == 1"], 0, "proved (contradictory assumptions)\n"),
         (["n//4*4 == n"], 1, "refuted: false for n = 1\n"),
         (["x >= 0", "--lower", "x=none"], 1, "refuted: false for x = -1\n"),
         (["x >= 2", "--lower", "x=2"], 0, "proved (normal form)\n"),
