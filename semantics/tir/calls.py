@@ -30,7 +30,7 @@ def opaque(node: Any) -> Term:
     unsupported("E-tir-opaque", shown, node.span)
 
 
-@rule("E-tir-call", "676f3424")
+@rule("E-tir-call", "e2431a8c")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call a function from outside, if the caller registered it."""
     function = known.get(name)

@@ -82,11 +82,17 @@ class Bound:
         self.offset = offset
 
     def array(self) -> Array:
-        """The elements as an array that shares the memory, for functions from outside."""
-        data = self.memory.data
-        return np.lib.stride_tricks.as_strided(
-            data[self.offset :], self.dims, [s * data.itemsize for s in self.strides]
-        )
+        """The elements as an array that shares the memory, for functions from outside.
+
+        What these write is not seen, so all of it counts as written from here on.
+        """
+        if self.memory.written is not None:
+            self._strided(np.frombuffer(self.memory.written, np.uint8))[...] = 1
+        return self._strided(self.memory.data)
+
+    def _strided(self, flat: Array) -> Array:
+        by = [stride * flat.itemsize for stride in self.strides]
+        return np.lib.stride_tricks.as_strided(flat[self.offset :], self.dims, by)
 
 
 def compact(dims: Sequence[int]) -> tuple[int, ...]:

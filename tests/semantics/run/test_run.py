@@ -411,3 +411,33 @@ def test_json_has_no_numbers_that_json_has_not(
     number, tensor = json.loads(out, parse_constant=pytest.fail)["value"]
     assert status == 0 and number == {"number": "-inf", "dtype": "float32"}
     assert tensor["data"] == [-8, 7] and all(type(x) is int for x in tensor["data"])
+
+
+WITH_A_NUMBER = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def f(x: T.Buffer((4,), "int32"), k: T.int32, y: T.Buffer((4,), "int32")):
+        t = T.alloc_buffer((1,), "int32")
+        t[0] = k
+        for i in range(2):
+            y[2 * i] = x[i] + t[0]
+            y[2 * i + 1] = x[i]
+
+    @R.function
+    def main(x: R.Tensor((4,), "int32"), k: R.Prim("int32")) -> R.Tensor((4,), "int32"):
+        cls = Module
+        y = R.call_tir(cls.f, (x, k), out_sinfo=R.Tensor((4,), "int32"))
+        return y
+"""
+
+
+@pytest.mark.parametrize("backend", ["native", "steps"])
+def test_prim_funcs_with_numbers_and_memory_of_their_own(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "number.rlx"
+    path.write_text(WITH_A_NUMBER, encoding="utf-8")
+    argv = [str(path), "--input", "x=[1, 2, 3, 4]", "--input", "k=7", "--backend", backend]
+    status, out, _ = run(capsys, *argv)
+    assert status == 0 and out.endswith("int32(4)\n  [8 1 9 2]\n")

@@ -314,3 +314,20 @@ def test_nesting_goes_as_deep_as_texts() -> None:
     array = np.zeros(1, np.int32)
     evaluate(of_body('A: T.Buffer((1,), "int32"), n: T.int32', body), [array, 7])
     assert array[0] == 7
+
+
+def test_what_functions_from_outside_are_handed_counts_as_written() -> None:
+    def fill(array: Any) -> int:
+        array[...] = 7
+        return 0
+
+    body = """
+    b = T.alloc_buffer((4,), "int32")
+    T.call_packed("fill", b.data)
+    for i in range(4): A[i] = b[i]
+    """
+    assert filled(body, call={"fill": fill}) == [7, 7, 7, 7]
+    func = of_body('A: T.Buffer((4,), "int32")', 'T.call_packed("fill", A.data)')
+    flags = {0: np.zeros(4, np.uint8)}
+    evaluate(func, [np.zeros(4, np.int32)], call={"fill": fill}, unwritten=flags)
+    assert flags[0].all()
