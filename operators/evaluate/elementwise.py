@@ -165,7 +165,7 @@ def astype(x: Array, kind: DataType | None) -> Array:
     return convert(x, kind_of(kind, x.dtype))
 
 
-@rule("E-convert", "8b988d1b")
+@rule("E-convert", "137739e3")
 def convert(x: Array, kind: Kind) -> Array:
     """Elements of another type (E-convert).
 

@@ -12,6 +12,7 @@ from rlx.operators.evaluate.arrays import (
     axis_of,
     back,
     broadcast,
+    is_float,
     quiet,
     wide,
 )
@@ -19,7 +20,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-index", "fa5467c9")
+@rule("E-index", "57836e90")
 def places(indices: Array, length: int, negative: bool = True) -> Array:
     """Indices counted from 0.
 
@@ -52,11 +53,15 @@ def take(x: Array, indices: Any, axis: int | None, mode: str) -> Array:
 
 def _take_or_nan(x: Array, given: Array, along: int) -> Array:
     length = x.shape[along]
-    outside = (given < -length) | (given >= length)
-    inside = np.where(outside, 0, np.where(given < 0, given + length, given)).astype(np.intp)
-    if outside.any() and not length:
+    outside = (given < 0) | (given >= length)
+    if not outside.any():
+        return np.take(x, given.astype(np.intp), along)
+    if not (is_float(x.dtype) and np.isnan(np.array(np.nan).astype(x.dtype))):
+        words = f"an index outside of an axis of {length}, and {x.dtype} has no NaN for it"
+        raise OperatorFault("E-index-range", words)
+    if not length:
         raise OperatorFault("E-index-range", "an index into an axis of 0")
-    found = np.take(x, inside, along)
+    found = np.take(x, np.where(outside, 0, given).astype(np.intp), along)
     found[(*[slice(None)] * along, outside)] = np.nan
     return found
 

@@ -142,6 +142,8 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("take", (i8(5, 6, 7), i64(-1, 4)), {"axis": 0, "mode": "wrap"}, i8(7, 6)),
     ("take", (i8(5, 6, 7), i64(-1, 4)), {"axis": 0, "mode": "clip"}, i8(5, 7)),
     ("take", (f32(5, 6), i64(1, 2)), {"axis": 0, "mode": "nan"}, f32(6, NAN)),
+    ("take", (f32(5, 6), i64(1, -1)), {"axis": 0, "mode": "nan"}, f32(6, NAN)),
+    ("take", (i8(5, 6), i64(1, 0)), {"axis": 0, "mode": "nan"}, i8(6, 5)),
     ("gather_elements", (GRID, i64([2], [-3])), {"axis": 1}, f32([2], [3])),
     ("gather_nd", (GRID, i64([1, 2])), {}, f32(5)),
     ("gather_nd", (GRID, i64([1], [0])), {"batch_dims": 1}, f32(1, 3)),
@@ -227,6 +229,8 @@ FAULTS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
     ("E-slice-bounds", "strided_slice", (i8(1), (0,), (0,), (2,), (1,)), {"assume_inbound": True}),
     ("E-index-range", "take", (i8(1, 2), i64(2)), {"axis": 0}),
     ("E-index-range", "take", (i8(1, 2), i64(-1)), {"axis": 0}),
+    ("E-index-range", "take", (i8(1, 2), i64(2)), {"axis": 0, "mode": "nan"}),
+    ("E-index-range", "take", (np.array([True]), i64(2)), {"axis": 0, "mode": "nan"}),
     ("E-index-range", "gather_nd", (GRID, i64([0, 3])), {}),
     ("E-index-range", "topk", (i8(1, 2),), {"k": 3}),
     ("E-scatter-updates", "scatter_nd", (i8(0, 0), i64([0]), i8(1, 2)), {}),
@@ -248,3 +252,18 @@ def test_no_value(case: Any) -> None:
 def test_narrow_floats_are_summed_in_float32(kind: str) -> None:
     ones = np.ones(300).astype(numpy_dtype(dtype(kind)))
     assert float(run("sum", ones)) == float(np.float32(300).astype(ones.dtype))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("float8_e5m2", (INF, -INF, NAN)),
+        ("float8_e4m3fn", (NAN, NAN, NAN)),
+        ("float8_e4m3fnuz", (NAN, NAN, NAN)),
+        ("float6_e2m3fn", (7.5, -7.5, -0.0)),
+    ],
+)
+def test_floats_beyond_the_largest(kind: str, values: tuple[float, ...]) -> None:
+    made = run("astype", f32(1e9, -1e9, NAN), dtype=kind)
+    assert made.dtype == getattr(ml_dtypes, kind)
+    assert str(made.astype(np.float64).tolist()) == str(list(values))
