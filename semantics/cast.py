@@ -137,7 +137,9 @@ class _Comparison:
             case ast.FuncStructInfo(), Closure() | PrimFuncValue():
                 self._function(value, info, path)
             case _:
-                _fail("E-cast-kind", path, _KINDS[type(info)], f"a {type(value).__name__}")
+                from rlx.semantics.machine.words import kind
+
+                _fail("E-cast-kind", path, _KINDS[type(info)], kind(value))
 
     def _tensor(self, value: Tensor, info: ast.TensorStructInfo, path: Path) -> None:
         if not info.dtype.is_void and str(info.dtype) != value.dtype:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rlx.semantics.faults import Fault, Refused
-from rlx.semantics.machine.words import show
+from rlx.semantics.machine.words import kind_of, show
 from rlx.semantics.values import (
     NULL,
     UNIT,
@@ -83,7 +83,7 @@ def _make_prim(heap: Tensor, code: Scalar, operand: Scalar) -> Value:
 def check(value: Value, kind: type, rank: int, dtype: object) -> None:
     """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say nothing."""
     if not isinstance(value, kind):
-        _refuse("E-builtin-check-kind", f"a {kind.__name__}", show(value))
+        _refuse("E-builtin-check-kind", kind_of(kind), show(value))
     size = _SIZE[kind](value) if kind in _SIZE else -1
     if rank not in (-1, size):
         _refuse("E-builtin-check-rank", f"{rank} dimensions or fields", show(value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar.dtype import BOOL
-from rlx.semantics.faults import IllFormed
+from rlx.semantics.faults import Fault
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
 from rlx.semantics.machine.reading import readable
 from rlx.semantics.machine.step import bind
@@ -12,7 +12,7 @@ from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-if", "543fa458")
+@rule("E-if", "9777a916")
 def branch(at: Instruction, c: Configuration) -> Configuration:
     frame = c.frame
     condition = at.operands[0](frame)
@@ -24,12 +24,13 @@ def branch(at: Instruction, c: Configuration) -> Configuration:
 
 def truth(value: Value) -> bool:
     """What a condition says."""
-    # D10: a condition is a Boolean scalar, boxed or a tensor of rank 0.
     if type(value) is Scalar and value.dtype is BOOL:
         return bool(value.value)
     if type(value) is Tensor and value.data.ndim == 0 and value.data.dtype == bool:
         return bool(value.data)
-    raise IllFormed("E-if-condition", f"a condition is a Boolean scalar, not {show(value)}")
+    # D09 refuses what is no condition for certain, and warns of what may be none.
+    words = f"a condition is a Boolean scalar, not {show(value)}"
+    raise Fault("E-if-condition", words, value=value)
 
 
 @rule("E-seq", "b94c23c7")

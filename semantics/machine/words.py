@@ -25,7 +25,12 @@ _KINDS: dict[type, str] = {
 
 def kind(value: object) -> str:
     """The kind of a value with its article: ``"a tensor"``."""
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
+    return kind_of(type(value))
+
+
+def kind_of(cls: type) -> str:
+    """The kind of the values of a class."""
+    return _KINDS.get(cls, f"a {cls.__name__}")
 
 
 def show(value: Any, deep: int = 3) -> str:

@@ -71,7 +71,7 @@ def _lone(info: StructInfo) -> list[tir.Var]:
 @pytest.mark.parametrize(
     ("text", "value", "code", "message"),
     [
-        ("R.Tensor", ShapeValue(()), "E-cast-kind", "expected a tensor, found a ShapeValue"),
+        ("R.Tensor", ShapeValue(()), "E-cast-kind", "expected a tensor, found a shape"),
         ("R.Shape", tensor(2), "E-cast-kind", "expected a shape"),
         (
             "R.Callable((R.Any,), R.Any)",

@@ -16,10 +16,11 @@ from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, Program, environment, load, stack
+from rlx.semantics.machine.reading import parts
 from rlx.semantics.machine.scopes import FunctionCode
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.run_time import struct_info_of
-from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Packed, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import compatibility, free_vars, substitute
 from rlx.solver.prover import Prover
 
@@ -100,9 +101,8 @@ def _preserved(info: Mapping[Node, ast.StructInfo], now: Configuration, learnt: 
             continue  # what is captured was looked at where it was bound
         numbers |= check([value], [info[var]], numbers, shapes)  # type: ignore[arg-type]
         known = substitute(info[var], {v: tir.IntImm(k, v.dtype) for v, k in numbers.items()})
-        if not free_vars(
-            known
-        ):  # a variable that stands for a shape is looked up by the cast alone
+        # What stands for a shape is looked up by the cast alone; of packed functions nothing is known.
+        if not free_vars(known) and not any(isinstance(p, Packed) for p in parts([value])):
             found = compatibility(struct_info_of(value), known, PROVER)
             assert found.kind == "compatible", f"{var.name_hint}: {found.message}"
     learnt[activation] = numbers

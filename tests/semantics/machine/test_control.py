@@ -6,8 +6,8 @@ import pytest
 
 from rlx.grammar.dtype import BOOL
 from rlx.semantics.machine import Configuration, environment, stack
-from rlx.semantics.outcome import CheckFailed, IllFormed, OutOfFuel
-from rlx.semantics.values import Closure, Scalar, Tensor, TupleValue, Value
+from rlx.semantics.outcome import CheckFailed, Fault, IllFormed, OutOfFuel
+from rlx.semantics.values import Closure, Opaque, Scalar, Tensor, TupleValue, Value
 from tests.semantics.machine.running import ended, floats, program, returned, rules_of, run, value
 
 FACTORIAL = """
@@ -71,9 +71,9 @@ def test_a_condition_in_a_tensor() -> None:
     text = "@R.function\ndef main(c: R.Any, a: R.Any, b: R.Any) -> R.Any:\n"
     text += "    if c:\n        r = a\n    else:\n        r = b\n    return r"
     assert number(returned(text, np.array(True), 1, 2)) == 1
-    for wrong in (np.array([True]), np.array(1), 1, Scalar(1)):
+    for wrong in (np.array([True]), np.array(1), 1, Scalar(1), Opaque([True])):
         end = ended(text, wrong, 1, 2)
-        assert (type(end), end.code) == (IllFormed, "E-if-condition")
+        assert (type(end), end.code) == (Fault, "E-if-condition")
 
 
 def test_the_steps_of_a_branch() -> None:
