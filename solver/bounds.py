@@ -215,6 +215,9 @@ def _weaker(engine: Engine, poly: Poly) -> list[Poly]:
     found: list[Poly] = []
     if len(quotients) > _EFFORT:
         found.append(_without_quotients(engine, poly, quotients))
+    maxima = [i for i in indices if engine.atoms[i].kind == "relu"]
+    if len(maxima) > _EFFORT:
+        found.append(_without_relus(engine, poly, maxima))
     for index in indices:
         atom = engine.atoms[index]
         if atom.kind == "div":
@@ -285,6 +288,24 @@ def _without_quotients(engine: Engine, poly: Poly, quotients: list[int]) -> Poly
         if coef > 0:
             parts.append((-(coef // divisor.value) * (divisor.value - 1), engine.one))
     return engine.combine([(1, engine.poly(kept)), *parts])
+
+
+def _without_relus(engine: Engine, poly: Poly, maxima: list[int]) -> Poly:
+    """All ``max(P, 0)`` at once: so many of each as make a negative term go are replaced by ``P``, which is not larger."""
+    terms = dict(poly.terms)
+    for index in maxima:
+        inner = engine.atoms[index].parts[0]
+        have = terms.get((index,), 0)
+        if have <= 0 or isinstance(inner, Cond):
+            continue
+        engine.spend(len(inner.terms))
+        needed = [-(terms.get(m, 0) // c) for m, c in inner.terms.items() if m and c > 0]
+        taken = min(have, max(needed, default=0))
+        if taken > 0:
+            terms[(index,)] = have - taken
+            for mono, coef in inner.terms.items():
+                terms[mono] = terms.get(mono, 0) + taken * coef
+    return engine.poly({m: c for m, c in terms.items() if c})
 
 
 def _without_relu(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:

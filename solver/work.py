@@ -15,7 +15,7 @@ FUEL = 120_000
 _FUEL_PER_NODE, _HASTY_PER_NODE = 40, 2
 LARGE = 20_000
 """Questions of more nodes get less, the larger the less: reading and evaluating them has taken its time already."""
-_LESS_PER_NODE = 10
+_LESS_PER_NODE, _LEAST = 16, 500_000
 NODES = 150_000
 """Larger questions are not looked at unless both sides are one object."""
 
@@ -44,7 +44,7 @@ class Work:
 
     def measure(self, size: int) -> None:
         """The question turns out to have so many nodes."""
-        self.fuel = min(self.fuel, _FUEL - _LESS_PER_NODE * max(0, size - LARGE))
+        self.fuel = min(self.fuel, max(_LEAST, _FUEL - _LESS_PER_NODE * max(0, size - LARGE)))
 
     def lend(self, engine: Engine, size: int = 0, hasty: bool = False) -> None:
         """Give an engine fuel for an expression of so many nodes; what it has left is given back first.

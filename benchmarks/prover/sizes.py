@@ -86,6 +86,9 @@ def _term_by_term() -> Iterator[Large]:
     yield Large("quotients and remainders", f"{sevenths} == {thirds}", (), (REFUTED,))
     eighths = _sum([f"{x}//{i % 7 + 3}" for x, _, i in many])
     yield Large("quotients, wrong", f"{sevenths} <= {eighths} + 1", (), (REFUTED,))
+    minima = _sum([f"min({x}, {y})" for x, y, _ in many[:200]])
+    maxima = _sum([f"max({x}, {y})" for x, y, _ in many[:200]])
+    yield Large("minima and maxima", f"{minima} <= {maxima}", (), (PROVED,))
     yield Large("quotients", f"{eighths} <= {sevenths} + 1", (), (PROVED, OPEN))
 
 
