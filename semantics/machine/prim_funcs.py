@@ -69,7 +69,10 @@ class PrimFuncs:
         runner = self._runners[func]
         if runner is None:
             return self._tracked(func, args, unwritten, self.fuel["steps"])
-        if unwritten and not self._filled(func).issuperset(unwritten):
+        if unwritten and not (
+            self._filled(func).issuperset(unwritten)
+            and all(a.size for a in args if isinstance(a, np.ndarray))
+        ):
             left = self._short(func, args, unwritten)
             if left is not None:
                 return left
@@ -128,7 +131,7 @@ class PrimFuncs:
             return None
 
     def _filled(self, func: tir.PrimFunc) -> frozenset[int]:
-        """The positions of the parameters of which one writes every element before it reads it."""
+        """The parameters of which one writes every element before it reads it, if no array is empty."""
         found = self._fills.get(func)
         if found is None:
             buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))

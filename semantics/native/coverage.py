@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rlx.grammar import tir
 
 
@@ -17,14 +19,15 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
 def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
     """Whether a function writes every element of a parameter's buffer, and reads none before.
 
-    Nothing here reads or writes memory by other names: such functions have no native code.
+    Dimensions that are variables are taken to be greater than 0: whoever asks has to see to it. Nothing here reads or writes memory by other names: such functions have no native code.
     """
     body = func.body
     while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
         body = body.body
     parts = (part for part in flat(body) if mentions(part, buffer))
     first = next(parts, None)
-    return first is not None and _fills(first, buffer)
+    dims = {dim for b in func.buffer_map.values() for dim in b.shape if isinstance(dim, tir.Var)}
+    return first is not None and _fills(first, buffer, dims)
 
 
 def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
@@ -109,7 +112,7 @@ def mentions(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
     return any(node.buffer is buffer for node in accesses(stmt))
 
 
-def _fills(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
+def _fills(stmt: tir.Stmt, buffer: tir.Buffer, positive: Collection[tir.PrimExpr] = ()) -> bool:
     """Whether plain loops over the whole shape store to each element, and load only what they stored."""
     extents: dict[tir.Var, tir.PrimExpr] = {}
     while isinstance(stmt, tir.For):
@@ -132,11 +135,14 @@ def _fills(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
     fills = [p for p in parts if isinstance(p, tir.BufferStore) and p.buffer is buffer]
     if not fills or any(load.buffer is buffer for part in parts for load in loads(part)):
         return False
-    return _covers(fills[0], extents, names) and _reads_same(stmt, fills[0])
+    return _covers(fills[0], extents, names, positive) and _reads_same(stmt, fills[0])
 
 
 def _covers(
-    store: tir.BufferStore, extents: dict[tir.Var, tir.PrimExpr], names: dict[tir.Var, tir.Var]
+    store: tir.BufferStore,
+    extents: dict[tir.Var, tir.PrimExpr],
+    names: dict[tir.Var, tir.Var],
+    positive: Collection[tir.PrimExpr],
 ) -> bool:
     seen: set[tir.Var] = set()
     for index, dim in zip(store.indices, store.buffer.shape, strict=False):
@@ -149,7 +155,10 @@ def _covers(
         if not _same_extent(extents[loop], dim):
             return False
     others = [extent for var, extent in extents.items() if var not in seen]
-    runs = all(isinstance(extent, tir.IntImm) and extent.value > 0 for extent in others)
+    runs = all(
+        extent.value > 0 if isinstance(extent, tir.IntImm) else extent in positive
+        for extent in others
+    )
     return runs and len(store.indices) == len(store.buffer.shape)
 
 

@@ -175,6 +175,35 @@ def test_what_is_too_long_to_be_tracked_is_noted() -> None:
     assert filled.notes == ()
 
 
+PRODUCT = """
+@R.function
+def main(x: R.Tensor((n, m), "float32")) -> R.Any:
+    return R.call_tir(M.sums, (x,), out_sinfo=R.Tensor((n,), "float32"))
+
+@T.prim_func(private=True, s_tir=True)
+def sums(x: T.Buffer((n, m), "float32"), y: T.Buffer((n,), "float32")):
+    for i, k in T.grid(n, m):
+        with T.sblock("sums"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                y[vi] = T.float32(0)
+            y[vi] = y[vi] + x[vi, vk]
+"""
+
+
+@BACKENDS
+def test_a_sum_over_nothing_is_not_written(backend: str) -> None:
+    end = on(backend, PRODUCT, np.zeros((2, 0), np.float32))
+    assert isinstance(end, Fault) and end.code == "E-return-written"
+
+
+def test_sums_are_known_to_be_written() -> None:
+    ready = load(module(PRODUCT))
+    end = ready.run("main", [value(np.ones((20_000, 2), np.float32))])
+    assert isinstance(end, Returned) and set(end.value.data) == {2}  # type: ignore[attr-defined]
+    assert ready.notes == ()
+
+
 def test_a_trial_that_is_too_long_changes_nothing() -> None:
     text = """
 @R.function(pure=False)
