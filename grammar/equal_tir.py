@@ -81,16 +81,13 @@ def _for(run: Comparison, a: tir.For, b: tir.For, path: Path) -> None:
     )
 
 
-_KINDS = {"S": "spatial", "R": "reduce"}
-
-
 def _iter_var(run: Comparison, a: tir.IterVar, b: tir.IterVar, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
     doms: tuple[object, object] = (a.dom, b.dom)
     if (a.dom is None) != (b.dom is None):
         doms = (_dom(run, a), _dom(run, b))
     run.then(
-        (_KINDS.get(a.kind, a.kind), _KINDS.get(b.kind, b.kind), (path, "kind")),
+        (a.kind, b.kind, (path, "kind")),
         (*doms, (path, "dom")),
         (a.binding, b.binding, (path, "binding")),
         lambda: run.bind(a.var, b.var),

@@ -302,12 +302,12 @@ class PrimFuncPrinter:
         at = 0
         while at < len(axes):
             run = at
-            while run < len(axes) and axes[run].dom is None and axes[run].kind in _REMAP:
+            while run < len(axes) and axes[run].dom is None and axes[run].kind in _AXIS:
                 run += 1
             if run > at + 1:
                 group = axes[at:run]
                 names = ", ".join([self.names.get(a.var) or a.var.name for a in group])
-                kinds = "".join([_REMAP[a.kind] for a in group])
+                kinds = "".join([a.kind for a in group])
                 bound = self.prim.texts(tuple(a.binding for a in group))
                 self.lines.append(f'{pad}{names} = T.axis.remap("{kinds}", [{bound}])')
                 at = run
@@ -330,7 +330,6 @@ class PrimFuncPrinter:
         self.lines.append(f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})")
 
 
-_REMAP = {"S": "S", "R": "R", "spatial": "S", "reduce": "R"}
 _AXIS = {"S": "spatial", "R": "reduce"}
 
 

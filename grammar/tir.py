@@ -243,7 +243,8 @@ class For(Stmt):
 class IterVar(Node):
     """An axis of a block: ``var = T.axis.kind(dom, binding)``.
 
-    ``dom`` is ``(start, stop)``, or None where ``T.axis.remap`` leaves it to the loop.
+    ``kind`` is ``S`` (spatial), ``R`` (reduce), ``scan`` or ``opaque``; ``dom`` is ``(start, stop)``, or None
+    where ``T.axis.remap`` leaves it to the loop.
     """
 
     var: Var

@@ -69,7 +69,7 @@ class Stages:
         reduced: int = 0,
     ) -> Stmt:
         """A block whose axes are bound to these loops, the last few to be reduced, and the loops."""
-        kinds = ["spatial"] * (len(loops) - reduced) + ["reduce"] * reduced
+        kinds = "S" * (len(loops) - reduced) + "R" * reduced
         iters = tuple(
             tir.IterVar(axis, kind, (tir.IntImm(0, axis.dtype), extent), loop)
             for (axis, extent), (loop, _), kind in zip(axes, loops, kinds, strict=True)

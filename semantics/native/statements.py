@@ -179,7 +179,7 @@ def _at_start(state: State, block: tir.Block) -> str:
     """The condition that all reduction axes stand at their first value."""
     tests = []
     for axis in block.iter_vars:
-        if axis.kind not in ("R", "reduce"):
+        if axis.kind != "R":
             continue
         value = state.names[axis.var].text
         if axis.dom is not None:

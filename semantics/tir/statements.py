@@ -323,9 +323,7 @@ def _axis(run: Statements, axis: tir.IterVar) -> tuple[int, Evaluate]:
 def initial(run: Statements, block: tir.Block) -> Execute:
     """`T.init` runs where every reduction axis is at its start."""
     starts = [
-        (run.slot(axis.var), _start(run, axis))
-        for axis in block.iter_vars
-        if axis.kind in ("R", "reduce")
+        (run.slot(axis.var), _start(run, axis)) for axis in block.iter_vars if axis.kind == "R"
     ]
     assert block.init is not None
     init = run.statement(block.init)
