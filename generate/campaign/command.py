@@ -72,7 +72,8 @@ def _keep(finding: Finding, folder: Path, options: argparse.Namespace) -> str:
     from rlx.generate.campaign.reduction import reduce
     from rlx.generate.campaign.scripts import script
 
-    if (folder / finding.slug).exists():  # an earlier campaign found it
+    known = (folder / finding.slug).exists() or any(map(finding.same, read(folder)))
+    if known:  # an earlier campaign found it
         return ""
     worker = Worker(options.oracle, options.against)
     try:

@@ -63,6 +63,16 @@ class Finding(Node):
         """Whether two findings are one but for the operators that are named after their cause."""
         return self.key.partition(" with relax.")[0] == other.key.partition(" with relax.")[0]
 
+    def same(self, other: Finding) -> bool:
+        """Whether both are an exception with the same words: many passes call the ones that raise them."""
+        raised = ("crash", "rejected legal")
+        return (
+            self.kind in raised
+            and other.kind in raised
+            and "Error" in self.cause
+            and self.cause == other.cause
+        )
+
     @property
     def slug(self) -> str:
         """The name of its folder."""

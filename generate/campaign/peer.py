@@ -28,7 +28,6 @@ PASSES = [
     "ExpandMatmulOfSum",
     "ComputePrimValue",
     "UpdateParamMutation",
-    "DecomposeOpsForInference",
     "DecomposeOpsForTraining",
     "TopologicalSort",
     "SplitCallTIRByPattern",
@@ -47,7 +46,10 @@ PASSES = [
     "SimplifyExpr",
     "FastMathTransform",
 ]
-"""Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments; what others call comes first."""
+"""Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments; what others call comes first.
+
+`DecomposeOpsForInference` is none: it takes `batch_norm` as it is after training, whatever the call says.
+"""
 
 BEFORE: dict[str, Sequence[str]] = {
     "AnnotateTIROpPattern": ("LegalizeOps",),

@@ -52,7 +52,8 @@ class State:
     def add(self, finding: Finding) -> bool:
         """Note a finding; whether it is new."""
         self.seen[finding.key] += 1
-        if finding.key in self.findings:
+        known = self.findings.values()
+        if finding.key in self.findings or any(map(finding.same, known)):
             return False
         if sum(map(finding.like, self.findings.values())) >= PER_CAUSE:
             return False

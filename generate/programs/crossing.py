@@ -111,8 +111,7 @@ def call_packed(builder: FunctionBuilder, record: Record) -> None:
             args += (any_value(builder, record),) * record.below(2)
             builder.bind(record, ast.Call(ExternFunc("test.first"), args, (info,)), info)
         case 2:
-            call = (ExternFunc("vm.builtin.copy"), ast.Tuple(args))
-            builder.bind(record, _call("call_builtin_with_ctx", call, info), info)
+            builder.bind(record, ast.Call(ExternFunc("vm.builtin.copy"), args, (info,)), info)
         case _:
             name = builder.module.name("tir")
             builder.module.functions[name] = _prim_func(builder, record, [info], [info])

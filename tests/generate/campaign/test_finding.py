@@ -12,6 +12,7 @@ from rlx.generate.campaign.index import page
 from rlx.generate.campaign.processes import Worker
 from rlx.generate.campaign.reduction import reduce
 from rlx.generate.campaign.scripts import script
+from rlx.generate.campaign.state import State
 from rlx.grammar.node import replace
 
 TEXT = """\
@@ -106,3 +107,14 @@ def test_reduction_ends_small() -> None:
 
 def test_reduction_stops_in_time() -> None:
     assert reduce(FOUND, _Refuses("passes", ""), 0.0).text == TEXT
+
+
+def test_one_exception_at_many_stages_is_one_finding() -> None:
+    """Every pass that legalises raises what legalisation raises."""
+    one = Finding("crash", "passes", "LegalizeOps", "ValueError: no shape", "", "", "", 1)
+    other = replace(one, stage="TVM's build", oracle="run", kind="rejected legal")
+    wrong = replace(one, kind="wrong code")
+    assert one.same(other) and not one.same(replace(other, cause="ValueError: other"))
+    assert not wrong.same(wrong) and not replace(one, cause="signal SIGFPE").same(one)
+    state = State()
+    assert [state.add(f) for f in (one, other, wrong)] == [True, False, True]
