@@ -36,12 +36,14 @@ class OperatorFault(Exception):
         The premise that fails: ``E-index-range``.
     message
         What was expected and what was found, with values.
+    operand
+        The operand at fault, where one is known to be.
     """
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, operand: Plain = None) -> None:
         super().__init__(message)
         refuted(code)
-        self.code, self.message = code, message
+        self.code, self.message, self.operand = code, message, operand
 
 
 class Evaluation(Protocol):

@@ -33,7 +33,8 @@ def places(indices: Array, length: int, negative: bool = True) -> Array:
     outside = (indices < low) | (indices >= length)
     if outside.any():
         wrong = int(indices[outside].reshape(-1)[0])
-        raise OperatorFault("E-index-range", f"the index {wrong} into an axis of {length}")
+        words = f"the index {wrong} into an axis of {length}"
+        raise OperatorFault("E-index-range", words, indices)
     return np.where(indices < 0, indices + length, indices).astype(np.intp)
 
 
@@ -58,7 +59,7 @@ def _take_or_nan(x: Array, given: Array, along: int) -> Array:
         return np.take(x, given.astype(np.intp), along)
     if not (is_float(x.dtype) and np.isnan(np.array(np.nan).astype(x.dtype))):
         words = f"an index outside of an axis of {length}, and {x.dtype} has no NaN for it"
-        raise OperatorFault("E-index-range", words)
+        raise OperatorFault("E-index-range", words, given)
     if not length:
         raise OperatorFault("E-index-range", "an index into an axis of 0")
     found = np.take(x, np.where(outside, 0, given).astype(np.intp), along)

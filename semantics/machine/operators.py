@@ -19,7 +19,7 @@ from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Ins
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.leaves import null_value
 from rlx.semantics.machine.plain import Plain, to_plain, to_value
-from rlx.semantics.machine.reading import readable
+from rlx.semantics.machine.reading import parts, readable
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import show
@@ -119,7 +119,15 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
             result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
     except OperatorFault as fault:
-        raise Fault(fault.code, fault.message) from None
+        operand = fault.operand
+        wrong = (
+            None
+            if operand is None
+            else next(
+                (v for v in parts(values) if isinstance(v, Tensor) and v.data is operand), None
+            )
+        )
+        raise Fault(fault.code, fault.message, value=wrong) from None
     except MemoryError as error:
         raise Fault("E-result-memory-there", f"{name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator

@@ -273,10 +273,17 @@ def test_an_argument_that_does_not_fit_is_the_one_that_is_shown() -> None:
     assert end.origin[1] - end.origin[0] == len("R.add(x, x)")
 
 
-def test_of_several_operands_none_is_shown_by_guess() -> None:
-    text = lines('y = R.take(x, R.const([9], "int64"))', "return y")
+def test_an_index_out_of_range_is_shown() -> None:
+    text = lines('k = R.const([9], "int64")', "y = R.take(x, k)", "return y")
     end = ended(text, floats(1, 2))
-    assert (end.code, end.origin) == ("E-index-range", None)
+    assert end.code == "E-index-range" and end.origin is not None
+    assert end.origin[1] - end.origin[0] == len('R.const([9], "int64")')
+
+
+def test_of_several_operands_none_is_shown_by_guess() -> None:
+    made = ('k = R.const([9], "int64")', 'z = R.const([0], "int64")')
+    end = ended(lines(*made, "y = R.divide(k, z)", "return y"), floats(1, 2))
+    assert (end.code, end.origin) == ("E-divide-zero", None)
 
 
 class Quit(BaseException):
