@@ -64,8 +64,8 @@ def _closure(value: Closure) -> StructInfo:
         if isinstance(var, tir.Var)
     }
     info: FuncStructInfo = substitute(code.info, numbers)  # type: ignore[assignment]
-    if value.leading and info.params is not None:
-        left = info.params[len(value.leading) :]
+    if value.trailing and info.params is not None:
+        left = info.params[: len(info.params) - len(value.trailing)]
         return FuncStructInfo(left, info.ret, info.purity, None, info.binders)
     return info
 

@@ -97,13 +97,13 @@ class Closure(Value):
         runs: the struct info of parameters and result, and its purity.
     captured
         The values of the variables around the function that it uses, by reference; shape variables as numbers.
-    leading
-        Arguments that the closure was made with (``R.make_closure``).
+    trailing
+        The last arguments, which the closure was made with (``R.make_closure``).
     """
 
     code: Any
     captured: tuple[Any, ...] = ()
-    leading: tuple[Value, ...] = ()
+    trailing: tuple[Value, ...] = ()
 
 
 class PrimFuncValue(Value):

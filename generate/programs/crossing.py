@@ -131,9 +131,9 @@ def closures_of_operators(builder: FunctionBuilder, record: Record) -> None:
     chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(record) for v in callee.binders}
     args, ret = arguments(builder, record, info, chosen)
     cut = record.below(len(args) + 1)
-    made = ast.Call(ast.op("relax.make_closure"), (callee.name, ast.Tuple(args[:cut])))
+    made = ast.Call(ast.op("relax.make_closure"), (callee.name, ast.Tuple(args[cut:])))
     closure = builder.bind(record, made, ast.ObjectStructInfo())
     impure = record.one_in(2) and not builder.pure and not builder.dataflow
     name = "invoke_closure" if impure else "invoke_pure_closure"
-    builder.bind(record, _call(name, (closure.expr, ast.Tuple(args[cut:])), ret), ret)
+    builder.bind(record, _call(name, (closure.expr, ast.Tuple(args[:cut])), ret), ret)
     return None

@@ -40,9 +40,9 @@ def enter(
 ) -> Frame:
     """The frame of a call: the closure itself, what it captured, the arguments, the shape variables."""
     code = callee.code
-    if callee.leading:
-        args = (*callee.leading, *args)
-        callee = replace(callee, leading=())
+    if callee.trailing:
+        args = (*args, *callee.trailing)
+        callee = replace(callee, trailing=())
     if len(args) != len(code.node.params):
         raise IllFormed(  # D14: a call gives as many arguments as there are parameters.
             "E-call-arity",

@@ -98,6 +98,6 @@ def function(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, Closure(code, captured), "E-function")
 
 
-def copied(value: Closure, leading: tuple[object, ...]) -> Closure:
-    """The closure with further arguments given."""
-    return replace(value, leading=(*value.leading, *leading))
+def copied(value: Closure, trailing: tuple[object, ...]) -> Closure:
+    """The closure with its last arguments given."""
+    return replace(value, trailing=(*trailing, *value.trailing))

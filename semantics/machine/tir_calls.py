@@ -275,7 +275,7 @@ def call_tir_dyn(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, UNIT, "E-call-tir-dyn", version)
 
 
-@rule("E-make-closure", "5e538303")
+@rule("E-make-closure", "5c7d30e2")
 def make_closure(at: Instruction, c: Configuration) -> Configuration:
     callee = _closure(at, c.frame, "E-make-closure")
     return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))), "E-make-closure")

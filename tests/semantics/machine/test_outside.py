@@ -292,7 +292,7 @@ def test_closures_with_arguments() -> None:
     x, y = value(1), value(2)
     found = returned(CLOSURE, x, y)
     one, two = found.fields  # type: ignore[attr-defined]
-    assert one.fields == (x, y, x) and two.fields == (x, y, y)
+    assert one.fields == (y, x, x) and two.fields == (y, y, x)
     head = "@R.function(pure=False)\ndef main(x: R.Any) -> R.Any:\n    return "
     text = CLOSURE.replace("cls.inner, (x,)", "cls.inner, x")
     assert ended(text, x, y).code == "E-arguments-tuple"
