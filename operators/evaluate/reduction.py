@@ -23,9 +23,11 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-empty", "21ccdba3")
+@rule("E-empty", "8cdbe953")
 def _nothing(x: Array, axes: tuple[int, ...], what: str) -> None:
-    """A reduction without a neutral element needs an element."""
+    """What has no value without an element needs one; a mean of floats has one, NaN, as 0 / 0 has."""
+    if what in _MEANS and is_float(x.dtype):
+        return
     count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1
     others = int(np.prod([n for a, n in enumerate(x.shape) if a not in axes], dtype=np.int64))
     if count == 0 and others:
@@ -53,7 +55,8 @@ _REDUCED: dict[str, Function] = {
     "variance": lambda x, axis, keep: _variance(x, axis, keep),
     "std": lambda x, axis, keep: np.sqrt(_variance(x, axis, keep)),
 }
-_NEEDS_ONE = frozenset(["max", "min", "mean", "variance", "std"])
+_MEANS = frozenset(["mean", "variance", "std"])
+_NEEDS_ONE = _MEANS | {"max", "min"}
 
 
 def _mean(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
@@ -79,7 +82,8 @@ def reduction(name: str) -> Function:
         if name in _NEEDS_ONE:
             _nothing(x, axes, name)
             if not x.size:
-                return np.zeros(_left(x, axes, keepdims), x.dtype)
+                nothing = np.full(_left(x, axes, keepdims), np.nan if is_float(x.dtype) else 0)
+                return back(nothing, x.dtype)
         if x.dtype.kind == "b" and name in ("sum", "prod"):
             joined = np.any if name == "sum" else np.all
             return np.asarray(joined(x, axis=axes, keepdims=bool(keepdims)))

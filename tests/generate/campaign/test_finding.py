@@ -118,3 +118,23 @@ def test_one_exception_at_many_stages_is_one_finding() -> None:
     assert not wrong.same(wrong) and not replace(one, cause="signal SIGFPE").same(one)
     state = State()
     assert [state.add(f) for f in (one, other, wrong)] == [True, False, True]
+
+
+def test_another_value_at_many_stages_is_one_finding() -> None:
+    one = Finding(
+        "wrong code", "passes", "LegalizeOps", "run: another value with relax.mean", "", "", "", 1
+    )
+    other = replace(
+        one, oracle="run", stage="TVM's virtual machine", cause="another value with relax.mean"
+    )
+    assert one.same(other) and not one.same(replace(other, cause="another value with relax.sum"))
+    many = replace(one, cause="another value with relax.mean, relax.sum")
+    assert not many.same(many)
+
+
+def test_the_number_of_dimensions_is_no_cause() -> None:
+    lines = [
+        f'InternalError: (a.ty()) is false: T.te.tensor_load(metadata["te.Tensor"][0]{at})'
+        for at in ("", ", ax0, ax1")
+    ]
+    assert len({cause_of(line) for line in lines}) == 1

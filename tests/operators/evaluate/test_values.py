@@ -235,9 +235,20 @@ FAULTS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
     ("E-index-range", "topk", (i8(1, 2),), {"k": 3}),
     ("E-scatter-updates", "scatter_nd", (i8(0, 0), i64([0]), i8(1, 2)), {}),
     ("E-empty-reduction", "max", (np.zeros((0, 2), np.int8),), {"axis": (0,)}),
+    ("E-empty-reduction", "mean", (np.zeros((0, 2), np.int8),), {"axis": (0,)}),
     ("E-empty-reduction", "argmin", (np.zeros((0,), np.int8),), {}),
     ("E-arange-step", "arange", (0, 1, 0), {}),
 ]
+
+
+@pytest.mark.parametrize("name", ["mean", "variance", "std"])
+def test_means_of_no_floats(name: str) -> None:
+    for kind in (np.float16, np.float64, ml_dtypes.bfloat16):
+        found = run(name, np.zeros((0, 2), kind), axis=(0,))
+        assert (
+            found.dtype == kind and found.shape == (2,) and np.isnan(found.astype(np.float64)).all()
+        )
+        assert run(name, np.zeros((0, 2), kind), axis=(1,)).shape == (0,)
 
 
 @pytest.mark.parametrize("case", FAULTS, ids=lambda c: f"{c[0]}-{c[1]}")
