@@ -317,3 +317,9 @@ def test_no_assumption_is_named_where_none_helps() -> None:
     assert "would hold" not in explain("n < n")
     assert "would hold" not in explain("n >= 5", ["n <= 4"])
     assert "would hold" not in explain("n*n >= 0", int64=True)
+
+
+@pytest.mark.parametrize("goal", ["n // 4 <= 4", "n // 4 != 5"])
+def test_two_limits_of_one_term_are_no_stronger_than_the_lower(goal: str) -> None:
+    found = prove(goal, assume=["n // 4 <= 5", "n <= 20"])
+    assert found.status == "refuted" and found.counterexample == {"n": 20}
