@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlx.grammar import ast, tir
+from rlx.grammar.devices import declared, kind_of
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
 from rlx.grammar.visit import walk
@@ -158,29 +159,9 @@ def _devices(module: ast.IRModule) -> frozenset[tuple[str, int]]:
             case ("I.vdevice", dict() as target, int() as index, *_):
                 found.add((str(target.get("kind", "")), index))
             case ("I.vdevice", str() as target, int() as index, *_):
-                found.add((_kind(target), index))
+                found.add((kind_of(target), index))
             case ("I.vdevice", dict() as target, *_):
                 found.add((str(target.get("kind", "")), 0))
             case ("I.vdevice", str() as target, *_):
-                found.add((_kind(target), 0))
-    counts: dict[str, int] = {}
-    for item in module.global_infos.get("vdevice", ()):
-        kind = _kind_of(item)
-        found.add((kind, counts.get(kind, 0)))
-        counts[kind] = counts.get(kind, 0) + 1
-    return frozenset(found)
-
-
-def _kind_of(item: object) -> str:
-    match item:
-        case ast.VDevice(target=target):
-            return target
-        case (_, dict() as target, *_):
-            return str(target.get("kind", ""))
-        case (_, str() as target, *_):
-            return _kind(target)
-    return ""
-
-
-def _kind(target: str) -> str:
-    return target.split()[0] if target.split() else ""
+                found.add((kind_of(target), 0))
+    return frozenset(found.union(declared(module)))

@@ -10,13 +10,13 @@ import numpy as np
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault, IllFormed
 from rlx.semantics.machine import reading
-from rlx.semantics.machine.arguments import argument
+from rlx.semantics.machine.arguments import Arguments, argument
 from rlx.semantics.machine.configuration import Apply, Configuration, Instruction
 from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import kind
 from rlx.semantics.outcome import Outcome
-from rlx.semantics.values import UNIT, Storage, Tensor
+from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 
 
@@ -25,7 +25,20 @@ def alloc_storage(at: Instruction, c: Configuration) -> Configuration:
     given = at.payload
     size = argument((given.get("size") or given["shape"])(c.frame), "shape")
     made = allocate(size, numpy_type(argument(given["dtype"](c.frame), "dtype")))
-    return bind(at, c, Storage(made.reshape(-1).view(np.uint8)), "E-alloc-storage")
+    storage = Storage(made.reshape(-1).view(np.uint8), _device(given, c))
+    return bind(at, c, storage, "E-alloc-storage")
+
+
+@rule("E-alloc-device", "00774f97")
+def _device(given: Arguments, c: Configuration) -> Device | None:
+    """The device that an index stands for; the operators have several names for it."""
+    read = next((given[name] for name in _INDEX if name in given), None)
+    index = -1 if read is None else argument(read(c.frame), "number")
+    devices = c.version.store.program.devices
+    return devices[index] if 0 <= index < len(devices) else None
+
+
+_INDEX = ("runtime_device_index", "virtual_device_index")
 
 
 @rule("E-alloc-tensor", "a57c3db0")
@@ -38,7 +51,7 @@ def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
             given["storage"](frame), argument(given["offset"](frame), "number"), shape, dtype
         )
     else:
-        made = Tensor(allocate(shape, dtype))
+        made = Tensor(allocate(shape, dtype), _device(given, c))
     version = store.commit(store.blanked(made))
     return bind(at, c, made, "E-alloc-tensor", version)
 

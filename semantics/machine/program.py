@@ -10,6 +10,7 @@ from typing import Any
 
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
+from rlx.grammar.devices import declared
 from rlx.grammar.visit import walk
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
@@ -37,6 +38,8 @@ class Program:
     ----------
     module
         The module in normal form: the expressions of configurations are nodes of it.
+    devices
+        The virtual devices that the module names, in its order.
     output
         Called with each line that the program prints.
     notes
@@ -52,6 +55,7 @@ class Program:
         iterations: int | Mapping[str, int] | None,
     ) -> None:
         self.module = normalize(module)
+        self.devices = declared(self.module)
         self.output = output
         self._external = {name: _external(name, call) for name, call in packed.items()}
         self._prim_funcs = PrimFuncs(

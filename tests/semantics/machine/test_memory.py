@@ -188,3 +188,30 @@ def test_a_reshape_of_the_run_time_is_an_alias() -> None:
     assert np.shares_memory(found.data, x.data)
     end = ended(text.replace("[n, 1]", "[n, 2]"), x)
     assert (type(end), end.code) == (Fault, "E-builtin-reshape-size")
+
+
+@pytest.mark.parametrize(
+    ("index", "device"), [(0, ("llvm", 0)), (1, ("cuda", 0)), (2, None), (-1, None)]
+)
+def test_the_index_of_a_device(index: int, device: object) -> None:
+    infos = 'I.module_global_infos({"vdevice": [I.vdevice("llvm", 0, "global"), I.vdevice("cuda", 0, "global")]})'
+    body = f"""
+@I.ir_module
+class M:
+    {infos}
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")) -> R.Any:
+        cls = M
+        s = R.vm.alloc_storage(R.shape([16]), {index}, R.dtype("uint8"), R.str("global"))
+        a = R.vm.alloc_tensor(s, 0, R.shape([2]), R.dtype("float32"), 0)
+        b = R.builtin.alloc_tensor(R.shape([2]), R.dtype("float32"), {index}, R.str("global"))
+        _1 = cls.fill(a)
+        _2 = cls.fill(b)
+        return (a, b)
+    @T.prim_func(private=True)
+    def fill(y: T.Buffer((2,), "float32")):
+        for i in range(2):
+            y[i] = T.float32(1)
+"""
+    found = returned(body, floats(1, 2))
+    assert [tensor.device for tensor in found.fields] == [device, device]  # type: ignore[attr-defined]
