@@ -10,7 +10,7 @@ import numpy as np
 
 from rlx.grammar import ast
 from rlx.grammar.node import Node
-from rlx.semantics.outcome import Fault, Outcome, OutOfFuel, Returned, Unsupported
+from rlx.semantics.outcome import Ended, Fault, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 SIZES = (3, 1, 0)
@@ -91,7 +91,9 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> str:
         if isinstance(other, (Unsupported, OutOfFuel)) or _elsewhere(other):
             continue
         if not isinstance(other, Returned):
-            return f"{where}: returned a value before, now {other}"
+            assert isinstance(other, Ended)
+            kind = type(other).__name__
+            return f"{where}: returned a value before, now {kind} {other.code}: {other.message}"
         unequal = compare(one.outcome.value, other.value)
         if unequal:
             return f"{where}: {unequal}"
@@ -105,12 +107,19 @@ def _elsewhere(outcome: Outcome) -> bool:
 
 def how(difference: str) -> str:
     """What kind of difference it is, without the values."""
-    found = re.search(r"now (\w+)\((?:.*?code='([\w-]+)')?", difference)
+    found = _ENDED.search(difference)
     if found is not None:
-        return f"{found[1]} {found[2] or ''}".strip()
+        return f"{found[1]} {found[2]}"
     return "another type of value" if _TYPE.search(difference) else "another value"
 
 
+def ruling(difference: str) -> str:
+    """The rule that says who is right: the one that ended the run, or that of the values of operators."""
+    found = _ENDED.search(difference)
+    return found[2] if found is not None else "E-evaluate"
+
+
+_ENDED = re.compile(r"now ([A-Z]\w+) ([A-Z][\w-]+):")
 _TYPE = re.compile(r"\w+\([\d, ]*\) became|a \w+ became a ")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, raised
-from rlx.generate.campaign.oracles.meaning import Meaning, differ, how, meanings
+from rlx.generate.campaign.oracles.meaning import Meaning, differ, how, meanings, ruling
 from rlx.generate.campaign.peer import BEFORE
 
 
@@ -34,7 +34,11 @@ def passes(case: Case) -> list[Finding]:
     if difference:
         case.begin("TVM's parser and printer, run")
         message = f"What TVM reads and prints means something else: {difference}"
-        return [case.found("wrong code", "passes", message, cause=how(difference), rule="E-call")]
+        return [
+            case.found(
+                "wrong code", "passes", message, cause=how(difference), rule=ruling(difference)
+            )
+        ]
     return _each(case, module, before)
 
 
@@ -96,5 +100,9 @@ def _compared(
     difference = differ(given, meanings(text, case.seed))
     if difference:
         message = f"{name} changes what the program means: {difference}"
-        return [case.found("wrong code", "passes", message, cause=how(difference), rule="E-call")]
+        return [
+            case.found(
+                "wrong code", "passes", message, cause=how(difference), rule=ruling(difference)
+            )
+        ]
     return []

@@ -90,7 +90,7 @@ def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[F
         unequal = compare(result.value, returned)
         if unequal:
             message = f"{entry}: what the rules give and what TVM returns: {unequal}"
-            return [case.found("wrong code", "run", message, cause=how(unequal), rule="E-call")]
+            return [case.found("wrong code", "run", message, cause=how(unequal), rule="E-evaluate")]
     return []
 
 
