@@ -98,7 +98,8 @@ class InfoPrinter:
             params = [self._text(p, dim) for p in info.params]
             shown = f"({params[0]},)" if len(params) == 1 else f"({', '.join(params)})"
             return f"R.Callable({shown}, {ret}, {info.purity})"
-        bare = info.derive_func == "empty" and isinstance(info.ret, ast.ObjectStructInfo)
+        # TVM takes a result or a function that derives it, not both; Object is what there is without either.
+        bare = info.derive_func is not None and isinstance(info.ret, ast.ObjectStructInfo)
         parts = [] if bare else [f"ret={ret}"]
         if info.purity:
             parts.append("purity=True")
