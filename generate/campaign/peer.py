@@ -134,9 +134,10 @@ class Peer:
         """The module as TVM writes it."""
         return str(module.script(show_meta=True))
 
-    def equal(self, one: Any, other: Any) -> bool:
-        """Structural equality."""
-        return bool(self.ffi.structural_equal(one, other, map_free_vars=True))
+    def difference(self, one: Any, other: Any) -> str:
+        """Where two modules are not structurally equal: the path to the first such place; empty if they are."""
+        found = self.ffi.get_first_structural_mismatch(one, other, map_free_vars=True)
+        return "" if found is None else str(found[0])
 
     def passes(self) -> list[tuple[str, Callable[[Any], Any]]]:
         """The passes that this version has."""
