@@ -76,6 +76,19 @@ class Family:
         number = which % len(self.patterns)
         return self._template(number, choices) or self.first
 
+    def over(
+        self, kind: DataType, rank: int, which: int, choices: Sequence[int]
+    ) -> Template | None:
+        """The template nearest to these choices whose first argument is a tensor of this type and rank."""
+        for turn in range(len(self.patterns)):
+            number = (which + turn) % len(self.patterns)
+            pattern = self.patterns[number]
+            places = _over(pattern, str(kind), rank, choices)
+            template = None if places is None else self._template(number, places)
+            if template is not None:
+                return template
+        return None
+
     def _template(self, number: int, choices: Sequence[int]) -> Template | None:
         pattern = self.patterns[number]
         places = tuple(c % n for c, n in zip(choices, pattern.choices, strict=False))
@@ -92,6 +105,20 @@ class Family:
                 if template is not None:
                     return template
         raise ValueError(f"no pattern of {self.operator.name} is legal")
+
+
+def _over(pattern: Pattern, kind: str, rank: int, choices: Sequence[int]) -> Sequence[int] | None:
+    """The choices that make the first argument a tensor of this type and rank."""
+    slot = pattern.args[0][0] if pattern.args else None
+    if not isinstance(slot, TensorSlot) or len(slot.dims) != rank or len(pattern.args[0]) > 1:
+        return None
+    if slot.group not in pattern.groups:
+        return choices if slot.group == kind else None
+    kinds = GROUPS[slot.group]
+    if kind not in kinds:
+        return None
+    at = pattern.groups.index(slot.group)
+    return (*choices[:at], kinds.index(kind), *choices[at + 1 :])
 
 
 def _derive(operator: Operator, pattern: Pattern, places: Sequence[int]) -> Template | None:

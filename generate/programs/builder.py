@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rlx.generate.calls.pattern import LETTERS
 from rlx.generate.programs.dims import Dims, Placement, free, tensor, variables
 from rlx.generate.programs.record import Record
-from rlx.generate.programs.values import Frame, Value, nearest
+from rlx.generate.programs.values import Frame, Key, Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Binding,
@@ -167,7 +167,7 @@ class FunctionBuilder:
     ) -> Value:
         """Bring a value into the present scope."""
         value = Value(label, expr, info, truth, local)
-        self.frame.add(value)
+        self.frame.add(value, made=True)
         return value
 
     def consume(self, value: Value) -> None:
@@ -202,8 +202,7 @@ class FunctionBuilder:
         With ``literals`` it may be a constant, of which the checker sees the elements.
         """
         if not record.one_in(8):
-            found = self.frame.of((kind, len(pattern)))
-            for value in nearest(found, record.byte()) if found else ():
+            for value in self._near(record, (kind, len(pattern))):
                 placed = self._unified(pattern, value.dims or (), chosen)
                 if placed is not None:
                     chosen.update(placed)
@@ -214,6 +213,18 @@ class FunctionBuilder:
                 if var in LETTERS and var not in chosen:
                     chosen[var] = self.dim(record)
         return self.fresh(record, kind, tuple(place(d, chosen) for d in pattern), literals)
+
+    def _near(self, record: Record, key: Key) -> list[Value]:
+        """The values of a class in the order in which they are tried, mostly those first that a binding gave."""
+        found = self.frame.of(key)
+        if not found:
+            return found
+        label = record.byte()
+        ordered = nearest(found, label)
+        if label % 4:
+            made = set(map(id, self.frame.made))
+            ordered.sort(key=lambda value: id(value) not in made)
+        return ordered
 
     def _unified(
         self, pattern: Dims, dims: Dims, chosen: Placement

@@ -86,7 +86,7 @@ def operator_call(builder: FunctionBuilder, record: Record) -> None:
 
 def bind_call(builder: FunctionBuilder, record: Record, found: Family) -> Expr:
     """Bind a call made by one of the operator's templates."""
-    template = found.choose(record.byte(), [record.byte() for _ in range(4)])
+    template = _choose(builder, record, found)
     chosen: Chosen = {}
     call = arguments(builder, record, template, chosen)
     if "dst_vdevice" in call.attrs:
@@ -96,6 +96,22 @@ def bind_call(builder: FunctionBuilder, record: Record, found: Family) -> Expr:
         builder.effect(call)
         return ast.Tuple(())
     return builder.bind(record, call, info).expr
+
+
+def _choose(builder: FunctionBuilder, record: Record, found: Family) -> Template:
+    """A template, mostly one for a tensor that is there: calls of calls are what passes work on."""
+    which, *choices = (record.byte() for _ in range(5))
+    label = record.byte()
+    if label % 4:
+        for value in nearest(builder.frame.made, label)[:_TRIED]:
+            assert isinstance(value.info, ast.TensorStructInfo)
+            template = found.over(value.info.dtype, value.info.ndim, which, choices)
+            if template is not None:
+                return template
+    return found.choose(which, choices)
+
+
+_TRIED = 4
 
 
 def arguments(

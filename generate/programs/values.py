@@ -64,9 +64,15 @@ def key_of(value: Value) -> Key:
 
 
 class Frame:
-    """The values and dimensions of a scope, those of the scopes around it included."""
+    """The values and dimensions of a scope, those of the scopes around it included.
 
-    __slots__ = ("dims", "order", "values")
+    Attributes
+    ----------
+    made
+        The tensors of known shape that a binding gave.
+    """
+
+    __slots__ = ("dims", "made", "order", "values")
 
     def __init__(self, outer: Frame | None = None) -> None:
         self.values: dict[Key, list[Value]] = (
@@ -74,16 +80,21 @@ class Frame:
         )
         self.order: list[Value] = list(outer.order) if outer else []
         self.dims: list[PrimExpr] = list(outer.dims) if outer else []
+        self.made: list[Value] = list(outer.made) if outer else []
 
-    def add(self, value: Value) -> None:
-        """Bring a value into scope."""
+    def add(self, value: Value, made: bool = False) -> None:
+        """Bring a value into scope; ``made`` if a binding gave it."""
         self.values.setdefault(key_of(value), []).append(value)
         self.order.append(value)
+        if made and value.dims is not None:
+            self.made.append(value)
 
     def remove(self, value: Value) -> None:
         """Take a value out of scope."""
         self.values[key_of(value)].remove(value)
         self.order.remove(value)
+        if value in self.made:
+            self.made.remove(value)
 
     def of(self, key: Key) -> list[Value]:
         """The values of a class."""
@@ -93,6 +104,7 @@ class Frame:
         """Take out of scope what ends with its dataflow block."""
         if any(v.local for v in self.order):
             self.order = [v for v in self.order if not v.local]
+            self.made = [v for v in self.made if not v.local]
             self.values = {k: [v for v in vs if not v.local] for k, vs in self.values.items()}
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.shrinking import PLANTED, shrunk
 from rlx.checker.check import check_module, check_text
 from rlx.generate import (
     functions,
@@ -29,7 +30,6 @@ from rlx.grammar.dtype import dtype
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.grammar.visit import bindings
 from rlx.semantics import native
 from rlx.semantics.faults import Unsupported
 from rlx.semantics.tir import evaluate as evaluate_prim
@@ -197,40 +197,10 @@ def test_no_input_is_a_function() -> None:
         value(info, {}, np.random.default_rng(0), special=False)
 
 
-def test_a_planted_bug_shrinks() -> None:
-    """A cast between two calls, of which the second one uses what was cast: three bindings say it."""
-    found = find(
-        modules(features={"symbolic", "match_cast", "tuples", "loose"}),
-        planted,
-        settings=settings(
-            max_examples=3000, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-        ),
-        random=random.Random(1),
-    )
-    count = sum(
-        len(list(bindings(f))) for f in found.functions.values() if isinstance(f, ast.Function)
-    )
-    assert count <= 4
-
-
-def planted(module: ast.IRModule) -> bool:
-    """Whether some call uses a cast of what a call gave."""
-    for function in module.functions.values():
-        if not isinstance(function, ast.Function):
-            continue
-        found = [b for b in bindings(function) if isinstance(b, ast.VarBinding | ast.MatchCast)]
-        bound: dict[ast.Expr, ast.Binding] = {b.var: b for b in found if b.var is not None}
-        for binding in bound.values():
-            if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Call):
-                for arg in binding.value.args:
-                    cast = bound.get(arg)
-                    if isinstance(cast, ast.MatchCast):
-                        source = bound.get(cast.value)
-                        if isinstance(source, ast.VarBinding) and isinstance(
-                            source.value, ast.Call
-                        ):
-                            return True
-    return False
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_planted_bug_shrinks(planted: Callable[..., bool]) -> None:
+    """Three bindings say each of them; `python -m benchmarks.shrinking` tries more seeds."""
+    assert shrunk(planted, 1) <= 4
 
 
 def test_options_are_looked_at() -> None:
