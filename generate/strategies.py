@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rlx.generate.inputs import inputs_for
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.module import build
+from rlx.generate.programs.operators import of_templates
 from rlx.generate.programs.plan import FEATURES, FunctionPlan, Options, Plan
 from rlx.generate.programs.record import SIZE, Record
 from rlx.generate.tir.function import prim_func
@@ -16,6 +17,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, IRModule, StructInfo
 from rlx.grammar.dtype import INT64, VOID, dtype
 from rlx.grammar.tir import PrimExpr, PrimFunc
+from rlx.operators.registry import FAMILIES, lookup
 
 __all__ = [
     "functions",
@@ -48,18 +50,41 @@ def modules(
     features
         Which of :data:`rlx.generate.programs.FEATURES` may occur.
     operators
-        Names of operators (``"nn.relu"``) to use; all that are declared if empty.
+        Names of operators (``"nn.relu"``) to use; all that are declared if empty. Features bring calls of their
+        own (a branch its ``abs``); without any of them there are only these operators, and ``ones`` and
+        ``zeros`` where a tensor has to be made.
 
     Raises
     ------
     ValueError
-        If a feature is not known.
+        If a feature or an operator is not known.
     """
+    options = _options(size, features, operators)
+    return plans(size).map(lambda plan: build(plan, options))
+
+
+def _options(size: int, features: Collection[str], operators: Sequence[str]) -> Options:
     unknown = set(features) - FEATURES
     if unknown:
         raise ValueError(f"unknown features {sorted(unknown)}; known are {sorted(FEATURES)}")
-    options = Options(size, frozenset(features), tuple(operators))
-    return plans(size).map(lambda plan: build(plan, options))
+    return Options(size, frozenset(features), tuple(map(_operator, operators)))
+
+
+def _operator(name: str) -> str:
+    """The name of an operator that can be asked for, without ``relax.``."""
+    plain = name.removeprefix("relax.")
+    if lookup(f"relax.{plain}") is None:
+        from difflib import get_close_matches
+
+        known = [one for family in FAMILIES.values() for one in family.split()]
+        near = get_close_matches(plain, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"there is no operator {name!r}{hint}")
+    if not of_templates(plain):
+        raise ValueError(
+            f"calls of {name!r} declare their result: they come with features, not by name"
+        )
+    return plain
 
 
 def plans(size: int) -> st.SearchStrategy[Plan]:
@@ -84,12 +109,12 @@ def functions(
     Raises
     ------
     ValueError
-        If a feature is not known, or needs other functions.
+        If a feature or an operator is not known, or a feature needs other functions.
     """
     needed = set(features) & _GLOBAL
     if needed:
         raise ValueError(f"functions alone cannot have {sorted(needed)}")
-    options = Options(size, frozenset(features), tuple(operators))
+    options = _options(size, features, operators)
     plan = _function(size).map(lambda made: Plan((made,)))
     return plan.map(lambda made: _entry(build(made, options)))
 

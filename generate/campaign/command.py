@@ -45,7 +45,10 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     folder = Path(options.out)
     name = f"campaign-{options.oracle}-{options.against or 'alone'}-{options.seed}.json"
     state = State(folder / name)
-    submit, close = _submit(options)
+    try:
+        submit, close = _submit(options)
+    except (OSError, ValueError) as error:
+        parser.error(f"--dask {options.dask}: {error}")
     try:
         new = campaign(
             state, submit, options.seed, options.time, options.jobs, _Progress(options.time)
@@ -113,7 +116,7 @@ class _Progress:
         rate = (state.programs - self.begun) / max(elapsed, 0.001)
         text = (
             f"{elapsed:.0f} of {self.seconds:.0f} s: {state.programs} programs, {rate:.1f}/s, "
-            f"{len(state.operators)} operators, {len(state.findings)} findings"
+            f"{len(state.rules)} rules, {len(state.operators)} operators, {len(state.findings)} findings"
         )
         end = "\r" if sys.stderr.isatty() else "\n"
         sys.stderr.write(f"{text:<78}{end}")
@@ -142,6 +145,12 @@ def _duration(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a positive number, found {text!r}")
+    return int(text)
+
+
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
@@ -154,7 +163,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--against", choices=("tvm",), default="", help="compare with TVM (default: rlx alone)")
     add("--oracle", choices=ORACLES, default="check", help="what to look for (default: check)")
     add("--time", type=_duration, default=600.0, metavar="10m", help="for how long (default: 10m)")
-    add("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="how many processes")
+    add("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="how many processes")
     add("--seed", type=int, default=int(time.time()) // 86_400, metavar="S", help="which programs")
     add("--out", default="findings", metavar="DIR", help="where findings go (default: findings)")
     add("--no-reduce", dest="reduce", action="store_false", help="keep programs as they are")

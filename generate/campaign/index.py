@@ -18,8 +18,8 @@ Divergences between TVM and the rules, found by `rlx fuzz --against tvm`; each f
 CAMPAIGNS = """
 ## Campaigns
 
-| oracle | against | seed | seconds | programs | operators | findings before reduction |
-|---|---|---|---|---|---|---|
+| oracle | against | seed | seconds | programs | rules | operators | findings before reduction |
+|---|---|---|---|---|---|---|---|
 """
 
 
@@ -51,5 +51,11 @@ def _row(finding: Finding) -> str:
 def _campaign(path: Path) -> str:
     _, oracle, against, seed = path.stem.split("-", 3)
     state = State(path)
-    figures = (f"{state.seconds:.0f}", state.programs, len(state.operators), len(state.findings))
+    figures = (
+        f"{state.seconds:.0f}",
+        state.programs,
+        len(state.rules),
+        len(state.operators),
+        len(state.findings),
+    )
     return "| " + " | ".join(map(str, (oracle, against, seed, *figures))) + " |"

@@ -127,8 +127,16 @@ class Peer:
             return self.tvm.script.from_source(text, check_well_formed=False)
 
     def well_formed(self, module: Any) -> bool:
-        """What TVM says of a module."""
-        return bool(self.relax.analysis.check_well_formed(module))
+        """Whether TVM finds a module well-formed."""
+        return not self.why_ill_formed(module)
+
+    def why_ill_formed(self, module: Any) -> str:
+        """What TVM has against a module; empty if nothing."""
+        try:
+            self.relax.analysis.well_formed(module)
+        except Exception as error:  # noqa: BLE001 - however it says so
+            return str(error).strip() or type(error).__name__
+        return ""
 
     def print(self, module: Any) -> str:
         """The module as TVM writes it."""

@@ -15,6 +15,9 @@ from typing import Any
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
 from rlx.generate.campaign.state import ChunkResult
 
+_ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES": "1"}
+"""One thread for each process; and which rules are applied is written down."""
+
 PATIENCE = 60.0
 """Seconds that one program may take."""
 
@@ -92,7 +95,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                env={**os.environ, **_ENVIRONMENT},
             )
             for _ in self._answers(time.monotonic() + 2 * PATIENCE):
                 break  # it is ready

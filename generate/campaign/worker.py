@@ -26,6 +26,7 @@ def main() -> None:
     from rlx.generate.campaign.oracles import ORACLES
     from rlx.generate.campaign.oracles.case import Case, raised
     from rlx.generate.campaign.programs import program
+    from rlx.spec import registry
 
     oracle = ORACLES[oracle_name]
     say(ready=True)
@@ -45,8 +46,9 @@ def main() -> None:
             done=seed,
             findings=[finding.record() for finding in found],
             operators=sorted(reached),
-            rules=sorted(case.rules),
+            rules=sorted(registry.applied),
         )
+        registry.applied.clear()
 
 
 if __name__ == "__main__":

@@ -30,8 +30,6 @@ class Case:
         Whether it is legal by construction; a near miss is not.
     only
         The stage that is asked for; all of them if empty.
-    rules
-        The rules that were applied to it.
     """
 
     def __init__(
@@ -44,7 +42,6 @@ class Case:
     ) -> None:
         self.text, self.seed = text, seed
         self.legal = is_legal(seed)
-        self.rules: set[str] = set()
         self._enter = stage
         self.only = only
         self.stage = ""

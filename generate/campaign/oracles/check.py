@@ -20,9 +20,8 @@ def check(case: Case) -> list[Finding]:
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
         return [case.found("rejected legal", "check", raised(error))]
     case.begin("TVM's well_formed")
-    if not case.peer.well_formed(module):
-        return [case.found("rejected legal", "check", "well_formed returns False", cause="")]
-    return []
+    why = case.peer.why_ill_formed(module)
+    return [case.found("rejected legal", "check", why)] if why else []
 
 
 def _refused(case: Case, error: str) -> list[Finding]:

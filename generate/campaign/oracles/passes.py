@@ -77,9 +77,11 @@ def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) 
         made = apply(module)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
         return [case.found("crash", "passes", raised(error))]
-    if not case.peer.well_formed(made):
-        message = f"{name} makes a module that TVM's well_formed rejects"
-        return [case.found("wrong code", "passes", message, cause="ill-formed")]
+    why = case.peer.why_ill_formed(made)
+    if why:
+        message = f"{name} makes a module that TVM's well_formed rejects: {why}"
+        cause = f"ill-formed: {cause_of(why)}"
+        return [case.found("wrong code", "passes", message, cause=cause)]
     earlier_text = case.peer.print(module) if BEFORE.get(name) else ""
     return _compared(case, name, case.peer.print(made), earlier_text, before)
 
