@@ -66,15 +66,22 @@ class Finding(Node):
     def same(self, other: Finding) -> bool:
         """Whether both are an exception with the same words, or another value of one operator.
 
-        Many stages of a compiler call the one that is wrong.
+        Many stages of a compiler call the one that is wrong; and what a stage leaves unwritten for one operator, it does
+        for others.
         """
-        mine, its = (x.cause.removeprefix("run: ") for x in (self, other))
-        if mine != its:
+        wrong = self.kind == other.kind == "wrong code"
+        if wrong and "written" in self.cause and self.like(other):
+            return True
+        if self.cause != other.cause:
             return False
-        if self.kind == other.kind == "wrong code":
-            return mine.startswith("another ") and " with relax." in mine and "," not in mine
+        if wrong:
+            return (
+                self.cause.startswith("another ")
+                and " with relax." in self.cause
+                and "," not in self.cause
+            )
         raised = ("crash", "rejected legal")
-        return self.kind in raised and other.kind in raised and "Error" in mine
+        return self.kind in raised and other.kind in raised and "Error" in self.cause
 
     @property
     def slug(self) -> str:

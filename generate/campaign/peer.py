@@ -30,7 +30,6 @@ PASSES = [
     "ExpandMatmulOfSum",
     "ComputePrimValue",
     "UpdateParamMutation",
-    "DecomposeOpsForTraining",
     "TopologicalSort",
     "SplitCallTIRByPattern",
     "ToNonDataflow",
@@ -50,7 +49,7 @@ PASSES = [
 ]
 """Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments; what others call comes first.
 
-`DecomposeOpsForInference` is none: it takes `batch_norm` as it is after training, whatever the call says.
+`DecomposeOpsForInference` and `DecomposeOpsForTraining` are none: they take `batch_norm` as it is after or in training, whatever the call says.
 """
 
 BEFORE: dict[str, Sequence[str]] = {

@@ -194,10 +194,14 @@ def nonzero(x: Array) -> Array:
     return np.array(np.nonzero(np.atleast_1d(wide(x))), np.int64)
 
 
+@rule("E-bucketize", "c947676f")
 def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
     """Between which boundaries each element lies."""
     side: Any = "right" if right else "left"
-    found = np.searchsorted(wide(boundaries), wide(x), side=side)
+    limits = wide(boundaries)
+    if not (limits[1:] >= limits[:-1]).all() or np.isnan(limits).any():
+        raise OperatorFault("E-bucketize-ascending", "the boundaries do not ascend")
+    found = np.searchsorted(limits, wide(x), side=side)
     return np.asarray(found).astype(np.int32 if narrow else np.int64)
 
 

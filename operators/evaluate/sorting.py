@@ -10,8 +10,11 @@ from rlx.grammar.dtype import DataType
 from rlx.operators.evaluate.arrays import Array, axis_of, back, kind_of, wide
 from rlx.operators.evaluate.indexing import places
 from rlx.operators.evaluation import OperatorFault
+from rlx.spec.registry import rule
 
 _INT32 = np.dtype(np.int32)
+_SUM = 1e-2
+"""So far may the sum of a distribution be from 1; float16 has three digits."""
 
 
 def order(x: Array, along: int, descending: bool) -> Array:
@@ -48,10 +51,16 @@ def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataT
     return {"values": values, "indices": where}.get(wanted, (values, where))
 
 
+@rule("E-draw", "7821b9ff")
 def multinomial(prob: Array, sample: Array, indices: Array, kind: DataType | None) -> Array:
     """One draw from a row's distribution for each uniform sample."""
     rows = places(indices.reshape(-1), prob.shape[0], negative=False)
-    below = np.cumsum(wide(prob), axis=-1)[rows]
+    chances = wide(prob)
+    wrong = ~(chances >= 0).all(axis=-1) | ~np.isclose(chances.sum(axis=-1), 1, atol=_SUM)
+    for row in rows:
+        if wrong[row]:
+            raise OperatorFault("E-draw-distribution", f"row {row} is no distribution")
+    below = np.cumsum(chances, axis=-1)[rows]
     drawn = np.sum(below <= wide(sample).reshape(-1, 1), axis=-1)
     last = prob.shape[-1] - 1
     return back(np.minimum(drawn, last).reshape(sample.shape), kind_of(kind, np.dtype(np.int64)))

@@ -122,7 +122,7 @@ def test_one_exception_at_many_stages_is_one_finding() -> None:
 
 def test_another_value_at_many_stages_is_one_finding() -> None:
     one = Finding(
-        "wrong code", "passes", "LegalizeOps", "run: another value with relax.mean", "", "", "", 1
+        "wrong code", "passes", "LegalizeOps, run", "another value with relax.mean", "", "", "", 1
     )
     other = replace(
         one, oracle="run", stage="TVM's virtual machine", cause="another value with relax.mean"

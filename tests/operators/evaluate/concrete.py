@@ -48,6 +48,9 @@ class Concrete:
             self.values = {
                 var: np.sort(array, None).reshape(array.shape) for var, array in self.values.items()
             }
+        if name == "multinomial_from_uniform":
+            rows, *_ = self.values
+            self.values[rows] = np.full_like(self.values[rows], 1 / self.values[rows].shape[-1])
         if name == "nn.attention_var_len":
             self._sequences()
         self.case: Case = (name, made, {key: self._fixed(a, False) for key, a in attrs.items()})

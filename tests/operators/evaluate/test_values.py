@@ -236,6 +236,20 @@ FAULTS: list[tuple[str, str, tuple[Any, ...], dict[str, Any]]] = [
     ("E-scatter-updates", "scatter_nd", (i8(0, 0), i64([0]), i8(1, 2)), {}),
     ("E-empty-reduction", "max", (np.zeros((0, 2), np.int8),), {"axis": (0,)}),
     ("E-empty-reduction", "mean", (np.zeros((0, 2), np.int8),), {"axis": (0,)}),
+    ("E-bucketize-ascending", "bucketize", (f32(1), f32(2, 1)), {}),
+    ("E-bucketize-ascending", "bucketize", (f32(1), f32(np.nan)), {}),
+    (
+        "E-draw-distribution",
+        "multinomial_from_uniform",
+        (np.ones((1, 2), np.float32), f32([0.5]), i64([0])),
+        {},
+    ),
+    (
+        "E-draw-distribution",
+        "multinomial_from_uniform",
+        (np.zeros((1, 0), np.float32), f32([0.5]), i64([0])),
+        {},
+    ),
     ("E-empty-reduction", "argmin", (np.zeros((0,), np.int8),), {}),
     ("E-arange-step", "arange", (0, 1, 0), {}),
 ]
