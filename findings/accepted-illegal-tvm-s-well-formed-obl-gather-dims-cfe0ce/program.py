@@ -1,7 +1,6 @@
 # from tvm.script import ir as I
 # from tvm.script import relax as R
 
-
 @I.ir_module
 class Module:
     @R.function

@@ -3,8 +3,6 @@
 # from tvm.script import relax as R
 
 k = TypeVar("k")
-
-
 @I.ir_module
 class Module:
     @R.function(pure=False)

@@ -6,18 +6,13 @@
 
 m = TypeVar("m")
 n = TypeVar("n")
-
-
 @I.ir_module
 class Module:
     @R.function
     def main(p2: R.Tensor((m, n, 2, 2), dtype="float64"), p6: R.Tensor((2, n), dtype="float32")):
         d4_1 = T.int64()
-
         @R.function
-        def fn8(a5: R.Tensor((d4_1, "n + m", n), dtype="float32")) -> R.Tensor(
-            (2, m), dtype="float32"
-        ):
+        def fn8(a5: R.Tensor((d4_1, "n + m", n), dtype="float32")) -> R.Tensor((2, m), dtype="float32"):
             return p6
 
         return fn8

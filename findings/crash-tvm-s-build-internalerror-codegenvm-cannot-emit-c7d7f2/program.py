@@ -5,8 +5,6 @@
 # from tvm.script import relax as R
 
 n0 = TypeVar("n0")
-
-
 @I.ir_module
 class Module:
     @T.prim_func(private=True, s_tir=True)
@@ -17,7 +15,5 @@ class Module:
     @R.function
     def main(p1: R.Tensor((2, 2, 2), dtype="float16")):
         cls = Module
-        gv2 = R.call_tir_with_grad(
-            cls.tir1, (p1,), out_ty=R.Tensor((2, 2, 2), dtype="float16"), te_grad_name="gradient"
-        )
+        gv2 = R.call_tir_with_grad(cls.tir1, (p1,), out_ty=R.Tensor((2, 2, 2), dtype="float16"), te_grad_name="gradient")
         return gv2

@@ -3,8 +3,6 @@
 # from tvm.script import relax as R
 
 n = TypeVar("n")
-
-
 @I.ir_module
 class Module:
     @R.function

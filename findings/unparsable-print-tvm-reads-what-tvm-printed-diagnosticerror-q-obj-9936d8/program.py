@@ -4,8 +4,6 @@
 
 k = TypeVar("k")
 n = TypeVar("n")
-
-
 @I.ir_module
 class Module:
     @R.function(pure=False)

@@ -3,18 +3,14 @@
 # from tvm.script import relax as R
 
 m = TypeVar("m")
-
-
 @I.ir_module
 class Module:
     I.module_global_infos({"vdevice": [I.vdevice("llvm", 0, "global")]})
-
     @R.function
     def loop2(p2: R.Tensor((m, 2), dtype="float32")) -> R.Tensor((m, 2), dtype="float32"):
         cls = Module
         gv5 = cls.loop3(p2)
-        gv6 = gv5
-        return gv6
+        return gv5
 
     @R.function
     def loop3(p2: R.Tensor((m, 2), dtype="float32")) -> R.Tensor((m, 2), dtype="float32"):

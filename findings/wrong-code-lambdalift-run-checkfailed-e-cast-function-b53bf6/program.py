@@ -1,0 +1,17 @@
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main():
+        k = T.int64()
+        n = T.int64()
+        gv3 = R.null_value()
+        @R.function
+        def fn8(a4: R.Tensor((k, n), dtype="float16"), a5: R.Tensor((k, n), dtype="float32")) -> R.Tensor((n,), dtype="float32"):
+            return gv3
+
+        return fn8
