@@ -65,7 +65,7 @@ def campaign(
     Exception
         What a chunk failed with more than :data:`ATTEMPTS` times.
     """
-    started = time.monotonic()
+    started, before = time.monotonic(), state.seconds
     new: list[Finding] = []
     todo = chunks(state, seed)
     failed: Counter[int] = Counter()
@@ -88,8 +88,9 @@ def campaign(
                 continue
             new += state.merge(future.result())
         if finished:
+            state.seconds = before + time.monotonic() - started
             state.save()
         progress(state, time.monotonic() - started)
-    state.seconds += time.monotonic() - started
+    state.seconds = before + time.monotonic() - started
     state.save()
     return new

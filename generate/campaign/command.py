@@ -53,6 +53,11 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
         new = campaign(
             state, submit, options.seed, options.time, options.jobs, _Progress(options.time)
         )
+    except KeyboardInterrupt:
+        waiting = len(state.findings.keys() - state.kept)
+        sys.stdout.write(f"\n{_summary(state, [])}stopped; ")
+        sys.stdout.write(f"{waiting} findings have no folder yet: the same command goes on here\n")
+        raise
     finally:
         close()
     sys.stderr.write("\n")

@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 REDUCED, BORING, UNABLE = 0, 1, 2
 
 EPILOG = """\
-The command is run with the path of a candidate in place of {}, or behind it where there is no {}; exit
-status 0 says that the candidate is still interesting. It may meet programs that break any rule.
+The command is one of the shell (sh), run with the path of a candidate in place of {}, or at its end where there is
+no {}; exit status 0 says that the candidate is still interesting. It may meet programs that break any rule.
+When it is interrupted, what is smallest by then is written.
 
 exit status: 0 a reduced program was written; 1 the file itself is not interesting; 2 wrong usage or
 an unreadable file."""
@@ -28,7 +29,10 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     int
         The exit status.
     """
-    options = _parser(prog).parse_args(argv)
+    parser = _parser(prog)
+    options = parser.parse_args(argv)
+    if not options.test.strip():
+        parser.error("--test: a command is expected")
     try:
         text = Path(options.file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -39,14 +43,26 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
         if not trial(text):
             sys.stderr.write(f"{prog}: {options.test}: does not succeed on {options.file}\n")
             return BORING
-        smallest = reduced(text, trial)
+        try:
+            smallest = reduced(text, trial)
+        except KeyboardInterrupt:
+            _put(options, trial.smallest)
+            raise
     sys.stderr.write(
         f"{len(text.splitlines())} lines became {len(smallest.splitlines())}, in {trial.count} runs\n"
     )
-    if options.output:
-        Path(options.output).write_text(smallest, encoding="utf-8")
-    else:
+    return _put(options, smallest)
+
+
+def _put(options: argparse.Namespace, smallest: str) -> int:
+    if not options.output:
         sys.stdout.write(smallest if smallest.endswith("\n") else f"{smallest}\n")
+        return REDUCED
+    try:
+        Path(options.output).write_text(smallest, encoding="utf-8")
+    except OSError as error:
+        sys.stderr.write(f"{options.output}: {error.strerror}\n")
+        return UNABLE
     return REDUCED
 
 
@@ -67,12 +83,12 @@ class _Trial:
     """Runs the command on candidates."""
 
     def __init__(self, command: str, path: Path) -> None:
-        words = shlex.split(command)
-        name = str(path)
-        filled = [word.replace("{}", name) for word in words]
-        self.words = filled if filled != words else [*words, name]
+        name = shlex.quote(str(path))
+        filled = command.replace("{}", name) if "{}" in command else f"{command} {name}"
+        self.words = ["sh", "-c", filled]
         self.path = path
         self.count = 0
+        self.smallest = ""
 
     def __call__(self, text: str) -> bool:
         self.count += 1
@@ -84,6 +100,8 @@ class _Trial:
             stderr=subprocess.DEVNULL,
             check=False,
         )
+        if done.returncode == 0:
+            self.smallest = text
         return done.returncode == 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.generate.reduce import reduce, reduce_text
+from rlx.generate.reduce import command, reduce, reduce_text
 from rlx.generate.reduce.command import main
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
@@ -118,3 +119,38 @@ def test_what_does_not_parse_is_reduced_by_lines(
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nowhere.rlx", "--test", "true"]) == 2
     assert "nowhere.rlx" in capsys.readouterr().err
+
+
+def test_the_command_is_one_of_the_shell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a name; with 'quotes'.rlx"
+    path.write_text(LONG, encoding="utf-8")
+    assert main([str(path), "--test", "grep -q tanh {} && grep -q helper {}"]) == 0
+    assert {"tanh", "helper"} <= set(
+        capsys.readouterr().out.replace(".", " ").replace("(", " ").split()
+    )
+    assert main([str(path), "--test", "grep -q tanh {} && grep -q nowhere {}"]) == 1
+    assert main([str(path), "--test", "grep 'open"]) == 1
+    with pytest.raises(SystemExit) as wrong:
+        main([str(path), "--test", " "])
+    assert wrong.value.code == 2
+
+
+def test_what_is_smallest_when_it_is_interrupted_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(text: str, trial: Callable[[str], bool]) -> str:
+        assert trial("R.tanh\n")
+        assert not trial("nothing\n")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "reduced", interrupted)
+    path = tmp_path / "program.rlx"
+    path.write_text(LONG, encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        main([str(path), "--test", "grep -q R.tanh"])
+    assert capsys.readouterr().out == "R.tanh\n"
+    with pytest.raises(KeyboardInterrupt):
+        main([str(path), "--test", "grep -q R.tanh", "-o", str(tmp_path)])
+    assert "directory" in capsys.readouterr().err
