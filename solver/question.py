@@ -270,6 +270,8 @@ class Question:
                     if refuted is not None:
                         return refuted
                 self.tried.append(f"smt {style}: {answer.reason or answer.status}")
+                if answer.reason == smt.LEFT:
+                    return None
         return None
 
     def _texts(self) -> dict[str, str]:

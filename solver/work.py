@@ -21,7 +21,7 @@ NODES = 150_000
 
 
 class Work:
-    """What is left of the work for a question. Never the clock: answers are the same on every machine.
+    """What is left of the work for a question. Not the clock: answers are the same on every machine.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,4 +53,10 @@ def _equal(a: Any, b: Any, exact: bool) -> bool:
         return bool(np.allclose(*wide, rtol=1e-2, atol=1e-2, equal_nan=True))
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(_equal(x, y, exact) for x, y in zip(a, b, strict=True))
-    return type(a) is type(b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float) and math.isnan(a):
+        return math.isnan(b)
+    return (
+        bool(a == b) if isinstance(a, (bool, int, float, str)) else True
+    )  # functions are not compared
