@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, StructInfo
 from rlx.grammar.dtype import DataType
-from rlx.solver.evaluate import evaluate
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.text import show
 
 Sizes = Mapping[tir.Var, int]
 
@@ -32,21 +34,62 @@ def inputs_for(
     Parameters
     ----------
     special
-        Whether floats may be infinite, NaN, or so large that arithmetic overflows; small and finite otherwise.
+        Whether floats may be infinite, NaN, or so large that arithmetic overflows; small and finite otherwise
+        (what is computed of them, a logarithm, may still be neither).
     max_size
         The largest value of a shape variable.
 
     Raises
     ------
     ValueError
-        If a parameter is a function or an object: no input stands for it.
+        If a parameter is a function or an object: no input stands for it. If no sizes up to ``max_size`` make
+        its dimensions defined and none of them negative.
     """
     sizes = {
         v: draw(st.sampled_from((2, 1, 0, *range(3, max_size + 1)))) for v in function.shape_vars
     }
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     infos = [p.struct_info_annotation for p in function.params]
+    sizes = _possible(infos, sizes, max_size)
     return tuple(value(info, sizes, rng, special) for info in infos)
+
+
+def _possible(
+    infos: Sequence[StructInfo | None], sizes: dict[tir.Var, int], most: int
+) -> dict[tir.Var, int]:
+    """The sizes if there are tensors of them, else the nearest for which there are."""
+    dims = [dim for info in infos for dim in _dims(info)]
+    if _fit(dims, sizes):
+        return sizes
+    near = [sorted(range(most + 1), key=lambda n: (abs(n - size), n)) for size in sizes.values()]
+    for chosen in islice(product(*near), _TRIES):
+        other = dict(zip(sizes, chosen, strict=True))
+        if _fit(dims, other):
+            return other
+    shown = ", ".join(sorted({show(dim) for dim in dims if type(dim) is not tir.Var}))
+    raise ValueError(f"no sizes up to {most} were found for dimensions {shown}")
+
+
+_TRIES = 10_000
+
+
+def _fit(dims: Sequence[tir.PrimExpr], sizes: Sizes) -> bool:
+    try:
+        return all(evaluate(dim, sizes) >= 0 for dim in dims)
+    except UndefinedError:
+        return False
+
+
+def _dims(info: StructInfo | None) -> Iterator[tir.PrimExpr]:
+    """The dimensions that an annotation asks for."""
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
+            yield from dims
+        case ast.ShapeStructInfo(values=dims) if dims is not None:
+            yield from dims
+        case ast.TupleStructInfo(fields=fields):
+            for field in fields:
+                yield from _dims(field)
 
 
 def value(info: StructInfo | None, sizes: Sizes, rng: np.random.Generator, special: bool) -> Any:
@@ -55,12 +98,11 @@ def value(info: StructInfo | None, sizes: Sizes, rng: np.random.Generator, speci
         case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
             return array(tuple(evaluate(d, sizes) for d in dims), kind, rng, special)
         case ast.TensorStructInfo(dtype=kind, ndim=ndim):
-            shape = tuple(int(n) for n in rng.integers(0, 4, max(ndim, 0)))
-            return array(shape, kind, rng, special)
+            return array(_shape(ndim, rng), kind, rng, special)
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return tuple(evaluate(d, sizes) for d in dims)
         case ast.ShapeStructInfo(ndim=ndim):
-            return tuple(int(n) for n in rng.integers(0, 4, max(ndim, 0)))
+            return _shape(ndim, rng)
         case ast.PrimStructInfo(value=prim) if prim is not None:
             return evaluate(prim, sizes)
         case ast.PrimStructInfo(dtype=kind):
@@ -68,6 +110,12 @@ def value(info: StructInfo | None, sizes: Sizes, rng: np.random.Generator, speci
         case ast.TupleStructInfo(fields=fields):
             return tuple(value(f, sizes, rng, special) for f in fields)
     raise ValueError(f"no input for a parameter of {info!r}")
+
+
+def _shape(ndim: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """A shape of a rank, of any rank up to 3 where it is not known."""
+    rank = int(rng.integers(0, 4)) if ndim < 0 else ndim
+    return tuple(int(n) for n in rng.integers(0, 4, rank))
 
 
 def array(

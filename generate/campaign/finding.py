@@ -170,6 +170,10 @@ README = """\
 """
 
 
+NO_RULE = "the program breaks none: `relax-check program.rlx` finds no error"
+"""Who is right where a program ends the other side: what is legal must be taken."""
+
+
 def write(finding: Finding, folder: Path, script: str) -> Path:
     """Keep a finding: the program as `.rlx` and as TVMScript, a test, a sentence.
 
@@ -192,7 +196,7 @@ def write(finding: Finding, folder: Path, script: str) -> Path:
         kind=finding.kind,
         oracle=finding.oracle,
         stage=finding.stage,
-        rule=f"`{finding.rule}`" if finding.rule else "none is needed",
+        rule=f"`{finding.rule}`" if finding.rule else NO_RULE,
         seed=finding.seed,
     )
     (home / "README.md").write_text(page, encoding="utf-8")

@@ -191,6 +191,27 @@ def _collect(strategy: st.SearchStrategy[Any], into: list[Any]) -> None:
     settings(max_examples=5, database=None)(given(strategy)(lambda found: into.append(found)))()
 
 
+@pytest.mark.parametrize("dims", ['n, "n - 2"', 'n, m, "n // m"', '"3 - n", m, n, "m - n"'])
+@given(data=st.data())
+def test_inputs_where_few_sizes_are_possible(dims: str, data: st.DataObject) -> None:
+    text = f'@R.function\ndef main(x: R.Tensor(({dims}), "float32"), y: R.Tensor("int32")):\n    return x'
+    (module,) = parse(f'n = TypeVar("n")\nm = TypeVar("m")\n{text}').modules
+    (function,) = module.functions.values()
+    assert isinstance(function, ast.Function)
+    x, y = data.draw(inputs_for(function))
+    assert x.ndim == dims.count(",") + 1
+    assert y.ndim <= 3
+
+
+def test_no_sizes_are_possible() -> None:
+    text = '@R.function\ndef main(x: R.Tensor((n, "n - 9"), "float32")):\n    return x'
+    (module,) = parse(f'n = TypeVar("n")\n{text}').modules
+    (function,) = module.functions.values()
+    assert isinstance(function, ast.Function)
+    with pytest.raises(ValueError, match="no sizes up to 4 were found for dimensions n - 9"):
+        _collect(inputs_for(function), [])
+
+
 def test_no_input_is_a_function() -> None:
     info = ast.FuncStructInfo((), ast.ObjectStructInfo())
     with pytest.raises(ValueError, match="no input"):

@@ -86,6 +86,15 @@ class Case:
         )
 
 
+REFUSALS = (NotImplementedError, ValueError)
+"""What a compiler raises to say that it does not take a program; other exceptions are its own mistakes."""
+
+
+def kind_of(error: Exception) -> str:
+    """The kind of finding that an exception over a legal program is."""
+    return "rejected legal" if isinstance(error, REFUSALS) else "crash"
+
+
 def raised(error: Exception) -> str:
     """What an exception says: its type and the end of its message, without the traceback of the other side."""
     text = str(error)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rlx.generate.campaign.finding import Finding, cause_of
-from rlx.generate.campaign.oracles.case import Case, raised
+from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import Meaning, differ, how, meanings, ruling
 from rlx.generate.campaign.peer import BEFORE
 
@@ -76,7 +76,7 @@ def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) 
     try:
         made = apply(module)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-        return [case.found("crash", "passes", raised(error))]
+        return [case.found(kind_of(error), "passes", raised(error))]
     why = case.peer.why_ill_formed(made)
     if why:
         message = f"{name} makes a module that TVM's well_formed rejects: {why}"

@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from rlx.generate.campaign.finding import Finding
-from rlx.generate.campaign.oracles.case import Case, raised
+from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS, SIZES, arguments, compare, how
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
-
-REFUSALS = (NotImplementedError, ValueError)
-"""What a compiler raises to say that it does not take a program; other exceptions are its own mistakes."""
 
 
 def run(case: Case) -> list[Finding]:
@@ -76,8 +73,7 @@ def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[F
     try:
         machine = case.peer.compiled(module)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-        kind = "rejected legal" if isinstance(error, REFUSALS) else "crash"
-        return [case.found(kind, "run", raised(error))]
+        return [case.found(kind_of(error), "run", raised(error))]
     for entry, given, result in runs:
         case.begin("TVM's virtual machine")
         try:
