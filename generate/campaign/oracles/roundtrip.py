@@ -53,10 +53,10 @@ def _what(path: str) -> str:
 
 
 _AT = {
-    ".derive_func": "another way to derive a function's type",
-    ".ty": "another type",
+    ".derive_func": "opaque function types differ",
+    ".ty": "types differ",
     ".args": "another argument",
-    ".value.value": "another constant",
+    ".value.value": "constants differ",
 }
 
 
