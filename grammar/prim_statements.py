@@ -95,6 +95,7 @@ class PrimStatements(Expressions):
         var = tir.Var(name, data_type, span)
         self.scope.bind(name, var)
         self.scope.bound.add(var)
+        self.scope.frame.bound.append(var)
         # A dimension written before its parameter (`T.Buffer((n,))`, then `n: T.int64`) is that parameter.
         known = self.scope.shapes.get(name)
         if known is not None:

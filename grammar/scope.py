@@ -29,11 +29,13 @@ class Frame:
         ``"function"``, ``"prim_func"``, ``"branch"``, ``"dataflow"`` or ``"block"`` (of a PrimFunc).
     infos
         Annotations already read in this scope, by their text.
+    bound
+        The shape variables that are bound in it.
     outputs
         Of a dataflow block, the names that outlive it.
     """
 
-    __slots__ = ("attrs", "infos", "kind", "mark", "outputs")
+    __slots__ = ("attrs", "bound", "infos", "kind", "mark", "outputs")
 
     def __init__(self, kind: str, mark: int) -> None:
         self.kind = kind
@@ -41,6 +43,7 @@ class Frame:
         self.infos: dict[str, ast.StructInfo] = {}
         self.outputs: frozenset[str] = frozenset()
         self.attrs: dict[str, object] = {}
+        self.bound: list[tir.Var] = []
 
 
 class Scope:
@@ -70,6 +73,7 @@ class Scope:
     def close(self) -> Frame:
         """Leave the innermost scope: its names mean again what they meant before."""
         frame = self.frames.pop()
+        self.bound.difference_update(frame.bound)
         log = self._log
         while len(log) > frame.mark:
             table, name, before = log.pop()
@@ -86,7 +90,8 @@ class Scope:
 
     def keep(self) -> None:
         """Leave the innermost scope, but let its names stay until the one around it ends."""
-        self.frames.pop()
+        kept = self.frames.pop()
+        self.frame.bound += kept.bound
 
     def bind(self, name: str, value: object) -> None:
         """Give a name a meaning in the innermost scope, shadowing another."""
@@ -149,6 +154,7 @@ class Scope:
                 if type(value) is tir.Var and value not in self.bound:
                     found[value] = None
         self.bound.update(found)
+        self.frame.bound += found
         return tuple(found)
 
     # ------------------------------------------------------------ global names
