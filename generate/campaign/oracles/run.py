@@ -80,7 +80,13 @@ def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[F
             theirs = machine[entry](*[_to_peer(case.peer, value) for value in given])
         except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
             return [case.found("rejected legal", "run", f"{entry}: {raised(error)}")]
-        returned = _from_peer(case.peer, theirs)
+        try:
+            returned = _from_peer(case.peer, theirs)
+        except ValueError as error:  # a length is negative
+            message = f"{entry}: what TVM returns is no tensor: {error}"
+            return [
+                case.found("wrong code", "run", message, cause="another value", rule="E-evaluate")
+            ]
         if returned is None:
             continue
         unequal = compare(result.value, returned)
