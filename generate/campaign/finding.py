@@ -105,6 +105,7 @@ def from_record(record: dict[str, object]) -> Finding:
 
 _QUOTED = re.compile(r"""(["'`]).*?\1""")
 _NAME = re.compile(r"\b(?:[a-z]|lv|gv|tir|helper|twice|loop|main|te|alloc|test)[a-z_]*\d\w*\b")
+_VAR = re.compile(r"\bVar \w+(?= is not defined)")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 _OPERATOR = re.compile(r"Offending call: .*?\b(R\.[\w.]+)", re.DOTALL)
 _VALUES = re.compile(
@@ -149,7 +150,7 @@ def cause_of(message: str) -> str:
     if "ScheduleError" in message:
         line = "ScheduleError: " + message.rpartition("ScheduleError:")[2].strip().splitlines()[-1]
     offending = _OPERATOR.search(message)
-    text = _NUMBER.sub("N", _NAME.sub("N", _QUOTED.sub("Q", line)))
+    text = _NUMBER.sub("N", _NAME.sub("N", _VAR.sub("Var N", _QUOTED.sub("Q", line))))
     text = _VALUES.sub("", _LOAD.sub("a load", _LISTS.sub("", text)))
     where = f": {offending[1]}" if offending else ""
     return " ".join(text.split())[:100].rstrip(" .,:") + where

@@ -1,6 +1,6 @@
-"""rejected legal: TVM's well_formed: Var n is not defined
+"""wrong code: RemoveUnusedParameters: ill-formed: Var N is not defined
 
-Var n is not defined.
+RemoveUnusedParameters makes a module that TVM's well_formed rejects: Var n is not defined.
 """
 
 import pathlib
@@ -19,8 +19,9 @@ import sys
 import tvm
 from tvm import relax
 text = open(sys.argv[1], encoding="utf-8").read()
-module = tvm.script.from_source(text, check_well_formed=False)
-assert relax.analysis.check_well_formed(module)
+from rlx.generate.campaign.oracles import examine
+found = examine('passes', text, "tvm", 1000000006, 'RemoveUnusedParameters')
+assert not any(finding.key.partition(' with relax.')[0] == 'passes/wrong code/RemoveUnusedParameters/ill-formed: Var N is not defined' for finding in found), found
 """
 
 
