@@ -54,7 +54,7 @@ def _campaign(path: Path) -> str:
     figures = (
         f"{state.seconds:.0f}",
         state.programs,
-        len(state.rules),
+        len(state.rules) or "-",
         len(state.operators),
         len(state.findings),
     )
