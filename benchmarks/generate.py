@@ -30,6 +30,7 @@ from rlx.operators.registry import FAMILIES
 TVM_IS_WRONG = {
     r"IRModule frame not find": "TVM's parser does not look up a device inside of a local function",
     r"Var \w+ is not defined": "TVM forgets shape variables of a cast in the signature of a local function",
+    r"Expected `Array<ir.Type>`": "TVM's parser takes no R.Any among the types of invoke_pure_closure",
     r"Cannot redefine a non-PrimType": "TVM takes a shape variable of one function for that of another's signature with the same name",
 }
 """What TVM says of programs that are right, and why it does."""

@@ -69,6 +69,13 @@ def quiet(function: Function, *arrays: Any) -> Any:
         return function(*arrays)
 
 
+def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean of floats over axes, of no elements NaN."""
+    total = np.sum(x, axis=axis, keepdims=keepdims)
+    with np.errstate(all="ignore"):  # np.mean warns of no elements
+        return np.divide(total, x.size // max(np.size(total), 1), dtype=x.dtype)
+
+
 def kind_of(dtype: DataType | None, other: Kind) -> Kind:
     """The type that a parameter names, or another one where it is left out."""
     return other if dtype is None else numpy_dtype(dtype)

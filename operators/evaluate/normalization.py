@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, axes_of, axis_of, back, quiet, wide
+from rlx.operators.evaluate.arrays import Array, axes_of, axis_of, back, mean, quiet, wide
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
 def _normed(x: Array, over: tuple[int, ...], epsilon: float) -> Array:
     """Zero mean and unit variance over axes; the variance is that of the elements themselves."""
-    off: Array = x - np.mean(x, axis=over, keepdims=True)
-    variance = np.mean(off * off, axis=over, keepdims=True)
+    off: Array = x - mean(x, axis=over, keepdims=True)
+    variance = mean(off * off, axis=over, keepdims=True)
     off /= np.sqrt(variance + x.dtype.type(epsilon))
     return off
 
@@ -65,7 +65,7 @@ def rms_norm(x: Array, weight: Array, over: tuple[int, ...], epsilon: float) -> 
     axes, w = axes_of(over, x.ndim), wide(x)
     if not x.size:
         return x.copy()
-    square = np.mean(w * w, axis=axes, keepdims=True)
+    square = mean(w * w, axis=axes, keepdims=True)
     made = w / np.sqrt(square + w.dtype.type(epsilon))
     return back(quiet(lambda: made * _along(w, weight, axes)), x.dtype)
 

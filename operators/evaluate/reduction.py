@@ -15,6 +15,7 @@ from rlx.operators.evaluate.arrays import (
     back,
     is_float,
     kind_of,
+    mean,
     quiet,
     wide,
 )
@@ -61,7 +62,7 @@ _NEEDS_ONE = _MEANS | {"max", "min"}
 
 def _mean(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
     if is_float(x.dtype):
-        return np.mean(x, axis=axis, keepdims=keep)
+        return mean(x, axis=axis, keepdims=keep)
     total = np.sum(x, axis=axis, keepdims=keep, dtype=_exact(x))
     count = int(np.prod([x.shape[a] for a in axis], dtype=np.int64))
     # As the division of integers: towards zero.

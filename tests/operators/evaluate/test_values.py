@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import ml_dtypes
@@ -292,3 +293,12 @@ def test_floats_beyond_the_largest(kind: str, values: tuple[float, ...]) -> None
     made = run("astype", f32(1e9, -1e9, NAN), dtype=kind)
     assert made.dtype == getattr(ml_dtypes, kind)
     assert str(made.astype(np.float64).tolist()) == str(list(values))
+
+
+def test_a_norm_of_nothing_says_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scale = np.zeros(0, np.float32)
+        made = run("nn.layer_norm", np.zeros((2, 0), np.float32), scale, scale, axes=(1,))
+        assert made.shape == (2, 0)
+        assert np.isnan(run("mean", np.zeros((0,), np.float32))).all()
