@@ -12,7 +12,7 @@ HEAD = """\
 # Findings
 
 Divergences between TVM and the rules, found by `rlx fuzz --against tvm`; each folder has the reduced program
-(`program.rlx`, `program.py`), a test that fails until TVM is mended (`test_finding.py`), and what was seen.
+(`program.rlx`, `program.py`), a test that is an expected failure until TVM is mended, and then fails (`test_finding.py`), and what was seen.
 """
 
 CAMPAIGNS = """

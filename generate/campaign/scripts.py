@@ -1,4 +1,4 @@
-"""The test that comes with a finding: it needs TVM alone, and fails until TVM is mended."""
+"""The test that comes with a finding: an expected failure as long as the divergence is there."""
 
 from __future__ import annotations
 
