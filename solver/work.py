@@ -21,7 +21,8 @@ NODES = 150_000
 
 
 class Work:
-    """What is left of the work for a question. Not the clock: answers are the same on every machine.
+    """What is left of the work for a question. It is counted, not timed, so that answers are the same on every machine
+    (but where Z3 is left alone: ``smt.EMERGENCY``).
 
     Attributes
     ----------

@@ -160,8 +160,4 @@ def _devices(module: ast.IRModule) -> frozenset[tuple[str, int]]:
                 found.add((str(target.get("kind", "")), index))
             case ("I.vdevice", str() as target, int() as index, *_):
                 found.add((kind_of(target), index))
-            case ("I.vdevice", dict() as target, *_):
-                found.add((str(target.get("kind", "")), 0))
-            case ("I.vdevice", str() as target, *_):
-                found.add((kind_of(target), 0))
     return frozenset(found.union(declared(module)))
