@@ -8,7 +8,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT32, INT64, DataType
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
-from rlx.grammar.neutral import Name, Negation, Operation
+from rlx.grammar.neutral import KnownInteger, Name, Negation, Operation
 from rlx.grammar.node import Span
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ RELAX = {
     "and": "relax.logical_and",
     "or": "relax.logical_or",
 }
+_SYMBOLS: dict[ast.Expr, str] = {
+    ast.op(name): symbol for symbol, name in RELAX.items() if symbol in PRIM
+}
+"""The operators of Relax that stand for arithmetic of scalars."""
 RELAX_PREFIX = {"-": "relax.negative", "~": "relax.bitwise_not", "not": "relax.logical_not"}
 
 
@@ -138,39 +142,75 @@ def binary(coerce: Coerce, operator: str, left: Entry, right: Entry) -> Any:
     """One operator on two operands, as far as they say what it is."""
     a, b = left[0], right[0]
     span = (left[1], right[2])
-    if _is_value(a) or _is_value(b):
+    if isinstance(a, KnownInteger) or isinstance(b, KnownInteger):
+        known = _known(operator, a, b)
+        if known is not None:
+            return known
+    if _is_value(coerce, a) or _is_value(coerce, b):
         return relax(coerce, operator, (left, right), span)
-    if (_is_open(a) or _is_open(b)) and not coerce.scope.in_prim_func():
+    if (_is_open(coerce, a) or _is_open(coerce, b)) and not coerce.scope.in_prim_func():
         return Operation(operator, (left, right))
     return prim(coerce, operator, (left, right), span)
+
+
+def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
+    """What Python computes of two integers of which it knows one by name."""
+    from rlx.grammar.literals import integer
+
+    if isinstance(a, int) and isinstance(b, int):
+        found = integer(operator, int(a), int(b))
+        return None if found is None else KnownInteger(found)
+    return None
 
 
 def prefix(coerce: Coerce, operator: str, operand: Entry, start: int) -> Any:
     """One operator in front of its operand."""
     value, span = operand[0], (start, operand[2])
     if operator == "+":
+        if _is_value(coerce, value):
+            raise Rejected("a tensor has no unary +", start, operand[2])
         return value
     if operator == "not":
         return Negation(operand)
     if operator == "-" and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return -value
-    if _is_value(value):
+        return KnownInteger(-value) if isinstance(value, KnownInteger) else -value
+    if _is_value(coerce, value):
         return relax(coerce, operator, (operand,), span)
-    if _is_open(value) and not coerce.scope.in_prim_func():
+    if _is_open(coerce, value) and not coerce.scope.in_prim_func():
         return Operation(operator, (operand,))
     return prim(coerce, operator, (operand,), span)
 
 
-def _is_value(value: Any) -> bool:
+def _is_value(coerce: Coerce, value: Any) -> bool:
     return (
-        isinstance(value, ast.Expr) and not isinstance(value, ast.PrimValue) and not _is_open(value)
+        isinstance(value, ast.Expr)
+        and not isinstance(value, ast.PrimValue)
+        and not _is_open(coerce, value)
     )
 
 
-def _is_open(value: Any) -> bool:
+def is_scalar(coerce: Coerce, value: Any) -> bool:
+    """Whether all operands of an operation are scalars, so that it is one, too."""
+    stack = [value]
+    while stack:
+        match stack.pop():
+            case Operation(operands=operands):
+                stack.extend(entry[0] for entry in operands)
+            case Negation(operand=operand):
+                stack.append(operand[0])
+            case ast.Var() as var if coerce.scope.scalar_type(var) is not None:
+                pass
+            case int() | float() | tir.PrimExpr() | ast.PrimValue():
+                pass
+            case _:
+                return False
+    return True
+
+
+def _is_open(coerce: Coerce, value: Any) -> bool:
     """Whether the place decides: a scalar parameter is a dimension too, a dimension may be called like a function."""
     if isinstance(value, ast.Var):
-        return isinstance(value.struct_info_annotation, ast.PrimStructInfo)
+        return coerce.scope.scalar_type(value) is not None
     return isinstance(value, (Name, Operation, Negation, ast.GlobalVar))
 
 
@@ -192,10 +232,28 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
     for at, (name, right, where) in enumerate(reversed(spine)):
         if at:
             other = coerce.prim(right, data_type)
+        if name in ("/", "**") and coerce.scope.in_prim_func():
+            _unambiguous(name, value, other, where)
         value = _prim_binary(name, value, other, where, data_type)
         if name in COMPARISONS:
             data_type = literal
     return value
+
+
+_LITERALS = (tir.IntImm, tir.FloatImm)
+_TYPED = (tir.Var, tir.Cast, tir.BufferLoad, *_LITERALS)
+
+
+def _unambiguous(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) -> None:
+    """Refuse `/` on integers and `**`, which no TVM reads in a PrimFunc."""
+    if isinstance(a, _LITERALS) and isinstance(b, _LITERALS):
+        return  # Python computes that
+    if operator == "**":
+        raise Rejected("`**` does not work on scalars: write T.pow", *span, certain=True)
+    both = isinstance(a, _TYPED) and isinstance(b, _TYPED)
+    if both and tir.type_of(a).is_integer and tir.type_of(b).is_integer:
+        words = "`/` on integers is ambiguous: write `//` or T.truncdiv"
+        raise Rejected(words, *span, certain=True)
 
 
 def _agree(
@@ -221,7 +279,8 @@ def _prim_binary(
     if made is not None:
         return made(a, b, span)
     if operator == "/":
-        if data_type.is_float or tir.type_of(b).is_float:
+        called = isinstance(a, tir.Call) and tir.type_of(a).is_float
+        if called or data_type.is_float or tir.type_of(b).is_float:
             return tir.Div(a, b, span)
         return tir.TruncDiv(a, b, span)
     name = PRIM_CALL.get(operator)
@@ -244,6 +303,17 @@ def _prim_prefix(coerce: Coerce, operator: str, operand: Entry, span: Span) -> t
     if operator == "not":
         return tir.Not(value, span)
     return tir.Call("bitwise_not", (value,), tir.type_of(value), {}, span)
+
+
+def as_prim(coerce: Coerce, call: ast.Call) -> tir.PrimExpr | None:
+    """Arithmetic on variables of which only the place says that they are scalars; None where it is none."""
+    symbol = _SYMBOLS.get(call.op)
+    if symbol is None or call.attrs or len(call.args) != 2 or len(call.arg_spans) != 2:
+        return None
+    operands = [(arg, *span) for arg, span in zip(call.args, call.arg_spans, strict=True)]
+    if not all(isinstance(arg, ast.Var | ast.PrimValue | ast.Call) for arg in call.args):
+        return None
+    return prim(coerce, symbol, tuple(operands), call.span or call.arg_spans[0])
 
 
 def relax(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span) -> ast.Expr:

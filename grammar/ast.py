@@ -131,13 +131,20 @@ class Constant(Expr):
 class Var(Expr):
     """A variable of a function or a SeqExpr. Two of the same name are two variables.
 
-    ``span`` is where it is bound; of a variable that is nowhere bound, where it stands.
+    Attributes
+    ----------
+    span
+        Where it is bound; of a variable that is nowhere bound, where it stands.
+    shape_var
+        The shape variable that it is: since 0.26 a dimension may be the name of a scalar. None where no dimension
+        and no arithmetic mentions it.
     """
 
     name_hint: str
     struct_info_annotation: StructInfo | None = None
     annotation_span: Span | None = None
     span: Span | None = None
+    shape_var: tir.Var | None = None
 
 
 class DataflowVar(Var):
@@ -239,7 +246,8 @@ class Call(Expr):
     """A call of an operator, a packed function, or a function value.
 
     ``attrs`` holds the keyword arguments in the order written; ``sinfo_args`` the type arguments
-    (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), with ``sinfo_spans`` beside them.
+    (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), with ``sinfo_spans`` beside them. ``attr_spans``
+    says where each keyword and its value stand, ``op_span`` where the operator's name does.
     """
 
     op: Expr
@@ -249,6 +257,8 @@ class Call(Expr):
     arg_spans: tuple[Span, ...] = ()
     sinfo_spans: tuple[Span, ...] = ()
     span: Span | None = None
+    attr_spans: Mapping[str, tuple[Span, Span]] = {}
+    op_span: Span | None = None
 
 
 class ShapeExpr(Expr):
@@ -289,7 +299,8 @@ class VarBinding(Binding):
 class MatchCast(Binding):
     """``var = R.match_cast(value, struct_info)``; ``var`` is None where nothing is bound.
 
-    ``shape_vars`` are the shape variables that this cast binds.
+    ``shape_vars`` are the shape variables that this cast binds. ``by_shape`` says that the text compares shapes alone
+    (`R.match_shape` of 2022): what is known of the value decides whether the target is a tensor or a shape.
     """
 
     var: Var | None
@@ -299,6 +310,7 @@ class MatchCast(Binding):
     value_span: Span | None = None
     struct_info_span: Span | None = None
     span: Span | None = None
+    by_shape: bool = False
 
 
 class BindingBlock(Node):

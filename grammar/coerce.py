@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rlx.grammar import arithmetic, ast, tir
+from rlx.grammar import arithmetic, ast, misspelt, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Form, Name, Negation, Operation, Sequence, Wildcard, describe
+from rlx.grammar.neutral import (
+    CapturedName,
+    Form,
+    Name,
+    Negation,
+    Operation,
+    Sequence,
+    Wildcard,
+    describe,
+)
+from rlx.grammar.node import Node
+from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.scope import Scope
@@ -16,6 +27,9 @@ if TYPE_CHECKING:
 MAX_DIGITS = 40
 _INT64 = range(-(2**63), 2**64)
 
+_NO_VALUES = frozenset(
+    ["T.grid", "T.serial", "T.parallel", "T.vectorized", "T.unroll", "T.reads", "T.writes"]
+)
 ReadText = Callable[[str, int], Any]
 
 
@@ -28,11 +42,18 @@ class Coerce:
         Gives undefined names a meaning.
     read_text
         Reads a quoted dimension, given its text and where it starts.
+
+    Attributes
+    ----------
+    captured
+        Shape variables, variables and annotations that stand for what Python around the program says.
     """
 
     def __init__(self, scope: Scope, read_text: ReadText) -> None:
         self.scope = scope
         self.read_text = read_text
+        self._quotes = False
+        self.captured: set[Node] = set()
 
     # ------------------------------------------------------------ dimensions
 
@@ -62,11 +83,15 @@ class Coerce:
                 return tir.FloatImm(value, literal if literal.is_float else plain, span)
             case str():
                 return self._quoted(entry)
+            case CapturedName(text=text):
+                return self._captured_dimension(text, span)
             case Name(text=text):
                 return self._undefined_dimension(text, span)
             case ast.PrimValue(value=inner):
                 return inner
-            case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
+            case ast.Var():
+                return self.scope.dimension_of(value, self._quotes)
+            case ast.GlobalVar(name_hint=name):
                 return self.scope.shape_var(name, span)
             case Operation(operator=operator, operands=operands):
                 return arithmetic.prim(self, operator, operands, span)
@@ -74,6 +99,12 @@ class Coerce:
                 return tir.Not(self.prim(operand), span)
             case Form():
                 return self.tir_form(value, span)
+            case ast.Call() if (found := arithmetic.as_prim(self, value)) is not None:
+                return found
+            case tir.Buffer() if self.scope.in_prim_func():
+                return tir.OpaqueExpr(
+                    self.scope_text(start, end), span
+                )  # a kind that TIR04 reports
         raise Rejected(
             f"expected a dimension or another scalar, found {describe(value)}", start, end
         )
@@ -81,7 +112,7 @@ class Coerce:
     def integer(self, entry: Entry) -> int:
         """An integer literal that a 64-bit number can hold."""
         value, start, end = entry
-        if value not in _INT64:
+        if int(value) not in _INT64:
             raise Rejected(
                 f"this integer of {end - start} digits is outside of the 64-bit range", start, end
             )
@@ -92,7 +123,11 @@ class Coerce:
         inner = self.read_text(value, start + 1)
         if inner is None:
             raise Rejected(f"expected a dimension in the string {value!r}", start, end)
-        return self.prim(inner)
+        outer, self._quotes = self._quotes, True
+        try:
+            return self.prim(inner)
+        finally:
+            self._quotes = outer
 
     def _undefined_dimension(self, text: str, span: tuple[int, int]) -> tir.PrimExpr:
         if "." in text:
@@ -102,17 +137,36 @@ class Coerce:
             raise Rejected(f"expected a dimension, found {text!r}", *span)
         return self.scope.shape_var(text, span)
 
+    def _captured_dimension(self, text: str, span: tuple[int, int]) -> tir.Var:
+        found = self.scope.shape_var(text, span)
+        self.captured.add(found)
+        return found
+
     def tir_form(self, form: Form, span: tuple[int, int]) -> tir.PrimExpr:
         """A call of ``T.…`` that is none of the known ones: an intrinsic."""
         head = form.head
         if not head.startswith("T."):
             raise Rejected(f"expected a scalar, found {head}(…)", *span)
+        if head in _NO_VALUES:
+            raise Rejected(f"{head} is no value", *span, certain=True)
         args = tuple(
             tir.StringImm(e[0], (e[1], e[2])) if isinstance(e[0], str) else self.tir_arg(e)
             for e in form.args
         )
-        attrs = {name: self.attr(value) for name, value in form.keywords.items()}
+        attrs = {name: self._tir_attr(value) for name, value in form.keywords.items()}
         return tir.Call(head[2:], args, None, attrs, span)
+
+    def _tir_attr(self, entry: Entry) -> object:
+        """The value of a named argument of an intrinsic: data, or a scalar."""
+        value = entry[0]
+        match value:
+            case Sequence(items=items):
+                return tuple(self._tir_attr(item) for item in items)
+            case Name() | ast.Expr() | Operation() | Negation() | Form():
+                return self.prim(entry, INT32)
+            case bool() | int() | float() | str() | None | dict() | tir.PrimExpr() | DataType():
+                return self.attr(entry)
+        raise Rejected(f"expected a scalar, found {describe(value)}", entry[1], entry[2])
 
     def tir_arg(self, entry: Entry) -> tir.PrimExpr:
         """An argument of an intrinsic: a scalar, or text kept as it stands."""
@@ -148,6 +202,8 @@ class Coerce:
                 return ast.StringImm(value, span)
             case None:
                 return ast.Call(ast.op("relax.null_value"), (), span=span)
+            case CapturedName(text=text):
+                return self._captured_value(text, span)
             case Name(text=text):
                 return self._undefined_value(text, span)
             case Sequence(items=items):
@@ -157,8 +213,12 @@ class Coerce:
                     span,
                 )
             case Operation(operator=operator, operands=operands):
+                if arithmetic.is_scalar(self, value):
+                    return ast.PrimValue(arithmetic.prim(self, operator, operands, span), span)
                 return arithmetic.relax(self, operator, operands, span)
             case Negation(operand=operand):
+                if arithmetic.is_scalar(self, value):
+                    return ast.PrimValue(self.prim(entry), span)
                 return arithmetic.relax(self, "not", (operand,), span)
             case Form(head=head) if head.startswith("T."):
                 return ast.PrimValue(self.tir_form(value, span), span)
@@ -178,6 +238,13 @@ class Coerce:
             return self.scope.global_var(text, span)
         return ast.Var(text, None, None, span)
 
+    def _captured_value(self, text: str, span: tuple[int, int]) -> ast.Expr:
+        if text in self.scope.shapes:  # it has been a dimension, so it is an integer
+            return ast.PrimValue(self.scope.shapes[text], span)
+        found = ast.Var(text, None, None, span)
+        self.captured.add(found)
+        return found
+
     # ------------------------------------------------------------ annotations
 
     def info(self, entry: Entry) -> ast.StructInfo:
@@ -193,6 +260,10 @@ class Coerce:
             return value
         span = (start, end)
         match value:
+            case CapturedName():
+                found = ast.ObjectStructInfo(span)
+                self.captured.add(found)
+                return found
             case Name(text=text) if text in BARE_INFOS:
                 return BARE_INFOS[text](span)
             case Name(text=text) if text.startswith("T."):
@@ -208,10 +279,16 @@ class Coerce:
                 return ast.ObjectStructInfo(span)
             case Wildcard():
                 return ast.ObjectStructInfo(span)
+        words: list[str] = []
+        if isinstance(value, Name):
+            words = closest(value.text, BARE_INFOS)
+        elif isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+            words = closest("R." + value.op.op_name.removeprefix("relax."), misspelt.ANNOTATIONS)
         raise Rejected(
             f'expected an annotation such as R.Tensor((n, 4), "float32"), found {describe(value)}',
             start,
             end,
+            did_you_mean(words),
         )
 
     # ------------------------------------------------------------ attributes
@@ -245,6 +322,8 @@ class Coerce:
                     *(self.attr(arg) for arg in args),
                     *((name, self.attr(item)) for name, item in keywords.items()),
                 )
+            case CapturedName():
+                return self.expr(entry)
             case Name(text=text) if "." in text:
                 return text
         return self.expr(entry)
@@ -262,6 +341,8 @@ class Coerce:
         """As a data type: ``"float32"``, ``R.dtype("float32")``, ``T.float32``, ``None`` for unknown."""
         value, start, end = entry
         match value:
+            case CapturedName():
+                return dtype("")
             case None | Wildcard() | Name(text="_"):
                 return dtype("")
             case DataType():
@@ -277,7 +358,8 @@ class Coerce:
         try:
             return dtype(text)
         except ValueError as error:
-            raise Rejected(str(error), start, end) from None
+            help = did_you_mean(misspelt.data_type(text))
+            raise Rejected(str(error), start, end, help) from None
 
 
 def _tensor(span: tuple[int, int]) -> ast.StructInfo:

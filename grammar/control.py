@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form
 from rlx.grammar.node import Span
-from rlx.grammar.pieces import Open, Return, flatten, sequence
+from rlx.grammar.pieces import Open, Output, Return, flatten, sequence
 from rlx.grammar.statements import Statements
-
-_OUTPUT = re.compile(r"\n([ \t]*)R\.outputs?\(([^()]*)\)")
 
 
 class Control(Statements):
@@ -73,13 +70,19 @@ class Control(Statements):
         a = self._branch(*then)
         b = self._branch(*otherwise)
         if a is None or b is None:
+            self.lose(*span)
             return None
         whole = ast.If(condition, a[1], b[1], where, span)
         if a[0] is None and b[0] is None:
             return Return(whole, span)
         if a[0] is None or b[0] is None or a[0].name_hint != b[0].name_hint:
+            if self.has_errors_in(span):
+                self.lose(*span)
+                return None
+            ends = [f"{end[0].name_hint!r}" for end in (a, b) if end[0] is not None]
             raise Rejected(
-                "both branches of an if must end by giving the same variable a value",
+                "both branches of an if must end by giving the same variable a value"
+                + (f", but they end with {' and '.join(ends)}" if len(ends) == 2 else ""),
                 span[0],
                 where[1],
             )
@@ -123,8 +126,12 @@ class Control(Statements):
         value = c[1][0]
         span = (c[0][1], c[-1][2])
         if isinstance(value, Form) and value.head == "R.dataflow":
+            if value.args or value.keywords:
+                raise Rejected("R.dataflow takes no arguments", c[1][1], c[1][2])
+            if len(c) > 3:
+                raise Rejected("a dataflow block has no name", c[2][1], c[3][2])
             opened = Open(value, len(self.scope.frames) + 1, span)
-            self.scope.open("dataflow").outputs = self._outputs(c[-1][2])
+            self.scope.open("dataflow")
             return opened
         if self.scope.frame.kind in ("prim_func", "block"):
             if isinstance(value, Form) and value.head in ("T.grid", "T.block") and len(c) > 3:
@@ -136,36 +143,31 @@ class Control(Statements):
             return Open(self.prim_enter(c[1], c[3][0] if len(c) > 3 else []), depth, span)
         raise Rejected("expected `with R.dataflow():`", c[1][1], c[1][2])
 
-    def _outputs(self, at: int) -> frozenset[str]:
-        """The names that the dataflow block whose head ends at ``at`` puts out."""
-        text = self.text
-        line = text.find("\n", at)
-        while line >= 0 and text[line + 1 : line + 2] in ("\n", "\r"):
-            line = text.find("\n", line + 1)
-        start = line + 1
-        body = len(text[start : start + 4096]) - len(text[start : start + 4096].lstrip(" \t"))
-        for match in _OUTPUT.finditer(text, at):
-            if len(match[1]) <= body:
-                names = (name.strip() for name in match[2].split(","))
-                return (
-                    frozenset(name for name in names if name)
-                    if len(match[1]) == body
-                    else frozenset()
-                )
-        return frozenset()
-
     def do_with_stmt(self, c: list[Entry]) -> Any:
         opened: Open = c[0][0]
         span = (c[0][1], c[-1][2])
         if self.scope.frame.kind == "dataflow":
             self.scope.keep()
-            bindings = tuple(i for i in flatten(c[1][0]) if isinstance(i, ast.Binding))
-            for item in flatten(c[1][0]):
-                if isinstance(item, ast.DataflowBlock):
-                    raise Rejected("a dataflow block can't contain another", *span)
-            return ast.DataflowBlock(bindings, span)
+            return self._dataflow_block(flatten(c[1][0]), span)
         self.scope.close()
         return self.prim_with(opened.value, c[1][0], span)
+
+    def _dataflow_block(self, items: list[Any], span: Span) -> ast.DataflowBlock:
+        """The block of some statements, of which `R.output`, if there is one, is the last."""
+        ended = False
+        for item in items:
+            if isinstance(item, ast.DataflowBlock):
+                raise Rejected("a dataflow block can't contain another", *span)
+            if ended:
+                what = "a second R.output" if isinstance(item, Output) else "a binding"
+                self.error(
+                    f"{what} after the R.output of a dataflow block",
+                    item.span,
+                    help="one R.output, with all variables to export, ends the block",
+                )
+                break
+            ended = isinstance(item, Output)
+        return ast.DataflowBlock(tuple(i for i in items if isinstance(i, ast.Binding)), span)
 
     def do_loop_names(self, c: list[Entry]) -> list[Entry]:
         return [c[0]] if len(c) == 1 else [*c[0][0], c[2]]

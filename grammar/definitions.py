@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from rlx.grammar import ast, tir
+from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.control import Control
 from rlx.grammar.dtype import DataType
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Form, Name
+from rlx.grammar.neutral import CapturedName, Form, Name
 from rlx.grammar.node import Span
-from rlx.grammar.pieces import Defined, Open, Return, Signature, sequence
+from rlx.grammar.pieces import Defined, ModuleStatement, Open, Return, Signature, flatten, sequence
+from rlx.grammar.remarks import PRINTED
 from rlx.grammar.scope import bind_callable
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.words_info import without_unknown
 
+_FLAGS = {
+    "module": {"check_well_formed", "s_tir"},
+    "function": {"check_well_formed", "private", "pure"},
+    "prim_func": {"check_well_formed", "private", "s_tir", "persistent", "is_stir"},
+}
+"""The arguments that the decorators of each kind of definition have."""
 _MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
 _FUNCTION_WORDS = {"R.function", "R.func", "R.macro"}
 _PRIM_WORDS = {"T.prim_func", "T.func"}
-_HEADER = re.compile(r"#\s*(from\s+\S+\s+import\b|import\s|Metadata omitted|fmt:|type:)")
+_MARKS = _MODULE_WORDS | _FUNCTION_WORDS | _PRIM_WORDS
 
 
 class Definitions(Control):
@@ -30,6 +38,22 @@ class Definitions(Control):
 
     def do_decorator(self, c: list[Entry]) -> Entry:
         value, start, end = c[1]
+        head = getattr(value, "text", getattr(value, "head", None))
+        if isinstance(head, str) and not isinstance(value, CapturedName) and head not in _MARKS:
+            meant = misspelt.decorator(head)
+            if meant:
+                where = (start, start + len(head))
+                self.error(
+                    f"unknown decorator '@{head}'",
+                    where,
+                    did_you_mean([f"@{w}" for w in meant], "`"),
+                )
+                read = (
+                    Form(meant[0], value.args, value.keywords)
+                    if isinstance(value, Form)
+                    else Name(meant[0])
+                )
+                return read, start, end
         if isinstance(value, Form):
             if value.args:
                 raise Rejected("a decorator has named arguments only", start, end)
@@ -57,7 +81,7 @@ class Definitions(Control):
             shown = text[before + 1 : line].strip()
             if not shown.startswith("#"):
                 break
-            if not _HEADER.match(shown):
+            if not PRINTED.fullmatch(shown):
                 found.append(shown)
             line = before
         return tuple(reversed(found))
@@ -71,12 +95,29 @@ class Definitions(Control):
                 return value
         return None
 
+    def _check_decorations(self, kind: str, words: set[str]) -> None:
+        """Refuse what stands above a definition without a meaning here, and arguments it has not."""
+        for value, start, end in self.decorations:
+            head = getattr(value, "text", getattr(value, "head", None))
+            if isinstance(value, CapturedName):
+                continue
+            if head not in words:
+                self.error(f"unknown decorator {self.text_between(start, end)!r}", (start, end))
+                continue
+            for name, given in list(value.keywords.items()) if isinstance(value, Form) else ():
+                if name not in _FLAGS[kind]:
+                    meant = closest(name, _FLAGS[kind])
+                    message = f"{head} has no argument {name!r}"
+                    self.error(message, (given[1], given[2]), did_you_mean(meant))
+                    value.keywords.update(dict.fromkeys(meant, value.keywords.pop(name)))
+
     # ------------------------------------------------------------ modules
 
     def do_class_head(self, c: list[Entry]) -> Open:
         name = str(c[1][0]).rstrip("(")
         if self._decorated_with(_MODULE_WORDS) is None:
             raise Rejected("a class is read as a module only under @I.ir_module", c[0][1], c[1][2])
+        self._check_decorations("module", _MODULE_WORDS)
         self.scope.modules.add(name)
         span = (c[1][1], c[1][1] + len(name))
         return Open((name, self.comments), len(self.scope.frames), span)
@@ -84,18 +125,29 @@ class Definitions(Control):
     def do_class_def(self, c: list[Entry]) -> ast.IRModule:
         name, comments = c[0][0].value
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
-        attrs: dict[str, object] = {}
-        infos: dict[str, tuple[object, ...]] = {}
-        for item in c[1][0]:
-            match item:
-                case Defined():
-                    self.add_function(functions, item)
-                case Form(head="I.module_attrs", args=[(dict() as given, _, _)]):
-                    attrs.update(given)
-                case Form(head="I.module_global_infos", args=[(dict() as given, _, _)]):
-                    infos.update({key: _as_tuple(value) for key, value in given.items()})
+        said: dict[str, dict[str, object]] = {}
+        for item in flatten(c[1][0]):
+            if isinstance(item, Defined):
+                self.add_function(functions, item)
+            elif isinstance(item, ModuleStatement):
+                self._module_statement(said, item)
+        attrs = said.get("I.module_attrs", {})
+        listed = said.get("I.module_global_infos", {})
+        infos = {key: _as_tuple(value) for key, value in listed.items()}
         span = (c[0][1], c[-1][2])
+        self.scope.declare_results(functions)
         return ast.IRModule(functions, attrs, infos, name, False, (), comments, span)
+
+    def _module_statement(self, said: dict[str, dict[str, object]], item: ModuleStatement) -> None:
+        """Note what a statement on the outer level of a module says."""
+        form = item.form
+        match form.args:
+            case [(dict() as given, _, _)] if not form.keywords:
+                if form.head in said:
+                    self.error(f"{form.head} is given twice", item.span)
+                said.setdefault(form.head, {}).update(given)
+            case _:
+                self.error(f"{form.head} takes one dictionary", item.span)
 
     def add_function(
         self, functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], item: Defined
@@ -129,6 +181,7 @@ class Definitions(Control):
             kind = "prim_func"
         else:
             raise Rejected("expected @R.function or @T.prim_func above this function", start, end)
+        self._check_decorations(kind, _FUNCTION_WORDS if kind == "function" else _PRIM_WORDS)
         var = self._new_var(name, None, None, name_span) if local else None
         signature = Signature(name, name_span, kind, var)
         signature.decorations = self.decorations
@@ -147,7 +200,7 @@ class Definitions(Control):
             return self.prim_parameter(c)
         info = self.coerce.info(c[2])
         var = ast.Var(name, info, (c[2][1], c[2][2]), (start, end))
-        self.scope.bind(name, var)
+        self.scope.bind_parameter(var, self.text.startswith("T.", c[2][1]))
         return var
 
     def do_bare_parameter(self, c: list[Entry]) -> Any:
@@ -155,15 +208,25 @@ class Definitions(Control):
         if self.scope.frame.kind == "prim_func":
             return self.prim_bare_parameter(c[0])
         var = ast.Var(name, None, None, (start, end))
-        self.scope.bind(name, var)
+        self.scope.bind_parameter(var, False)
         return var
 
     def do_parameters(self, c: list[Entry]) -> list[Any]:
         if len(c) == 1:
             return [c[0][0]]
         items: list[Any] = c[0][0]
+        self._new_name(items, c[2])
         items.append(c[2][0])
         return items
+
+    def _new_name(self, params: list[Any], entry: Entry) -> None:
+        """Report a parameter with the name of one before it."""
+        name = _name_of(entry[0])
+        before = next((p for p in params if _name_of(p) == name), None)
+        if before is not None:
+            end = entry[1] + len(name)
+            words = f"the function already has a parameter {name!r}"
+            self.error(words, (entry[1], end), related=getattr(before, "span", None))
 
     def do_def_head(self, c: list[Entry]) -> Open:
         opened: Open = c[0][0]
@@ -173,9 +236,10 @@ class Definitions(Control):
         if c[-3][0] == "->":
             ret = c[-2]
             signature.ret_span = (ret[1], ret[2])
-            signature.ret = (
-                self.coerce.info(ret) if signature.kind == "function" else self._prim_ret(ret)
-            )
+            if signature.kind == "function":
+                signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
+            else:
+                signature.ret = self._prim_ret(ret)
         if signature.kind == "function":
             infos = [p.struct_info_annotation for p in signature.params]
             bound = self.scope.bind_shapes(info for info in infos if info is not None)
@@ -216,6 +280,7 @@ class Definitions(Control):
             attrs.setdefault("global_symbol", signature.name)
         pure = flags.pop("pure", None)
         body = self._body(signature, statements, span)
+        shape_vars = (*shape_vars, *_scalars(signature.params, shape_vars))
         return ast.Function(
             tuple(signature.params),
             body,
@@ -239,13 +304,12 @@ class Definitions(Control):
         return flags
 
     def _body(self, signature: Signature, statements: list[Any], span: Span) -> ast.SeqExpr:
+        statements = flatten(statements)
         for at, item in enumerate(statements):
             if isinstance(item, Return):
-                for later in statements[at + 1 :]:
-                    if later is not None:
-                        where = getattr(later, "span", None) or item.span
-                        self.error("nothing after a return is reached", where)
-                        break
+                if at + 1 < len(statements):
+                    where = getattr(statements[at + 1], "span", None) or item.span
+                    self.error("nothing after a return is reached", where)
                 return sequence(statements[:at], item.value, item.span, span)
         if not self.has_errors_in(span):
             self.error(
@@ -265,6 +329,25 @@ class Definitions(Control):
         if isinstance(value.function, tir.PrimFunc):
             raise Rejected("a PrimFunc can't be defined inside a function", *value.span)
         return ast.VarBinding(value.var, value.function, value.span, value.span)
+
+
+def _scalars(params: list[ast.Var], known: tuple[tir.Var, ...]) -> list[tir.Var]:
+    """The shape variables that parameters are; the annotation of such a parameter binds its variable."""
+    found: list[tir.Var] = []
+    for param in params:
+        var, info = param.shape_var, param.struct_info_annotation
+        if var is None or not isinstance(info, ast.PrimStructInfo):
+            continue
+        bound = ast.PrimStructInfo(info.dtype, var, info.span)
+        object.__setattr__(param, "struct_info_annotation", bound)
+        if var not in known:
+            found.append(var)
+    return found
+
+
+def _name_of(param: Any) -> str:
+    """The name of a parameter of a Relax function or of a PrimFunc."""
+    return str(getattr(param, "name_hint", None) or getattr(param, "name", ""))
 
 
 def _as_tuple(value: object) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rlx.grammar import ast
 
 
@@ -33,3 +35,31 @@ def _kind(item: object) -> str:
 def kind_of(target: str) -> str:
     """The kind of a target, the first word of its text."""
     return target.split()[0] if target.split() else ""
+
+
+NUMBERS = {
+    "llvm": 1,
+    "c": 1,
+    "cuda": 2,
+    "nvptx": 2,
+    "opencl": 4,
+    "vulkan": 7,
+    "metal": 8,
+    "vpi": 9,
+    "rocm": 10,
+    "ext_dev": 12,
+    "webgpu": 15,
+    "hexagon": 16,
+}
+"""The number by which `R.device(type, index)` speaks of the devices of a kind of target."""
+
+SHORT = {
+    "cpu": 1,
+    **{name: number for name, number in NUMBERS.items() if name not in ("llvm", "c")},
+}
+"""What texts write for them: `R.cpu(0)` is `R.device(1, 0)`."""
+
+
+def numbered(devices: Iterable[tuple[str, int]], number: int, index: int) -> tuple[str, int] | None:
+    """The device of a module that a number and an index speak of; None if there is none."""
+    return next((d for d in devices if NUMBERS.get(d[0]) == number and d[1] == index), None)

@@ -143,6 +143,12 @@ OUT_OPERATORS = frozenset(
 )
 """Operators whose type argument says what the call returns; the others list theirs."""
 
+STRING_OPERATORS = (
+    *("relax.call_", "relax.invoke_", "relax.make_closure", "relax.inspect."),
+    *("relax.builtin.", "relax.memory.", "relax.vm."),
+)
+"""What the names of operators begin with that take strings of Relax; the others take those of Python."""
+
 OUT_KEYWORDS = frozenset(each.out_info for each in DIALECTS.values())
 """Keywords that give the type of what a destination-passing call returns."""
 

@@ -63,6 +63,11 @@ class DataType(Node):
         """Whether values are floating-point numbers of any width."""
         return self.code.startswith(("float", "bfloat"))
 
+    @property
+    def is_computable_float(self) -> bool:
+        """Whether values are floating-point numbers of at least 16 bits: narrower ones are only stored."""
+        return self.is_float and self.bits >= 16
+
 
 _ALIASES = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
 _SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+))?\Z")
@@ -96,6 +101,27 @@ def dtype(text: str) -> DataType:
 @cache
 def _intern(code: str, bits: int, lanes: int) -> DataType:
     return DataType(code, bits, lanes)
+
+
+_INTEGER_BITS = frozenset([1, 2, 4, 8, 16, 32, 64])
+_FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
+
+
+@cache
+def lacking(data_type: DataType) -> tuple[str, str] | None:
+    """Why no tensor holds elements of a type: ``"lanes"``, ``"bits"`` or ``"handle"``, and in words; None if one can."""
+    if data_type.is_void:
+        return None
+    if data_type.code == "handle":
+        return "handle", f"the data type {data_type} is no type of values"
+    if data_type.lanes != 1:
+        return "lanes", f"the data type {data_type} has {data_type.lanes} lanes, not one"
+    if data_type.is_integer:
+        if data_type.bits not in _INTEGER_BITS:
+            return "bits", f"there are no integers of {data_type.bits} bits"
+    elif data_type.bits not in _FLOAT_BITS.get(data_type.code, {data_type.bits}):
+        return "bits", f"there are no {data_type.code} numbers of {data_type.bits} bits"
+    return None
 
 
 VOID = dtype("void")

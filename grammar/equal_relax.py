@@ -19,8 +19,15 @@ def _global_var(run: Comparison, a: ast.GlobalVar, b: ast.GlobalVar, path: Path)
 def _bind_var(run: Comparison, a: ast.Var, b: ast.Var, path: Path) -> None:
     """Compare what a binding says of its variable, then pair the variables."""
     require(type(a) is type(b), path, type(a).__name__, type(b).__name__)
-    run.bind(a, b)
+    _pair(run, a, b)
     run.then((a.struct_info_annotation, b.struct_info_annotation, (path, "struct_info_annotation")))
+
+
+def _pair(run: Comparison, a: ast.Var, b: ast.Var) -> None:
+    """Pair two variables, and the shape variables that they are."""
+    run.bind(a, b)
+    if a.shape_var is not None and b.shape_var is not None:
+        run.bind(a.shape_var, b.shape_var)
 
 
 def _module(run: Comparison, a: ast.IRModule, b: ast.IRModule, path: Path) -> None:
@@ -58,7 +65,7 @@ def _function(
     require(len(a.params) == len(b.params), path, f"{len(a.params)}", f"{len(b.params)} parameters")
     run.enter(a.shape_vars, b.shape_vars, (path, "shape_vars"))
     for x, y in zip(a.params, b.params, strict=True):
-        run.bind(x, y)
+        _pair(run, x, y)
     require((a.is_pure is False) == (b.is_pure is False), (path, "is_pure"), a.is_pure, b.is_pure)
     infos = [
         (x.struct_info_annotation, y.struct_info_annotation, ((path, "params"), i))

@@ -36,6 +36,12 @@ _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
 
 def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str | None]:
     """A sentence for a token that can't stand where it does, and a hint where one is clear."""
+    if token[0] == "DEF" and expected >= _STATEMENT:
+        name = token[1][3:].strip()
+        return (
+            f"the function {name!r} has no decorator",
+            "write @R.function or @T.prim_func above it",
+        )
     found = _found(token)
     wanted = _wanted(expected)
     message = f"expected {wanted}, found {found}" if wanted else f"unexpected {found}"

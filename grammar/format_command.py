@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rlx.grammar import ast
-from rlx.grammar.dialects import DEFAULT, DIALECTS, dialect
+from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, DIALECTS, dialect
 from rlx.grammar.node import Node
 
 SAME, CHANGED, FAILED = 0, 1, 2
@@ -21,7 +21,11 @@ _METADATA = re.compile(
     r"^metadata\s*=\s*[\w.]+\(\s*(?P<quote>\"\"\"|''').*?(?P=quote)\s*\)[ \t]*\n?",
     re.MULTILINE | re.DOTALL,
 )
-_SURROUNDING = re.compile(r'\s*(#.*|@.*|\w+\s*=\s*(\w+\.)?TypeVar\(\s*["\']\w+["\']\s*\))?\s*')
+_SURROUNDING = re.compile(
+    r'\s*(#.*|@.*|\w+\s*=\s*(\w+\.)?TypeVar\(\s*["\']\w+["\']\s*\)\s*(#.*)?)?\s*'
+)
+_UNKEPT = re.compile(r"^[^#\n]*?\b(R\.DTensor|check_well_formed)[(=]", re.MULTILINE)
+"""What a program may say and its tree does not: printing it would lose that."""
 _IMPORT = re.compile(r"\s*(from\s+[\w.]+\s+import\s.*|import\s.*)\s*")
 
 
@@ -171,8 +175,13 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outc
         where = text.count("\n", 0, line) + 1
         reason = "other Python stands around the program; only texts of modules alone are formatted"
         return Outcome(None, (f"{path}:{where}: {reason}",), FAILED)
-    key = f'metadata["{dialect(version).constant_key}"]'
-    if kept is not None and 'metadata["' in text.replace(kept[0], "") and key not in text:
+    if (lost := _UNKEPT.search(text)) is not None:
+        where = text.count("\n", 0, lost.start()) + 1
+        reason = f"left as it is: {lost[1]} is read, but its arguments are not kept"
+        return Outcome(None, (f"{path}:{where}: {reason}",), FAILED)
+    others = CONSTANT_KEYS - {dialect(version).constant_key}
+    around = "" if kept is None else text.replace(kept[0], "")
+    if any(f'metadata["{key}"]' in around for key in others):
         reason = f"its constants are kept as metadata of another version than {version}"
         return Outcome(None, (f"{path}: {reason}",), FAILED)
     return _printed(text, parsed.modules, kept, path, version)

@@ -50,16 +50,26 @@ def tables() -> Tables:
 
 
 class Rejected(Exception):
-    """An action can't make sense of a well-formed text: what was expected, and where."""
+    """An action can't make sense of a well-formed text: what was expected, and where.
+
+    Inside of a PrimFunc that is only a reason to keep the text, unless it is ``certain`` that no version reads it.
+    """
 
     def __init__(
-        self, message: str, start: int, end: int, help: str | None = None, note: bool = False
+        self,
+        message: str,
+        start: int,
+        end: int,
+        help: str | None = None,
+        note: bool = False,
+        certain: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.span = (start, end)
         self.help = help
         self.note = note
+        self.certain = certain
 
 
 class Recovery(Protocol):

@@ -25,6 +25,9 @@ _BALANCED = _FLAT
 for _ in range(4):
     _BALANCED = rf"{_FLAT}(?:[(\[]{_BALANCED}[)\]]{_FLAT})*+"
 
+# The body of a lambda: what comes before a comma or a bracket that it did not open.
+_BODY = rf"[^,()\[\]\n]*+(?:[(\[]{_BALANCED}[)\]][^,()\[\]\n]*+)*+"
+
 _STRING = (
     r"[rRbBuUfF]{0,2}(?:"
     r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
@@ -38,7 +41,7 @@ TOKEN = re.compile(
       (?P<space>[ \t\f]++|\\\r?\n)
     | (?P<DEF>def[ \t]++{_WORD})
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])(?:\({_BALANCED}\)|(?!\()))
-    | (?P<OPAQUE>T\.index_map\({_BALANCED}\))
+    | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
     | (?P<HEAD>{_WORD}(?:\.{_WORD})*+\()
     | (?P<STRING>{_STRING})
@@ -54,7 +57,7 @@ TOKEN = re.compile(
     | (?P<PASS>\.\.\.)
     | (?P<OP>\*\*|//|<<|>>|<=|>=|==|!=|[*/%<>&|^])
     | (?P<SIGN>[-+])
-    | (?P<punct>[()\[\]{{}},:=@~.])
+    | (?P<punct>[()\[\]{{}},:=@~.;])
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -99,6 +102,8 @@ class Lexer:
         False to read the annotation at the start word by word instead of as one INFO token.
     position
         Where reading has got to: behind the last token given out.
+    canonical
+        Gives words under the names that Python imports them by the name that Relax texts use, where there is such Python.
     """
 
     def __init__(
@@ -112,6 +117,7 @@ class Lexer:
         self.stopped = end
         self.position = end
         self.whole_info = True
+        self.canonical: Callable[[str], str] | None = None
 
     def __iter__(self) -> Iterator[Token]:
         return self._with_layout() if self.layout else self._flat()
@@ -142,6 +148,12 @@ class Lexer:
             if kind == "space" or kind == "comment":
                 continue
             value = found[0]
+            if self.canonical is not None and kind in _IMPORTABLE:
+                if kind == "HEAD":
+                    value = self.canonical(value[:-1]) + "("
+                else:
+                    value = self.canonical(value)
+                    kind = "DOTTED" if "." in value else kind
             if kind == "NAME":
                 if value in keywords:
                     kind = keywords[value]
@@ -314,10 +326,12 @@ class _Layout:
         return True
 
 
+_IMPORTABLE = frozenset(["NAME", "DOTTED", "HEAD"])
 _HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "@"])
 _NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
     rf"@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
+    r"(?:for|with|while)[ \t][^\n#]*:[ \t]*\r?\n|"
     rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=]*(?:=[^ \n][^\n=]*)*)?[ ]=[ ]"
 )

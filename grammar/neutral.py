@@ -20,6 +20,23 @@ class Name:
         self.text = text
 
 
+class KnownInteger(int):
+    """The integer that a constant of the Python around has; Python computes with it, so arithmetic on it is a number."""
+
+
+class CapturedName(Name):
+    """A name, or an expression with one at its head, that Python around the program gives a value."""
+
+    __slots__ = ()
+
+
+class Captured:
+    """The value of a name of the Python around that only running it would tell."""
+
+
+CAPTURED = Captured()
+
+
 class Sequence:
     """A tuple or list literal; ``items`` are entries, with their positions."""
 
@@ -90,6 +107,8 @@ WILDCARD = Wildcard()
 def describe(value: Any) -> str:
     """A value in words, for messages."""
     match value:
+        case CapturedName(text=text):
+            return f"{text!r} of the Python around"
         case Name(text=text):
             return f"the undefined name {text!r}"
         case Sequence():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar import ast, tir
 from rlx.grammar.definitions import Definitions
@@ -16,11 +16,14 @@ from rlx.grammar.lalr import Action, Entry, Rejected, run
 from rlx.grammar.lexer import Lexer, Token
 from rlx.grammar.node import Node, Span
 from rlx.grammar.pieces import Defined, Open
+from rlx.grammar.prim_statements import NOT_UNDERSTOOD
 from rlx.grammar.recursion import recursion_room
 from rlx.grammar.regions import long_lines, metadata_text, regions
 from rlx.grammar.scope import Scope
 
-NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
+if TYPE_CHECKING:
+    from rlx.grammar.surroundings import Surroundings
+
 _ASSIGNED = re.compile(r"^\s*(?:([^=\n:(]{1,60})(?::|=(?!=))|(\w+)(?=[ \t]+\w))", re.MULTILINE)
 _NOT_NAMES = frozenset(
     ["R", "T", "I", "cls", "def", "else", "for", "if", "return", "while", "with"]
@@ -43,12 +46,15 @@ class Parsed(Node):
         The text, for turning spans into lines.
     holes
         Variables whose definition could not be read. Nothing binds them and nothing more should be said of them.
+    captured
+        Variables, shape variables and annotations that stand for what Python around the program gives.
     """
 
     modules: tuple[ast.IRModule, ...]
     diagnostics: tuple[Diagnostic, ...]
     source: Source
-    holes: frozenset[ast.Expr]
+    holes: frozenset[Node]
+    captured: frozenset[Node] = frozenset()
 
 
 class ParseError(SyntaxError):
@@ -137,6 +143,7 @@ class Parser(Definitions):
         self.end = end
         self.decorations: list[Entry] = []
         self.holes: set[Any] = set()
+        self.assigned: set[tir.Var] = set()
         self.diagnostics: list[Diagnostic] = []
         self._error_starts: list[int] = []
         self._actions: list[Action | None] | None = None
@@ -150,9 +157,15 @@ class Parser(Definitions):
 
     # ------------------------------------------------------------ reading
 
+    def _lexer(self, start: int, end: int, layout: bool = True) -> Lexer:
+        lexer = Lexer(self.text, start, end, self.lexical_error, layout)
+        if self.around is not None and self.around.renames:
+            lexer.canonical = self.around.canonical
+        return lexer
+
     def read_definition(self, start: int) -> tuple[Any, int]:
         """Read the decorated definition at ``start``; return it and where it ends."""
-        lexer = Lexer(self.text, start, self.end, self.lexical_error)
+        lexer = self._lexer(start, self.end)
         end = start
 
         def tokens() -> Iterator[Token]:
@@ -175,7 +188,7 @@ class Parser(Definitions):
 
     def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
         """Read an expression that fills a stretch of the text."""
-        lexer = Lexer(self.text, start, end, self.lexical_error, layout=False)
+        lexer = self._lexer(start, end, layout=False)
         lexer.whole_info = info
         value = run("whole_expression", iter(lexer), self.actions, self)
         if value is None and self.diagnostics:
@@ -237,7 +250,9 @@ class Parser(Definitions):
 
     def unexpected(self, token: Token, expected: frozenset[str]) -> None:
         """Report a token that does not fit."""
-        if self.scope.frame.kind in ("prim_func", "block"):
+        # Wrong indentation is no Python, so that no version can read it.
+        layout = token[0] in ("INDENT", "DEDENT") or "INDENT" in expected
+        if self.scope.frame.kind in ("prim_func", "block") and not layout:
             self.note(NOT_UNDERSTOOD, (token[2], max(token[3], token[2] + 1)))
             return
         if self._line_has_error(token[2]):
@@ -248,7 +263,7 @@ class Parser(Definitions):
 
     def rejected(self, error: Rejected) -> None:
         """Report what an action refused."""
-        if self.scope.frame.kind in ("prim_func", "block"):
+        if self.scope.frame.kind in ("prim_func", "block") and not error.certain:
             self.note(NOT_UNDERSTOOD, error.span)
         elif error.message and not self._line_has_error(error.span[0]):
             self.error(error.message, error.span, error.help)
@@ -264,16 +279,46 @@ class Parser(Definitions):
             if isinstance(entry[0], Open):
                 depth = entry[0].depth
                 break
+        self.excuse(start, end)
         opened = next((e[0] for e in given_up if isinstance(e[0], Open)), None)
         self.scope.close_to(depth)
         if opened is not None and hasattr(opened.value, "__getitem__"):
             self._lost_function(opened.value[0])
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.opaque(start, end)
+        if self.scope.frame.kind == "dataflow" and self.text.startswith("R.output", start):
+            self.export_all()
         if self.scope.frame.kind != "module":
-            for name in _assigned(self.text[start:end]):
-                self.scope.bind(name, self.hole(name, (start, end)))
+            self.lose(start, end)
         return None
+
+    def lose(self, start: int, end: int) -> None:
+        """Let the names that a lost statement would have bound stand for something."""
+        text = self.text[start:end]
+        for name in _assigned(text):
+            self.scope.bind(name, self.hole(name, (start, end)))
+        if "match_" in text:  # a cast would have bound shape variables
+            for name in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text)):
+                if name not in self.scope.names:
+                    self.holes.add(self.scope.shape_var(name, (start, end)))
+
+    def excuse(self, start: int, end: int) -> None:
+        """Take back the errors in a statement that only running the Python around could read.
+
+        That something is amiss there stays known, so that nothing is reported because of it.
+        """
+        around = self.around
+        if around is None or not self.has_errors_in((start, end)):
+            return
+        from rlx.grammar.literals import needs_python
+
+        column = start - (self.text.rfind("\n", 0, start) + 1)
+        if not needs_python(" " * column + self.text[start:end], around.gives):
+            return
+        self.diagnostics[:] = [
+            d for d in self.diagnostics if d.span is None or not start <= d.span[0] <= end
+        ]
+        around.used.setdefault("", (start, end))
 
     def _lost_function(self, signature: Any) -> None:
         name = getattr(signature, "name", None)
@@ -308,6 +353,12 @@ def _assigned(text: str) -> Iterator[str]:
                 yield word
 
 
+def _around(text: str) -> Surroundings:
+    from rlx.grammar.surroundings import Surroundings
+
+    return Surroundings(text)
+
+
 class _Reader:
     """Reads a whole text: the definitions, and what may stand between them."""
 
@@ -319,19 +370,26 @@ class _Reader:
         self.diagnostics: list[Diagnostic] = []
         self.modules: list[ast.IRModule] = []
         self.holes: set[Any] = set()
-        self.bare: list[Defined] = []
-        self.bare_scope = Scope()
-        self.metadata: dict[str, list[ast.Literal]] = {}
+        self.bare: dict[int, list[Defined]] = {}
+        self.bare_scopes: dict[int, Scope] = {}
+        self.around = _around(text) if self.python else None
+        self.captured: set[Node] = set()
+        self.metadata: Mapping[str, Sequence[ast.Literal | None]] = {}
         self.type_vars: list[str] = []
 
     def read(self) -> Parsed:
         """Read everything."""
         found_any = False
         stray: list[Span] = []
+        read: list[Span] = []
         try:
             self._refuse_long_lines()
+            if "pyfunc" in self.text:
+                from rlx.grammar.undecorated import without_python_functions
+
+                self.text = without_python_functions(self.text)
             self._read_metadata()
-            items = regions(self.text)
+            items = regions(self.text, self.around)
             resume: int | None = None
             while True:
                 try:
@@ -342,6 +400,7 @@ class _Reader:
                 if kind == "definition":
                     found_any = True
                     resume = max(self._definition(start), end)
+                    read.append((start, resume))
                 elif kind == "typevar":
                     self.type_vars.append(self.text[start:end].partition("=")[0].strip())
                 else:
@@ -355,11 +414,19 @@ class _Reader:
                     None,
                 )
             )
-        self._bare_module()
-        self._strays(found_any, stray)
+        for group in self.bare.items():
+            self._bare_module(*group)
+        if self.around is None:
+            self._strays(found_any, stray)
+        else:
+            self._python(self.around, read)
         self.diagnostics.sort(key=lambda d: d.span or (0, 0))
         return Parsed(
-            tuple(self.modules), tuple(self.diagnostics), self.source, frozenset(self.holes)
+            tuple(sorted(self.modules, key=lambda module: module.span or (0, 0))),
+            tuple(self.diagnostics),
+            self.source,
+            frozenset(self.holes),
+            frozenset(self.captured),
         )
 
     def _refuse_long_lines(self) -> None:
@@ -379,30 +446,61 @@ class _Reader:
         if found is not None:
             from rlx.grammar.metadata import read_metadata
 
-            self.metadata = read_metadata(found)
+            read = read_metadata(found)
+            if read is None:
+                at = self.text.index("metadata")
+                self.diagnostics.append(
+                    Diagnostic(
+                        "PARSE", "error", "this metadata is no JSON", (at, at + len("metadata"))
+                    )
+                )
+            else:
+                self.metadata = read
 
     def _definition(self, start: int) -> int:
         parser = Parser(self.text, Scope(), start, len(self.text))
         parser.metadata = self.metadata
+        group = 0
+        if self.around is not None:
+            parser.around = self.around.view(start)
+            group = parser.around.scope.start
         is_class, names = self._global_names(start)
         if not is_class:
-            parser.scope = parser.coerce.scope = self.bare_scope
+            shared = self.bare_scopes.setdefault(group, Scope())
+            parser.scope = parser.coerce.scope = shared
         parser.scope.global_names = parser.scope.global_names | names
         try:
             value, end = parser.read_definition(start)
             if value is None and not any(d.severity == "error" for d in parser.diagnostics):
                 parser.error("this definition can't be read", (start, end))
+            if value is None:
+                parser.excuse(start, end)
         finally:
             self.diagnostics.extend(parser.diagnostics)
             self.holes.update(parser.holes)
+            self._captures(parser)
         if isinstance(value, ast.IRModule):
             from rlx.grammar.node import replace
 
             declared = tuple(self.type_vars)
             self.modules.append(replace(value, type_vars=declared) if declared else value)
         elif isinstance(value, Defined):
-            self.bare.append(value)
+            self.bare.setdefault(group, []).append(value)
         return end
+
+    def _captures(self, parser: Parser) -> None:
+        """Note what a definition takes from the Python around it."""
+        captured = parser.coerce.captured
+        self.captured |= captured
+        self.holes.update(captured)
+        if parser.around is None or not parser.around.used:
+            return
+        names = [repr(name) for name in parser.around.used if name]
+        first = min(parser.around.used.values())
+        message = f"captured from the Python around, values not known here: {', '.join(names)}"
+        if not names:
+            message = "this statement needs the Python around; it is not read"
+        self.diagnostics.append(Diagnostic("PARSE-captured", "note", message, first))
 
     def _global_names(self, start: int) -> tuple[bool, frozenset[str]]:
         """Whether a class starts here, and the functions on the outer level of the definition."""
@@ -424,34 +522,46 @@ class _Reader:
                 names.append(match[2])
         return head is not None, frozenset(names)
 
-    def _bare_module(self) -> None:
-        if not self.bare:
-            return
-        parser = Parser(self.text, self.bare_scope, 0, len(self.text))
-        functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+    def _bare_module(self, group: int, items: list[Defined]) -> None:
+        """Functions of one scope form a module; in Python a name given again starts another."""
+        parser = Parser(self.text, self.bare_scopes[group], 0, len(self.text))
         with suppress(TooManyErrors):
-            for item in self.bare:
-                parser.add_function(functions, item)
+            while items:
+                functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+                names: set[str] = set()
+                taken = 0
+                for item in items:
+                    if self.python and item.name in names:
+                        break
+                    names.add(item.name)
+                    parser.add_function(functions, item)
+                    taken += 1
+                span = (items[0].span[0], items[taken - 1].span[1])
+                declared = tuple(self.type_vars)
+                self.modules.append(
+                    ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
+                )
+                items = items[taken:]
         self.diagnostics.extend(parser.diagnostics)
-        span = (self.bare[0].span[0], self.bare[-1].span[1])
-        self.modules.append(
-            ast.IRModule(
-                functions, name="Module", bare=True, type_vars=tuple(self.type_vars), span=span
+
+    def _python(self, around: Surroundings, read: list[Span]) -> None:
+        """What a Python file lacks: decorators, or any Relax."""
+        from rlx.grammar.undecorated import missing
+
+        self.diagnostics += missing(self.text, around.canonical, read)
+        if not read and not self.diagnostics:
+            self.diagnostics.append(
+                Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
             )
-        )
 
     def _strays(self, found_any: bool, stray: list[Span]) -> None:
-        if stray and not self.python and not self.diagnostics:
-            self.diagnostics.extend(
-                Diagnostic(
-                    "PARSE",
-                    "error",
-                    "expected a decorated class or function: @I.ir_module, @R.function or @T.prim_func",
-                    span,
-                )
-                for span in stray[:1]
-            )
-        elif not found_any and not self.diagnostics and not self.python:
+        if self.diagnostics:
+            return
+        if stray:
+            from rlx.grammar.undecorated import misplaced
+
+            self.diagnostics.append(misplaced(self.text, stray[0]))
+        elif not found_any:
             self.diagnostics.append(
                 Diagnostic(
                     "PARSE",

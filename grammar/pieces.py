@@ -6,6 +6,7 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.lalr import Entry
+from rlx.grammar.neutral import Form
 from rlx.grammar.node import Span
 
 
@@ -27,6 +28,25 @@ class Return:
 
     def __init__(self, value: ast.Expr, span: Span) -> None:
         self.value = value
+        self.span = span
+
+
+class Output:
+    """The `R.output` of a dataflow block."""
+
+    __slots__ = ("span",)
+
+    def __init__(self, span: Span) -> None:
+        self.span = span
+
+
+class ModuleStatement:
+    """A statement on the outer level of a module: its attributes, or its global infos."""
+
+    __slots__ = ("form", "span")
+
+    def __init__(self, form: Form, span: Span) -> None:
+        self.form = form
         self.span = span
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
@@ -11,11 +10,13 @@ from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span
+from rlx.grammar.pieces import Open, Signature, flatten
 
 if TYPE_CHECKING:
     from rlx.grammar.ast import Var
-    from rlx.grammar.pieces import Open, Signature
+    from rlx.grammar.words import Arguments
 
+NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
 LOOPS = {
     "range": "serial",
     "T.serial": "serial",
@@ -24,10 +25,15 @@ LOOPS = {
     "T.unroll": "unroll",
     "T.thread_binding": "thread_binding",
 }
+NO_VALUES = {*LOOPS, "T.grid", "T.reads", "T.writes", "T.where", "T.func_attr", "T.evaluate"}
 ENTERED = {"T.attr", "T.launch_thread"}
 ALLOCATIONS = {"T.alloc_buffer", "T.sblock_alloc_buffer"}
-DECLARATIONS = {"T.decl_buffer", "T.alloc_local", "T.alloc_shared", *ALLOCATIONS}
+DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOCATIONS}
+NO_FRAMES = {"T.reads", "T.writes", "T.where", "T.evaluate", "T.Select", "T.min", "T.max"}
+PARTS = {"axis": "T.axis", "attrs": "T.sblock_attr"}
 AXES = {
+    "T.axis.S": "S",
+    "T.axis.R": "R",
     "T.axis.spatial": "S",
     "T.axis.reduce": "R",
     "T.axis.scan": "scan",
@@ -38,11 +44,12 @@ AXES = {
 class Part:
     """A statement that describes the block it stands in: an axis, a region, a predicate."""
 
-    __slots__ = ("kind", "value")
+    __slots__ = ("kind", "span", "value")
 
-    def __init__(self, kind: str, value: Any) -> None:
+    def __init__(self, kind: str, value: Any, span: Span) -> None:
         self.kind = kind
         self.value = value
+        self.span = span
 
 
 class Entered:
@@ -59,6 +66,7 @@ class PrimStatements(Expressions):
     """Statement actions of PrimFuncs; the parser supplies the reporting."""
 
     holes: set[Var]
+    assigned: set[tir.Var]
 
     def error(
         self, message: str, span: Span, help: str | None = None, related: Span | None = None
@@ -72,6 +80,10 @@ class PrimStatements(Expressions):
 
     def has_errors_in(self, span: Span) -> bool:
         """Whether an error was reported inside a stretch of text."""
+        raise NotImplementedError
+
+    def lose(self, start: int, end: int) -> None:
+        """Let the names that a lost statement would have bound stand for something."""
         raise NotImplementedError
 
     def hole(self, name: str, span: Span | None) -> Var:
@@ -140,7 +152,7 @@ class PrimStatements(Expressions):
             items = shape[0].items if isinstance(shape[0], Sequence) else [shape]
         attrs = {key: self._buffer_attr(value) for key, value in keywords.items()}
         if len(args) > 2:
-            attrs["scope"] = self.coerce.attr(args[2])
+            attrs["scope"] = self._buffer_attr(args[2])
         return tir.Buffer(
             name,
             tuple(self.coerce.prim(item, INT32) for item in items),
@@ -150,7 +162,9 @@ class PrimStatements(Expressions):
         )
 
     def _buffer_attr(self, entry: Entry) -> object:
-        value = entry[0]
+        value, start, end = entry
+        if isinstance(value, Name) and "." in value.text:
+            return tir.OpaqueExpr(value.text, (start, end))
         if isinstance(value, Sequence):
             return tuple(self.coerce.prim(item, INT32) for item in value.items)
         if isinstance(value, (str, bool)) or value is None:
@@ -168,6 +182,7 @@ class PrimStatements(Expressions):
         """A PrimFunc from its head and its statements."""
         buffers: Any = attrs.pop(" buffers", {})
         direct = bool(attrs.pop(" direct", False))
+        attrs.pop(" unknown", None)
         flags = self._decorator_flags(signature)
         if not flags.get("private") and signature.var is None:
             attrs.setdefault("global_symbol", signature.name)
@@ -196,11 +211,20 @@ class PrimStatements(Expressions):
         """Lines kept as they stand."""
         line = self.text.rfind("\n", 0, start) + 1
         lead = self.text[line:start]
-        text = dedent(
-            (lead if not lead.strip() else " " * len(lead)) + self.text[start:end]
-        ).rstrip()
-        self.note("this part of a PrimFunc is not understood; it is kept as text", (start, end))
+        width = len(lead.expandtabs(8))
+        first, *rest = self.text[start:end].rstrip().split("\n")
+        # The first line decides where the statement stands; inside brackets others may be left of it.
+        moved = [line.expandtabs(8) for line in rest]
+        moved = [line[min(width, len(line) - len(line.lstrip())) :].rstrip() for line in moved]
+        text = "\n".join([first.rstrip(), *moved])
+        if not self.has_errors_in((start, end)):
+            self.note(NOT_UNDERSTOOD, (start, end))
         return tir.OpaqueStmt(text, (start, end))
+
+    def prim_call_by_name(self, arguments: Arguments) -> tir.PrimExpr:
+        """A call of a function without `T.` is kept as text."""
+        self.note(NOT_UNDERSTOOD, arguments.span)
+        return super().prim_call_by_name(arguments)
 
     def prim_body(self, statements: list[Any], in_block: bool = False) -> tir.Stmt:
         """Statements as one; what describes a block is dropped outside of one."""
@@ -210,8 +234,14 @@ class PrimStatements(Expressions):
             for part in item if isinstance(item, list) else [item]:
                 if isinstance(part, tir.Stmt):
                     found.append(part)
+                    if isinstance(part, tir.MatchBuffer) and not in_block:
+                        words = "T.match_buffer of a region describes a block, and stands in none"
+                        self.error(words, part.span or (0, 0))
                 elif isinstance(part, Part) and part.kind == "alloc" and not in_block:
                     found.append(part.value)
+                elif isinstance(part, Part) and not in_block:
+                    word = PARTS.get(part.kind, f"T.{part.kind}")
+                    self.error(f"{word} describes a block, and stands in none", part.span)
                 elif isinstance(part, Entered):
                     around.append((part, found))
                     found = []
@@ -228,11 +258,18 @@ class PrimStatements(Expressions):
         if isinstance(found, Form):
             if found.head == "T.match_buffer":
                 return self._match_buffer(name, found, where, span)
+            if found.head in NO_VALUES:
+                raise Rejected(f"{found.head} gives no value", value[1], value[2], certain=True)
             if found.head == "T.launch_thread":
                 return self.prim_enter(value, [(name, *where)])
             if found.head in DECLARATIONS:
                 return self._declare_buffer(name, found, where, span)
-            if found.head in AXES and len(found.args) == 2:
+            if found.head == "T.axis.remap" and len(found.args) == 2:
+                return self._remap([(name, *where)], found, span)
+            if found.head in AXES:
+                if len(found.args) != 2:
+                    words = f"{found.head} takes an extent and a binding"
+                    raise Rejected(words, value[1], value[2], certain=True)
                 return self._axis(name, where, AXES[found.head], found.args, span)
             bare = not found.args or found.head == "T.var"
             if found.head.startswith("T.") and bare and annotation is None:
@@ -244,14 +281,22 @@ class PrimStatements(Expressions):
         ):
             self.scope.bind(name, tir.Var(name, span=where))
             return self.opaque(*span)
+        known = self.scope.names.get(name)
+        if isinstance(known, tir.Buffer) and annotation is None and _is_one(known):
+            # A buffer of one element is a scalar that can be assigned to (since 0.26).
+            zero = tir.IntImm(0, INT32, where)
+            return tir.BufferStore(known, (zero,), self.coerce.prim(value, known.dtype), span)
         literal = INT32 if annotation is None else self._let_type(annotation)
         prim = self.coerce.prim(value, literal)
+        if annotation is None and known is not None and known in self.assigned:
+            return self.opaque(*span)  # a variable that changes: one name for several values
         if isinstance(prim, tir.OpaqueExpr):
             self.scope.bind(name, tir.Var(name, span=where))
             return self.opaque(*span)
         data_type = literal if annotation is not None else _type_or(prim, INT32)
         var = tir.Var(name, data_type, where)
         self.scope.bind(name, var)
+        self.assigned.add(var)
         return tir.LetStmt(var, prim, span)
 
     def _let_type(self, annotation: Entry) -> DataType:
@@ -284,7 +329,7 @@ class PrimStatements(Expressions):
         buffer = self.buffer(name, form, where)
         self.scope.bind(name, buffer)
         if form.head in ALLOCATIONS and self.scope.frame.kind == "block":
-            return Part("alloc", tir.AllocBuffer(buffer, form.head[2:], span))
+            return Part("alloc", tir.AllocBuffer(buffer, form.head[2:], span), span)
         return tir.AllocBuffer(buffer, form.head[2:], span)
 
     def _axis(self, name: str, where: Span, kind: str, args: list[Entry], span: Span) -> Part:
@@ -297,7 +342,7 @@ class PrimStatements(Expressions):
             low = tir.IntImm(0, _type_or(high, INT32))
         var = tir.Var(name, _type_or(binding, _type_or(high, INT32)), where)
         self.scope.bind(name, var)
-        return Part("axis", [tir.IterVar(var, kind, (low, high), binding, span)])
+        return Part("axis", [tir.IterVar(var, kind, (low, high), binding, span)], span)
 
     def prim_unpack(self, names: list[Entry], value: Entry, span: Span) -> Any:
         found = value[0]
@@ -315,17 +360,20 @@ class PrimStatements(Expressions):
     def _remap(self, names: list[Entry], form: Form, span: Span) -> Part:
         kinds = self.coerce.text(form.args[0])
         bindings = form.args[1][0]
-        if not isinstance(bindings, Sequence) or not len(kinds) == len(bindings.items) == len(
-            names
-        ):
-            raise Rejected("T.axis.remap needs a kind and a loop for each axis", *span)
+        if not isinstance(bindings, Sequence):
+            raise Rejected("T.axis.remap of a list that is not written out", *span)
+        if not len(kinds) == len(bindings.items) == len(names):
+            self.error("T.axis.remap needs a kind and a loop for each axis", span)
+            for name, start, end in names:
+                self.scope.bind(name, tir.Var(name, INT32, (start, end)))
+            return Part("axis", [], span)
         axes: list[tir.IterVar] = []
         for (name, start, end), kind, item in zip(names, kinds, bindings.items, strict=True):
             binding = self.coerce.prim(item, INT32)
             var = tir.Var(name, _type_or(binding, INT32), (start, end))
             self.scope.bind(name, var)
             axes.append(tir.IterVar(var, kind, None, binding, (start, end)))
-        return Part("axis", axes)
+        return Part("axis", axes, span)
 
     def prim_store(self, c: list[Entry]) -> Any:
         target = c[0][0]
@@ -333,7 +381,9 @@ class PrimStatements(Expressions):
         if isinstance(target, tir.BufferLoad):
             literal = target.buffer.dtype
             value = c[2][0]
-            if isinstance(value, (str, Sequence)) or value is None:
+            if isinstance(value, str):
+                raise Rejected("a stored value must be a number, not a text", *span, certain=True)
+            if isinstance(value, Sequence) or value is None:
                 return self.opaque(*span)
             prim = self.coerce.prim(c[2], literal)
             return tir.BufferStore(target.buffer, target.indices, prim, span)
@@ -354,16 +404,16 @@ class PrimStatements(Expressions):
         if isinstance(value, Form):
             match value.head:
                 case "T.reads" | "T.writes":
-                    return Part(value.head[2:], self._regions(value))
+                    return Part(value.head[2:], self._regions(value), span)
                 case "T.where":
-                    return Part("where", self.coerce.prim(value.args[0], INT32))
+                    return Part("where", self._operand(value, span), span)
                 case "T.sblock_attr" | "T.block_attr":
-                    return Part("attrs", value.args[0][0] if value.args else {})
+                    return Part("attrs", value.args[0][0] if value.args else {}, span)
                 case "T.func_attr":
                     self._prim_func_attr(value, span)
                     return None
                 case "T.evaluate":
-                    return tir.Evaluate(self.coerce.prim(value.args[0], INT32), span)
+                    return tir.Evaluate(self._operand(value, span), span)
                 case "T.match_buffer":
                     return self.opaque(*span)
             return tir.Evaluate(self.coerce.tir_form(value, span), span)
@@ -372,6 +422,13 @@ class PrimStatements(Expressions):
         if isinstance(value, tir.PrimExpr) and not isinstance(value, tir.OpaqueExpr):
             return tir.Evaluate(value, span)
         return self.opaque(*span)
+
+    def _operand(self, form: Form, span: Span) -> tir.PrimExpr:
+        """The one argument of a form."""
+        if len(form.args) != 1:
+            given = f"{len(form.args)} are given"
+            raise Rejected(f"{form.head} takes one argument, {given}", *span, certain=True)
+        return self.coerce.prim(form.args[0], INT32)
 
     def _prim_func_attr(self, form: Form, span: Span) -> None:
         if len(form.args) != 1 or not isinstance(form.args[0][0], dict):
@@ -382,6 +439,9 @@ class PrimStatements(Expressions):
         items = form.args
         if len(items) == 1 and isinstance(items[0][0], Sequence):
             items = items[0][0].items
+        for value, start, end in items:
+            if isinstance(value, (dict, str)):
+                raise Rejected(f"{form.head} takes regions of buffers", start, end, certain=True)
         return tuple(self.coerce.prim(item, INT32) for item in items)
 
     def prim_assert(self, condition: Entry, message: Entry | None, span: Span) -> tir.Stmt:
@@ -397,6 +457,12 @@ class PrimStatements(Expressions):
                 if all(isinstance(text, str) for text in texts):
                     return tir.Assert(found, texts, kind, span)
         return self.opaque(*span)
+
+    def prim_return(self, value: Entry, span: Span) -> tir.Stmt:
+        """`return e` is `T.ret(e)` of versions before 0.27."""
+        return tir.Evaluate(
+            tir.Call("ret", (self.coerce.prim(value, INT32),), None, {}, span), span
+        )
 
     def prim_enter(self, head: Entry, names: list[Entry]) -> Any:
         """The head of a `with`, its names bound; one that is not known stays as it is."""
@@ -432,8 +498,12 @@ class PrimStatements(Expressions):
         if isinstance(value, Form):
             if value.head in ("T.sblock", "T.block"):
                 return self._block(value, statements, span)
+            if _is_number(value):
+                self.error(f"{value.head} is nothing that statements can stand in", span)
             if value.head == "T.init":
-                return Part("init", self.prim_body(statements))
+                return Part("init", self.prim_body(statements), span)
+        if isinstance(value, tir.PrimExpr):
+            self.error("a number is nothing that statements can stand in", span)
         return self.opaque(*span)
 
     def _block(self, form: Form, statements: list[Any], span: Span) -> tir.Block:
@@ -442,7 +512,7 @@ class PrimStatements(Expressions):
         axes: list[tir.IterVar] = []
         buffers: list[tir.Buffer] = []
         attrs: dict[str, object] = {}
-        for item in statements:
+        for item in flatten(statements):
             if not isinstance(item, Part):
                 continue
             match item.kind:
@@ -453,6 +523,8 @@ class PrimStatements(Expressions):
                 case "attrs" if isinstance(item.value, dict):
                     attrs.update(item.value)
                 case _:
+                    if item.kind in found:
+                        self.error(f"T.{item.kind} stands twice in one block", item.span)
                     found[item.kind] = item.value
         return tir.Block(
             name,
@@ -468,14 +540,15 @@ class PrimStatements(Expressions):
         )
 
     def prim_for_head(self, c: list[Entry]) -> Open:
-        from rlx.grammar.pieces import Open
 
         form, span = c[3][0], (c[0][1], c[-1][2])
         names: list[Entry] = c[1][0]
         depth = len(self.scope.frames) + 1
         loops: list[Any] | None = None
+        if isinstance(form, tir.Buffer | tir.PrimExpr) or _is_number(form):
+            self.error("expected a loop such as T.grid or range", (c[3][1], c[3][2]))
         if isinstance(form, Form):
-            loops = self._loops(names, form)
+            loops = self._loops(names, form, (c[1][1], c[3][2]))
         self.scope.open("block")
         for at, (name, start, end) in enumerate(names):
             low, high = loops[at] if loops is not None else (None, None)
@@ -488,12 +561,27 @@ class PrimStatements(Expressions):
                 loops[at] = (var, low, high)
         return Open((form, loops), depth, span)
 
-    def _loops(self, names: list[Entry], form: Form) -> list[Any] | None:
+    def _loops(self, names: list[Entry], form: Form, span: Span) -> list[Any] | None:
         """Start and extent for each loop variable, or None for a form that is not known."""
         prim = self.coerce.prim
+        count = len(form.args) if form.head == "T.grid" else 1 if form.head in LOOPS else len(names)
+        if count != len(names) and (len(names) > 1 or form.head != "T.grid"):
+            given = (
+                f"{count} loop{'s' * (count != 1)} for {len(names)} name{'s' * (len(names) != 1)}"
+            )
+            self.error(f"{form.head} makes {given}", span)
+            return None
         if form.head == "T.grid" and len(form.args) == len(names):
             highs = [prim(entry, INT32) for entry in form.args]
             return [(tir.IntImm(0, _type_or(high, INT32)), high) for high in highs]
+        args = form.args
+        if form.head == "T.thread_binding" and len(args) > 1 and isinstance(args[-1][0], str):
+            form.keywords["thread"] = args.pop()
+        if form.head in LOOPS and not 1 <= len(args) <= 2 + (form.head == "range"):
+            self.error(f"{form.head} takes a start and a stop, or a stop alone", span)
+            return None
+        if form.head in LOOPS and "thread" not in form.keywords and form.head.endswith("binding"):
+            self.error('T.thread_binding needs a thread, such as thread="threadIdx.x"', span)
         if form.head in LOOPS and len(names) == 1 and 1 <= len(form.args) <= 2:
             if len(form.args) == 1:
                 high = prim(form.args[0], INT32)
@@ -512,6 +600,19 @@ class PrimStatements(Expressions):
         for var, low, high in reversed(loops):
             body = tir.For(var, low, high, kind, body, attrs, span)
         return body
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a form is a function of scalars, or describes something: neither a loop nor a frame."""
+    return isinstance(value, Form) and (value.head[2:] in tir.AS_OPERAND or value.head in NO_FRAMES)
+
+
+def _is_one(buffer: tir.Buffer) -> bool:
+    """Whether a buffer has one axis of one element."""
+    match buffer.shape:
+        case (tir.IntImm(value=1),):
+            return True
+    return False
 
 
 def _joined(statements: list[tir.Stmt]) -> tir.Stmt:

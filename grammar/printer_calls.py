@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
-from rlx.grammar.dialects import CONSTANT_KEYS, OUT_OPERATORS, Dialect, split_key
+from rlx.grammar.dialects import CONSTANT_KEYS, OUT_OPERATORS, STRING_OPERATORS, Dialect, split_key
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.printer_info import InfoPrinter
 from rlx.grammar.printer_prim import Names, PrimPrinter, quoted, scalar, value_text
@@ -23,12 +23,17 @@ class ExprPrinter:
         The spelling.
     module_alias
         What global functions are reached through: ``"cls."``, or nothing where no class is around.
+    source
+        The text that the nodes were read from, if it is at hand.
     """
 
-    def __init__(self, names: Names, dialect: Dialect, module_alias: str = "cls.") -> None:
+    def __init__(
+        self, names: Names, dialect: Dialect, module_alias: str = "cls.", source: str = ""
+    ) -> None:
         self.names = names
         self.dialect = dialect
         self.module_alias = module_alias
+        self.source = source
         self.info = InfoPrinter(names, dialect, self.text)
         self.prim: PrimPrinter = self.info.prim
         self._known: dict[type, Callable[..., str]] = {
@@ -99,9 +104,18 @@ class ExprPrinter:
 
     def _item(self, node: ast.TupleGetItem) -> str:
         value = node.tuple_value
-        if isinstance(value, ast.Tuple):  # `(x, y)[0]` is x
+        if isinstance(value, ast.Tuple) and not self._is_literal(value):
             return f"R.tuple({self.texts(value.fields)})[{node.index}]"
         return f"{self.text(value)}[{node.index}]"
+
+    def _is_literal(self, node: ast.Tuple) -> bool:
+        """Whether the source has brackets. TVM evaluates `(x, y)[0]` to `x`, but not `R.tuple(x, y)[0]`."""
+        return self._begins(node, "(", "[")
+
+    def _begins(self, node: Expr, *words: str) -> bool:
+        """Whether the source of a node begins with one of some words."""
+        span = getattr(node, "span", None)
+        return bool(self.source) and span is not None and self.source.startswith(words, span[0])
 
     def _prim_value(self, node: ast.PrimValue) -> str:
         value = node.value
@@ -131,13 +145,25 @@ class ExprPrinter:
                 if special is not None:
                     return f"{head}({', '.join(special(self, call) + self._keywords(call))})"
             case ast.ExternFunc(global_symbol=symbol, struct_info=None):
-                parts = [quoted(symbol), *map(self.text, args), *self._keywords(call)]
+                shown = map(self.value_or_string, args)
+                parts = [quoted(symbol), *shown, *self._keywords(call)]
                 return f"R.call_packed({', '.join(parts)})"
             case _:
                 head = self.text(op)
-        if not call.attrs and not call.sinfo_args:
-            return f"{head}({self.texts(args)})"
-        return f"{head}({', '.join([*map(self.text, args), *self._keywords(call)])})"
+        plain = isinstance(op, ast.Op) and not op.op_name.startswith(STRING_OPERATORS)
+        texts = list(map(self.plain if plain else self.value_or_string, args))
+        if isinstance(op, ast.GlobalVar) and args and self._is_bare_number(args[0]):
+            # TVM looks at the first argument to tell a call of Relax from one of TIR.
+            texts[0] = f"R.prim_value({texts[0]})"
+        return f"{head}({', '.join([*texts, *self._keywords(call)])})"
+
+    def _is_bare_number(self, node: Expr) -> bool:
+        """Whether a scalar is printed as a number of Python."""
+        return (
+            self.dialect.prim_value
+            and isinstance(node, ast.PrimValue)
+            and isinstance(node.value, tir.IntImm | tir.FloatImm)
+        )
 
     def _keywords(self, call: ast.Call) -> list[str]:
         """Attributes as they were written, and the type arguments where TVM prints them."""
@@ -159,24 +185,41 @@ class ExprPrinter:
         return []
 
     def _out(self, info: ast.StructInfo, op: str) -> str:
-        # Several results are a list; one alone is no tuple, so a tuple of one is spelled out.
-        if isinstance(info, ast.TupleStructInfo) and len(info.fields) > 1 and op in _SHAPES:
+        # Several results, or none, are a list; one alone is no tuple, so a tuple of one is spelled out.
+        if isinstance(info, ast.TupleStructInfo) and len(info.fields) != 1 and op in _SHAPES:
             return f"[{', '.join([self.info.body(f) for f in info.fields])}]"
         return self.info.body(info)
 
     def with_name(self, call: ast.Call) -> list[str]:
         """The arguments of a call whose first names a packed function."""
-        return [self.name_of(call.args[0]), *map(self.text, call.args[1:])] if call.args else []
+        rest = map(self.value_or_string, call.args[1:])
+        return [self.name_of(call.args[0]), *rest] if call.args else []
 
     def with_shape_vars(self, call: ast.Call) -> list[str]:
         """The arguments of a call of a PrimFunc; what stands behind the tuple has a keyword."""
         return list(map(self.text, call.args[:2]))
 
-    def with_plain_strings(self, call: ast.Call) -> list[str]:
-        """The arguments of an operator that takes Python strings, not strings of Relax."""
-        return [
-            quoted(e.value) if isinstance(e, ast.StringImm) else self.text(e) for e in call.args
-        ]
+    def plain(self, argument: Expr) -> str:
+        """An argument of an operator: a literal of Python stays one, since TVM tells it from a value."""
+        match argument:
+            case ast.StringImm(value=text) if not self._begins(argument, "R."):
+                return quoted(text)
+            case ast.Tuple(fields=()):
+                return "()"  # an empty list of axes; `R.tuple()` is a value
+            case ast.Tuple(fields=fields) if self._is_literal(argument):
+                return f"({', '.join(map(self.plain, fields))}{',' if len(fields) == 1 else ''})"
+            case ast.PrimValue(value=tir.IntImm() | tir.FloatImm() as literal):
+                if self._begins(argument, *"0123456789.+-TF") and not self._begins(argument, "T."):
+                    return scalar(bool(literal.value) if literal.dtype == BOOL else literal.value)
+        return self.value_or_string(argument)
+
+    def value_or_string(self, argument: Expr) -> str:
+        """An argument of anything else; strings and None are written as they were."""
+        if type(argument) is ast.StringImm and self._begins(argument, '"', "'"):
+            return quoted(argument.value)
+        if type(argument) is ast.Call and self._begins(argument, "None"):
+            return "None"
+        return self._known[type(argument)](argument)
 
     def name_of(self, callee: Expr) -> str:
         """A packed function as calling operators take it: by its name alone."""
@@ -192,7 +235,6 @@ _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
     "relax.call_pure_packed": ExprPrinter.with_name,
     "relax.call_inplace_packed": ExprPrinter.with_name,
     "relax.call_builtin_with_ctx": ExprPrinter.with_name,
-    "relax.hint_on_device": ExprPrinter.with_plain_strings,
 }
 
 

@@ -46,6 +46,14 @@ class InfoPrinter:
             text = self._signature[info] = self._text(info, self.quoted_dim)
         return text
 
+    def parameter(self, var: ast.Var) -> str:
+        """The annotation of a parameter; one that is a shape variable says no more than its type."""
+        info = var.struct_info_annotation
+        assert info is not None
+        if self.dialect.prim_types and isinstance(info, ast.PrimStructInfo):
+            info = info if info.value is not var.shape_var else ast.PrimStructInfo(info.dtype)
+        return self.signature(info)
+
     def quoted_dim(self, dim: tir.PrimExpr) -> str:
         """A dimension of a signature."""
         if type(dim) is tir.IntImm or (
@@ -86,7 +94,7 @@ class InfoPrinter:
                 parts.append(self.expr(shape))
         if info.dtype is not VOID and not info.dtype.is_void:
             parts.append(f'dtype="{info.dtype}"')
-        if info.ndim >= 0 and not isinstance(info.shape, ast.ShapeExpr):
+        if info.ndim >= 0 and info.ndim != _rank_said(info.shape):
             parts.append(f"ndim={info.ndim}")
         if info.vdevice is not None:
             parts.append(f"vdevice={quoted(device_text(info.vdevice))}")
@@ -106,6 +114,16 @@ class InfoPrinter:
         if info.derive_func == "default":
             parts.append('derive_func="default"')
         return f"R.Callable({', '.join(parts)})" if parts else "R.Callable"
+
+
+def _rank_said(shape: ast.Expr | None) -> int:
+    """The rank that a shape says by itself: of a literal, or of a variable that is annotated."""
+    match shape:
+        case ast.ShapeExpr(values=values):
+            return len(values)
+        case ast.Var(struct_info_annotation=ast.ShapeStructInfo(ndim=ndim)):
+            return ndim
+    return -1
 
 
 def device_text(device: ast.VDevice) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import ast, tir
@@ -138,10 +137,6 @@ def _used(uses: dict[Node, list[int]], node: Node, after: int, before: int) -> b
     return at < len(places) and places[at] < before
 
 
-def _is_scalar(node: Node) -> bool:
-    return isinstance(node, ast.Var) and isinstance(node.struct_info_annotation, ast.PrimStructInfo)
-
-
 class FunctionNames:
     """The names of a Relax function, with those of the functions inside it.
 
@@ -159,6 +154,9 @@ class FunctionNames:
         Those that nothing binds.
     signature_vars
         Those that the signature of the function itself mentions.
+    scalars
+        Shape variables that are Relax variables, or the value that a parameter of that name has: both go by
+        one name.
     globals
         Global functions that are mentioned.
     fresh
@@ -173,6 +171,7 @@ class FunctionNames:
         self._bound: dict[tir.Var, None] = {}
         self._seen: dict[tir.Var, None] = {}
         self._binders: dict[tir.Var, None] = {}
+        self.scalars: dict[tir.Var, ast.Var] = {}
         self._infos: set[Node] = set()
         self._info_uses: dict[Node, tuple[ast.Var, ...]] = {}
         self.globals: dict[ast.GlobalVar, None] = {}
@@ -195,25 +194,31 @@ class FunctionNames:
         bound = {n for kind, n in self._events if kind == BIND}
         outside = {hint_of(n) for n in self.used if n not in bound} | also
         relax = {hint_of(n) for n in bound} | outside
-        # Since 0.26 a dimension may be the name of a scalar parameter: those keep their name together.
-        count = Counter(hint_of(n) for n in bound)
-        linked = {hint_of(n) for n in bound if _is_scalar(n) and count[hint_of(n)] == 1}
-        free = {v.name for v in self.free_shape_vars} - linked
-        own = [v for v in self._dimensions() if v.name not in linked]
+        free = {v.name for v in self.free_shape_vars}
+        own = self._dimensions()
         shapes = {v.name for v in own}
         self.fresh = Fresh({*relax, *shapes, *free, *RESERVED})
         everything = relax | shapes | free
         counted = len(bound) + len(outside) + len(own) + len(free)
         fine = "_" not in everything and all(map(usable, everything - free))
         if len(everything) == counted and fine:
-            return {}
-        names = self._shape_names((relax | free) - linked)
+            return self._together({})
+        names = self._shape_names(relax | free)
         names.update(rename_apart(self._events, self.fresh, outside | free | {"_"}))
+        return self._together(names)
+
+    def _together(self, names: dict[Node, str]) -> dict[Node, str]:
+        """The names, with those of the shape variables that are Relax variables."""
+        for shape_var, var in self.scalars.items():
+            name = names.get(var) or var.name_hint
+            if name != shape_var.name:
+                names[shape_var] = name
         return names
 
     def _dimensions(self) -> dict[tir.Var, None]:
         """The shape variables that are bound; a signature and a function type may bind the same one."""
-        return dict.fromkeys((*self.shape_vars, *self.binders))
+        both = (*self.shape_vars, *self.binders)
+        return dict.fromkeys(v for v in both if v not in self.scalars)
 
     def _shape_names(self, barred: set[str]) -> dict[Node, str]:
         names: dict[Node, str] = {}
@@ -254,6 +259,8 @@ class FunctionNames:
         self._events.append((OPEN, node))
         self._bound.update(dict.fromkeys(node.shape_vars))
         self._events += [(BIND, p) for p in node.params]
+        for param in node.params:
+            self._scalar(param)
         # No two parameters may share a name, whether they are used or not.
         self._events += [(USE, p) for p in node.params if p.name_hint != "_"]
         for param in node.params:
@@ -282,7 +289,19 @@ class FunctionNames:
                 if cast_var is not None:
                     self._bind(cast_var)
 
+    def _scalar(self, var: ast.Var) -> None:
+        """Note the shape variable that a variable is."""
+        info, shape_var = var.struct_info_annotation, var.shape_var
+        if shape_var is None and isinstance(info, ast.PrimStructInfo):
+            value = info.value
+            named = isinstance(value, tir.Var) and value.name == var.name_hint
+            shape_var = value if named and value in self._bound else None
+        if shape_var is not None:
+            self._bound[shape_var] = None
+            self.scalars[shape_var] = var
+
     def _bind(self, var: ast.Var) -> None:
+        self._scalar(var)
         if var.struct_info_annotation is not None:
             self._info(var.struct_info_annotation)
         self._events.append((BIND, var))
@@ -332,9 +351,15 @@ class FunctionNames:
     def _prims(self, exprs: tuple[tir.PrimExpr, ...]) -> None:
         for expr in exprs:
             if type(expr) is tir.Var:
-                self._seen[expr] = None
-            elif type(expr) is not tir.IntImm:
-                self._seen.update(dict.fromkeys(tir.free_vars(expr)))
+                found: Iterable[tir.Var] = (expr,)
+            elif type(expr) is tir.IntImm:
+                continue
+            else:
+                found = tir.free_vars(expr)
+            for var in found:
+                self._seen[var] = None
+                if var in self.scalars:
+                    self._events.append((USE, self.scalars[var]))
 
     def _info(self, info: ast.StructInfo) -> None:
         # Annotations are shared objects: one is walked once, only its uses of variables count again.

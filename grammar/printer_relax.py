@@ -47,9 +47,10 @@ class FunctionPrinter:
         self.module = module
         self.scope = FunctionNames(function, global_names)
         self.names = self.scope.names
-        self.exprs = ExprPrinter(self.names, dialect, "cls." if module is not None else "")
         self.lines: list[str] = []
         self.remarks = remarks or Remarks()
+        alias = "cls." if module is not None else ""
+        self.exprs = ExprPrinter(self.names, dialect, alias, self.remarks.text)
 
     def print(self, name: str, pad: str) -> list[str]:
         """The lines of the function, each with ``pad`` in front."""
@@ -74,7 +75,11 @@ class FunctionPrinter:
         return {self.names.get(v) or v.name: v.dtype for v in inside}
 
     def _bound_shape_vars(self) -> tuple[tir.Var, ...]:
-        return self.scope.shape_vars + self.scope.binders
+        found = self.scope.shape_vars + self.scope.binders
+        if not self.dialect.prim_types:
+            return found
+        scalars = self.scope.scalars
+        return tuple(v for v in found if v not in scalars or scalars[v].shape_var is not v)
 
     def _is_type_var(self, var: tir.Var) -> bool:
         # What only a cast in the body binds is declared there, in every dialect.
@@ -88,7 +93,7 @@ class FunctionPrinter:
         params = [
             self.exprs.text(p)
             if p.struct_info_annotation is None
-            else f"{self.exprs.text(p)}: {info.signature(p.struct_info_annotation)}"
+            else f"{self.exprs.text(p)}: {info.parameter(p)}"
             for p in node.params
         ]
         ret = "" if node.ret_struct_info is None else f" -> {info.signature(node.ret_struct_info)}"
@@ -155,6 +160,16 @@ class FunctionPrinter:
     def _binding(self, binding: ast.Binding, pad: str) -> None:
         self._before(binding.span, pad)  # type: ignore[attr-defined]
         match binding:
+            case ast.VarBinding(var=ast.Var(shape_var=tir.Var() as bound) as var) if (
+                not self.dialect.prim_types
+            ):
+                # Before 0.26 only a cast gives a shape variable a number.
+                info = ast.PrimStructInfo(bound.dtype, bound)
+                value = var if isinstance(binding.value, ast.If) else binding.value
+                if value is var:
+                    self._var_binding(binding, pad)
+                cast = f"R.match_cast({self._inline(value, pad)}, {self.exprs.info.body(info)})"
+                self.lines.append(f"{pad}{self._target(var)} = {cast}")
             case ast.VarBinding():
                 self._var_binding(binding, pad)
             case ast.MatchCast(var=var, value=value, struct_info=info):
@@ -177,6 +192,9 @@ class FunctionPrinter:
                 case ast.PrimStructInfo(dtype=dtype), ast.PrimValue(value=tir.IntImm() as literal):
                     # A bare literal would be read as of the annotation's type.
                     shown = self.exprs.prim.alone(literal, dtype)
+                case _, ast.PrimValue(value=tir.IntImm() as literal) if self.dialect.prim_value:
+                    # A bare literal without an annotation is a tensor.
+                    shown = self.exprs.prim.alone(literal)
                 case ast.ShapeStructInfo(), ast.Tuple(fields=fields):
                     # A bare tuple would be read as a shape.
                     shown = f"R.tuple({self.exprs.texts(fields)})"

@@ -169,6 +169,8 @@ class PrimFuncPrinter:
         text = self.prim.text
         span = stmt.span  # type: ignore[attr-defined]
         if span is not None and self.remarks.left:
+            if isinstance(stmt, tir.OpaqueStmt):
+                self.remarks.drop(span)
             self.lines += [pad + remark for remark in self.remarks.before(span[0])]
         match stmt:
             case tir.SeqStmt(stmts=stmts):
@@ -202,6 +204,8 @@ class PrimFuncPrinter:
                 name = self.names.get(buffer) or buffer.name
                 head = f"{name} = T.match_buffer({text(source)}, "
                 self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
+            case tir.Evaluate(value=tir.Call(op="ret", args=(given,))) if self.dialect.type_vars:
+                self.lines.append(f"{pad}return {text(given)}")
             case tir.Evaluate(value=value):
                 shown = text(value)
                 is_call = isinstance(value, tir.Call) and shown.startswith(f"T.{value.op}(")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 from rlx.grammar.lexer import MAX_LINE
+from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Span
+
+if TYPE_CHECKING:
+    from rlx.grammar.surroundings import Surroundings
 
 DECORATOR = (
     r"@[ \t]*+(?:I\.ir_module|R\.function|R\.func|T\.prim_func|tvm\.script\.ir_module|"
@@ -16,6 +21,7 @@ DECORATOR = (
 _OUTER = re.compile(
     rf"""
       (?P<decorator>^[ \t]*+{DECORATOR})
+    | (?P<other>^[ \t]*+@[ \t]*+[\w.]++)
     | (?P<string>\"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
         |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)
     | (?P<comment>\#[^\n]*+)
@@ -35,11 +41,13 @@ _METADATA = re.compile(
 )
 
 
-def regions(text: str) -> Generator[tuple[str, int, int], int | None, None]:
+def regions(
+    text: str, around: Surroundings | None = None
+) -> Generator[tuple[str, int, int], int | None, None]:
     """What stands at the outer level, as ``(kind, start, end)``.
 
     ``"definition"`` is the start of a decorated class or function; send its end back to go on behind
-    it. ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a Relax text, ``"long"``
+    it; with ``around``, decorators under the names that Python imports count, too. ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a Relax text, ``"long"``
     a line past :data:`rlx.grammar.lexer.MAX_LINE`.
     """
     at = 0
@@ -50,6 +58,18 @@ def regions(text: str) -> Generator[tuple[str, int, int], int | None, None]:
             continue
         kind = found.lastgroup
         at = found.end()
+        if kind == "other":
+            word = found[0].lstrip().removeprefix("@").lstrip()
+            if around is None:
+                outer = text[found.start()] == "@"
+                if outer and decorator(word):
+                    kind = "decorator"
+                elif outer:
+                    yield "stray", found.start(), at
+            elif _may_mark(word, text):
+                word = around.canonical(word)
+                if re.fullmatch(DECORATOR, f"@{word}") or (word[1:2] == "." and decorator(word)):
+                    kind = "decorator"
         if kind == "decorator":
             start = found.start() + len(found[0]) - len(found[0].lstrip())
             resumed = yield "definition", start, at
@@ -61,12 +81,28 @@ def regions(text: str) -> Generator[tuple[str, int, int], int | None, None]:
             yield "stray", found.start(), at
 
 
+def metadata_span(text: str) -> Span | None:
+    """Where the JSON of the metadata is, quotes excluded, or None."""
+    found = _METADATA.search(text) if "load_json" in text else None
+    return None if found is None else found.span(1)
+
+
+def _may_mark(word: str, text: str) -> bool:
+    """Whether a decorator may be one of Relax under another name: asking what Python imports reads the whole text."""
+    head, _, _ = word.partition(".")
+    return head in _LETTERS or word.rpartition(".")[2] in _MARKS or f" as {head}" in text
+
+
+_MARKS = frozenset(["function", "func", "prim_func", "ir_module"])
+_LETTERS = frozenset("RIT")
+
+
 def metadata_text(text: str) -> str | None:
     """The JSON of a printed ``metadata = tvm.ir.load_json(...)``, or None."""
-    if "load_json" not in text:
+    found = metadata_span(text)
+    if found is None:
         return None
-    found = _METADATA.search(text)
-    return None if found is None else found[1].replace('\\"', '"').replace("\\\\", "\\")
+    return text[found[0] : found[1]].replace('\\"', '"').replace("\\\\", "\\")
 
 
 def long_lines(text: str) -> list[Span]:

@@ -1,5 +1,7 @@
 """Comments that stand elsewhere than above a definition: in front of a statement, or at the top of a file.
 
+The documentation string of a class or PrimFunc counts as one.
+
 The syntax tree keeps those above definitions. The others belong to no node, so a formatter finds them in
 the text and gives them to the printer, which prints each in front of the statement that follows it.
 """
@@ -7,6 +9,8 @@ the text and gives them to the printer, which prints each in front of the statem
 from __future__ import annotations
 
 import re
+
+from rlx.grammar.node import Span
 
 _TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
@@ -16,9 +20,12 @@ _TOKEN = re.compile(
     r"(?P<comment>\#[^\n]*+)",
     re.DOTALL,
 )
-_PRINTED = re.compile(
-    r"#\s*(from\s+\S+\s+import\b|import\s|Metadata omitted|with T\.s?block\(\"root\"\))"
+PRINTED = re.compile(
+    r"#\s*(from\s+(typing|tvm)[\w.]*\s+import\s+\w+(\s+as\s+\w+)?|import\s+tvm|"
+    r"Metadata omitted\..*|with T\.s?block\(\"root\"\):?)\s*"
 )
+"""Comments that a printer writes on its own."""
+_HEAD = re.compile(r"(class\b|def\b|\)).*:\s*(#.*)?")
 
 
 class Remarks:
@@ -31,17 +38,23 @@ class Remarks:
     """
 
     def __init__(self, text: str = "") -> None:
-        found = [(m.start(), m[0].rstrip()) for m in _TOKEN.finditer(text) if m["comment"]]
-        self._left: list[tuple[int, str]] = []
+        self.text = text
+        found = [
+            (m.start(), m[0].rstrip())
+            for m in _TOKEN.finditer(text)
+            if m["comment"] or _is_documentation(text, m.start(), m.end())
+        ]
+        self._left: list[tuple[int, int, str]] = []
         above = False  # whether the comment below this one is above a definition
         for at, comment in reversed(found):
             line = text.rfind("\n", 0, at) + 1
             alone = not text[line:at].strip()
             below = _next_line(text, at)
             above = alone and (below.startswith("@") or (above and below.startswith("#")))
-            if not above and not _PRINTED.match(comment):
+            above = above and comment.startswith("#")
+            if not above and not PRINTED.fullmatch(comment):
                 # One behind a statement comes before it: in front of all that its line holds.
-                self._left.append((at if alone else line - 1, comment))
+                self._left.append((at if alone else line - 1, at, comment))
 
     @property
     def left(self) -> int:
@@ -52,8 +65,23 @@ class Remarks:
         """Take those that stand before an offset of the source."""
         taken = []
         while self._left and self._left[-1][0] < offset:
-            taken.append(self._left.pop()[1])
+            taken.append(self._left.pop()[2])
         return taken
+
+    def drop(self, span: Span) -> None:
+        """Forget those inside a stretch of the source, which is printed with them as it stands."""
+        self._left = [each for each in self._left if not span[0] <= each[1] < span[1]]
+
+
+def _is_documentation(text: str, start: int, end: int) -> bool:
+    """Whether a string is a statement of its own."""
+    line = text.rfind("\n", 0, start) + 1
+    rest = text[end : text.find("\n", end) + 1 or len(text)]
+    if text[line:start].strip() or rest.strip().removeprefix(";"):
+        return False
+    above = [each.strip() for each in text[:line].rsplit("\n", 20)[1:]]
+    code = [each for each in above if each and not each.startswith("#")]
+    return bool(code) and _HEAD.fullmatch(code[-1]) is not None
 
 
 def _next_line(text: str, at: int) -> str:

@@ -31,33 +31,51 @@ class Frame:
         Annotations already read in this scope, by their text.
     bound
         The shape variables that are bound in it.
-    outputs
-        Of a dataflow block, the names that outlive it.
+    own
+        Of a dataflow block, the variables that it binds; `R.output` makes variables of the function of some.
     """
 
-    __slots__ = ("attrs", "bound", "infos", "kind", "mark", "outputs")
+    __slots__ = ("attrs", "bound", "infos", "kind", "mark", "own")
 
     def __init__(self, kind: str, mark: int) -> None:
         self.kind = kind
         self.mark = mark
         self.infos: dict[str, ast.StructInfo] = {}
-        self.outputs: frozenset[str] = frozenset()
+        self.own: set[ast.Var] = set()
         self.attrs: dict[str, object] = {}
         self.bound: list[tir.Var] = []
 
 
 class Scope:
-    """The names visible at the point that the parser has reached."""
+    """The names visible at the point that the parser has reached.
+
+    Attributes
+    ----------
+    tuples
+        The variables that are bound to tuples, with the number of their fields.
+    shape_holders
+        The variables that hold shapes by the look of what they are bound to.
+    unknown
+        The dimensions that are written `_`.
+    undeclared
+        The results of calls of 2022 that leave their element types to the PrimFunc, with callee and arguments.
+    """
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {}
         self.shapes: dict[str, tir.Var] = {}
         self.bound: set[tir.Var] = set()
+        self.parameters: dict[ast.Var, bool] = {}
+        self.scalars: dict[ast.Var, DataType] = {}
         self.globals: dict[str, ast.GlobalVar] = {}
         self.global_names: frozenset[str] = frozenset()
         self.modules: set[str] = {"cls", "Module", "self"}
         self._log: list[tuple[dict[str, Any], str, Any]] = []
         self.frames: list[Frame] = [Frame("module", 0)]
+        self.tuples: dict[ast.Var, int] = {}
+        self.shape_holders: set[ast.Expr] = set()
+        self.unknown: set[tir.PrimExpr] = set()
+        self.undeclared: list[tuple[tuple[ast.TensorStructInfo, ...], ast.Expr, ast.Expr]] = []
 
     @property
     def frame(self) -> Frame:
@@ -89,13 +107,30 @@ class Scope:
             self.close()
 
     def keep(self) -> None:
-        """Leave the innermost scope, but let its names stay until the one around it ends."""
+        """Leave a dataflow block: its names stay until the scope around it ends.
+
+        A dataflow variable that hid another meaning of its name hides it no longer.
+        """
         kept = self.frames.pop()
         self.frame.bound += kept.bound
+        before: dict[str, Any] = {}
+        for table, name, meaning in self._log[kept.mark :]:
+            if table is self.names:
+                before.setdefault(name, meaning)
+        for name, meaning in before.items():
+            if not isinstance(self.names.get(name), ast.DataflowVar):
+                continue
+            if meaning is not _ABSENT:
+                self.bind(name, meaning)
+            elif name in self.shapes or name in self.global_names:
+                self._log.append((self.names, name, self.names.pop(name)))
 
     def bind(self, name: str, value: object) -> None:
         """Give a name a meaning in the innermost scope, shadowing another."""
-        self._log.append((self.names, name, self.names.get(name, _ABSENT)))
+        before = self.names.get(name, _ABSENT)
+        self._log.append((self.names, name, before))
+        if name in self.shapes or (isinstance(before, ast.Var) and before.shape_var is not None):
+            self.frame.infos.clear()  # a dimension of this name is another one from here on
         self.names[name] = value
 
     def in_prim_func(self) -> bool:
@@ -146,6 +181,12 @@ class Scope:
         self.frame.infos.clear()
         return made
 
+    def unknown_dim(self, span: Span | None) -> tir.Var:
+        """A dimension that is written `_`: each is another."""
+        made = tir.Var("_", INT64, span)
+        self.unknown.add(made)
+        return made
+
     def bind_shapes(self, infos: Iterable[ast.StructInfo]) -> tuple[tir.Var, ...]:
         """Bind the unbound shape variables that stand alone in a dimension of these annotations."""
         found: dict[tir.Var, None] = {}
@@ -156,6 +197,59 @@ class Scope:
         self.bound.update(found)
         self.frame.bound += found
         return tuple(found)
+
+    def declare_results(self, functions: Mapping[ast.GlobalVar, object]) -> None:
+        """Give the results of calls of 2022 the element types of the buffers that they are passed for."""
+        for infos, callee, args in self.undeclared:
+            function = functions.get(callee) if isinstance(callee, ast.GlobalVar) else None
+            if isinstance(function, tir.PrimFunc) and isinstance(args, ast.Tuple):
+                params = function.params[len(args.fields) :]
+                for info, param in zip(infos, params, strict=False):
+                    buffer = function.buffer_map.get(param)
+                    if buffer is not None:
+                        object.__setattr__(info, "dtype", buffer.dtype)
+        self.undeclared.clear()
+
+    # ------------------------------------------------------------ scalars
+
+    def scalar_type(self, var: ast.Var) -> DataType | None:
+        """The data type of a variable that is known to be a scalar."""
+        info = var.struct_info_annotation
+        return info.dtype if isinstance(info, ast.PrimStructInfo) else self.scalars.get(var)
+
+    def dimension_of(self, var: ast.Var, quoted: bool) -> tir.Var:
+        """The shape variable that a name means in a dimension: since 0.26 that of the variable so called.
+
+        Before, dimensions were quoted, and a name was one thing as a dimension and another one as a parameter. So
+        they still are where the parameter is no scalar.
+        """
+        if var.shape_var is not None:
+            return var.shape_var
+        info, kind = var.struct_info_annotation, self.scalar_type(var)
+        if isinstance(info, ast.PrimStructInfo) and isinstance(info.value, tir.Var):
+            return info.value
+        apart = kind is None and (quoted or info is None)
+        if self.parameters.get(var, False) or (var in self.parameters and apart):
+            return self.shape_var(var.name_hint, var.span)
+        return self._link(var, tir.Var(var.name_hint, kind or INT64, var.span))
+
+    def _link(self, var: ast.Var, shape_var: tir.Var) -> tir.Var:
+        object.__setattr__(var, "shape_var", shape_var)
+        self.bound.add(shape_var)
+        return shape_var
+
+    def bind_parameter(self, var: ast.Var, of_0_26: bool) -> None:
+        """Bring a parameter into scope; a dimension of its name may stand in front of it.
+
+        ``of_0_26`` says that its annotation is spelled as versions do in which both are one variable.
+        """
+        name = var.name_hint
+        log = self._log[self.frame.mark :]
+        used = name in self.shapes and any(t is self.shapes and n == name for t, n, _ in log)
+        if used and of_0_26:
+            self._link(var, self.shapes[name])
+        self.parameters[var] = used and not of_0_26
+        self.bind(name, var)
 
     # ------------------------------------------------------------ global names
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar import ast
-from rlx.grammar.dtype import dtype
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span, replace
-from rlx.grammar.pieces import Return
+from rlx.grammar.pieces import ModuleStatement, Output, Return, flatten
 from rlx.grammar.prim_statements import PrimStatements
-from rlx.grammar.words_value import Cast
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.words_info import without_unknown
+from rlx.grammar.words_value import Cast, constant, is_shape
 
 
 class Statements(PrimStatements):
@@ -24,7 +26,7 @@ class Statements(PrimStatements):
         return statements
 
     def do_inline(self, c: list[Entry]) -> list[Any]:
-        return [c[0][0]]
+        return flatten([c[0][0]])
 
     def do_statements(self, c: list[Entry]) -> list[Any]:
         if len(c) == 1:
@@ -32,6 +34,9 @@ class Statements(PrimStatements):
         items: list[Any] = c[0][0]
         items.append(c[1][0])
         return items
+
+    def do_several(self, c: list[Entry]) -> list[Any]:
+        return flatten([value for value, _, _ in (c[0], *c[2:])])
 
     def do_line(self, c: list[Entry]) -> Any:
         return c[0][0]
@@ -42,7 +47,10 @@ class Statements(PrimStatements):
         name, start, _ = c[0]
         value = c[1]
         where = (start, start + len(name))
-        if self.scope.frame.kind in ("prim_func", "block"):
+        kind = self.scope.frames[-1].kind
+        if kind == "module":
+            raise _outside(c[0], c[-1])
+        if kind in ("prim_func", "block"):
             return self.prim_assign(name, where, None, value, (c[0][1], c[-1][2]))
         if self._is_declaration(name, where, value[0]):
             return None
@@ -58,9 +66,12 @@ class Statements(PrimStatements):
 
     def _annotated(self, name: Entry, annotation: Entry, value: Entry, span: Span) -> Any:
         where = (name[1], name[2])
-        if self.scope.frame.kind in ("prim_func", "block"):
+        kind = self.scope.frames[-1].kind
+        if kind == "module":
+            raise _outside(name, value)
+        if kind in ("prim_func", "block"):
             return self.prim_assign(name[0], where, annotation, value, span)
-        info = self.coerce.info(annotation)
+        info = without_unknown(self.coerce.info(annotation), self.scope.unknown)
         return self._bind(name[0], where, info, (annotation[1], annotation[2]), value, span)
 
     def do_declare(self, c: list[Entry]) -> Any:
@@ -90,15 +101,25 @@ class Statements(PrimStatements):
             case Name(text=text) if text in self.scope.modules:
                 self.scope.modules.add(name)
                 return True
+            case Name(text=text) if name == "cls":
+                known = sorted(self.scope.modules - {"cls", "self"})
+                self.scope.modules.add(text)
+                at = self.text.rfind(text, 0, self.text.find("\n", where[1]))
+                given = [word for word in known if word != "Module"]
+                help = did_you_mean(closest(text, known) or given[:1])
+                self.error(f"{text!r} is not defined", (at, at + len(text)), help)
+                return True
         return False
 
     def _new_var(
         self, name: str, info: ast.StructInfo | None, info_span: Span | None, where: Span
     ) -> ast.Var:
         frame = self.scope.frame
-        if frame.kind == "dataflow" and name not in frame.outputs:
-            return ast.DataflowVar(name, info, info_span, where)
-        return ast.Var(name, info, info_span, where)
+        if frame.kind != "dataflow":
+            return ast.Var(name, info, info_span, where)
+        var = ast.DataflowVar(name, info, info_span, where)
+        frame.own.add(var)
+        return var
 
     def _bind(
         self,
@@ -111,18 +132,42 @@ class Statements(PrimStatements):
     ) -> ast.Binding:
         found = value[0]
         var = self._new_var(name, info, info_span, where)
-        binding: ast.Binding
+        binding: ast.VarBinding | ast.MatchCast
         if isinstance(found, Cast):
             target = found.under(info)
             bound = self.scope.bind_shapes([target])
             binding = ast.MatchCast(
-                var, found.value, target, bound, found.value_span, found.info_span, span
+                *(var, found.value, target, bound, found.value_span, found.info_span, span),
+                by_shape=found.shape_only,
             )
         else:
             expr = self._value(info, value)
+            if is_shape(expr) or expr in self.scope.shape_holders:
+                self.scope.shape_holders.add(var)
+            if isinstance(expr, ast.Tuple):
+                self.scope.tuples[var] = len(expr.fields)
             binding = ast.VarBinding(var, expr, (value[1], value[2]), span)
+        kind = self._scalar_type(binding)
+        if kind is not None:
+            self.scope.scalars[var] = kind
         self.scope.bind(name, var)
         return binding
+
+    def _scalar_type(self, binding: ast.VarBinding | ast.MatchCast) -> DataType | None:
+        """The data type of what is bound, if the text says that it is a scalar."""
+        if isinstance(binding, ast.MatchCast):
+            info: object = binding.struct_info
+            return info.dtype if isinstance(info, ast.PrimStructInfo) else None
+        match binding.value:
+            case ast.PrimValue(value=expr):
+                return tir.type_of(expr)
+            case ast.Var() as other:
+                return self.scope.scalar_type(other)
+            case ast.TupleGetItem(tuple_value=ast.Var(struct_info_annotation=info), index=at):
+                fields = info.fields if isinstance(info, ast.TupleStructInfo) else ()
+                field = fields[at] if 0 <= at < len(fields) else None
+                return field.dtype if isinstance(field, ast.PrimStructInfo) else None
+        return None
 
     def _value(self, info: ast.StructInfo | None, value: Entry) -> ast.Expr:
         """A bound value; where the text is short, its annotation says what it is."""
@@ -130,10 +175,12 @@ class Statements(PrimStatements):
         match info, found:
             case ast.ShapeStructInfo(), Sequence(items=items):
                 return ast.ShapeExpr(tuple(self.coerce.prim(item) for item in items), (start, end))
-            case ast.PrimStructInfo(dtype=data_type), int() | float() if not isinstance(
-                found, bool
-            ):
-                return ast.PrimValue(self.coerce.prim(value, data_type), (start, end))
+            case ast.PrimStructInfo(dtype=data_type), bool() | int() | float():
+                plain = not isinstance(found, bool)
+                scalar = self.coerce.prim(value, data_type) if plain else self.coerce.prim(value)
+                return ast.PrimValue(scalar, (start, end))
+            case _, bool() | int() | float():  # TVM makes a tensor of a bare number
+                return constant(self, value, None, (start, end))
             case ast.TensorStructInfo(dtype=data_type), ast.Call(
                 op=ast.Op(op_name="relax.call_tir" | "relax.call_dps_packed"),
                 sinfo_args=(ast.TensorStructInfo(dtype=out) as out_info,),
@@ -163,8 +210,28 @@ class Statements(PrimStatements):
                 values = tuple(self.scope.new_shape_var(t, (at, end)) for t, at, end in names)
                 info = ast.ShapeStructInfo(values, len(values))
                 bound = self.scope.bind_shapes([info])
-                return ast.MatchCast(None, cast.value, info, bound, cast.value_span, None, span)
-        raise Rejected("several names need as many values", *span)
+                return ast.MatchCast(
+                    *(None, cast.value, info, bound, cast.value_span, None, span), by_shape=True
+                )
+        return self._unpack_variable(names, value, span)
+
+    def _unpack_variable(self, names: list[Entry], value: Entry, span: Span) -> list[ast.Binding]:
+        """`a, b = t`: the fields of the tuple, in order."""
+        found, start, end = value
+        if not isinstance(found, ast.Var):
+            shown = ", ".join(text for text, _, _ in names)
+            raise Rejected(
+                f"cannot unpack this into {len(names)} names",
+                *span,
+                help=f"bind the tuple first: `t = …`, then `{shown} = t`",
+            )
+        fields = [
+            (ast.TupleGetItem(found, at, (start, end)), start, end) for at in range(len(names))
+        ]
+        return [
+            self._bind(text, (at, stop), None, None, field, (at, end))
+            for (text, at, stop), field in zip(names, fields, strict=True)
+        ]
 
     def do_unpack_annotated(self, c: list[Entry]) -> Any:
         raise Rejected("expected one annotation for one name", c[0][1], c[-1][2])
@@ -188,11 +255,16 @@ class Statements(PrimStatements):
                 self._func_attr(value, start, end)
                 return None
             case Form(head="R.output" | "R.outputs"):
+                return self._output(value, start, end)
+            case Form(head="I.module_attrs" | "I.module_global_infos"):
+                if self.scope.frame.kind == "module":
+                    return ModuleStatement(value, (start, end))
+            case str() if self.scope.frame.kind == "module":
                 return None
-            case Form() if self.scope.frame.kind == "module":
-                return value
             case str():
-                return None
+                raise Rejected(
+                    "a string is no statement of Relax", start, end, help="write it as a comment"
+                )
             case Cast():
                 bound = self.scope.bind_shapes([value.info])
                 return ast.MatchCast(
@@ -203,6 +275,7 @@ class Statements(PrimStatements):
                     value.value_span,
                     value.info_span,
                     (start, end),
+                    value.shape_only,
                 )
         if self.scope.frame.kind == "module":
             raise Rejected("expected a decorated function in the module", start, end)
@@ -211,6 +284,48 @@ class Statements(PrimStatements):
         var = self._new_var("_", None, None, (start, start))
         return ast.VarBinding(var, value, (start, end), (start, end))
 
+    def _output(self, form: Form, start: int, end: int) -> Output:
+        """`R.output(a, b)`: from here on, these are variables of the function."""
+        if self.scope.frame.kind != "dataflow":
+            for value, _, _ in form.args:  # a mistake of indentation is one mistake
+                if isinstance(value, ast.DataflowVar):
+                    object.__setattr__(value, "__class__", ast.Var)
+            raise Rejected(
+                "R.output stands outside of a dataflow block",
+                start,
+                end,
+                help="it is the last statement of a block under `with R.dataflow():`",
+            )
+        for name, value in form.keywords.items():
+            raise Rejected(f"R.output has no argument {name!r}", value[1], value[2])
+        for value in form.args:
+            self._export(value)
+        return Output((start, end))
+
+    def _export(self, entry: Entry) -> None:
+        value, start, end = entry
+        if isinstance(value, ast.Var) and value in self.scope.frame.own:
+            # Which variables a block exports, its last statement says: their kind is settled only there.
+            object.__setattr__(value, "__class__", ast.Var)
+        elif isinstance(value, Name):
+            own = {var.name_hint: var for var in self.scope.frame.own}
+            meant = closest(value.text, reversed(own))
+            self.error(f"{value.text!r} is not defined", (start, end), did_you_mean(meant))
+            for name in meant:
+                object.__setattr__(own[name], "__class__", ast.Var)
+            self.scope.bind(value.text, self.hole(value.text, (start, end)))
+        elif isinstance(value, ast.Var | tir.PrimExpr):
+            if value not in self.holes:
+                shown = self.text_between(start, end)
+                self.error(f"{shown!r} is not bound in this dataflow block", (start, end))
+        else:
+            self.error(f"R.output takes variables, not {describe(value)}", (start, end))
+
+    def export_all(self) -> None:
+        """What the `R.output` of the open dataflow block says can't be read: it may be any variable."""
+        for var in self.scope.frame.own:
+            object.__setattr__(var, "__class__", ast.Var)
+
     def _func_attr(self, form: Form, start: int, end: int) -> None:
         if len(form.args) != 1 or not isinstance(form.args[0][0], dict):
             raise Rejected("R.func_attr takes a dictionary", start, end)
@@ -218,15 +333,13 @@ class Statements(PrimStatements):
 
     def do_return_(self, c: list[Entry]) -> Any:
         if self.scope.frame.kind in ("prim_func", "block"):
-            return self.opaque(c[0][1], c[-1][2])
+            return self.prim_return(c[1], (c[0][1], c[-1][2]))
         if self.scope.frame.kind == "dataflow":
             raise Rejected("a dataflow block can't return", c[0][1], c[-1][2])
         return Return(self.coerce.expr(c[1]), (c[1][1], c[1][2]))
 
     def do_return_nothing(self, c: list[Entry]) -> Any:
-        if self.scope.frame.kind in ("prim_func", "block"):
-            return None
-        raise Rejected("expected a value to return", c[0][1], c[0][2])
+        raise Rejected("expected a value to return", c[0][1], c[0][2], certain=True)
 
     def do_pass_(self, c: list[Entry]) -> None:
         return None
@@ -235,3 +348,8 @@ class Statements(PrimStatements):
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.prim_assert(c[1], c[3] if len(c) > 3 else None, (c[0][1], c[-1][2]))
         raise Rejected("expected R.assert_op(…): Relax has no assert", c[0][1], c[-1][2])
+
+
+def _outside(first: Entry, last: Entry) -> Rejected:
+    """The refusal of a binding on the outer level of a module."""
+    return Rejected("expected a decorated function in the module", first[1], last[2])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.dtype import dtype as named_type
 from rlx.grammar.node import Node, Span
 
 
@@ -434,7 +435,12 @@ def type_of(expr: PrimExpr) -> DataType:
     Where they disagree the wider one is taken; WF22 reports what that makes of an annotation.
     """
     node = expr
-    while isinstance(node, (Binary, Select, Let)):
+    while isinstance(node, (Binary, Select, Let, Call)):
+        if isinstance(node, Call):
+            if node.dtype is not None or node.op not in AS_OPERAND or not node.args:
+                break
+            node = node.args[0]
+            continue
         if isinstance(node, (Comparison, And, Or)):
             return BOOL
         if isinstance(node, Let):
@@ -452,11 +458,27 @@ def type_of(expr: PrimExpr) -> DataType:
             return d
         case Call(dtype=d) if d is not None:
             return d
+        case Call(
+            op="Ramp" | "ramp" | "Broadcast" | "broadcast", args=(first, *_, IntImm(value=lanes))
+        ):
+            return named_type(f"{type_of(first)}x{lanes}") if 0 < lanes < 10_000 else type_of(first)
         case BufferLoad(buffer=buffer):
             return buffer.dtype
         case Not():
             return BOOL
     return INT64
 
+
+AS_OPERAND = frozenset(
+    [
+        *("abs", "fabs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh"),
+        *("erf", "exp", "exp10", "exp2", "floor", "log", "log10", "log1p", "log2", "nearbyint"),
+        *("round", "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "likely"),
+        *("atan2", "copysign", "fmod", "hypot", "ldexp", "nextafter", "pow", "power", "fma"),
+        *("bitwise_not", "shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor"),
+        "tgamma",
+    ]
+)
+"""Intrinsics whose result has the type of their first operand."""
 
 _TYPED = frozenset([Var, FloatImm, Cast, BufferLoad])

@@ -12,6 +12,7 @@ from rlx.grammar import ast
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Sequence
 from rlx.grammar.node import Span
+from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions
@@ -32,7 +33,7 @@ TYPE_ARGUMENTS = ("out_sinfo", "sinfo_args", "out_ty", "ty_args", "type_args")
 class Arguments:
     """The arguments of a form, and where it stands."""
 
-    __slots__ = ("end", "head", "keywords", "positional", "start")
+    __slots__ = ("asked", "end", "head", "head_end", "keywords", "named", "positional", "start")
 
     def __init__(
         self, head: str, positional: list[Entry], keywords: dict[str, Entry], start: int, end: int
@@ -40,41 +41,73 @@ class Arguments:
         self.head = head
         self.positional = positional
         self.keywords = keywords
+        self.named: dict[str, Span] = {}
         self.start = start
         self.end = end
+        self.head_end = start + len(head)
+        self.asked: list[str] = []
 
     @property
     def span(self) -> Span:
         """Where the whole form stands."""
         return (self.start, self.end)
 
+    @property
+    def head_span(self) -> Span:
+        """Where the word at the head stands."""
+        return (self.start, self.head_end)
+
+    def attribute_spans(self) -> dict[str, tuple[Span, Span]]:
+        """Where each keyword that nobody took stands, and its value."""
+        return {
+            name: (self.named.get(name, (value[1], value[2])), (value[1], value[2]))
+            for name, value in self.keywords.items()
+        }
+
     def take(self, position: int, *names: str) -> Entry | None:
         """The argument at a position or under one of some names; taken out of the keywords."""
+        self.asked += names
         for name in names:
             if name in self.keywords:
-                return self.keywords.pop(name)
+                found = self.keywords.pop(name)
+                if position < len(self.positional):
+                    raise Rejected(f"{name!r} is given twice", found[1], found[2])
+                return found
         return self.positional[position] if position < len(self.positional) else None
 
     def need(self, position: int, *names: str) -> Entry:
         """As :meth:`take`, but it must be there."""
         found = self.take(position, *names)
         if found is None:
-            raise Rejected(f"{self.head} needs an argument {names[0]!r}", self.start, self.end)
+            words = f"{self.head} needs an argument {names[0]!r}"
+            raise Rejected(words, self.start, self.end, certain=True)
         return found
 
-    def done(self) -> None:
-        """Refuse keywords that nobody took."""
+    def done(self, count: int) -> None:
+        """Refuse keywords that nobody took, and more positional arguments than so many."""
+        self.at_most(count)
         for name, value in self.keywords.items():
-            raise Rejected(f"{self.head} has no argument {name!r}", value[1], value[2])
+            where = self.named.get(name, (value[1], value[2]))
+            meant = [other for other in closest(name, self.asked) if other not in self.named]
+            help = did_you_mean(meant) or (
+                f"its arguments are {', '.join(self.asked)}" if self.asked else None
+            )
+            raise Rejected(f"{self.head} has no argument {name!r}", *where, help=help, certain=True)
 
     def at_most(self, count: int) -> None:
         """Refuse more positional arguments than so many."""
         if len(self.positional) > count:
             extra = self.positional[count]
+            limit = (
+                f"at most {count} arguments"
+                if count > 1
+                else ("no arguments", "one argument")[count]
+            )
             raise Rejected(
-                f"{self.head} takes at most {count} arguments, {len(self.positional)} are given",
+                f"{self.head} takes {limit}, {len(self.positional)} are given",
                 extra[1],
                 extra[2],
+                certain=True,
             )
 
     def type_arguments(self, coerce: Coerce) -> tuple[tuple[ast.StructInfo, ...], tuple[Span, ...]]:

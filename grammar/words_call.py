@@ -9,7 +9,7 @@ from rlx.grammar.dtype import VOID
 from rlx.grammar.lalr import Entry
 from rlx.grammar.neutral import Name, Sequence
 from rlx.grammar.node import Span
-from rlx.grammar.words import Arguments, form
+from rlx.grammar.words import TYPE_ARGUMENTS, Arguments, form
 from rlx.grammar.words_info import dims, tensor_shape
 
 if TYPE_CHECKING:
@@ -36,19 +36,21 @@ def call_packed(actions: Expressions, a: Arguments) -> ast.Expr:
     attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
     rest = a.positional[1:]
     args = tuple(actions.coerce.expr(entry) for entry in rest)
-    return ast.Call(callee, args, infos, attrs, _spans(rest), info_spans, a.span)
+    where = a.attribute_spans()
+    return ast.Call(callee, args, infos, attrs, _spans(rest), info_spans, a.span, where)
 
 
 @form("R.call_pure_packed", "R.call_inplace_packed")
 def call_pure_packed(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.call_pure_packed("name", x, sinfo_args=…)`: the packed function is the first argument."""
-    a.need(0, "func")
+    first, rest = a.need(0, "func"), a.positional[1:]
     infos, info_spans = a.type_arguments(actions.coerce)
     attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
-    first, *rest = a.positional
     args = (function_value(actions, first), *(actions.coerce.expr(entry) for entry in rest))
     op = ast.op("relax." + a.head[2:])
-    return ast.Call(op, args, infos, attrs, _spans(a.positional), info_spans, a.span)
+    where = a.attribute_spans()
+    spans = _spans(a.positional)
+    return ast.Call(op, args, infos, attrs, spans, info_spans, a.span, where, a.head_span)
 
 
 @form(
@@ -66,9 +68,11 @@ def call_with_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
     if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(actions, a):
         return prototype_call_tir(actions, a)
     callee, arguments = a.need(0, "gvar", "func", "closure"), a.need(1, "args")
+    _name_positional(a)
     positional = [callee, arguments]
+    none = _declares_nothing(a)
     infos, info_spans = a.type_arguments(actions.coerce)
-    if not infos and len(a.positional) > 2:
+    if not infos and none is None and len(a.positional) > 2:
         infos, info_spans = _out_infos(actions, a.positional[2])
         if len(a.positional) > 3:
             positional.append(a.positional[3])
@@ -80,12 +84,44 @@ def call_with_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
     args: list[ast.Expr] = [function_value(actions, callee)]
     args.append(_argument_tuple(actions, arguments))
     args.extend(actions.coerce.expr(entry) for entry in positional[2:])
-    if a.head[2:6] == "call" and a.head != "R.call_builtin_with_ctx" and len(infos) > 1:
-        whole = (info_spans[0][0], info_spans[-1][1])
-        infos, info_spans = (ast.TupleStructInfo(infos, whole),), (whole,)
+    if a.head[2:6] == "call" and a.head != "R.call_builtin_with_ctx":
+        if none is not None:
+            infos, info_spans = (ast.TupleStructInfo((), none),), (none,)
+        elif len(infos) > 1:
+            whole = (info_spans[0][0], info_spans[-1][1])
+            infos, info_spans = (ast.TupleStructInfo(infos, whole),), (whole,)
     attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
     op = ast.op("relax." + a.head[2:])
-    return ast.Call(op, tuple(args), infos, attrs, _spans(positional), info_spans, a.span)
+    where, spans = a.attribute_spans(), _spans(positional)
+    return ast.Call(op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span)
+
+
+# What TVM takes by its place behind the tuple of arguments, where that is more than the result.
+_BY_PLACE = {
+    "R.call_tir_inplace": ("inplace_indices", None),
+    "R.call_tir_with_grad": (None, "te_grad_name", "te_grad_kwargs"),
+}
+
+
+def _name_positional(a: Arguments) -> None:
+    """Give what stands behind the tuple of arguments its name; the result (``None``) stays where it is."""
+    names = _BY_PLACE.get(a.head, ())
+    behind, a.positional[2:] = a.positional[2:], []
+    for at, entry in enumerate(behind):
+        name = names[at] if at < len(names) else None
+        if name is None or name in a.keywords:
+            a.positional.append(entry)
+        else:
+            a.keywords[name] = entry
+
+
+def _declares_nothing(a: Arguments) -> Span | None:
+    """Where a call says that it has no results: `out_sinfo=[]`."""
+    for name in TYPE_ARGUMENTS:
+        match a.keywords.get(name):
+            case (Sequence(items=[]), int() as start, int() as end):
+                return start, end
+    return None
 
 
 def _out_infos(
@@ -105,6 +141,10 @@ def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
     annotation = found.struct_info_annotation if isinstance(found, ast.Var) else None
     if isinstance(found, ast.Tuple) or isinstance(annotation, ast.TupleStructInfo):
         return found
+    count = actions.scope.tuples.get(found) if isinstance(found, ast.Var) else None
+    if count is not None:
+        fields = tuple(ast.TupleGetItem(found, at, (start, end)) for at in range(count))
+        return ast.Tuple(fields, ((start, end),) * count, (start, end))
     return ast.Tuple((found,), ((start, end),), (start, end))
 
 
@@ -139,6 +179,8 @@ def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
         *(actions.coerce.expr(_as_shape(actions, entry)) for entry in extra),
     )
     name = "call_dps_packed" if isinstance(callee[0], str) else a.head[2:]
+    if name == "call_tir":
+        actions.scope.undeclared.append((infos, args[0], args[1]))
     return ast.Call(
         ast.op("relax." + name),
         args,
@@ -157,7 +199,7 @@ def _as_shape(actions: Expressions, entry: Entry) -> Entry:
     return entry
 
 
-def _prototype_info(actions: Expressions, entry: Entry) -> ast.StructInfo:
+def _prototype_info(actions: Expressions, entry: Entry) -> ast.TensorStructInfo:
     value, start, end = entry
     if isinstance(value, (Sequence, ast.ShapeExpr, ast.Var)):
         found = tensor_shape(actions, entry)

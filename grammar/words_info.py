@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT64, VOID
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Name, Sequence, Wildcard, describe
+from rlx.grammar.neutral import CapturedName, Name, Sequence, Wildcard, describe
+from rlx.grammar.node import replace
 from rlx.grammar.scope import bind_callable
 from rlx.grammar.words import Arguments, form
 
@@ -16,9 +18,41 @@ if TYPE_CHECKING:
 
 
 def dims(actions: Expressions, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
-    """A list of dimensions."""
-    coerce = actions.coerce
-    return tuple(coerce.prim(item) for item in items)
+    """A list of dimensions; each `_` is another one of which nothing is known."""
+    coerce, scope = actions.coerce, actions.scope
+    return tuple(
+        scope.unknown_dim((item[1], item[2])) if _is_unknown(item[0]) else coerce.prim(item)
+        for item in items
+    )
+
+
+def _is_unknown(value: object) -> bool:
+    match value:
+        case "_" | Name(text="_") | ast.Var(name_hint="_"):
+            return True
+    return False
+
+
+def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) -> ast.StructInfo:
+    """An annotation at a place that binds nothing: shapes with dimensions that are unknown are known by their rank."""
+    if not unknown:
+        return info
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            if not unknown.isdisjoint(values):
+                return replace(info, shape=None, ndim=len(values))
+        case ast.ShapeStructInfo(values=tuple() as values):
+            if not unknown.isdisjoint(values):
+                return replace(info, values=None, ndim=len(values))
+        case ast.TupleStructInfo(fields=fields):
+            kept = tuple(without_unknown(field, unknown) for field in fields)
+            if any(a is not b for a, b in zip(kept, fields, strict=True)):
+                return replace(info, fields=kept)
+        case ast.FuncStructInfo(ret=ret):
+            kept_ret = without_unknown(ret, unknown)
+            if kept_ret is not ret:
+                return replace(info, ret=kept_ret)
+    return info
 
 
 @form("R.Tensor", "R.DTensor")
@@ -30,8 +64,7 @@ def tensor(actions: Expressions, a: Arguments) -> ast.StructInfo:
             a.keywords.pop(name, None)
     shape_entry, dtype_entry = a.take(0, "shape"), a.take(1, "dtype")
     device, rank = a.take(2, "vdevice"), a.take(3, "ndim")
-    a.done()
-    a.at_most(4)
+    a.done(4)
     if shape_entry is not None and isinstance(shape_entry[0], str) and dtype_entry is None:
         shape_entry, dtype_entry = None, shape_entry
     shape = None if shape_entry is None else tensor_shape(actions, shape_entry)
@@ -44,14 +77,20 @@ def tensor(actions: Expressions, a: Arguments) -> ast.StructInfo:
     elif isinstance(shape, ast.Var):
         annotation = shape.struct_info_annotation
         ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
-    return ast.TensorStructInfo(shape, data_type, ndim, _vdevice(actions, device), a.span)
+    made = ast.TensorStructInfo(shape, data_type, ndim, _vdevice(actions, device), a.span)
+    if any(
+        entry is not None and isinstance(entry[0], CapturedName)
+        for entry in (shape_entry, dtype_entry)
+    ):
+        actions.coerce.captured.add(made)
+    return made
 
 
 def tensor_shape(actions: Expressions, entry: Entry) -> ast.Expr | None:
     """The shape of a tensor annotation: dimensions, a variable, or `_`."""
     value, start, end = entry
     match value:
-        case None | Wildcard() | Name(text="_"):
+        case None | Wildcard() | Name(text="_") | CapturedName():
             return None
         case Sequence(items=items):
             return ast.ShapeExpr(dims(actions, items), (start, end))
@@ -68,6 +107,8 @@ def _rank(entry: Entry) -> int:
     value, start, end = entry
     if isinstance(value, int) and -1 <= value <= 2**31:
         return value
+    if isinstance(value, CapturedName):
+        return -1
     raise Rejected(f"expected a rank, found {describe(value)}", start, end)
 
 
@@ -86,7 +127,11 @@ def _vdevice(actions: Expressions, entry: Entry | None) -> ast.VDevice | None:
 def shape_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     """`R.Shape([n, 4])`, `R.Shape(ndim=2)`."""
     values, rank = a.take(0, "values"), a.take(1, "ndim")
-    a.done()
+    a.done(2)
+    if values is not None and isinstance(values[0], CapturedName):
+        made = ast.ShapeStructInfo(None, -1, a.span)
+        actions.coerce.captured.add(made)
+        return made
     if values is None or values[0] is None:
         return ast.ShapeStructInfo(None, -1 if rank is None else _rank(rank), a.span)
     if not isinstance(values[0], Sequence):
@@ -99,7 +144,7 @@ def shape_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
 def prim_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     """`R.Prim("int64")`, `R.Prim(value=n + 1)`."""
     data_type, value = a.take(0, "dtype"), a.take(1, "value")
-    a.done()
+    a.done(2)
     if value is not None:
         given = None if data_type is None else actions.coerce.data_type(data_type)
         found = actions.coerce.prim(value, given or INT64)
@@ -112,15 +157,14 @@ def prim_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
 @form("R.Object", "R.Any", "I.StringType")
 def object_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     """`R.Object()`"""
-    a.at_most(0)
-    a.done()
+    a.done(0)
     return ast.ObjectStructInfo(a.span)
 
 
 @form("R.Tuple")
 def tuple_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     """`R.Tuple(R.Tensor(…), …)`, also with one list."""
-    a.done()
+    a.done(len(a.positional))
     items = a.positional
     if len(items) == 1 and isinstance(items[0][0], Sequence):
         items = items[0][0].items
@@ -132,7 +176,7 @@ def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     """`R.Callable((params…), ret, purity)`; without parameters an opaque function."""
     params, ret = a.take(0, "params"), a.take(1, "ret")
     purity, derive = a.take(2, "purity"), a.take(3, "derive_func")
-    a.done()
+    a.done(4)
     pure = purity[0] if purity is not None else True
     if not isinstance(pure, bool):
         raise Rejected("purity is True or False", a.start, a.end)
@@ -145,6 +189,7 @@ def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     items = params[0].items if isinstance(params[0], Sequence) else [params]
     found = tuple(actions.coerce.info(item) for item in items)
     result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
-    info = ast.FuncStructInfo(found, result, pure, None, (), a.span)
+    kind = None if derive is None else "default"  # WF17 refuses both
+    info = ast.FuncStructInfo(found, result, pure, kind, (), a.span)
     bind_callable(info, actions.scope.bound)
     return info

@@ -35,6 +35,7 @@ def scalar(actions: Expressions, a: Arguments) -> Any:
     """`T.int64(4)`, `T.float32("inf")`; without argument the declaration of a variable."""
     if not a.positional:
         return Form(a.head, [], a.keywords)
+    a.done(1)
     value, start, end = a.positional[0]
     data_type = dtype(a.head[2:])
     if isinstance(value, str) and not data_type.is_float:
@@ -45,6 +46,8 @@ def scalar(actions: Expressions, a: Arguments) -> Any:
         except (ValueError, OverflowError):
             raise Rejected(f"expected a number, found {value!r}", start, end) from None
     if isinstance(value, int):
+        if a.head == "T.bool" and value not in (0, 1):
+            raise Rejected(f"T.bool({value}) is neither 0 nor 1", start, end, certain=True)
         return tir.IntImm(actions.coerce.integer(a.positional[0]), data_type, a.span)
     return tir.Cast(data_type, actions.coerce.prim(a.positional[0]), a.span)
 
@@ -52,9 +55,12 @@ def scalar(actions: Expressions, a: Arguments) -> Any:
 @form("T.Cast", "T.cast")
 def cast(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     """`T.Cast("float32", x)`, `T.cast(x, "float32")`."""
-    first, second = a.need(0, "dtype"), a.need(1, "value")
-    if not isinstance(first[0], str):
-        first, second = second, first
+    swapped = a.head == "T.cast"
+    first, second = a.need(swapped, "dtype"), a.need(1 - swapped, "value")
+    a.done(2)
+    if isinstance(second[0], str) or isinstance(first[0], tir.PrimExpr):
+        right = '"dtype", value' if a.head == "T.Cast" else 'value, "dtype"'
+        raise Rejected(f"the arguments are {a.head}({right})", a.start, a.end, certain=True)
     literal = INT32 if actions.scope.in_prim_func() else INT64
     return tir.Cast(actions.coerce.data_type(first), actions.coerce.prim(second, literal), a.span)
 
@@ -112,7 +118,8 @@ def operands(actions: Expressions, a: Arguments) -> tuple[tir.PrimExpr, tir.Prim
 @form("T.ceildiv")
 def ceildiv(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     """`T.ceildiv(a, b)` is `(a + b - 1) // b`."""
-    a.need(1, "b")
+    a.need(1, "rhs")
+    a.done(2)
     left, right = operands(actions, a)
     one = tir.IntImm(1, tir.type_of(right), a.span)
     total = tir.Sub(tir.Add(left, right, a.span), one, a.span)
@@ -122,7 +129,9 @@ def ceildiv(actions: Expressions, a: Arguments) -> tir.PrimExpr:
 @form("T.Not")
 def negation(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     """`T.Not(x)`"""
-    return tir.Not(actions.coerce.prim(a.need(0, "a")), a.span)
+    value = a.need(0, "a")
+    a.done(1)
+    return tir.Not(actions.coerce.prim(value), a.span)
 
 
 @form("T.Select")
@@ -130,6 +139,7 @@ def select(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     """`T.Select(condition, a, b)`"""
     condition = actions.coerce.prim(a.need(0, "condition"))
     a.need(2, "false_value")
+    a.done(3)
     branches = Arguments(a.head, a.positional[1:], {}, a.start, a.end)
     left, right = operands(actions, branches)
     return tir.Select(condition, left, right, a.span)
@@ -171,6 +181,7 @@ def if_then_else(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     """`T.if_then_else(condition, a, b)`: only one branch is evaluated."""
     condition = actions.coerce.prim(a.need(0, "condition"))
     a.need(2, "f")
+    a.done(3)
     branches = Arguments(a.head, a.positional[1:3], {}, a.start, a.end)
     left, right = operands(actions, branches)
     return tir.Call("if_then_else", (condition, left, right), tir.type_of(left), {}, a.span)

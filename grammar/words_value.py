@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, VOID, DataType
+from rlx.grammar.devices import SHORT
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Form, Sequence, describe
+from rlx.grammar.neutral import CapturedName, Form, Sequence, describe
 from rlx.grammar.node import Span, replace
 from rlx.grammar.words import Arguments, form
 from rlx.grammar.words_info import dims
@@ -21,10 +22,28 @@ def const(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.const(1.5, "float32")`; without a data type that of the Python literal in TVM."""
     value = a.need(0, "value")
     data_type = a.take(1, "dtype")
-    a.done()
+    a.done(2)
     given = None if data_type is None else actions.coerce.data_type(data_type)
+    captured = [entry for entry in (value, data_type) if entry and _is_captured(entry[0])]
+    if captured:  # as a constant whose data stand outside of the text
+        key = actions.text_between(*captured[0][1:])
+        return ast.Constant(ast.Literal(None, given or VOID, None, key), a.span)
+    return constant(actions, value, given, a.span)
+
+
+def _is_captured(value: object) -> bool:
+    """Whether data are, or hold, what only the Python around knows."""
+    if isinstance(value, Sequence):
+        return any(_is_captured(item[0]) for item in value.items)
+    return isinstance(value, CapturedName)
+
+
+def constant(
+    actions: Expressions, value: Entry, data_type: DataType | None, span: Span
+) -> ast.Constant:
+    """The constant of some data; without a data type it has TVM's for a Python number."""
     data, kind = _data(actions, value)
-    return ast.Constant(ast.Literal(data, given or kind, _shape_of(data, value)), a.span)
+    return ast.Constant(ast.Literal(data, data_type or kind, _shape_of(data, value)), span)
 
 
 def _data(actions: Expressions, entry: Entry) -> tuple[object, DataType]:
@@ -63,8 +82,8 @@ def _shape_of(data: object, entry: Entry) -> tuple[int, ...]:
 @form("R.shape", "R.ShapeExpr")
 def shape(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.shape([n, 4])`"""
-    values = a.need(0, "values")
-    a.done()
+    values = a.need(0, "value", "values")
+    a.done(1)
     if not isinstance(values[0], Sequence):
         raise Rejected("R.shape takes a list of dimensions", values[1], values[2])
     return ast.ShapeExpr(dims(actions, values[0].items), a.span)
@@ -73,7 +92,7 @@ def shape(actions: Expressions, a: Arguments) -> ast.Expr:
 @form("R.tuple")
 def make_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.tuple(a, b)`"""
-    a.done()
+    a.done(len(a.positional))
     return actions.coerce.expr((Sequence(a.positional, "("), a.start, a.end))
 
 
@@ -81,7 +100,7 @@ def make_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
 def prim_value(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.prim_value(n + 1)`"""
     value = a.need(0, "value")
-    a.done()
+    a.done(1)
     return ast.PrimValue(actions.coerce.prim(value), a.span)
 
 
@@ -89,7 +108,7 @@ def prim_value(actions: Expressions, a: Arguments) -> ast.Expr:
 def string(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.str("text")`"""
     value = a.need(0, "value")
-    a.done()
+    a.done(1)
     return ast.StringImm(actions.coerce.text(value), a.span)
 
 
@@ -97,7 +116,7 @@ def string(actions: Expressions, a: Arguments) -> ast.Expr:
 def data_type_value(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.dtype("float32")`"""
     value = a.need(0, "value")
-    a.done()
+    a.done(1)
     return ast.DataTypeImm(actions.coerce.data_type(value), a.span)
 
 
@@ -105,7 +124,7 @@ def data_type_value(actions: Expressions, a: Arguments) -> ast.Expr:
 def extern(actions: Expressions, a: Arguments) -> ast.Expr:
     """`R.ExternFunc("name")`, since 0.24 with a type."""
     name, info = a.need(0, "global_symbol"), a.take(1, "struct_info", "ty")
-    a.done()
+    a.done(2)
     given = None if info is None else actions.coerce.info(info)
     return ast.ExternFunc(actions.coerce.text(name), given, a.span)
 
@@ -140,6 +159,10 @@ class Cast:
                 ast.TensorStructInfo(dtype=data_type),
             ) if self.shape_only and own.is_void:
                 return replace(info, dtype=data_type)
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values), span=span), (
+                ast.ShapeStructInfo()
+            ) if self.shape_only:
+                return ast.ShapeStructInfo(values, len(values), span)
         return self.info
 
 
@@ -147,7 +170,7 @@ class Cast:
 def match_cast(actions: Expressions, a: Arguments) -> Cast:
     """`R.match_cast(x, R.Tensor((n,), "float32"))`"""
     value, info = a.need(0, "value"), a.need(1, "struct_info", "ty")
-    a.done()
+    a.done(2)
     return Cast(
         actions.coerce.expr(value),
         actions.coerce.info(info),
@@ -158,12 +181,12 @@ def match_cast(actions: Expressions, a: Arguments) -> Cast:
 
 @form("R.match_shape")
 def match_shape(actions: Expressions, a: Arguments) -> Cast:
-    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one.
+    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one; derivation knows better.
 
     `n, m = R.match_shape(s)` gives the pattern on the left: its statement fills it in.
     """
     value, pattern = a.need(0, "value"), a.take(1, "pattern")
-    a.done()
+    a.done(2)
     found = actions.coerce.expr(value)
     if pattern is None:
         return Cast(found, ast.ShapeStructInfo(), (value[1], value[2]), a.span)
@@ -172,7 +195,7 @@ def match_shape(actions: Expressions, a: Arguments) -> Cast:
     where = (pattern[1], pattern[2])
     values = dims(actions, pattern[0].items)
     info: ast.StructInfo
-    if is_shape(found):
+    if is_shape(found) or found in actions.scope.shape_holders:
         info = ast.ShapeStructInfo(values, len(values), where)
     else:
         shape_expr = ast.ShapeExpr(values, where)
@@ -197,7 +220,20 @@ def is_shape(value: ast.Expr) -> bool:
             return True
         case ast.Var(struct_info_annotation=ast.ShapeStructInfo()):
             return True
+        case ast.Call(sinfo_args=(ast.ShapeStructInfo(),)):
+            return True
     return False
+
+
+@form(*(f"R.{name}" for name in SHORT))
+def short_device(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.cpu(0)`: a device by the name of its kind."""
+    index = a.take(0, "dev_id", "index")
+    a.done(1)
+    number = tir.IntImm(SHORT[a.head[2:]], INT64, a.span)
+    at = tir.IntImm(0, INT64, a.span) if index is None else actions.coerce.prim(index)
+    args = (ast.PrimValue(number, a.span), ast.PrimValue(at, a.span))
+    return ast.Call(ast.op("relax.device"), args, arg_spans=(a.span, a.span), span=a.span)
 
 
 @form(

@@ -141,3 +141,11 @@ def test_an_unknown_dialect_is_refused_with_those_there_are() -> None:
 
 def test_an_empty_module_prints() -> None:
     assert print_module(ast.IRModule({})).endswith("@I.ir_module\nclass Module:\n    pass\n")
+
+
+def test_a_number_first_in_a_call_of_a_function_is_a_scalar_for_tvm_too() -> None:
+    call = ast.Call(
+        ast.GlobalVar("f"), (ast.PrimValue(tir.IntImm(4)), ast.PrimValue(tir.IntImm(5)))
+    )
+    assert print_expr(call) == "cls.f(R.prim_value(4), 5)"
+    assert print_expr(ast.Call(ast.op("relax.add"), call.args)) == "R.add(4, 5)"

@@ -74,7 +74,7 @@ def test_a_shape_variable_makes_way_for_a_tensor() -> None:
 
 def test_a_dimension_and_the_scalar_of_that_name_stay_together() -> None:
     n = tir.Var("n")
-    scalar = ast.Var("n", ast.PrimStructInfo(n.dtype))
+    scalar = ast.Var("n", ast.PrimStructInfo(n.dtype, n), shape_var=n)
     tensor = ast.Var("x", ast.TensorStructInfo(ast.ShapeExpr((n,)), FLOAT32, 1))
     made = ast.Function((scalar, tensor), ast.SeqExpr((), tensor), shape_vars=(n,))
     assert "def main(n: T.int64, x: R.Tensor((n,), " in print_function(made)

@@ -1,0 +1,144 @@
+"""Literal constants of Python: numbers, strings, tuples of them, and arithmetic on them; nothing else is evaluated."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import warnings
+from collections.abc import Callable
+from textwrap import dedent
+
+MAX_INTEGER = 1 << 64
+MAX_STRING = 1000
+
+
+class Unknown:
+    """What a text that is no literal constant stands for."""
+
+
+Known = Callable[[str], object]
+"""Gives the value of another name, or :class:`Unknown`."""
+
+_NUMBER: dict[type, Callable[[object, object], object]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+}
+
+
+_OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def integer(sign: str, a: int, b: int) -> int | None:
+    """What an operator makes of two integers; None where there is no integer of 64 bits."""
+    if sign not in _OPERATORS or (b == 0 and sign in ("//", "%")):
+        return None
+    found = _OPERATORS[sign](a, b)
+    return found if -MAX_INTEGER < found < MAX_INTEGER else None
+
+
+def constant(text: str, known: Known) -> object:
+    """The value of a text that is a literal constant, else :class:`Unknown`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, mode="eval")
+        return _value(tree.body, known)
+    except (SyntaxError, ValueError, ArithmeticError, TypeError, MemoryError, RecursionError):
+        return Unknown
+
+
+def _value(node: ast.expr, known: Known) -> object:
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() | None as value):
+            return _bounded(value)
+        case ast.Name(id=name):
+            return known(name)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            parts = tuple(_value(item, known) for item in items)
+            return Unknown if Unknown in parts else parts
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
+            number = _value(inner, known)
+            if not isinstance(number, (int, float)):
+                return Unknown
+            return -number if isinstance(sign, ast.USub) else number
+        case ast.BinOp(left=left, op=op, right=right):
+            return _arithmetic(type(op), _value(left, known), _value(right, known))
+    return Unknown
+
+
+def _arithmetic(op: type, a: object, b: object) -> object:
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        if op is ast.Pow and isinstance(a, int) and isinstance(b, int) and 0 <= b <= 64:
+            return _bounded(a**b)
+        if op is ast.LShift and isinstance(a, int) and isinstance(b, int) and 0 <= b <= 64:
+            return _bounded(a << b)
+        if op in _NUMBER:
+            return _bounded(_NUMBER[op](a, b))
+    if op is ast.Add and isinstance(a, str) and isinstance(b, str):
+        return _bounded(a + b)
+    if op is ast.Add and isinstance(a, tuple) and isinstance(b, tuple) and len(a) + len(b) < 100:
+        return a + b
+    return Unknown
+
+
+def _bounded(value: object) -> object:
+    if isinstance(value, int) and not -MAX_INTEGER < value < MAX_INTEGER:
+        return Unknown
+    if isinstance(value, str) and len(value) > MAX_STRING:
+        return Unknown
+    return value
+
+
+_PYTHON_ONLY = (
+    ast.IfExp,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Starred,
+    ast.JoinedStr,
+    ast.NamedExpr,
+    ast.Set,
+    ast.Await,
+)
+
+
+def needs_python(text: str, gives: Callable[[str], bool]) -> bool:
+    """Whether a statement is legal Python of which a part must be run to be read.
+
+    Parameters
+    ----------
+    gives
+        Whether Python around gives a name its value.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(dedent(text))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    parts: list[ast.AST] = []
+    for statement in tree.body:
+        match statement:
+            case ast.FunctionDef(args=args, returns=returns):
+                parts += [args] if returns is None else [args, returns]
+            case ast.Assign() | ast.AnnAssign() | ast.Return() | ast.Expr() | ast.If():
+                parts.append(statement)
+            case _:
+                return False
+    return any(
+        isinstance(node, _PYTHON_ONLY) or (isinstance(node, ast.Name) and gives(node.id))
+        for part in parts
+        for node in ast.walk(part)
+    )

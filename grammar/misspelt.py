@@ -1,0 +1,78 @@
+"""Words at the head of a form, a decorator or a data type, misspelt: the text is read as it was meant, with one error."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from rlx.grammar.suggest import closest
+
+ANNOTATIONS = (
+    "R.Tensor",
+    "R.Shape",
+    "R.Tuple",
+    "R.Object",
+    "R.Any",
+    "R.Prim",
+    "R.Callable",
+    "R.DTensor",
+)
+STATEMENTS = ("R.output", "R.outputs", "R.dataflow", "R.func_attr", "R.match_cast", "R.match_shape")
+"""Forms that no operator is near to in spelling, so that what is near to one is meant to be it."""
+_BOTH = ("Shape", "Tuple")
+DECORATORS = (
+    *("I.ir_module", "R.function", "T.prim_func"),
+    *("tvm.script.ir_module", "ir_module", "R.func", "relax.function", "tir.prim_func"),
+)
+DATA_TYPES = (
+    *(
+        "float32",
+        "float16",
+        "float64",
+        "int64",
+        "int32",
+        "int8",
+        "int16",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+    ),
+    *(
+        "bool",
+        "bfloat16",
+        "void",
+        "handle",
+        "int4",
+        "uint4",
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float4_e2m1fn",
+    ),
+    *("f32", "f16", "f64", "i32", "i64"),
+)
+
+
+@cache
+def form(head: str) -> list[str]:
+    """The annotations or statements that an unknown word, such as ``R.Tensr``, is meant for."""
+    letter, _, word = head.partition(".")
+    if letter != "R" or not word or "." in word:
+        return []
+    found = closest(word, [other[2:] for other in (*STATEMENTS, *ANNOTATIONS)])
+    if (
+        word[0].islower()
+    ):  # of an annotation only the first letter, or it is another word: `R.any`, `R.tuple`
+        found = [
+            o for o in found if o[0].islower() or (o not in _BOTH and o[1:] in (word, word[1:]))
+        ]
+    return [f"R.{other}" for other in found]
+
+
+def decorator(word: str) -> list[str]:
+    """The decorators that an unknown one is meant for."""
+    return closest(word, DECORATORS)
+
+
+def data_type(text: str) -> list[str]:
+    """The data types that a text which names none is meant for."""
+    return closest(text, DATA_TYPES)

@@ -1,0 +1,372 @@
+"""The Python around a Relax definition: which names it has, and which of them are literal constants.
+
+A Python file is data: nothing of it is evaluated. Its scopes are found by indentation, line by line, so that a damaged file is
+read as far as it goes.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from rlx.grammar.literals import Unknown, constant
+from rlx.grammar.neutral import CAPTURED, Captured
+from rlx.grammar.node import Span
+
+IMPORTED = {
+    **{f"tvm.script{p}.{m}": "R" for p in ("", ".parser", ".ir_builder") for m in ("relax",)},
+    **{
+        f"tvm.script{p}.{m}": "T"
+        for p in ("", ".parser", ".ir_builder")
+        for m in ("tir", "tirx", "s_tir")
+    },
+    **{f"tvm.script{p}.ir": "I" for p in ("", ".parser", ".ir_builder")},
+    "tvm.script.ir_module": "I.ir_module",
+    "tvm.script.parser.ir_module": "I.ir_module",
+    "tvm.relax.op": "R",
+    "tvm.relax.script": "R",
+    "tvm.relax.script.parser": "R",
+    "tvm.tirx.script": "T",
+}
+"""What a module or function is called in a Relax text, by where Python imports it from."""
+
+_LINE = re.compile(
+    r"""
+      (?P<skip>[ \t\f]++|\\\r?\n|\#[^\n]*+)
+    | (?P<string>[rRbBuUfF]{0,2}(?:\"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
+        |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?))
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<newline>\n)
+    | [^\n"'()\[\]{}\#\\]++ | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_WORD = r"[^\W\d]\w*"
+_HEAD = re.compile(rf"(?:async[ \t]+)?(def|class)[ \t]+({_WORD})")
+_IMPORT = re.compile(r"import[ \t]+(.*)", re.DOTALL)
+_FROM = re.compile(r"from[ \t]+(\.*[\w.]*)[ \t]*import[ \t]*\(?(.*?)\)?\s*\Z", re.DOTALL)
+_ASSIGN = re.compile(
+    rf"((?:\(?{_WORD}(?:[ \t]*,[ \t]*{_WORD})*,?\)?[ \t]*=(?!=)[ \t]*)+)(.*)", re.DOTALL
+)
+_ANNOTATED = re.compile(rf"({_WORD})[ \t]*:[^=]*=(?!=)[ \t]*(.*)", re.DOTALL)
+_TARGETS = re.compile(
+    rf"(?:\bfor[ \t]+([^\n=:;]{{1,200}}?)[ \t]+in\b|\bas[ \t]+({_WORD})|({_WORD})[ \t]*(?::=|(?:\*\*|//|<<|>>|[-+*/%@&|^])?=(?!=))"
+    rf"|\b(?:global|nonlocal|del)[ \t]+([^\n;]+))",
+    re.DOTALL,
+)
+_MAY_BIND = re.compile(r"=|\bfor\b|\bas\b|\bglobal\b|\bnonlocal\b|\bdel\b")
+_QUOTED = re.compile(
+    r"\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)"
+    r"|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?",
+    re.DOTALL,
+)
+_PARAMETER = re.compile(rf"[(,*][ \t\n]*({_WORD})[ \t\n]*(?=[:=,)])")
+_DIMENSION = re.compile(rf"(?:{_WORD}\.)*(?:Var|SizeVar|TypeVar|var|dynamic|int32|int64)\(")
+MAX_VALUE = 400
+"""How long, in characters, the text of a constant may be."""
+
+
+class Bound:
+    """One place that gives a name a meaning.
+
+    ``value`` is the text of what it is given, where that may be a literal; ``imported`` the module path of an import;
+    ``straight`` says that the place stands directly in the scope, under no condition and in no loop.
+    """
+
+    __slots__ = ("at", "imported", "index", "straight", "value")
+
+    def __init__(
+        self,
+        at: int,
+        straight: bool,
+        value: str | None = None,
+        imported: str | None = None,
+        index: int | None = None,
+    ) -> None:
+        self.at = at
+        self.straight = straight
+        self.value = value
+        self.imported = imported
+        self.index = index
+
+
+class PythonScope:
+    """A module, class or function of the Python around, and the names bound in it."""
+
+    __slots__ = ("body", "indent", "kind", "names", "outer", "star", "start")
+
+    def __init__(self, kind: str, start: int, indent: int, outer: PythonScope | None) -> None:
+        self.kind = kind
+        self.start = start
+        self.indent = indent
+        self.body = -1
+        self.outer = outer
+        self.names: dict[str, list[Bound]] = {}
+        self.star = False
+
+    def bind(self, name: str, bound: Bound) -> None:
+        """Add a place that binds a name."""
+        self.names.setdefault(name, []).append(bound)
+
+
+class Surroundings:
+    """What stands around the definitions of a Python file."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _read(self) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
+        return _scopes(self.text)
+
+    @cached_property
+    def _aliases(self) -> dict[str, set[str]]:
+        """Every import path of each name, in whatever scope."""
+        found: dict[str, set[str]] = {}
+        for _, scope in self._read[1]:
+            for name, places in scope.names.items():
+                for place in places:
+                    if place.imported is not None:
+                        found.setdefault(name, set()).add(place.imported)
+        return found
+
+    @cached_property
+    def renames(self) -> bool:
+        """Whether the file imports words of Relax texts under other names than the usual ones."""
+        usual = {"R", "T", "I"}
+        paths = ((name, path) for name, found in self._aliases.items() for path in found)
+        return any(name not in usual and _leads(path) for name, path in paths)
+
+    def canonical(self, dotted: str) -> str:
+        """A dotted name with the imported module at its head replaced by the letter that Relax texts use for it."""
+        head, dot, rest = dotted.partition(".")
+        for path in self._aliases.get(head, ()):
+            full = path + dot + rest
+            parts = full.split(".")
+            for count in range(len(parts), 0, -1):
+                word = IMPORTED.get(".".join(parts[:count]))
+                if word is not None:
+                    return ".".join([word, *parts[count:]])
+        return dotted
+
+    def view(self, start: int) -> View:
+        """What a definition at an offset sees."""
+        return View(self, start)
+
+    def scope_at(self, at: int) -> PythonScope:
+        """The innermost scope whose text holds an offset at the start of a line."""
+        line = self.text.rfind("\n", 0, at) + 1
+        width = _width(self.text[line:at]) if not self.text[line:at].strip() else 0
+        found = self._read[0]
+        for start, scope in self._read[1]:
+            if start >= at:
+                break
+            found = scope
+        while found.outer is not None and width <= found.indent:
+            found = found.outer
+        return found
+
+    def value(self, name: str, scope: PythonScope, at: int, depth: int = 0) -> object:
+        """What a name means for a definition at an offset in a scope.
+
+        Returns
+        -------
+        object
+            A number, string, Boolean, None or a tuple of such; ``CAPTURED`` where only running the file
+            would tell; ``...`` where the name is not bound.
+        """
+        holder: PythonScope | None = scope
+        star = False
+        while holder is not None:
+            star = star or holder.star
+            places = holder.names.get(name)
+            if places is not None and (holder.kind != "class" or holder is scope):
+                return self._value(places, holder is scope, at, holder, depth)
+            holder = holder.outer
+        return CAPTURED if star or hasattr(builtins, name) else ...
+
+    def _value(
+        self, places: list[Bound], here: bool, at: int, holder: PythonScope, depth: int
+    ) -> object:
+        if not all(place.straight and place.value is not None for place in places) or depth > 20:
+            return CAPTURED
+        if here:
+            places = [place for place in places if place.at < at]
+        if not places or (len(places) > 1 and not here):
+            return CAPTURED
+        place = places[-1]
+        assert place.value is not None
+        if _DIMENSION.match(place.value):
+            return ...  # a shape variable: what it is, its uses say
+
+        def known(other: str) -> object:
+            found = self.value(other, holder, place.at, depth + 1)
+            return Unknown if found is ... or isinstance(found, Captured) else found
+
+        found = constant(place.value, known)
+        if place.index is not None and found is not Unknown:
+            if not isinstance(found, tuple) or place.index >= len(found):
+                return CAPTURED
+            found = found[place.index]
+        return CAPTURED if found is Unknown else found
+
+    def names(self, scope: PythonScope) -> Iterator[str]:
+        """The names that Python around a scope binds."""
+        holder: PythonScope | None = scope
+        while holder is not None:
+            yield from holder.names
+            holder = holder.outer
+
+
+class View:
+    """The Python around one definition, as the definition sees it.
+
+    Attributes
+    ----------
+    used
+        The names that were captured, with the place of the first use of each.
+    """
+
+    def __init__(self, around: Surroundings, start: int) -> None:
+        self.around = around
+        self.start = start
+        self.scope = around.scope_at(start)
+        self.used: dict[str, Span] = {}
+        self._values: dict[str, object] = {}
+        self._words: dict[str, str] = {}
+        self.renames = around.renames
+
+    def gives(self, name: str) -> bool:
+        """Whether the value of a name comes from Python around, and is no word of Relax texts."""
+        if name in ("R", "T", "I", "range") or self.canonical(name) != name:
+            return False
+        return isinstance(self.value(name), Captured)
+
+    def value(self, name: str) -> object:
+        """As :meth:`Surroundings.value`."""
+        if name not in self._values:
+            self._values[name] = self.around.value(name, self.scope, self.start)
+        return self._values[name]
+
+    def holds(self, name: str) -> bool:
+        """Whether Python around binds a name."""
+        return self.value(name) is not ...
+
+    def canonical(self, word: str) -> str:
+        """As :meth:`Surroundings.canonical`."""
+        found = self._words.get(word)
+        if found is None:
+            found = self._words[word] = self.around.canonical(word)
+        return found
+
+    def names(self) -> list[str]:
+        """The names that Python around binds."""
+        return list(dict.fromkeys(self.around.names(self.scope)))
+
+
+def _leads(path: str) -> bool:
+    """Whether an import path is that of a word of Relax texts, or on the way to one."""
+    return path in IMPORTED or any(word.startswith(path + ".") for word in IMPORTED)
+
+
+def _width(lead: str) -> int:
+    return len(lead.expandtabs(8))
+
+
+def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
+    """Start and end of each logical line from an offset on, without its indentation and what is behind it."""
+    depth, start = 0, -1
+    match, size = _LINE.match, len(text)
+    while at < size:
+        found = match(text, at)
+        assert found is not None
+        kind, begin = found.lastgroup, at
+        at = found.end()
+        if kind == "skip":
+            continue
+        if kind == "newline":
+            # A bracket that is never closed ends where something that can only be a new definition starts.
+            if start >= 0 and (not depth or _NEW.match(text, at)):
+                yield start, begin
+                start, depth = -1, 0
+            continue
+        if start < 0:
+            start = begin
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(0, depth - 1)
+    if start >= 0:
+        yield start, size
+
+
+_NEW = re.compile(
+    rf"(?:@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
+)
+
+
+def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
+    root = PythonScope("module", 0, -1, None)
+    found = [(0, root)]
+    at = root
+    for start, end in logical_lines(text):
+        line = text.rfind("\n", 0, start) + 1
+        width = _width(text[line:start])
+        while at.outer is not None and width <= at.indent:
+            at = at.outer
+        if at.body < 0:
+            at.body = width
+        logical = text[start:end]
+        head = _HEAD.match(logical)
+        if head is None:
+            _statement(at, start, width == at.body, logical)
+            continue
+        at.bind(head[2], Bound(start, False))
+        inner = PythonScope("class" if head[1] == "class" else "function", start, width, at)
+        if inner.kind == "function":
+            for name in _PARAMETER.findall(logical.split("->")[0]):
+                inner.bind(name, Bound(start, False))
+        found.append((start, inner))
+        at = inner
+    return root, found
+
+
+def _statement(scope: PythonScope, at: int, straight: bool, text: str) -> None:
+    """Note what a logical line binds."""
+    if text.startswith(("import", "from")) and (text[4:5].isspace() or text[6:7].isspace()):
+        _import(scope, at, text)
+        return
+    assigned = _ASSIGN.match(text) or _ANNOTATED.match(text)
+    if assigned is not None and ";" not in text:
+        value = assigned[2].strip() if len(assigned[2]) <= MAX_VALUE else None
+        for part in re.split(r"=", assigned[1].rstrip("= \t")):
+            names = re.findall(_WORD, part)
+            several = "," in part
+            for index, name in enumerate(names):
+                scope.bind(name, Bound(at, straight, value, None, index if several else None))
+        return
+    if not _MAY_BIND.search(text):
+        return
+    for match in _TARGETS.finditer(_QUOTED.sub("''", text)):
+        for name in re.findall(_WORD, match[1] or match[2] or match[3] or match[4] or ""):
+            scope.bind(name, Bound(at, False))
+
+
+def _import(scope: PythonScope, at: int, text: str) -> None:
+    plain, source = _IMPORT.match(text), _FROM.match(re.sub(r"#[^\n]*", "", text))
+    if source is not None:
+        for part in source[2].split(","):
+            words = part.split()
+            if words and words[0] == "*":
+                scope.star = True
+            elif words:
+                scope.bind(words[-1], Bound(at, True, None, f"{source[1]}.{words[0]}"))
+    elif plain is not None:
+        for part in plain[1].split(","):
+            words = part.split("#")[0].split()
+            if len(words) == 3:
+                scope.bind(words[2], Bound(at, True, None, words[0]))
+            elif words:
+                top = words[0].partition(".")[0]
+                scope.bind(top, Bound(at, True, None, top))

@@ -1,0 +1,55 @@
+"""Python around a program: constants are resolved, other names are captured, imports are followed."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+
+HEAD = "from tvm.script import relax as rx\nimport tvm.script.relax as R\nN, M = 4, 8\nDT = 'float32'\n"
+
+
+def _errors(body: str, around: str = "", head: str = HEAD) -> list[str]:
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    text = f"{head}def make(config, *args):\n    {around}\n    @rx.function\n    def f(x: rx.Tensor((N, M), DT)):\n{lines}"
+    return [d.code for d in check_text(text, "a.py").diagnostics if d.severity != "note"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return R.reshape(x, (M, N))",
+        "return R.reshape(x, (N * M,))",
+        "return R.sum(x, axis=N - 3)",
+        "return R.exp(x).astype('float16')",
+        "return R.reshape(x, (config.n, -1))",
+        "return R.softmax(x) if config.soft else x",
+        "y = R.concat([x for _ in range(N)])\nreturn R.reshape(y, (3, 3))",
+        "y = R.call_pure_packed(f'f{N}', x, sinfo_args=R.Tensor((N, M), DT))\nreturn y",
+        "return R.astype(x, config.dtype)",
+        "return R.add(x, R.const(config.bias, config.dtype))",
+        "return R.reshape(x, (*args, N))",
+    ],
+)
+def test_what_python_gives_is_no_error(body: str) -> None:
+    assert _errors(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("return R.reshape(x, (M, M))", "OBL-reshape-count"),
+        ("return R.add(x, undefined)", "WF02-undefined"),
+        ("return R.sum(x, axis=N)", "OBL-axis-range"),
+        ("y = R.exp(x\nreturn y", "PARSE"),
+    ],
+)
+def test_what_is_wrong_whatever_python_gives_is_an_error(body: str, code: str) -> None:
+    assert _errors(body) == [code]
+
+
+def test_a_constant_that_is_bound_twice_is_captured() -> None:
+    body = "return R.reshape(x, (K, 3))"
+    assert _errors(body, "K = 5") == ["OBL-reshape-count"]
+    assert _errors(body, "K = config.k") == []
+    assert _errors(body, "if config:\n        K = 5") == []

@@ -1,0 +1,108 @@
+"""However a text is laid out, `rlx fmt` keeps its program and its comments, and writes it one way."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from rlx.generate.programs import Options, random_module
+from rlx.grammar.equal import first_difference
+from rlx.grammar.format_command import format_text
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+from tests.grammar.noise import noisy
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").rglob("*.rlx"))
+
+
+def comments(text: str) -> list[str]:
+    """The comments of a text, apart from the header of printed modules."""
+    found = [line[line.index("#") :].strip() for line in text.splitlines() if "#" in line]
+    return sorted(each for each in found if not each.startswith(("# from ", "# with T.")))
+
+
+def keeps(text: str, seed: int) -> None:
+    """Format a text with lines put in, and compare."""
+    other = noisy(text, random.Random(seed))
+    before, after = parse(text).modules, parse(other).modules
+    for one, same in zip(before, after, strict=True):
+        assert first_difference(one, same, map_free_vars=True) is None, other
+    outcome = format_text(other)
+    assert outcome.text is not None, (outcome.complaints, other)
+    assert comments(outcome.text) == comments(other), other
+    assert format_text(outcome.text).text == outcome.text, other
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_generated_programs(seed: int) -> None:
+    keeps(print_module(random_module(random.Random(seed), Options(8))), seed)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(path: Path) -> None:
+    text = path.read_text("utf-8")
+    if not any(d.severity == "error" for d in parse(text).diagnostics):
+        keeps(text, 0)
+
+
+def test_comments_of_every_place() -> None:
+    text = '''\
+# 0
+n = TypeVar("n")  # 1
+
+# 2
+@I.ir_module  # 3
+# 4
+class M:  # 5
+    """words"""  # 6
+
+    # 7
+    @T.prim_func  # 8
+    # 9
+    def k(  # 10
+        a: T.Buffer((4,), "float32"),  # 11
+        b: T.Buffer((4,), "float32"),
+    ):  # 12
+        # 13
+        for i in range(4):  # 14
+            # 15
+            b[i] = (  # 16
+                a[i]  # 17
+            )  # 18
+            # 19
+        # 20
+
+    # 21
+
+    # 22
+    @R.function
+    def main(x: R.Tensor((n,), "float32"), c: R.Tensor((), "bool")):  # 23
+        # 24
+        with R.dataflow():  # 25
+        # 26
+            # 27
+            y = R.add(  # 28
+                x,  # 29
+            # 30
+                x,
+            )  # 31
+            R.output(y)  # 32
+        # 33
+        if c:  # 34
+            # 35
+            z = y  # 36
+        else:  # 37
+            z = x
+            # 38
+        # 39
+        return z  # 40
+    # 41
+# 42
+'''
+    outcome = format_text(text)
+    assert outcome.text is not None, outcome.complaints
+    numbers = [int(c[1:]) for c in comments(outcome.text)]
+    assert sorted(numbers) == list(range(43)), outcome.text
+    assert format_text(outcome.text).text == outcome.text
