@@ -1,5 +1,5 @@
 """The operators of Relax: one declaration each, found by name without importing the others."""
 
-from rlx.operators.registry import lookup, similar
+from rlx.operators.registry import allow, is_known, lookup, similar
 
-__all__ = ["lookup", "similar"]
+__all__ = ["allow", "is_known", "lookup", "similar"]

@@ -9,7 +9,7 @@ from rlx.operators.dims import ONE, ZERO, literal, same
 from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import Tensor, place, rank, ranked, tensor
+from rlx.operators.tensors import Tensor, known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
@@ -74,7 +74,7 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     fits.settle()
 
 
-_OPTIONS = "scale: any? = None, causal_mask: str? = None, window_size: any? = None"
+_OPTIONS = "scale: number? = None, causal_mask: str? = None, window_size: int? = None"
 
 
 @operator(
@@ -93,6 +93,7 @@ def attention(
     """For each query the mean of the values, weighted by how well it fits their keys."""
     for index, info in enumerate((query, key, value)):
         rank(site, info, index, 4)
+    known(site, "rank", *enumerate((query, key, value)))
     if bias is not None:
         rank(site, bias, 3, 4)
     device = place(site, (query, key, value))

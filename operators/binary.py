@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, DataType
-from rlx.grammar.tir import EQ, Or, PrimExpr
+from rlx.grammar.node import replace
+from rlx.grammar.tir import EQ, FloatImm, IntImm, Or, PrimExpr
 from rlx.operators import declare
 from rlx.operators.dims import ONE, literal, same
 from rlx.operators.evaluation import late
@@ -79,15 +80,28 @@ def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
-    """Arithmetic: the common element type."""
+    """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
+    x1, x2 = _wide_as(x1, x2), _wide_as(x2, x1)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(agree(site, (x1, x2)))
     return shaped(site, (x1, x2), agree(site, (x1, x2)))
 
 
+_WIDTHS = {"int": IntImm, "float": FloatImm}
+
+
+def _wide_as(x: Operand, other: Operand) -> Operand:
+    """A literal of 64 bits beside an operand of 32 is one of 32: texts do not say how wide a number is."""
+    kind = other.dtype
+    literal_of = _WIDTHS.get(kind.code)
+    if literal_of is None or kind.bits != 32 or not isinstance(x, PrimStructInfo):
+        return x
+    wide = isinstance(x.value, literal_of) and x.dtype.bits == 64
+    return PrimStructInfo(kind, replace(x.value, dtype=kind)) if wide and x.value else x
+
+
 def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:
-    """A comparison: Booleans."""
-    agree(site, (x1, x2))
+    """A comparison: Booleans, of whatever element types."""
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(BOOL)
     return shaped(site, (x1, x2), BOOL)

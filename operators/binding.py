@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.operators.kinds import KINDS, Convert, null
 from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.site import OBJECT, Violation
 
 if TYPE_CHECKING:
     from rlx.operators.site import Site
@@ -31,14 +32,35 @@ def plan(site: Site) -> tuple[Reader, ...]:
     variadic = any(p.variadic for p in parameters)
     if given > len(parameters) and not variadic:
         site.fail("D14-arity", f"takes {_count(len(parameters))}, but {given} are given")
-    names = {p.name for p in parameters}
-    for keyword in call.attrs:
-        if keyword not in names:
-            known = ", ".join(p.name for p in parameters) or "none"
-            site.fail(
-                "D14-argument", f"has no parameter named {keyword!r}; its parameters are {known}"
-            )
+    names = {p.name for p in parameters if not p.variadic}
+    unknown = [keyword for keyword in call.attrs if keyword not in names]
+    for keyword in unknown[:-1]:
+        message, extra = _unknown_keyword(site, keyword)
+        site.ctx.report("D14-argument", "error", f"{site.name}: {message}", keyword, **extra)
+    for keyword in unknown[-1:]:
+        message, extra = _unknown_keyword(site, keyword)
+        raise Violation("D14-argument", message, keyword, OBJECT, extra)
     return tuple(_readers(site))
+
+
+def _unknown_keyword(site: Site, keyword: str) -> tuple[str, dict[str, object]]:
+    """What is wrong with a keyword, and the parameter that was meant, or all there are."""
+    from rlx.grammar.diagnostic import Edit
+    from rlx.grammar.suggest import did_you_mean
+    from rlx.operators.keywords import meant
+
+    parameters, call = site.operator.parameters, site.call
+    message = f"has no parameter named {keyword!r}"
+    extra: dict[str, object] = {}
+    words = meant(keyword, parameters, len(call.args), call.attrs)
+    if words:
+        extra["help"] = did_you_mean(words)
+        if keyword in call.attr_spans:
+            extra["edit"] = Edit(call.attr_spans[keyword][0], words[0])
+    else:
+        known = [p.name for p in parameters if p.kind != "types"]
+        message += f"; its parameters are {', '.join(known)}" if known else "; it takes none"
+    return message, extra
 
 
 def _readers(site: Site) -> Iterator[Reader]:
@@ -46,6 +68,8 @@ def _readers(site: Site) -> Iterator[Reader]:
     for index, parameter in enumerate(site.operator.parameters):
         convert = KINDS[parameter.kind]
         if parameter.kind == "types":
+            if index < given:
+                site.fail("D14-arity", f"an argument too many stands for {parameter.name}", index)
             yield lambda at: at.call.sinfo_args
         elif parameter.variadic:
             yield _rest(convert, parameter, index)
@@ -66,7 +90,7 @@ def _positional(convert: Convert, parameter: Parameter, index: int) -> Reader:
 
     def read(site: Site) -> Any:
         value = site.call.args[index]
-        return None if null(site, value) else convert(site, value, parameter, index)
+        return None if null(site, value, parameter.kind) else convert(site, value, parameter, index)
 
     return read
 
@@ -76,7 +100,7 @@ def _keyword(convert: Convert, parameter: Parameter, index: int) -> Reader:
 
     def read(site: Site) -> Any:
         value = site.call.attrs[name]
-        if optional and null(site, value):
+        if optional and null(site, value, parameter.kind):
             return None
         return convert(site, value, parameter, index)
 

@@ -8,20 +8,14 @@ from functools import partial
 from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.node import replace
+from rlx.operators.callee import closure, declared_result, named, packed, passed, trailing
 from rlx.operators.declare import operator
-from rlx.operators.prim_call import agreement
+from rlx.operators.prim_call import agreement, callee
 from rlx.operators.site import OBJECT, Site
 from rlx.spec.registry import rule
 
 Types = tuple[StructInfo, ...]
 UNIT = TupleStructInfo(())
-
-
-def declared_result(types: Types) -> StructInfo:
-    """What the type arguments of a call say of its result: Object without any, a tuple of several."""
-    if len(types) == 1:
-        return types[0]
-    return TupleStructInfo(types) if types else OBJECT
 
 
 def with_tuple(call: Call) -> Call | None:
@@ -42,15 +36,9 @@ def with_tuple(call: Call) -> Call | None:
     return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]))
 
 
-@rule("OBL-outputs", "23cb0d53")
-def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...] | None:
-    """A call that allocates its results declares a tensor, or a tuple of tensors.
-
-    Returns
-    -------
-    tuple of TensorStructInfo, or None
-        The tensors; None where the declaration is missing or says something else.
-    """
+@rule("OBL-outputs", "5dbba54f")
+def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
+    """A call that allocates its results declares a tensor of some shape, or a tuple of such tensors."""
     if len(types) != 1:
         site.fail(
             "OBL-outputs-declared", f"{len(types)} results are declared, expected one out_sinfo"
@@ -65,6 +53,14 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...] | None:
             f"out_sinfo must be a tensor or a tuple of tensors, not {show(types[0])}",
             best=types[0],
         )
+    for number, tensor in enumerate(tensors):
+        if tensor.shape is None:
+            shown = "the result" if len(tensors) == 1 else f"result {number}"
+            site.fail(
+                "OBL-outputs-shape",
+                f"the shape of {shown} is not declared, and it has to be allocated before the call",
+                best=types[0],
+            )
     return tensors
 
 
@@ -80,8 +76,9 @@ def _shared(info: StructInfo) -> Sequence[StructInfo]:
 def call_tir(site: Site, func: Expr, args: Expr, tir_vars: object, types: Types) -> StructInfo:
     """A PrimFunc called on the arguments and on newly allocated results."""
     out = outputs(site, types)
-    if out is not None:
-        agreement(site, func, args, out, tir_vars)
+    passed(site, args)
+    trailing(site, tir_vars)
+    agreement(site, func, args, out, tir_vars)
     return types[0]
 
 
@@ -132,13 +129,13 @@ def call_tir_inplace(
 ) -> StructInfo:
     """As ``call_tir``, with results that overwrite arguments."""
     out = outputs(site, types)
+    passed(site, args)
+    trailing(site, tir_vars)
     given = _shared(site.ctx.info(args))
-    if out is not None:
-        overwritten(site, indices, given, len(out))
-        reuses(site, indices, given, out)
-        agreement(
-            site, func, args, tuple(o for o, k in zip(out, indices, strict=True) if k < 0), tir_vars
-        )
+    overwritten(site, indices, given, len(out))
+    reuses(site, indices, given, out)
+    new = tuple(o for o, k in zip(out, indices, strict=True) if k < 0)
+    agreement(site, func, args, new, tir_vars, indices)
     return types[0]
 
 
@@ -174,7 +171,8 @@ def reuses(
     "relax.call_dps_packed", "func: expr, args: expr, out_sinfo: types", normalizer=with_tuple
 )
 def call_dps_packed(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
-    """A packed function called on the arguments and on newly allocated results."""
+    """A packed function, or a PrimFunc, called on the arguments and on newly allocated results."""
+    packed(site, func, prim_func=True)
     outputs(site, types)
     return types[0]
 
@@ -182,7 +180,16 @@ def call_dps_packed(site: Site, func: Expr, args: Expr, types: Types) -> StructI
 @operator("relax.call_pure_packed", "func: expr, *args: expr, sinfo_args: types")
 def call_pure_packed(site: Site, func: Expr, args: tuple[Expr, ...], types: Types) -> StructInfo:
     """A packed function called in the belief that it has no visible effect."""
+    packed(site, func)
+    stated(site, types)
     return declared_result(types)
+
+
+@rule("OBL-stated", "8b6d4d37")
+def stated(site: Site, types: Types) -> None:
+    """A call of a packed function that counts as pure says what it yields."""
+    if not types:
+        site.fail("OBL-stated-result", "no result is declared, expected sinfo_args")
 
 
 @operator(
@@ -192,6 +199,8 @@ def call_inplace_packed(
     site: Site, func: Expr, args: tuple[Expr, ...], indices: tuple[int, ...], types: Types
 ) -> StructInfo:
     """A packed function that overwrites arguments which nothing else uses."""
+    packed(site, func)
+    stated(site, types)
     given = [site.ctx.info(arg) for arg in args]
     result = declared_result(types)
     out = _shared(result)
@@ -202,50 +211,73 @@ def call_inplace_packed(
     return result
 
 
-@operator("relax.call_builtin_with_ctx", "func: expr, args: expr, sinfo_args: types", pure=False)
-@operator("relax.invoke_closure", "closure: expr, args: expr, sinfo_args: types", pure=False)
-@operator("relax.invoke_pure_closure", "closure: expr, args: expr, sinfo_args: types")
-@operator("relax.call_py_func", "func_name: expr, args: expr, out_sinfo: types")
+@operator("relax.call_builtin_with_ctx", "func: expr, args: tuple, sinfo_args: types", pure=False)
+def call_builtin(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+    """A function of the run time, which gets its state besides."""
+    packed(site, func)
+    return declared_result(types)
+
+
+@operator("relax.invoke_closure", "closure: expr, args: tuple, sinfo_args: types", pure=False)
+@operator("relax.invoke_pure_closure", "closure: expr, args: tuple, sinfo_args: types")
+def invoke_closure(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+    """A closure called on the fields of a tuple."""
+    closure(site, func, args)
+    return declared_result(types)
+
+
+@operator("relax.call_py_func", "func_name: expr, args: tuple, out_sinfo: types")
+def call_py_func(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+    """A function of the host, called by its name."""
+    named(site, func)
+    return declared_result(types)
+
+
 @operator(
     "relax.dist.call_tir_local_view", "func: expr, args: expr, tir_vars: any? = None, out: types"
 )
-def as_declared(site: Site, func: Expr, args: Expr, *rest: Types) -> StructInfo:
-    """A call whose result is known only from what it declares."""
+def call_tir_local_view(site: Site, func: Expr, args: Expr, *rest: Types) -> StructInfo:
+    """A PrimFunc called on the parts of distributed tensors that a worker has."""
     return declared_result(rest[-1])
 
 
-@operator("relax.make_closure", "func: expr, args: expr")
+@operator("relax.make_closure", "func: expr, args: tuple")
 def make_closure(site: Site, func: Expr, args: Expr) -> StructInfo:
     """A function together with the values it captures."""
+    closure(site, func, args, captured=True)
     return OBJECT
 
 
-@operator("relax.vm.call_tir_dyn", "func: expr, args: expr", pure=False)
+@operator("relax.vm.call_tir_dyn", "func: expr, args: tuple", pure=False)
 def call_tir_dyn(site: Site, func: Expr, args: Expr) -> StructInfo:
     """A PrimFunc called on arguments and on results that are already allocated."""
+    callee(site, func)
+    passed(site, args)
     return UNIT
 
 
-@operator("relax.assert_op", "condition: expr, *format_args: expr, format: any = ''", pure=False)
-def assert_op(site: Site, condition: Expr, values: tuple[Expr, ...], text: object) -> StructInfo:
+@operator("relax.assert_op", "condition: expr, *format_args: expr, format: str = ''", pure=False)
+def assert_op(site: Site, condition: Expr, values: tuple[Expr, ...], text: str) -> StructInfo:
     """Stops the program unless a Boolean scalar is true."""
     asserted(site, condition)
     return UNIT
 
 
-@rule("OBL-assert", "ed4c0b29")
+@rule("OBL-assert", "c2365bc4")
 def asserted(site: Site, condition: Expr) -> None:
     """The condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)
     kind = getattr(info, "dtype", None)
     ndim = site.rank(info) if isinstance(info, TensorStructInfo) else 0
-    if isinstance(info, ast.ObjectStructInfo) or (kind is None and site.ctx.poisoned(condition)):
+    if isinstance(info, ast.ObjectStructInfo) and not isinstance(condition, ast.StringImm):
+        if not site.ctx.poisoned(condition):
+            site.warn("OBL-assert-bool", f"{site.shown(0)} may not be a Boolean scalar", 0)
         return
     if kind is None or not (kind.code == "bool" or kind.is_void) or ndim not in (0, None):
         site.fail("OBL-assert-bool", f"{site.shown(0)} must be a Boolean scalar", 0, UNIT)
 
 
-@operator("relax.print", "*values: expr, format: any = ''", pure=False)
-def print_values(site: Site, values: tuple[Expr, ...], text: object) -> StructInfo:
+@operator("relax.print", "*values: expr, format: str = ''", pure=False)
+def print_values(site: Site, values: tuple[Expr, ...], text: str) -> StructInfo:
     """Writes values to the console."""
     return UNIT

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 Message = str | Callable[[], str]
 """A sentence, or a function that writes it: most obligations hold and nobody reads theirs."""
 
-Place = ast.Expr | int | None
-"""An expression, the number of an argument (from 0), or the call itself.
+Place = ast.Expr | int | str | None
+"""An expression, the number of a parameter (from 0), a keyword as the call writes it, or the call itself.
 
-A number beyond the positional arguments means one that was given by keyword: the call stands for it.
+A number beyond the positional arguments means one that was given by keyword.
 """
 
 
@@ -73,3 +73,9 @@ class OperatorContext(Protocol):
 
     def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
         """The PrimFunc of that name, if it is one."""
+
+    def bound(self, var: ast.Var) -> ast.Expr | None:
+        """The value that a variable is bound to, if it is a call of an operator."""
+
+    def vdevices(self) -> Sequence[tuple[str, int]]:
+        """The virtual devices that the module declares: kinds of targets, and numbers among those of a kind."""

@@ -37,8 +37,7 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
 @rule("OBL-groups", "3da81497")
 def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
     """The number of groups is positive and divides the channels."""
-    if groups < 1:
-        site.fail("OBL-groups-positive", f"the number of groups is {groups}, expected at least 1")
+    positive(site, groups)
     if groups == 1 or (literal(count) is not None and (literal(count) or 0) % groups == 0):
         site.ctx.discharged += 1
         return True
@@ -50,6 +49,12 @@ def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
     )
 
 
+def positive(site: Site, groups: int) -> None:
+    """There is at least one group."""
+    if groups < 1:
+        site.fail("OBL-groups-positive", f"the number of groups is {groups}, expected at least 1")
+
+
 class _Plan:
     """The attributes of a convolution, one number for each spatial axis."""
 
@@ -59,6 +64,7 @@ class _Plan:
         self.padding = padding(site, values["padding"], count)
         self.extra = spread(site, "output_padding", values.get("output_padding", (0,)), count)
         self.groups: int = values["groups"]
+        positive(site, self.groups)
 
 
 def _shapes(

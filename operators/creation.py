@@ -13,13 +13,23 @@ from rlx.grammar.ast import (
     TensorStructInfo,
 )
 from rlx.grammar.dtype import FLOAT32, INT64, VOID, DataType
-from rlx.grammar.tir import GE, NE, FloatImm, PrimExpr, type_of
+from rlx.grammar.tir import (
+    GE,
+    GT,
+    LT,
+    NE,
+    FloatImm,
+    Or,
+    PrimExpr,
+    free_vars,
+    type_of,
+)
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, ceildiv, const, floordiv, literal, sub
 from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Site
-from rlx.operators.tensors import Operand, like, rank, ranked, tensor
+from rlx.operators.tensors import elements, integral, known, like, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 
@@ -56,29 +66,32 @@ def constant_like(site: Site, x: TensorStructInfo, kind: DataType | None) -> Str
 
 @operator(
     "relax.full",
-    "shape: shape, fill_value: operand, dtype: dtype? = None",
+    "shape: shape, fill_value, dtype: dtype? = None",
     evaluate=late("creation.full"),
 )
-def full(site: Site, shape: Expr, value: Operand, kind: DataType | None) -> StructInfo:
+def full(site: Site, shape: Expr, value: TensorStructInfo, kind: DataType | None) -> StructInfo:
     """One value everywhere."""
-    _scalar(site, value)
+    _filler(site, value)
     return filled(site, shape, kind or value.dtype)
 
 
 @operator(
     "relax.full_like",
-    "x, fill_value: operand, dtype: dtype? = None",
+    "x, fill_value, dtype: dtype? = None",
     evaluate=late("creation.full_like"),
 )
-def full_like(site: Site, x: TensorStructInfo, value: Operand, kind: DataType | None) -> StructInfo:
+def full_like(
+    site: Site, x: TensorStructInfo, value: TensorStructInfo, kind: DataType | None
+) -> StructInfo:
     """One value everywhere, in the shape of another tensor."""
-    _scalar(site, value)
+    _filler(site, value)
     return x if kind is None else like(x, kind)
 
 
-def _scalar(site: Site, value: Operand) -> None:
-    if not isinstance(value, PrimStructInfo):
-        rank(site, value, 1, 0)
+def _filler(site: Site, value: TensorStructInfo) -> None:
+    """What fills a tensor has rank 0."""
+    rank(site, value, 1, 0)
+    known(site, "rank", (1, value))
 
 
 @operator(
@@ -91,6 +104,8 @@ def eye(
 ) -> StructInfo:
     """Ones on a diagonal."""
     columns = n if m is None else m
+    for index, dim in enumerate((n, m)):
+        integral(site, dim, index)
     if n is None or columns is None:
         return ranked(2, kind or VOID)
     return tensor((n, columns), kind or VOID)
@@ -104,6 +119,7 @@ def eye_like(
 ) -> StructInfo:
     """Ones on a diagonal, in the shape of another tensor."""
     rank(site, x, 0, 2)
+    known(site, "shape", (0, x))
     return x if kind is None else like(x, kind)
 
 
@@ -125,6 +141,8 @@ def arange(
     if start is None or end is None or step is None:
         return ranked(1, kind or VOID)
     floats = any(type_of(e).is_float for e in (start, end, step))
+    if any(type_of(e).is_float and not isinstance(e, FloatImm) for e in (start, end, step)):
+        return ranked(1, kind or FLOAT32)
     length = steps(site, start, end, step)
     kind = kind or (FLOAT32 if floats else INT64)
     return ranked(1, kind) if length is None else tensor((length,), kind)
@@ -155,9 +173,15 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
     down = (literal(step) or 0) < 0
     length = ceildiv(sub(start, end) if down else sub(end, start), const(abs(literal(step) or 1)))
     if (literal(length) or 0) < 0 or (literal(length) is None and start is not ZERO):
+        ranges = site.ctx.prover.context.state
+        holds: PrimExpr = GE(length, ZERO)
+        for var in free_vars(length):
+            if ranges.range_of(var)[0] is None:
+                # A scalar that is negative is for the run to notice, as in every shape.
+                holds = Or(holds, LT(var, ZERO))
         site.require(
             "OBL-arange-length",
-            GE(length, ZERO),
+            holds,
             lambda: f"{show(end)} is not reached from {show(start)} in steps of {show(step)}",
         )
     return length
@@ -173,4 +197,16 @@ def hamming_window(
 ) -> StructInfo:
     """The weights of a Hamming window."""
     kind = rest[-1] if isinstance(rest[-1], DataType) else VOID
+    elements(site, PrimStructInfo(kind), 4, "float")
+    integral(site, size, 0)
+    windows(site, size)
     return ranked(1, kind) if size is None else tensor((size,), kind)
+
+
+@rule("OBL-weights", "31e6b0c5")
+def windows(site: Site, size: PrimExpr | None) -> None:
+    """A window has at least one weight."""
+    if size is not None and type_of(size).is_integer and (literal(size) or 0) <= 0:
+        site.require(
+            "OBL-weights-size", GT(size, ZERO), lambda: f"the window has {show(size)} weights", 0
+        )

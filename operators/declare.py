@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Rule = Callable[..., StructInfo]
 Normalizer = Callable[[Call], Call | None]
 
+_LOWERED = ("relax.builtin.", "relax.memory.", "relax.vm.")
+
 declared: dict[str, Operator] = {}
 """The operators of the families imported so far."""
 
@@ -72,6 +74,11 @@ class Operator:
             self._parameters = parameters(self.signature)
         return self._parameters
 
+    @property
+    def _takes_types(self) -> bool:
+        """Whether a call may carry type arguments: TVM's passes leave them on the allocations that they make."""
+        return ": types" in self.signature or self.name.startswith(_LOWERED)
+
     def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
         """The struct info of a call.
 
@@ -82,6 +89,10 @@ class Operator:
         attrs = call.attrs
         shape = (len(call.args), *attrs) if attrs else len(call.args)
         try:
+            if call.sinfo_args and not self._takes_types:
+                site.fail(
+                    "D14-argument", "takes no type arguments: its result follows from its operands"
+                )
             readers = self._plans.get(shape)
             if readers is None:
                 readers = self._plans[shape] = plan(site)
@@ -89,7 +100,7 @@ class Operator:
         except Violation as violation:
             if violation.code is not None:
                 words = f"{site.name}: {violation.message}"
-                ctx.report(violation.code, "error", words, violation.at)
+                ctx.report(violation.code, "error", words, violation.at, **violation.extra)
             return violation.best
         return result
 

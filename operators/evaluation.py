@@ -235,6 +235,7 @@ _KINDS: dict[str, Callable[[Plain], Plain]] = {
     "tensor": _array,
     "tensors": _arrays,
     "shape": _sizes,
+    "size": _sizes,
     "prims": lambda value: value if isinstance(value, tuple) else (value,),
     "int": int,
     "ints": _sizes,
@@ -242,5 +243,6 @@ _KINDS: dict[str, Callable[[Plain], Plain]] = {
     "number": lambda value: value if isinstance(value, (int, float)) else float(value),
     "str": _text,
     "dtype": _kind,
+    "dtype_expr": _kind,
 }
 """How the values of each kind of parameter are read; the rest are taken as they are (see `kinds.py`)."""

@@ -24,21 +24,26 @@ from rlx.spec.registry import rule
 def broadcast_to(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
     """The tensor repeated along axes of length 1 and new leading axes."""
     result, dims = in_shape(site, x, shape), site.dims(x)
-    if isinstance(shape, ShapeExpr) and dims is not None:
-        expands(site, dims, shape.values, 0, result)
+    if isinstance(shape, ShapeExpr):
+        expands(site, dims, shape.values, 0, result, site.rank(x))
     return result
 
 
 @rule("OBL-expand", "4f5ab356")
-def expands(site: Site, dims: Dims, wanted: Dims, index: int, best: Tensor) -> None:
-    """A shape broadcasts to another: aligned at the end, each dimension is equal or 1."""
-    if len(dims) > len(wanted):
+def expands(
+    site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
+) -> None:
+    """A shape (or only its rank) broadcasts to another: aligned at the end, each dimension is equal or 1."""
+    ndim = ndim if dims is None else len(dims)
+    if ndim is not None and ndim > len(wanted):
         site.fail(
             "OBL-expand-rank",
-            f"rank {len(dims)} {site.of(index)} does not broadcast to rank {len(wanted)}",
+            f"rank {ndim} {site.of(index)} does not broadcast to rank {len(wanted)}",
             index,
             best,
         )
+    if dims is None:
+        return
     fits = site.together("OBL-expand-dims", index)
     for dim, aim in zip(dims[::-1], wanted[::-1], strict=False):
         if same(dim, aim) or literal(dim) == 1:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.tir import FloatImm, PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
 from rlx.operators.evaluation import late
@@ -16,9 +17,9 @@ from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 
 _RESIZE = (
-    "data, size: shape, roi: any? = None, layout: str = '{layout}', method: str = 'linear', "
+    "data, size: size, roi: any? = None, layout: str = '{layout}', method: str = 'linear', "
     "coordinate_transformation_mode: str = 'half_pixel', rounding_method: str = '{rounding}', "
-    "cubic_alpha: number = -0.75, cubic_exclude: number = 0, extrapolation_value: number = 0.0, "
+    "cubic_alpha: number = -0.75, cubic_exclude: int = 0, extrapolation_value: number = 0.0, "
     "out_dtype: dtype? = None"
 )
 
@@ -27,8 +28,12 @@ _RESIZE = (
 def size_of(site: Site, size: Expr, count: int) -> Dims | None:
     """A size has a length for each spatial axis; one stands for all. None where it is not known."""
     dims = size.values if isinstance(size, ShapeExpr) else None
+    info = site.ctx.info(size)
+    ndim = info.ndim if isinstance(info, ShapeStructInfo) else -1
     if dims is not None and len(dims) == 1:
         return dims * count
+    if dims is None and ndim not in (-1, count):
+        site.fail("OBL-size-length", f"{site.shown(1)} should have {count} elements", 1)
     if dims is not None and len(dims) != count:
         site.fail("OBL-size-length", f"the size {show_shape(dims)} should have {count} elements", 1)
     return dims
@@ -41,6 +46,7 @@ def _resize(count: int) -> Rule:
         site: Site, data: TensorStructInfo, size: Expr, roi: object, text: str, *rest: object
     ) -> StructInfo:
         """The image at another size."""
+        _region(site, roi)
         kind = rest[-1] if isinstance(rest[-1], DataType) else data.dtype
         best = ranked(layout_rank(text), kind, data.vdevice)
         held = layout(site, text, axes, site.rank(data), 0, best)
@@ -51,6 +57,14 @@ def _resize(count: int) -> Rule:
         return tensor(held.arrange((*x[:2], *lengths), axes), kind, data.vdevice)
 
     return resize
+
+
+def _region(site: Site, roi: object) -> None:
+    """The region of interest of a resize is a tuple of numbers."""
+    match roi:
+        case None | float() | tuple() | list() | ast.Tuple() | ast.PrimValue(value=FloatImm()):
+            return
+    site.fail("D14-argument", "roi must be a tuple of numbers", 2)
 
 
 for _count in (2, 3):
@@ -104,19 +118,32 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
 
 @operator(
     "relax.image.affine_grid",
-    "data, size: shape, align_corners: int = True",
+    "data, size: size, align_corners: int = True",
     evaluate=late("image.affine_grid"),
 )
 def affine_grid(site: Site, data: TensorStructInfo, size: Expr, align_corners: int) -> StructInfo:
     """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid to."""
     rank(site, data, 0, 3)
     dims = site.dims(data)
-    count = len(size.values) if isinstance(size, ShapeExpr) and len(size.values) > 1 else 2
+    count = _axes_of(site, size)
+    if count not in SPATIAL:
+        site.fail("OBL-size-length", f"the size has {count} elements, expected 2 or 3", 1)
+    if isinstance(site.argument(1), (ShapeExpr, ast.Tuple)) and count == 1:
+        site.fail("OBL-size-length", "the size has 1 element, expected 2 or 3", 1)
+    count = max(count, 2)
     lengths = size_of(site, size, count)
+    if dims is not None:
+        transforms(site, dims, count)
     if dims is None or lengths is None:
         return ranked(count + 2, data.dtype, data.vdevice)
-    transforms(site, dims, count)
     return tensor((dims[0], const(count), *lengths), data.dtype, data.vdevice)
+
+
+def _axes_of(site: Site, size: Expr) -> int:
+    """How many spatial axes a size has; 2 where it is unknown."""
+    info = site.ctx.info(size)
+    ndim = info.ndim if isinstance(info, ShapeStructInfo) else -1
+    return len(size.values) if isinstance(size, ShapeExpr) else 2 if ndim < 0 else ndim
 
 
 @rule("OBL-affine", "75913e74")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import INT32, INT64, VOID
+from rlx.grammar.dtype import VOID
 from rlx.grammar.tir import GE, LT, PrimExpr, type_of
-from rlx.operators.binary import broadcast, shaped
+from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, literal, same
 from rlx.operators.evaluation import late
@@ -19,8 +19,7 @@ from rlx.operators.tensors import (
     agree,
     axis,
     elements,
-    fields,
-    like,
+    known,
     rank,
     ranked,
     resized,
@@ -132,7 +131,7 @@ def gather_elements(
     site: Site, data: TensorStructInfo, indices: TensorStructInfo, given: int
 ) -> StructInfo:
     """For each index, the element at its place but for the axis, which the index names."""
-    elements(site, indices, 1, "integer")
+    elements(site, indices, 1, "signed")
     ndim = site.rank(data)
     if ndim is None:
         return resized(data, site.dims(indices), site.rank(indices))
@@ -152,7 +151,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
     return None if dims is None else literal(dims[-1])
 
 
-@rule("OBL-tuples", "3ae68c96")
+@rule("OBL-tuples", "c5f3d91c")
 def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     """The last dimension of the indices is no more than the axes they may name."""
     if depth > ndim:
@@ -171,7 +170,8 @@ def gather_nd(
     site: Site, data: TensorStructInfo, indices: TensorStructInfo, batch: int
 ) -> StructInfo:
     """The slices that the tuples along the indices' last axis name."""
-    elements(site, indices, 1, "integer")
+    elements(site, indices, 1, "int64")
+    batches(site, batch, indices, data)
     depth, ndim = _depth(site, indices, 1), site.rank(data)
     if depth is None or ndim is None:
         return ranked(None, data.dtype, data.vdevice)
@@ -183,6 +183,15 @@ def gather_nd(
             None if count is None else count - 1 + ndim - batch - depth, data.dtype, data.vdevice
         )
     return resized(data, (*places[:-1], *dims[batch + depth :]), None)
+
+
+@rule("OBL-batches", "024eb01e")
+def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
+    """The leading axes that data and indices share are axes of both, but the indices' last."""
+    ranks = (site.rank(indices), site.rank(data))
+    most = min([r - k for r, k in zip(ranks, (1, 0), strict=True) if r is not None], default=batch)
+    if not 0 <= batch <= most:
+        site.fail("OBL-batches-count", f"batch_dims is {batch}, expected 0 to {max(most, 0)}")
 
 
 @rule("OBL-scatter", "5f310deb")
@@ -246,10 +255,19 @@ def scatter_nd(
     """The data with each update put where its tuple of indices says."""
     elements(site, indices, 1, "integer")
     agree(site, (data, updates), (0, 2))
+    known(site, "dtype", (0, data), (2, updates))
     depth, ndim = _depth(site, indices, 1), site.rank(data)
+    if site.dims(indices) is not None and depth is None:
+        site.warn(
+            "OBL-tuples-literal",
+            f"the last dimension of {site.shown(1)} must be a literal: it decides the result's rank",
+            1,
+        )
     if depth is not None and ndim is not None:
         tuples(site, depth, ndim, 1)
         places, dims = site.dims(indices), site.dims(data)
+        if places is not None and dims is None:
+            rank(site, updates, 2, len(places) - 1 + ndim - depth)
         if places is not None and dims is not None:
             scattered(site, (*places[:-1], *dims[depth:]), updates, 2, "indices and data")
     return data
@@ -261,13 +279,18 @@ def index_tensor(site: Site, data: TensorStructInfo, indices: Tensors) -> Struct
     ndim, dims = site.rank(data), site.dims(data)
     if indices is None:
         return ranked(None, data.dtype, data.vdevice)
+    if not indices:
+        site.fail("OBL-rank-operand", "there is no tensor of indices", 1)
     for info in indices:
-        elements(site, info, 1, "integer")
+        elements(site, info, 1, "signed")
     if ndim is not None:
         tuples(site, len(indices), ndim, 1)
     places = _common(site, indices)
     if dims is None or places is None:
-        return ranked(None, data.dtype, data.vdevice)
+        ranks = [site.rank(info) for info in indices]
+        most = None if None in ranks else max(r or 0 for r in ranks)
+        left = None if ndim is None or most is None else most + ndim - len(indices)
+        return ranked(left, data.dtype, data.vdevice)
     return resized(data, (*places, *dims[len(indices) :]), None)
 
 
@@ -299,10 +322,19 @@ def index_put(
     if indices is not None:
         for info in indices:
             elements(site, info, 1, "integer")
+            rank(site, info, 1, 1, -1)
         if ndim is not None:
-            tuples(site, len(indices), ndim, 1)
+            every(site, len(indices), ndim)
         _common(site, indices)
     return data
+
+
+@rule("OBL-every", "d7cb52f8")
+def every(site: Site, count: int, ndim: int) -> None:
+    """There is a tensor of indices for each axis."""
+    if count != ndim:
+        words = f"{count} tensors of indices are given for rank {ndim} {site.of(0)}"
+        site.fail("OBL-every-axis", words, 1)
 
 
 @operator(
@@ -337,77 +369,3 @@ def _positive(site: Site, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:
         site.fail("OBL-depth-positive", f"the depth is {depth}, expected at least 1", 3)
-
-
-@operator("relax.where", "condition, x1, x2", evaluate=late("indexing.where"))
-def where(
-    site: Site, condition: TensorStructInfo, x1: TensorStructInfo, x2: TensorStructInfo
-) -> StructInfo:
-    """Elements of one tensor where a condition holds, of another elsewhere."""
-    elements(site, condition, 0, "bool")
-    return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))
-
-
-@operator("relax.nonzero", "x", evaluate=late("indexing.nonzero"))
-def nonzero(site: Site, x: TensorStructInfo) -> StructInfo:
-    """The indices of the elements that are not 0: one row per axis, as many columns as there are."""
-    ndim = site.rank(x)
-    if ndim is None:
-        return ranked(2, INT64, x.vdevice)
-    return tensor((const(max(ndim, 1)), site.ctx.fresh_dim("nonzero")), INT64, x.vdevice)
-
-
-@operator(
-    "relax.bucketize",
-    "input_tensor, boundaries, out_int32: int = False, right: int = False",
-    evaluate=late("indexing.bucketize"),
-)
-def bucketize(
-    site: Site,
-    data: TensorStructInfo,
-    boundaries: TensorStructInfo,
-    narrow: int,
-    right: int,
-) -> StructInfo:
-    """Between which boundaries each element lies."""
-    rank(site, boundaries, 1, 1)
-    return like(data, INT32 if narrow else INT64)
-
-
-@operator(
-    "relax.unique",
-    "x, sorted: int = True, return_index: int = False, return_inverse: int = False, "
-    "return_counts: int = False, axis: int? = None",
-    evaluate=late("indexing.unique"),
-)
-def unique(
-    site: Site,
-    x: TensorStructInfo,
-    ordered: int,
-    index: int,
-    inverse: int,
-    counts: int,
-    given: int | None,
-) -> StructInfo:
-    """The distinct elements (or slices along an axis), and on demand where and how often they stand."""
-    ndim, dims = site.rank(x), site.dims(x)
-    number = site.ctx.fresh_dim("unique")
-    every: Dims | None
-    if given is None:
-        values, every = tensor((number,), x.dtype, x.vdevice), None
-    elif ndim is None or dims is None:
-        values, every = ranked(ndim, x.dtype, x.vdevice), None
-    else:
-        along = axis(site, given, ndim)
-        values = resized(x, (*dims[:along], number, *dims[along + 1 :]), ndim)
-        every = (dims[along],)
-    results = [values]
-    if index:
-        results.append(tensor((number,), INT64, x.vdevice))
-    if inverse:
-        results.append(
-            ranked(1, INT64, x.vdevice) if every is None else tensor(every, INT64, x.vdevice)
-        )
-    if counts:
-        results.append(tensor((number,), INT64, x.vdevice))
-    return results[0] if len(results) == 1 else fields(results)

@@ -57,6 +57,8 @@ def tensor_stride_i(site: Site, tensor: TensorStructInfo, index: PrimExpr | None
 
 def _along(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> int | None:
     ndim, given = site.rank(tensor), literal(index)
+    if given is not None and given < 0:
+        site.fail("OBL-axis-range", f"axis {given} must not be negative {site.of(0)}", 1)
     if ndim is None or given is None:
         return None
     return axis(site, given, ndim, PrimStructInfo(INT64))

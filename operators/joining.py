@@ -10,7 +10,6 @@ from rlx.grammar.dtype import VOID
 from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import (
-    ONE,
     ZERO,
     ceildiv,
     const,
@@ -30,8 +29,8 @@ from rlx.operators.tensors import (
     agree,
     axis,
     fields,
+    known,
     place,
-    rank,
     ranked,
     resized,
     tensor,
@@ -117,13 +116,18 @@ def stack(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
     if ndim is None:
         return ranked(None, some.dtype, some.vdevice)
+    known(site, "rank", (0, tensors[0]))
     along = axis(site, given or 0, ndim + 1, ranked(ndim + 1, some.dtype, some.vdevice))
     dims = joined(site, tensors, None)
     new = None if dims is None else (*dims[:along], const(len(tensors)), *dims[along:])
     return resized(some, new, ndim + 1)
 
 
-@rule("OBL-split", "09df47e3")
+MOST_PARTS = 65536
+"""More parts than any program has: each is a field of the result's type."""
+
+
+@rule("OBL-split", "4c413188")
 def parts(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
     """The lengths of the parts that a length is cut into, none negative."""
     if isinstance(cut, int):
@@ -170,6 +174,10 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
 def split(site: Site, x: TensorStructInfo, cut: int | tuple[int, ...], given: int) -> StructInfo:
     """An axis cut into equal sections (the last may be shorter), or at indices. One section is the tensor itself."""
     count = cut if isinstance(cut, int) else len(cut) + 1
+    if count > MOST_PARTS:
+        site.fail(
+            "OBL-split-limit", f"{count} parts are asked for; at most {MOST_PARTS} are supported", 0
+        )
     ndim, dims = site.rank(x), site.dims(x)
     best = fields([ranked(ndim, x.dtype, x.vdevice)] * max(count, 0))
     along = 0 if ndim is None else axis(site, given, ndim, best)
@@ -190,9 +198,13 @@ def meshgrid(site: Site, tensors: Tensors, indexing: str | None) -> StructInfo:
         return OBJECT
     some = _some(site, tensors)
     for vector in tensors:
-        rank(site, vector, 0, 0, 1)
+        if (ndim := site.rank(vector)) not in (None, 1):
+            words = f"a tensor of rank {ndim} {site.of(0)} is no vector"
+            site.fail("OBL-rank-operand", words, 0)
+    known(site, "rank", *((0, vector) for vector in tensors))
+    first = next((t.dtype for t in tensors if not t.dtype.is_void), some.dtype)
     shapes = [site.dims(vector) for vector in tensors]
     if any(shape is None for shape in shapes):
-        return fields([ranked(len(tensors), some.dtype, some.vdevice)] * len(tensors))
-    dims = [shape[0] if shape else ONE for shape in shapes if shape is not None]
-    return fields([tensor(dims, some.dtype, some.vdevice)] * len(tensors))
+        return fields([ranked(len(tensors), first, some.vdevice)] * len(tensors))
+    dims = [shape[0] for shape in shapes if shape is not None]
+    return fields([tensor(dims, first, some.vdevice)] * len(tensors))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Call,
     DataTypeImm,
@@ -25,8 +25,8 @@ from rlx.grammar.ast import (
     Var,
 )
 from rlx.grammar.ast import TensorStructInfo as Tensor
-from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.tir import FloatImm, IntImm, PrimExpr
+from rlx.grammar.dtype import INT64, DataType, dtype, lacking
+from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators.dims import const
 from rlx.operators.parameters import Parameter
 
@@ -38,10 +38,16 @@ Tensors = tuple[Tensor, ...] | None
 """Tensors of a tuple; None where not even their number is known."""
 
 UNKNOWN = Tensor()
+NULL = ObjectStructInfo()
+"""What is known of ``R.null_value()``: this object and no other of its kind."""
 _LITERALS = (StringImm, DataTypeImm)
 
 
-def null(site: Site, value: object) -> bool:
+_PLAIN = frozenset(("int", "ints", "int_or_ints", "number", "str", "dtype"))
+"""The kinds of values that stand in the text; a variable that is known to be null is one."""
+
+
+def null(site: Site, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not), ``R.tuple()``."""
     match value:
         case None:
@@ -51,7 +57,8 @@ def null(site: Site, value: object) -> bool:
         case ast.Tuple(fields=()):
             return True
         case Var():
-            return isinstance(site.ctx.info(value), ObjectStructInfo)
+            info = site.ctx.info(value)
+            return info is NULL or (kind not in _PLAIN and isinstance(info, ObjectStructInfo))
     return False
 
 
@@ -74,6 +81,9 @@ def _unclear(
 
 
 def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor | PrimStructInfo:
+    if isinstance(value, (bool, int, float)):
+        prim = _prim(site, value, parameter, index)
+        return PrimStructInfo(type_of(prim), prim) if prim is not None else UNKNOWN
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, PrimStructInfo):
         return info
@@ -87,10 +97,12 @@ def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, TupleStructInfo):
         return tuple(_field(site, field, parameter, index) for field in info.fields)
-    if isinstance(info, Tensor):
-        return (info,)
-    _unclear(site, value, info, parameter, index)
-    return None
+    if isinstance(info, ObjectStructInfo) and not isinstance(value, _LITERALS):
+        if not site.ctx.poisoned(value):
+            site.warn("D14-argument", f"{site.shown(index)} may not be a tuple of tensors", index)
+        return None
+    words = f"{_found(site, value, parameter)}, expected a tuple of tensors"
+    site.fail("D14-argument", words, index)
 
 
 def _field(site: Site, info: ast.StructInfo, parameter: Parameter, index: int) -> Tensor:
@@ -101,14 +113,23 @@ def _field(site: Site, info: ast.StructInfo, parameter: Parameter, index: int) -
     site.fail("D14-argument", f"{site.shown(index)} holds a value that is not a tensor", index)
 
 
+def _size(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+    """A shape, or one number for all of its dimensions."""
+    prim = isinstance(value, Var) and isinstance(site.ctx.info(value), PrimStructInfo)
+    if prim or isinstance(value, (int, PrimExpr, PrimValue)):
+        return _lengths(site, (value,), parameter, index)
+    return _shape(site, value, parameter, index)
+
+
 def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     """A shape literal, or a variable that holds a shape."""
-    if isinstance(value, ShapeExpr):
-        return value
-    if isinstance(value, (tuple, list, ast.Tuple)):
-        return ShapeExpr(_prims(site, value, parameter, index))
-    if isinstance(value, (int, PrimExpr, PrimValue)):
-        return ShapeExpr(_prims(site, value, parameter, index))
+    match value:
+        case ShapeExpr(values=items):
+            found = _lengths(site, items, parameter, index)
+            return value if found.values == items else found
+        case tuple() | list() | ast.Tuple(fields=tuple()):
+            given = value.fields if isinstance(value, ast.Tuple) else value
+            return _lengths(site, given, parameter, index)
     if not isinstance(value, Expr):
         site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a shape", index)
     info = site.ctx.info(value)
@@ -119,6 +140,16 @@ def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     if not site.ctx.poisoned(value):
         site.warn("D14-argument", f"{site.shown(index)} may not be a shape", index)
     return value
+
+
+def _lengths(site: Site, items: Iterable[Any], parameter: Parameter, index: int) -> ShapeExpr:
+    """A shape of these dimensions, which are integers."""
+    dims = [_prim(site, item, parameter, index) for item in items]
+    for dim in dims:
+        kind = INT64 if dim is None or isinstance(dim, IntImm) else type_of(dim)
+        if not kind.is_integer:
+            site.fail("D14-argument", f"{parameter.name} has a dimension of type {kind}", index)
+    return ShapeExpr(tuple(site.ctx.fresh_dim("dim") if dim is None else dim for dim in dims))
 
 
 def _prim(site: Site, value: Any, parameter: Parameter, index: int) -> PrimExpr | None:
@@ -135,26 +166,47 @@ def _prim(site: Site, value: Any, parameter: Parameter, index: int) -> PrimExpr 
         case Var():
             info = site.ctx.info(value)
             if isinstance(info, PrimStructInfo):
-                return info.value
+                return _held(site, value, info)
             if isinstance(info, ObjectStructInfo):
+                if not site.ctx.poisoned(value):
+                    site.warn("D14-argument", f"{site.shown(index)} may not be a scalar", index)
                 return None
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a scalar", index)
 
 
+def _held(site: Site, value: Var, info: PrimStructInfo) -> PrimExpr:
+    """The scalar that a variable holds: what is known of it, else a number of its own."""
+    if info.value is not None:
+        return info.value
+    if info.dtype.is_integer:
+        return site.ctx.fresh_dim(value.name_hint)
+    return tir.Var(value.name_hint, info.dtype)
+
+
 def _prims(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
-    """Scalars of a tuple or shape; a single scalar is a tuple of one; None where they are unknown."""
+    """Scalars of a tuple; None where they are unknown."""
     match value:
-        case ast.Tuple(fields=items) | ShapeExpr(values=items):
+        case ast.Tuple(fields=items):
             return _each(site, items, parameter, index)
         case tuple() | list():
             return _each(site, value, parameter, index)
         case Var():
             info = site.ctx.info(value)
-            if isinstance(info, ShapeStructInfo):
-                return info.values
-            if isinstance(info, (TupleStructInfo, ObjectStructInfo)):
+            if isinstance(info, TupleStructInfo):
+                return _scalars(site, info, parameter, index)
+            if isinstance(info, ObjectStructInfo):
                 return None
-    return (_prim(site, value, parameter, index),)
+    words = f"{_found(site, value, parameter)}, expected a tuple of scalars"
+    site.fail("D14-argument", words, index)
+
+
+def _scalars(
+    site: Site, info: TupleStructInfo, parameter: Parameter, index: int
+) -> tuple[PrimExpr | None, ...]:
+    """The scalars that a variable of a tuple holds, as far as they are known."""
+    if all(isinstance(field, PrimStructInfo) for field in info.fields):
+        return tuple(field.value for field in info.fields if isinstance(field, PrimStructInfo))
+    site.fail("D14-argument", f"{site.shown(index, info)} holds a value that is no scalar", index)
 
 
 def _each(site: Site, items: Iterable[Any], parameter: Parameter, index: int) -> Any:
@@ -224,15 +276,35 @@ def _dtype(site: Site, value: Any, parameter: Parameter, index: int) -> DataType
         except ValueError as error:
             site.fail("D14-argument", f"{parameter.name}: {error}", index)
     if isinstance(kind, DataType):
+        wrong = lacking(kind)
+        if wrong is not None:
+            site.fail("D14-argument", f"{parameter.name}: {wrong[1]}", index)
         return None if kind.is_void else kind
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a data type", index)
 
 
 def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
-    """The argument as it stands, which is an expression."""
-    if isinstance(value, Expr):
-        return value
+    """The argument as it stands, which is an expression; numbers and words of keywords stand for theirs."""
+    match value:
+        case Expr():
+            return value
+        case bool() | int() | float():
+            return PrimValue(_prim(site, value, parameter, index) or const(0))
+        case str():
+            return StringImm(value)
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected an expression", index)
+
+
+def _tuple(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+    """A tuple, written out or not."""
+    info = site.ctx.info(value) if isinstance(value, Expr) else None
+    if isinstance(info, TupleStructInfo):
+        return value  # type: ignore[no-any-return]
+    if not isinstance(info, ObjectStructInfo) or isinstance(value, _LITERALS):
+        site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a tuple", index)
+    if not site.ctx.poisoned(value):
+        site.warn("D14-argument", f"{site.shown(index)} may not be a tuple", index)
+    return value  # type: ignore[no-any-return]
 
 
 def _any(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
@@ -254,6 +326,7 @@ KINDS: dict[str, Convert] = {
     "operand": _operand,
     "tensors": _tensors,
     "shape": _shape,
+    "size": _size,
     "prim": _prim,
     "prims": _prims,
     "int": _int,
@@ -262,7 +335,9 @@ KINDS: dict[str, Convert] = {
     "number": _number,
     "str": _str,
     "dtype": _dtype,
+    "dtype_expr": _dtype,
     "expr": _expr,
+    "tuple": _tuple,
     "any": _any,
     "types": _any,
 }

@@ -12,7 +12,7 @@ from rlx.operators.evaluation import late
 from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import agree, place, rank, ranked, tensor
+from rlx.operators.tensors import agree, known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 
@@ -61,6 +61,7 @@ def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
     rank(site, x2, 1, 1)
+    known(site, "rank", (0, x1), (1, x2))
     device = place(site, (x1, x2))
     a, b = site.dims(x1), site.dims(x2)
     if a is None or b is None:
@@ -73,32 +74,48 @@ def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
 )
 def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     """A sum of products over the axes that the subscripts name."""
-    if not operands:
+    if operands is None:
         return ranked(None, VOID)
+    if not operands:
+        site.fail("OBL-rank-operand", "there is no operand", 0)
     at = (0,) * len(operands)
     kind, device = agree(site, operands, at), place(site, operands, at)
+    known(site, "dtype", *((0, x) for x in operands))
     inputs, output = _subscripts(site, subscripts, len(operands))
-    shapes = [site.dims(x) for x in operands]
-    known = [shape for shape in shapes if shape is not None]
-    if len(known) < len(shapes):
-        return ranked(None if "..." in output else len(output), kind, device)
-    rest = [_apart(term, dims) for term, dims in zip(inputs, known, strict=True)]
-    batch: Dims | None = ()
-    for _, _, lead in rest:
-        batch = None if batch is None else broadcast(site, batch, lead, 0, 0)
-    sizes = labelled(site, [term for term, _, _ in rest], [dims for _, dims, _ in rest])
+    for term, x in zip(inputs, operands, strict=True):
+        _named(site, term, x)
     before, dots, after = output.partition("...")
-    strange = [label for label in before + after if label not in sizes]
-    if strange:
+    named = "".join(inputs)
+    if strange := [label for label in before + after if label not in named]:
         site.fail(
             "OBL-einsum-terms",
             f"no term of {subscripts!r} has the label {strange[0]!r} of the result",
         )
-    if batch is None:
-        return ranked(None, kind, device)
+    rest = [
+        _apart(term, dims)
+        for term, x in zip(inputs, operands, strict=True)
+        if (dims := site.dims(x)) is not None
+    ]
+    batch: Dims | None = ()
+    for _, _, lead in rest:
+        batch = None if batch is None else broadcast(site, batch, lead, 0, 0)
+    sizes = labelled(site, [term for term, _, _ in rest], [dims for _, dims, _ in rest])
+    if len(rest) < len(operands) or batch is None:
+        return ranked(None if dots else len(output), kind, device)
     middle = batch if dots else ()
     shape = [*(sizes[x] for x in before), *middle, *(sizes[x] for x in after)]
     return tensor(shape, kind, device)
+
+
+def _named(site: Site, term: str, x: TensorStructInfo) -> None:
+    """A term names each axis of its operand, where the rank is known."""
+    ndim, names = site.rank(x), len(term.replace("...", ""))
+    if ndim is not None and (ndim < names if "..." in term else ndim != names):
+        site.fail(
+            "OBL-einsum-rank",
+            f"the term {term!r} names {names} axes, but its operand has rank {ndim}",
+            0,
+        )
 
 
 def _apart(term: str, dims: Dims) -> tuple[str, Dims, Dims]:
@@ -126,18 +143,12 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
     return inputs, output
 
 
-@rule("OBL-einsum", "e14dd0ad")
+@rule("OBL-einsum", "c26aecb4")
 def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
     """The length of each label: every axis it names has that length or 1."""
     sizes: dict[str, PrimExpr] = {}
     lengths = site.together("OBL-einsum-dims", 0)
     for term, dims in zip(terms, shapes, strict=True):
-        if len(term) != len(dims):
-            site.fail(
-                "OBL-einsum-rank",
-                f"the term {term!r} names {len(term)} axes of rank {len(dims)}",
-                0,
-            )
         for label, dim in zip(term, dims, strict=True):
             known = sizes.get(label)
             if known is None or literal(known) == 1:

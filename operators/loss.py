@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.evaluation import late
+from rlx.operators.indexing import take
 from rlx.operators.messages import show, show_shape
-from rlx.operators.site import Site
-from rlx.operators.tensors import Tensor, agree, elements, rank, tensor
+from rlx.operators.site import Behind, Site
+from rlx.operators.tensors import Tensor, agree, choice, elements, gradient, rank, tensor
 from rlx.spec.registry import rule
 
 
@@ -23,6 +25,10 @@ def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo
     """The mean cross entropy of two distributions: a scalar."""
     kind = agree(site, (predictions, labels))
     a, b = site.dims(predictions), site.dims(labels)
+    ranks = (site.rank(predictions), site.rank(labels))
+    if None not in ranks and ranks[0] != ranks[1]:
+        words = f"{site.shown(1)} has rank {ranks[1]}, expected {ranks[0]} {site.of(0)}"
+        site.fail("OBL-loss-rank", words, 1)
     if a is not None and b is not None:
         losses(site, a, b, 1)
     return tensor((), kind, predictions.vdevice)
@@ -50,6 +56,9 @@ def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], in
     alike.settle()
 
 
+REDUCTIONS = ("none", "sum", "mean")
+
+
 @operator(
     "relax.nn.nll_loss",
     "predictions, targets, weights: tensor? = None, reduction: str = 'mean', ignore_index: int = -100",
@@ -65,7 +74,15 @@ def nll_loss(
 ) -> StructInfo:
     """The negative log likelihood of the targets' classes: for each, or their mean or sum."""
     elements(site, targets, 1, "integer")
-    rank(site, predictions, 0, 1, -1)
+    ndim = rank(site, predictions, 0, 1, -1)
+    choice(site, "reduction", reduction, REDUCTIONS)
+    aims = site.rank(targets)
+    if ndim is not None and aims is not None and aims != ndim - 1:
+        words = f"{site.shown(1)} has rank {aims}, expected {ndim - 1}"
+        site.fail("OBL-loss-rank", words, 1)
+    if weights is not None:
+        rank(site, weights, 2, 1)
+        agree(site, (predictions, weights), (0, 2))
     dims, wanted = site.dims(predictions), site.dims(targets)
     if dims is not None:
         classes, rest = (dims[0], ()) if len(dims) == 1 else (dims[1], (*dims[:1], *dims[2:]))
@@ -86,11 +103,18 @@ def nll_loss(
     "ignore_index: int = -100",
     evaluate=late("loss.nll_loss_backward"),
 )
+def nll_loss_backward(site: Site, output_grad: Tensor, data: Tensor, *rest: Any) -> StructInfo:
+    """The gradient of the negative log likelihood with respect to the predictions."""
+    gradient(site, output_grad, nll_loss(Behind(site.operator, site.call, site.ctx), data, *rest))
+    return data
+
+
 @operator(
     "relax.grad.take_backward",
     "output_grad, x, indices, axis: int? = None, mode: str = 'fast'",
     evaluate=late("loss.take_backward"),
 )
-def input_gradient(site: Site, output_grad: Tensor, data: Tensor, *rest: object) -> StructInfo:
-    """The gradient with respect to the operator's first input."""
+def take_backward(site: Site, output_grad: Tensor, data: Tensor, *rest: Any) -> StructInfo:
+    """The gradient of picking elements with respect to the data."""
+    gradient(site, output_grad, take(Behind(site.operator, site.call, site.ctx), data, *rest))
     return data

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.ast import (
+    DataTypeImm,
+    Expr,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+)
 from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.tir import LE, PrimExpr
 from rlx.operators.call import UNIT
@@ -11,12 +18,14 @@ from rlx.operators.dims import ZERO, add, const, mul, product
 from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import OBJECT, Dims, Site
-from rlx.operators.tensors import ranked
+from rlx.operators.tensors import integral, known, ranked
 from rlx.spec.registry import rule
 
 
 def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInfo:
-    """A tensor of a shape that an expression gives."""
+    """A tensor of a shape that an expression gives, and of a known element type."""
+    if kind is None:
+        site.fail("OBL-element-type", "a new tensor needs an element type, but dtype is void")
     if isinstance(shape, ShapeExpr):
         return TensorStructInfo(shape, kind or VOID, len(shape.values))
     info = site.ctx.info(shape)
@@ -26,22 +35,24 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
 
 @operator(
     "relax.builtin.alloc_tensor",
-    "shape: shape, dtype: dtype, runtime_device_index: any, storage_scope: any = 'global'",
+    "shape: shape, dtype: dtype, runtime_device_index: prim, storage_scope: str = 'global'",
 )
 def alloc(
     site: Site, shape: Expr, kind: DataType | None, device: object, scope: object
 ) -> StructInfo:
     """A new tensor."""
-    return allocated(site, shape, kind)
+    found = allocated(site, shape, kind)
+    known(site, "shape", (0, found))
+    return found
 
 
 @operator(
     "relax.memory.alloc_storage",
-    "size: shape, virtual_device_index: any, storage_scope: any, dtype: dtype",
+    "size: shape, virtual_device_index: prim, storage_scope: str, dtype: dtype",
 )
 @operator(
     "relax.vm.alloc_storage",
-    "shape: shape, runtime_device_index: any, dtype: dtype, storage_scope: any = 'global'",
+    "shape: shape, runtime_device_index: prim, dtype: dtype, storage_scope: str = 'global'",
 )
 def alloc_storage(site: Site, size: Expr, *rest: object) -> StructInfo:
     """A new piece of memory."""
@@ -50,7 +61,7 @@ def alloc_storage(site: Site, size: Expr, *rest: object) -> StructInfo:
 
 @operator(
     "relax.memory.alloc_tensor",
-    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: any = 0",
+    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: prim = 0",
 )
 def alloc_tensor(
     site: Site,
@@ -66,7 +77,7 @@ def alloc_tensor(
 
 @operator(
     "relax.vm.alloc_tensor",
-    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: any = 0",
+    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: prim = 0",
 )
 def vm_alloc_tensor(
     site: Site,
@@ -97,7 +108,7 @@ def ensure_zero_offset(site: Site, data: TensorStructInfo) -> StructInfo:
 
 @operator(
     "relax.memory.view",
-    "data, shape: shape? = None, dtype: dtype? = None, relative_byte_offset: prim? = None",
+    "data, shape: shape? = None, dtype: dtype_expr? = None, relative_byte_offset: prim? = None",
     evaluate=late("memory.view"),
 )
 def view(
@@ -108,6 +119,11 @@ def view(
     offset: PrimExpr | None,
 ) -> StructInfo:
     """The memory of a tensor read as another shape or element type, from an offset on."""
+    integral(site, offset, 3)
+    given = site.argument(2)
+    void = isinstance(given, DataTypeImm) and given.value.is_void
+    if void or site.call.attrs.get("dtype") in ("", "void"):
+        site.fail("OBL-element-type", "the element type of a view cannot be void", 2)
     kind = kind or data.dtype
     dims, old = site.dims(data), site.dims(data)
     if shape is not None:

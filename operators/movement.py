@@ -23,6 +23,8 @@ from rlx.operators.tensors import (
     Tensor,
     axes,
     axis,
+    elements,
+    known,
     rank,
     ranked,
     resized,
@@ -63,6 +65,7 @@ def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
     if len(holes) > 1:
         shown = show_shape(wanted)
         site.fail("OBL-reshape-infer", f"more than one dimension of {shown} is -1", 1, best)
+    _no_less(site, wanted, best)
     if old is None:
         if holes:
             site.fail(
@@ -90,6 +93,13 @@ def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
         1,
     )
     return wanted
+
+
+def _no_less(site: Site, wanted: Dims, best: Tensor) -> None:
+    """No dimension is less than the -1 that is inferred, even where the product is right or unknown."""
+    if any((literal(dim) or 0) < -1 for dim in wanted):
+        shown = show_shape(wanted)
+        site.fail("OBL-reshape-count", f"the new shape {shown} has a negative dimension", 1, best)
 
 
 def _copied(old: Dims, k: int, dim: PrimExpr) -> PrimExpr:
@@ -175,6 +185,9 @@ def permute_dims(site: Site, x: TensorStructInfo, order: tuple[int, ...] | None)
     """The axes in another order; reversed if none is given."""
     ndim = site.rank(x)
     if ndim is None:
+        if order is not None:
+            axes(site, order, len(order))
+            known(site, "rank", (0, x))
         return ranked(None if order is None else len(order), x.dtype, x.vdevice)
     found = range(ndim)[::-1] if order is None else permutation(site, order, ndim)
     if list(found) == list(range(ndim)):
@@ -233,17 +246,47 @@ def squeeze(site: Site, x: TensorStructInfo, given: tuple[int, ...] | None) -> S
 
 
 @operator("relax.flip", "data, axis: int", evaluate=late("movement.flip"))
+def flip(site: Site, data: TensorStructInfo, given: int) -> StructInfo:
+    """The elements in reverse order along an axis."""
+    ndim = site.rank(data)
+    if ndim is not None:
+        axis(site, given, ndim, data)
+    return data
+
+
 @operator(
     "relax.reverse_sequence",
     "data, seq_lengths, seq_axis: int = 1, batch_axis: int = 0",
     evaluate=late("movement.reverse_sequence"),
 )
-def along_axis(site: Site, data: TensorStructInfo, *rest: object) -> StructInfo:
-    """Elements that change places along an axis."""
+def reverse_sequence(
+    site: Site, data: TensorStructInfo, counts: TensorStructInfo, along: int, batch: int
+) -> StructInfo:
+    """The first elements of each sequence in reverse order, as many as its length says."""
+    elements(site, counts, 1, "int32 int64")
+    rank(site, counts, 1, 1)
     ndim = site.rank(data)
     if ndim is not None:
-        axes(site, [value for value in rest if isinstance(value, int)], ndim, data)
+        _, of_batch = axes(site, (along, batch), ndim, data)
+        sequences(site, data, counts, of_batch)
     return data
+
+
+@rule("OBL-sequences", "c598fdd8")
+def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batch: int) -> None:
+    """There is a length for each sequence."""
+    dims, found = site.dims(data), site.dims(counts)
+    if dims is not None and found is not None:
+        site.equal(
+            "OBL-sequences-lengths",
+            dims[batch],
+            found[0],
+            lambda: (
+                f"{show(found[0])} lengths are given {site.of(1)} for {show(dims[batch])} sequences "
+                f"{site.of(0)}"
+            ),
+            1,
+        )
 
 
 @rule("OBL-repeat", "f3a16938")
@@ -288,6 +331,9 @@ def repeat(site: Site, data: TensorStructInfo, times: int, given: int | None) ->
 def pixel_shuffle(site: Site, data: TensorStructInfo, factor: int) -> StructInfo:
     """Groups of channels spread over the two spatial axes."""
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)
+    if factor < 1:
+        site.fail("OBL-shuffle-factor", f"upscale_factor is {factor}, expected at least 1")
+    known(site, "rank", (0, data))
     if dims is None:
         return ranked(ndim, data.dtype, data.vdevice)
     *lead, channels, height, width = dims
@@ -299,20 +345,10 @@ def pixel_shuffle(site: Site, data: TensorStructInfo, factor: int) -> StructInfo
 
 @rule("OBL-shuffle", "ced7703b")
 def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
-    """The factor is positive and its square divides the number of channels."""
-    if factor < 1:
-        site.fail("OBL-shuffle-factor", f"upscale_factor is {factor}, expected at least 1")
+    """The square of the factor, which is positive, divides the number of channels."""
     site.require(
         "OBL-shuffle-channels",
         EQ(FloorMod(channels, const(factor * factor)), ZERO),
         lambda: f"{show(channels)} channels {site.of(0)} are not a multiple of {factor}²",
         0,
     )
-
-
-@operator("relax.layout_transform", "x, index_map: any, pad_value: any? = None")
-def layout_transform(
-    site: Site, x: TensorStructInfo, index_map: object, pad_value: object
-) -> StructInfo:
-    """The elements at the places that an index map names."""
-    return ranked(None, x.dtype, x.vdevice)

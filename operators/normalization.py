@@ -12,7 +12,7 @@ from rlx.operators.dims import ZERO, const, literal
 from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Site
-from rlx.operators.tensors import Tensor, agree, axes, axis, elements, fields, rank
+from rlx.operators.tensors import Tensor, agree, axes, axis, elements, fields, known, rank
 from rlx.spec.registry import rule
 
 Ints = tuple[int, ...]
@@ -22,29 +22,38 @@ Ints = tuple[int, ...]
 def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
     """The learnt tensors have the lengths of the axes they belong to."""
     dims = site.dims(data)
+    wanted = None if dims is None else [dims[k] for k in over]
+    first = 0
     for index, parameter in enumerate(parameters, 1):
         rank(site, parameter, index, len(over))
         found = site.dims(parameter)
-        if dims is None or found is None:
+        if found is None:
+            continue
+        if wanted is None:  # then the parameters are compared with each other
+            wanted, first = list(found), index
             continue
         fits = site.together("OBL-scale-length", index)
-        for k, length in zip(over, found, strict=True):
-            fits.equal(dims[k], length, partial(_misfit, site, index, k, (dims[k], length)))
+        for k, length, aim in zip(over, found, wanted, strict=True):
+            fits.equal(aim, length, partial(_misfit, site, (index, first), k, (aim, length)))
         if not fits.settle():
             return
 
 
-def _misfit(site: Site, index: int, k: int, lengths: tuple[PrimExpr, PrimExpr]) -> str:
+def _misfit(site: Site, at: tuple[int, int], k: int, lengths: tuple[PrimExpr, PrimExpr]) -> str:
     wanted, found = map(show, lengths)
-    return f"{found} {site.of(index)} for axis {k} of length {wanted} {site.of(0)}"
+    return f"{found} {site.of(at[0])} for axis {k} of length {wanted} {site.of(at[1])}"
 
 
 def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
     agree(site, (data, *parameters))
     elements(site, data, 0, "float")
     ndim = site.rank(data)
-    if ndim is not None:
-        scales(site, data, parameters, axes(site, over, ndim, data))
+    operands = list(enumerate((data, *parameters)))
+    known(site, "dtype", *operands)
+    for index, parameter in operands[1:]:
+        rank(site, parameter, index, len(over))
+    known(site, "rank", *operands[1:])
+    scales(site, data, parameters, over if ndim is None else axes(site, over, ndim, data))
 
 
 @operator(
@@ -131,6 +140,9 @@ def instance_norm(
 ) -> StructInfo:
     """Zero mean and unit variance for each channel of each example, then scale and offset."""
     _normed(site, data, (gamma, beta), (channel,))
+    ndim = site.rank(data)
+    if ndim is not None:
+        axes(site, (channel, *over), ndim, data)
     return data
 
 
@@ -171,7 +183,7 @@ def softmax(site: Site, data: Tensor, given: int) -> StructInfo:
 @operator("relax.nn.prelu", "data, alpha, axis: int = 1", evaluate=late("normalization.prelu"))
 def prelu(site: Site, data: Tensor, alpha: Tensor, given: int) -> StructInfo:
     """Negative elements scaled by a learnt slope for each channel."""
-    elements(site, data, 0, "float")
+    elements(site, data, 0, "float16 float32 float64")
     ndim, dims = site.rank(data), site.dims(data)
     slopes = site.dims(alpha)
     if ndim is None:

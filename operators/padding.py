@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rlx.grammar.ast import StructInfo
+from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.declare import operator
-from rlx.operators.dims import add, const
+from rlx.operators.dims import ZERO, add, const
 from rlx.operators.evaluation import late
+from rlx.operators.messages import show
 from rlx.operators.site import Site
-from rlx.operators.tensors import Tensor, ranked, tensor
+from rlx.operators.tensors import Tensor, known, ranked, tensor
 from rlx.spec.registry import rule
 
 Ints = tuple[int, ...]
 
 
-@rule("OBL-pad", "d68fae06")
+@rule("OBL-pad", "7cab88b8")
 def pads(site: Site, data: Tensor, widths: Ints) -> None:
-    """Two widths for each axis, none of them negative."""
+    """Two widths for each axis; a negative one takes elements away, and no more than there are."""
     ndim = site.rank(data)
     if ndim is not None and len(widths) != 2 * ndim:
         site.fail(
@@ -23,12 +27,21 @@ def pads(site: Site, data: Tensor, widths: Ints) -> None:
             f"pad_width has {len(widths)} elements, expected {2 * ndim} for rank {ndim} {site.of(0)}",
             best=ranked(ndim, data.dtype, data.vdevice),
         )
-    if any(width < 0 for width in widths):
-        site.fail(
+    both = zip(widths[::2], widths[1::2], strict=True)
+    for axis, (dim, (a, b)) in enumerate(zip(site.dims(data) or (), both, strict=False)):
+        if a + b < 0 and not site.require(
             "OBL-pad-negative",
-            f"pad_width {list(widths)} must not be negative",
-            best=ranked(ndim, data.dtype, data.vdevice),
-        )
+            GE(add(dim, const(a + b)), ZERO),
+            partial(_too_much, site, axis, dim, (a, b)),
+            0,
+        ):
+            site.stop(ranked(ndim, data.dtype, data.vdevice))
+
+
+def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> str:
+    return (
+        f"the widths {pair} of axis {axis} take away more than its length {show(dim)} {site.of(0)}"
+    )
 
 
 @operator(
@@ -39,6 +52,7 @@ def pads(site: Site, data: Tensor, widths: Ints) -> None:
 def pad(site: Site, data: Tensor, widths: Ints, mode: str, value: float) -> StructInfo:
     """The tensor with elements added before and after along its axes."""
     pads(site, data, widths)
+    known(site, "rank", (0, data))
     dims = site.dims(data)
     if dims is None:
         return ranked(site.rank(data), data.dtype, data.vdevice)

@@ -7,8 +7,8 @@ from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
 from rlx.operators.evaluation import late
 from rlx.operators.layout import Layout, layout, layout_rank
-from rlx.operators.site import Site
-from rlx.operators.tensors import ranked, tensor
+from rlx.operators.site import Behind, Site
+from rlx.operators.tensors import gradient, ranked, tensor
 from rlx.operators.windows import SPATIAL, behind, padding, positions, spread
 
 Ints = tuple[int, ...]
@@ -115,6 +115,7 @@ for _count in SPATIAL:
     _declare(_count)
 
 
+_POOL2D = _pool(2)
 _BACKWARD = (
     "output_grad, data, pool_size: ints = 1, strides: ints = 1, padding: ints = 0, "
     "dilation: ints = 1, ceil_mode: int = False, count_include_pad: int = False, "
@@ -132,4 +133,5 @@ def pool_backward(
     site: Site, output_grad: TensorStructInfo, data: TensorStructInfo, *rest: object
 ) -> StructInfo:
     """The gradient of a pool with respect to its input."""
+    gradient(site, output_grad, _POOL2D(Behind(site.operator, site.call, site.ctx), data, *rest))
     return data

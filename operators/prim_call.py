@@ -6,8 +6,8 @@ judged together under one binding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
 from typing import NoReturn
 
 from rlx.grammar import ast, tir
@@ -22,6 +22,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
+from rlx.operators.callee import declared_result
 from rlx.operators.dims import same
 from rlx.operators.messages import show, show_shape
 from rlx.operators.site import Site
@@ -37,11 +38,15 @@ def agreement(
     args: Expr,
     out: Sequence[TensorStructInfo],
     tir_vars: object,
+    overwritten: Collection[int] = (),
 ) -> None:
-    """Check a call against the signature of the PrimFunc, if it is one of the module."""
-    callee = _callee(site, func)
+    """Check a call against the signature of the PrimFunc, if it is one of the module.
+
+    ``overwritten`` are the positions of the arguments that results take the place of.
+    """
+    prim_func = callee(site, func)
     infos = _arguments(site, args)
-    if callee is None or infos is None:
+    if prim_func is None or infos is None:
         return
     scalars = _scalars(site, tir_vars)
     if scalars is None:
@@ -50,22 +55,27 @@ def agreement(
     names = [f"argument {k}{_named(args, k)}" for k in range(len(infos))]
     names += [f"result {k}" if len(out) > 1 else "the result" for k in range(len(out))]
     names += [f"tir_vars[{k}]" for k in range(len(scalars))]
-    count(site, func, callee, (len(infos), len(out), len(scalars)))
+    count(site, func, prim_func, (len(infos), len(out), len(scalars)))
+    untouched(site, func, prim_func, [k for k in range(len(infos)) if k not in overwritten], names)
     matching = Matching(site, func)
-    for param, value, name in zip(callee.params, values, names, strict=False):
-        matching.match(param, callee.buffer_map.get(param), value, name)
+    results = range(len(infos), len(infos) + len(out))
+    for at, (param, value) in enumerate(zip(prim_func.params, values, strict=False)):
+        buffer = prim_func.buffer_map.get(param)
+        if at in results and isinstance(value, TensorStructInfo) and buffer is not None:
+            matching.declared(buffer, value, names[at])
+        matching.match(param, buffer, value, names[at])
     jointly(site, func, matching)
 
 
 @rule("OBL-callee", "ae61e850")
-def _callee(site: Site, func: Expr) -> PrimFunc | None:
+def callee(site: Site, func: Expr) -> PrimFunc | None:
     """What ``call_tir`` calls is a PrimFunc of the module; None where that is not known."""
     if not isinstance(func, GlobalVar):
         site.fail(
             "OBL-callee-global",
             f"{show(func)} is not a global PrimFunc",
             0,
-            site.call.sinfo_args[0],
+            declared_result(site.call.sinfo_args),
         )
     found = site.ctx.prim_func(func)
     if found is None and site.ctx.global_info(func) is not None:
@@ -73,7 +83,7 @@ def _callee(site: Site, func: Expr) -> PrimFunc | None:
             "OBL-callee-prim_func",
             f"{func.name_hint} is a Relax function, not a PrimFunc",
             0,
-            site.call.sinfo_args[0],
+            declared_result(site.call.sinfo_args),
         )
     return found
 
@@ -104,6 +114,43 @@ def _named(args: Expr, k: int) -> str:
     """The name of an argument that is a variable, in brackets."""
     field = args.fields[k] if isinstance(args, ast.Tuple) else None
     return f" ({field.name_hint})" if isinstance(field, ast.Var) else ""
+
+
+@rule("OBL-untouched", "390ff3d8")
+def untouched(
+    site: Site, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
+) -> None:
+    """The PrimFunc of a pure call stores only to results."""
+    written = stored(callee)
+    for k in inputs:
+        buffer = callee.buffer_map.get(callee.params[k]) if k < len(callee.params) else None
+        if buffer in written:
+            site.warn(
+                "OBL-untouched-store",
+                f"{show(func)} stores to {buffer.name}, which is {names[k]}: a call that changes an "
+                "argument is R.call_tir_inplace",
+                1,
+            )
+
+
+@lru_cache(maxsize=1024)
+def stored(func: PrimFunc) -> frozenset[Buffer]:
+    """The buffers that a PrimFunc stores to."""
+    found: set[Buffer] = set()
+    pending: list[tir.Stmt | None] = [func.body]
+    while pending:
+        match pending.pop():
+            case tir.BufferStore(buffer=buffer):
+                found.add(buffer)
+            case tir.SeqStmt(stmts=stmts):
+                pending.extend(stmts)
+            case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
+                pending.append(body)
+            case tir.Block(init=init, body=body):
+                pending += (init, body)
+            case tir.IfThenElse(then_case=then, else_case=otherwise):
+                pending += (then, otherwise)
+    return frozenset(found)
 
 
 @rule("OBL-buffers", "3d4f586e")
@@ -168,6 +215,13 @@ class Matching:
             )
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
             self._dim(dim, given, f"axis {k} of {name}")
+
+    @rule("OBL-allocated", "81662d76")
+    def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
+        """A result that a PrimFunc writes has an element type."""
+        if result.dtype.is_void:
+            words = f"the element type of {name} is not declared, and {buffer.name} holds {buffer.dtype}"
+            self._fail("OBL-allocated-dtype", words)
 
     def told(self, var: tir.Var) -> str:
         """What a variable is bound to, and where."""

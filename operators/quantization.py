@@ -5,10 +5,11 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID, DataType
 from rlx.operators.declare import operator
+from rlx.operators.dims import literal
 from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Site
-from rlx.operators.tensors import axis, like, rank
+from rlx.operators.tensors import axis, elements, known, like, rank
 from rlx.spec.registry import rule
 
 
@@ -19,11 +20,19 @@ def steps(
     """Scale and zero point are scalars, or have one element for each place along the axis."""
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None:
+        known(site, "rank", (0, data))
         return
     along = axis(site, given, ndim, data) if ndim else 0
     for index, parameter in enumerate(parameters, 1):
         rank(site, parameter, index, 0, 1)
+        known(site, "shape", (index, parameter))
         found = site.dims(parameter)
+        if ndim == 0 and found and literal(found[0]) != 1:
+            words = f"{site.shown(index)} has one element for each place along an axis of a scalar"
+            site.fail("OBL-quantize-length", words, index)
+        if found and not dims and literal(found[0]) != 1:
+            known(site, "shape", (0, data))
+            return
         if not found or not dims or getattr(found[0], "value", None) == 1:
             continue
         site.equal(
@@ -36,6 +45,15 @@ def steps(
             ),
             index,
         )
+
+
+_SMALL = "int8 uint8 int16 uint16 float8_e4m3fn float8_e5m2"
+_FLOATS = "float16 float32"
+_TYPES = {
+    "relax.quantize": (_FLOATS, _SMALL),
+    "relax.dequantize": (_SMALL + " int32 uint32 float16", _FLOATS),
+}
+"""The element types of the data and of the result."""
 
 
 @operator(
@@ -57,5 +75,12 @@ def convert(
     kind: DataType | None,
 ) -> StructInfo:
     """Elements rounded to steps of the scale, or restored from them."""
+    before, after = _TYPES[site.operator.name]
+    elements(site, data, 0, before)
+    elements(site, scale, 1, _FLOATS)
+    elements(site, zero, 2, "int8 uint8 int16 uint16 int32 uint32 float16")
+    if str(kind) not in after.split():
+        words = f"out_dtype is {kind or 'not given'}, expected {' or '.join(after.split())}"
+        site.fail("OBL-element-type", words)
     steps(site, data, (scale, zero), given)
     return like(data, kind or VOID)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from rlx.grammar.suggest import LIMIT
+
 if TYPE_CHECKING:
     from rlx.operators.declare import Operator
 
@@ -34,9 +36,9 @@ FAMILIES = {
     """,
     "expansion": "broadcast_to collapse_sum_like collapse_sum_to",
     "image": "image.affine_grid image.grid_sample image.resize2d image.resize3d",
+    "index_map": "layout_transform",
     "indexing": """
-        bucketize gather_elements gather_nd index_put index_tensor nonzero one_hot scatter_elements
-        scatter_nd take unique where
+        gather_elements gather_nd index_put index_tensor one_hot scatter_elements scatter_nd take
     """,
     "inspection": """
         inspect.tensor_byte_offset inspect.tensor_dtype_bits inspect.tensor_dtype_code
@@ -54,8 +56,8 @@ FAMILIES = {
         vm.kill_object
     """,
     "movement": """
-        expand_dims flatten flip layout_transform nn.batch_flatten nn.pixel_shuffle permute_dims repeat
-        reshape reverse_sequence squeeze tile
+        expand_dims flatten flip nn.batch_flatten nn.pixel_shuffle permute_dims repeat reshape
+        reverse_sequence squeeze tile
     """,
     "normalization": """
         nn.batch_norm nn.group_norm nn.instance_norm nn.layer_norm nn.log_softmax nn.prelu nn.rms_norm
@@ -69,6 +71,7 @@ FAMILIES = {
     """,
     "quantization": "dequantize quantize",
     "reduction": "argmax argmin cumprod cumsum max mean median min prod std sum variance",
+    "searching": "bucketize nonzero unique where",
     "shapes": "null_value shape_of shape_to_tensor size tensor_to_shape",
     "slicing": "dynamic_strided_slice slice_scatter strided_slice",
     "sorting": "argsort multinomial_from_uniform sort topk",
@@ -87,6 +90,14 @@ FAMILIES = {
 
 _HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name in names.split()}
 _found: dict[str, Operator | None] = {}
+_allowed: list[str] = []
+_BUILDER = """
+    emit emit_te emit_match_cast emit_var_binding emit_with_sinfo emit_with_ty emit_with_type arg func_name
+    func_ret_struct_info func_ret_ty func_ret_type func_ret_value If Then Else SeqExpr TupleGetItem rewriter
+    dist.call_tir dist.const dist.device_mesh cpu cuda rocm metal opencl vulkan vpi hexagon webgpu ext_dev
+"""
+_SCRIPT_FUNCTIONS = frozenset(_BUILDER.split())
+"""Functions of the script's own builder, which a text may call and which are no operators."""
 
 
 def lookup(name: str) -> Operator | None:
@@ -98,19 +109,66 @@ def lookup(name: str) -> Operator | None:
         return found
 
 
-def similar(name: str) -> str | None:
-    """The operator that a name without a declaration may have been meant for."""
-    from difflib import get_close_matches
-
-    found = get_close_matches(name, _HOME, 1, 0.8)
-    return found[0] if found else None
-
-
 def _import(name: str) -> Operator | None:
-    family = _HOME.get(name)
-    if family is None:
-        return None
-    import_module(f"rlx.operators.{family}")
     from rlx.operators.declare import declared
 
-    return declared[name]
+    family = _HOME.get(name)
+    if family is not None:
+        import_module(f"rlx.operators.{family}")
+    return declared.get(name)
+
+
+def is_known(name: str) -> bool:
+    """Whether calls of an operator that has no declaration are legal: the parser's own functions, and what is allowed."""
+    from fnmatch import fnmatchcase
+
+    short = name.removeprefix("relax.")
+    return short in _SCRIPT_FUNCTIONS or any(fnmatchcase(short, each) for each in _allowed)
+
+
+def is_built_in(name: str) -> bool:
+    """Whether Relax has an operator of that full name."""
+    return name in _HOME
+
+
+def forget(name: str) -> None:
+    """Look an operator up anew: a declaration of it comes."""
+    _found.pop(name, None)
+
+
+def allow(pattern: str) -> None:
+    """Let calls of undeclared operators pass whose name (without ``relax.``) a pattern such as ``my.*`` describes."""
+    short = pattern.removeprefix("relax.").removeprefix("R.")
+    if short not in _allowed:
+        _allowed.append(short)
+
+
+def similar(name: str) -> list[str]:
+    """The words, as texts write them, that an unknown operator's name may have been meant for; best first."""
+    from rlx.grammar.suggest import closest, distance
+    from rlx.grammar.words import FORMS, PROTOTYPE_OPERATORS
+    from rlx.operators.foreign_names import own_name
+
+    short = name.removeprefix("relax.")
+    from rlx.operators.declare import declared
+
+    words = dict.fromkeys(head.removeprefix("relax.") for head in (*_HOME, *declared))
+    words |= dict.fromkeys(
+        head[2:] for head in FORMS if head.startswith("R.") and head[2].islower()
+    )
+    words |= dict.fromkeys(PROTOTYPE_OPERATORS)
+    foreign = own_name(short)
+    if foreign is not None:
+        near = [word for word in closest(short, words) if word != foreign]
+        return [f"R.{foreign}", *(f"R.{word}" for word in near if distance(short, word, 1) <= 1)]
+    last = short.rpartition(".")[2]
+    elsewhere = [word for word in words if word.rpartition(".")[2] == last]
+    if elsewhere:
+        return [f"R.{word}" for word in elsewhere[:LIMIT]]
+    found = closest(short, words)
+    if not found:
+        alone: dict[str, list[str]] = {}
+        for word in words:
+            alone.setdefault(word.rpartition(".")[2], []).append(word)
+        found = [word for near in closest(last, alone) for word in alone[near]]
+    return [f"R.{word}" for word in found[:LIMIT]]

@@ -14,8 +14,9 @@ from rlx.grammar.dtype import INT64
 from rlx.operators.declare import operator
 from rlx.operators.dims import const, literal
 from rlx.operators.evaluation import late
-from rlx.operators.site import OBJECT, Site
-from rlx.operators.tensors import elements, rank, ranked, tensor
+from rlx.operators.kinds import NULL
+from rlx.operators.site import Site
+from rlx.operators.tensors import elements, known, rank, ranked, tensor
 
 
 @operator("relax.shape_of", "expr", evaluate=late("creation.shape_of"))
@@ -36,6 +37,7 @@ def tensor_to_shape(site: Site, x: TensorStructInfo) -> StructInfo:
     """The shape whose dimensions a vector of integers holds."""
     elements(site, x, 0, "integer")
     rank(site, x, 0, 1)
+    known(site, "rank", (0, x))
     given = site.argument(0)
     if isinstance(given, Constant) and isinstance(given.data.value, tuple):
         values = given.data.value
@@ -61,4 +63,4 @@ def shape_to_tensor(site: Site, shape: Expr) -> StructInfo:
 @operator("relax.null_value", "", evaluate=late("creation.null_value"))
 def null_value(site: Site) -> StructInfo:
     """The absence of a value, for optional arguments."""
-    return OBJECT
+    return NULL

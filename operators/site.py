@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from rlx.grammar import ast
@@ -25,9 +25,16 @@ class Violation(Exception):
     ``code`` is None where the error has been reported and only the way out is left.
     """
 
-    def __init__(self, code: str | None, message: str, at: Place, best: StructInfo) -> None:
+    def __init__(
+        self,
+        code: str | None,
+        message: str,
+        at: Place,
+        best: StructInfo,
+        extra: Mapping[str, object] = {},
+    ) -> None:
         super().__init__(message)
-        self.code, self.message, self.at, self.best = code, message, at, best
+        self.code, self.message, self.at, self.best, self.extra = code, message, at, best, extra
 
 
 class Site:
@@ -137,6 +144,40 @@ class Site:
         parameters = self.operator.parameters
         value = self.call.attrs.get(parameters[min(index, len(parameters) - 1)].name)
         return value if isinstance(value, ast.Expr) else None
+
+
+class Behind(Site):
+    """A call as the operator sees it whose gradient it computes: without the first argument."""
+
+    __slots__ = ()
+
+    def fail(
+        self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
+    ) -> NoReturn:
+        """Give up with one error; see :meth:`Site.fail`."""
+        super().fail(code, message, _next(at), best)
+
+    def warn(self, code: str, message: str, at: Place = None) -> None:
+        """Report what may go wrong."""
+        super().warn(code, message, _next(at))
+
+    def require(
+        self,
+        code: str,
+        condition: PrimExpr | Sequence[PrimExpr],
+        message: Callable[[], str],
+        at: Place = None,
+    ) -> bool:
+        """Hand a proof obligation to the context."""
+        return super().require(code, condition, message, _next(at))
+
+    def shown(self, index: int, info: StructInfo | None = None) -> str:
+        """An argument with its struct info."""
+        return super().shown(index + 1, info)
+
+
+def _next(at: Place) -> Place:
+    return at + 1 if isinstance(at, int) else at
 
 
 class Together:

@@ -34,7 +34,7 @@ from rlx.operators.dims import (
 from rlx.operators.evaluation import late
 from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import agree, axes, axis, rank, ranked, tensor
+from rlx.operators.tensors import agree, axes, axis, elements, integral, known, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 Prims = tuple[PrimExpr | None, ...] | None
@@ -173,7 +173,11 @@ def strided_slice(
 ) -> StructInfo:
     """Every so many elements from a begin to before an end along the axes."""
     ndim, dims = site.rank(x), site.dims(x)
-    strides = strides or (None if over is None else (ONE,) * len(over))
+    if strides is None:
+        strides = None if over is None else (ONE,) * len(over)
+    for index, bounds in enumerate((over, begin, end, strides), 1):
+        for bound in bounds or ():
+            integral(site, bound, index)
     given = aligned(site, over, (begin, end, strides))
     if ndim is None or given is None:
         return ranked(ndim, x.dtype, x.vdevice)
@@ -205,12 +209,33 @@ def dynamic_strided_slice(
 ) -> StructInfo:
     """As ``strided_slice``, with bounds that are known only at run time."""
     ndim = site.rank(x)
-    for index, info in enumerate((begin, end, strides), 1):
+    bounds = list(enumerate((begin, end, strides), 1))
+    for index, info in bounds:
+        elements(site, info, index, "int64")
         rank(site, info, index, 1)
+    known(site, "shape", *bounds)
+    known(site, "dtype", *bounds)
+    listed(site, ndim, bounds)
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
     dims: Dims = tuple(site.ctx.fresh_dim(f"slice{k}") for k in range(ndim))
     return tensor(dims, x.dtype, x.vdevice)
+
+
+@rule("OBL-listed", "546d8795")
+def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]) -> None:
+    """A begin, an end and a stride are given for each axis, and their number is a literal."""
+    for index, info in bounds:
+        dims = site.dims(info)
+        if not dims:
+            continue
+        count = literal(dims[0])
+        if count is None:
+            words = f"the length of {site.shown(index)} must be a literal: one number for each axis"
+            site.warn("OBL-listed-literal", words, index)
+        elif ndim is not None and count != ndim:
+            words = f"{site.shown(index)} has {count} elements for rank {ndim} {site.of(0)}"
+            site.fail("OBL-listed-axis", words, index)
 
 
 @operator(
@@ -229,6 +254,9 @@ def slice_scatter(
 ) -> StructInfo:
     """The tensor with a slice along an axis replaced by another tensor."""
     agree(site, (data, src))
+    for index, given_prim in enumerate((start, end, step), 2):
+        integral(site, given_prim, index)
+    ascending(site, start, end, step)
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None:
         return data
@@ -240,6 +268,20 @@ def slice_scatter(
     length = extent(site, dims[along], start, end, step, False)
     replaced(site, (*dims[:along], length, *dims[along + 1 :]), found)
     return data
+
+
+@rule("OBL-ascending", "8629e074")
+def ascending(
+    site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
+) -> None:
+    """A slice that is replaced goes forward: its step is positive, its end is not before its start."""
+    if step is not None and (literal(step) or 0) < 1:
+        words = f"the step is {show(step)}, not positive"
+        if not site.require("OBL-ascending-step", GE(step, ONE), lambda: words):
+            site.stop()
+    low, high = literal(start), literal(end)
+    if low is not None and high is not None and low > high:
+        site.fail("OBL-ascending-order", f"the slice ends at {high}, before it starts at {low}")
 
 
 @rule("OBL-replace", "20a94670")

@@ -12,6 +12,7 @@ from rlx.operators.messages import show
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     axis,
+    choice,
     elements,
     fields,
     like,
@@ -84,7 +85,31 @@ def topk(
             chosen(site, dims, along, count)
             values = resized(data, (*dims[:along], const(count), *dims[along + 1 :]), ndim)
     places = like(values, kind or VOID)
+    choice(site, "ret_type", wanted, ("both", "values", "indices"))
     return {"values": values, "indices": places}.get(wanted) or fields((values, places))
+
+
+@rule("OBL-draws", "b4abd7a4")
+def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
+    """Samples and indices are columns of one length."""
+    a, b = site.dims(sample), site.dims(indices)
+    for index, dims in ((1, a), (2, b)):
+        if dims is not None:
+            site.equal(
+                "OBL-draws-column",
+                dims[1],
+                const(1),
+                lambda index=index: f"{site.shown(index)} is no column",  # type: ignore[misc]
+                index,
+            )
+    if a is not None and b is not None:
+        site.equal(
+            "OBL-draws-count",
+            a[0],
+            b[0],
+            lambda: f"{show(a[0])} samples {site.of(1)}, but {show(b[0])} indices {site.of(2)}",
+            2,
+        )
 
 
 @operator(
@@ -102,7 +127,8 @@ def multinomial(
     """One draw from a row's distribution for each uniform sample."""
     elements(site, prob, 0, "float")
     elements(site, sample, 1, "float")
-    elements(site, indices, 2, "integer")
+    elements(site, indices, 2, "signed")
     for index, info in enumerate((prob, sample, indices)):
         rank(site, info, index, 2)
+    draws(site, sample, indices)
     return like(sample, kind or VOID)

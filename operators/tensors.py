@@ -13,8 +13,10 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.dtype import BOOL, VOID, DataType
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.tir import PrimExpr, type_of
 from rlx.operators.dims import same
+from rlx.operators.kinds import UNKNOWN
+from rlx.operators.messages import show
 from rlx.operators.site import OBJECT, Dims, Site
 from rlx.spec.registry import rule
 
@@ -53,38 +55,64 @@ def fields(infos: Iterable[StructInfo]) -> TupleStructInfo:
 
 
 _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
-    "float": (lambda kind: kind.is_float, "floating-point numbers"),
+    "float": (
+        lambda kind: kind.is_computable_float,
+        "floating-point numbers of at least 16 bits",
+    ),
     "integer": (lambda kind: kind.is_integer, "integers"),
+    "signed": (lambda kind: kind.code == "int", "signed integers"),
     "bool": (lambda kind: kind == BOOL, "Booleans"),
 }
 
 
-@rule("OBL-element", "62eb8901")
+@rule("OBL-element", "8c52d99a")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
-    """The operand's elements are of a group of types: ``float``, ``integer`` or ``bool``."""
-    belongs, words = _GROUPS[group]
-    if not info.dtype.is_void and not belongs(info.dtype):
-        site.fail(f"OBL-element-{group}", f"{site.shown(index)} must hold {words}", index)
+    """The operand's elements are of a group of types (a key of the table), or of one of the types named."""
+    if info.dtype.is_void:
+        return
+    known = _GROUPS.get(group)
+    if known is None:
+        if str(info.dtype) not in group.split():
+            words = f"{site.shown(index)} must hold {' or '.join(group.split())}"
+            site.fail("OBL-element-type", words, index)
+    elif not known[0](info.dtype):
+        site.fail(f"OBL-element-{group}", f"{site.shown(index)} must hold {known[1]}", index)
+
+
+@rule("OBL-known", "323c214d")
+def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
+    """The rank, shape or element type of these operands is known; at most one is reported."""
+    for index, info in operands:
+        if info is UNKNOWN or not _missing(site, what, info):
+            continue
+        word = "element type" if what == "dtype" else what
+        shown = site.shown(index, info)
+        site.warn(f"OBL-known-{what}", f"needs the {word} of {shown}, which is not known", index)
+        return
+
+
+def _missing(site: Site, what: str, info: Tensor) -> bool:
+    if what == "dtype":
+        return info.dtype.is_void
+    return (site.rank if what == "rank" else site.dims)(info) is None
 
 
 @rule("OBL-agree", "c7bfe155")
 def agree(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> DataType:
     """The operands (those arguments) have one element type; it, or Void where one of them is unknown."""
-    kind = infos[0].dtype
-    for number, info in enumerate(infos[1:], 1):
-        if info.dtype is kind or info.dtype == kind:
+    first = next((n for n, info in enumerate(infos) if not info.dtype.is_void), 0)
+    kind = infos[first].dtype
+    for number, info in enumerate(infos[first + 1 :], first + 1):
+        if info.dtype is kind or info.dtype == kind or info.dtype.is_void:
             continue
-        if info.dtype.is_void or kind.is_void:
-            kind = VOID
-            continue
-        first, index = (0, number) if at is None else (at[0], at[number])
+        one, index = (first, number) if at is None else (at[first], at[number])
         site.fail(
             "OBL-agree-dtype",
-            f"the element types differ: {kind} {site.of(first, infos[0])} and {info.dtype} "
+            f"the element types differ: {kind} {site.of(one, infos[first])} and {info.dtype} "
             f"{site.of(index, info)}",
             index,
         )
-    return kind
+    return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
 @rule("OBL-place", "bc961b04")
@@ -163,6 +191,44 @@ def axis(site: Site, given: int, ndim: int, best: StructInfo = OBJECT) -> int:
 
 def _of_first(site: Site) -> str:
     return f" {site.of(0)}" if site.call.args else ""
+
+
+@rule("OBL-choice", "9a9035b5")
+def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
+    """An attribute that chooses among variants of the operator names one of them."""
+    if given not in words and not (given is None and None in words):
+        site.fail(
+            "OBL-choice-word",
+            f"{name} is {given!r}, expected {', '.join(map(repr, words[:-1]))} or {words[-1]!r}",
+        )
+
+
+@rule("OBL-gradient", "33b350a5")
+def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
+    """The gradient of a result has the result's element type and shape."""
+    if not isinstance(result, TensorStructInfo):
+        return
+    agree(site, (given, result), (0, 1))
+    wanted, found = site.rank(result), site.rank(given)
+    if wanted is not None and found is not None and wanted != found:
+        words = f"{site.shown(0)} has rank {found}, but the result has rank {wanted}"
+        site.fail("OBL-gradient-rank", words, 0)
+    alike = site.together("OBL-gradient-dims", 0)
+    for k, (a, b) in enumerate(zip(site.dims(result) or (), site.dims(given) or (), strict=False)):
+        alike.equal(
+            a,
+            b,
+            lambda k=k, a=a, b=b: (  # type: ignore[misc]
+                f"axis {k} of {site.shown(0)} is {show(b)} long, but that of the result {show(a)}"
+            ),
+        )
+    alike.settle()
+
+
+def integral(site: Site, dim: PrimExpr | None, index: int) -> None:
+    """A scalar that becomes a dimension is an integer."""
+    if dim is not None and not (kind := type_of(dim)).is_integer:
+        site.fail("D14-argument", f"{site.shown(index)} must be an integer, not {kind}", index)
 
 
 def equal_dims(a: Dims, b: Dims) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, VOID, DataType
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.binary import combine
 from rlx.operators.declare import operator
 from rlx.operators.evaluation import late
 from rlx.operators.site import Site
-from rlx.operators.tensors import elements, fields, like, rank
+from rlx.operators.tensors import agree, elements, fields, like, place, rank, ranked, resized
+from rlx.spec.registry import rule
 
 FLOAT = (
     """acos acosh asin asinh atan atanh cos cosh erf exp log rsqrt sigmoid sin sinh sqrt tan tanh"""
@@ -96,4 +96,34 @@ def ewise_fma(
     site: Site, x1: TensorStructInfo, x2: TensorStructInfo, x3: TensorStructInfo
 ) -> StructInfo:
     """``x1 * x2 + x3`` of equal shapes."""
-    return combine(site, (x1, x2, x3))
+    infos = (x1, x2, x3)
+    kind, device = agree(site, infos), place(site, infos)
+    fused(site, infos)
+    best = next((x for x in infos if site.dims(x) is not None), None)
+    ndim = next((r for x in infos if (r := site.rank(x)) is not None), None)
+    return (
+        ranked(ndim, kind, device)
+        if best is None
+        else resized(ranked(None, kind, device), site.dims(best), None)
+    )
+
+
+@rule("OBL-fused", "4448944f")
+def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
+    """The operands of a fused multiplication and addition have one shape."""
+    ranks = {r for x in infos if (r := site.rank(x)) is not None}
+    if len(ranks) > 1:
+        words = f"the ranks {sorted(ranks)} of the operands differ {site.of(0)}"
+        site.fail("OBL-rank-operand", words, 0)
+    shapes = [(index, dims) for index, x in enumerate(infos) if (dims := site.dims(x)) is not None]
+    alike = site.together("OBL-fused-dims", 0)
+    for index, dims in shapes[1:]:
+        for a, b in zip(shapes[0][1], dims, strict=True):
+            alike.equal(
+                a,
+                b,
+                lambda index=index: (  # type: ignore[misc]
+                    f"the shapes differ {site.of(shapes[0][0])} and {site.of(index)}"
+                ),
+            )
+    alike.settle()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import FLOAT32, INT32, INT64
+from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import operator
-from rlx.operators.dims import ONE, const, mul, product
+from rlx.operators.dims import ONE, ZERO, const, literal, mul, product
 from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
-from rlx.operators.site import Site
-from rlx.operators.tensors import fields, rank, ranked, tensor
+from rlx.operators.messages import show, show_shape
+from rlx.operators.site import Dims, Site
+from rlx.operators.tensors import agree, choice, elements, fields, known, rank, ranked, tensor
 from rlx.operators.windows import spread
+from rlx.spec.registry import rule
 
 
 @operator(
@@ -31,9 +35,13 @@ def all_class_nms(
     """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and how many."""
     rank(site, boxes, 0, 3)
     rank(site, scores, 1, 3)
+    known(site, "rank", (0, boxes), (1, scores))
+    choice(site, "output_format", form, ("onnx", "tensorflow"))
     x, s = site.dims(boxes), site.dims(scores)
+    if x is not None and s is not None:
+        scored(site, x, s)
     if form == "onnx":
-        rows = None if x is None or s is None else product((*s[:2], x[1]))
+        rows = None if x is None or s is None else product((x[0], s[1], x[1]))
         found = ranked(2, INT64) if rows is None else tensor((rows, const(3)), INT64, boxes.vdevice)
         return fields((found, tensor((ONE,), INT64, boxes.vdevice)))
     if x is None or s is None:
@@ -41,11 +49,30 @@ def all_class_nms(
     each = mul(s[1], x[1])
     return fields(
         (
-            tensor((s[0], each, const(2)), INT64, boxes.vdevice),
-            tensor((s[0], each), FLOAT32, boxes.vdevice),
-            tensor((s[0],), INT64, boxes.vdevice),
+            tensor((x[0], each, const(2)), INT64, boxes.vdevice),
+            tensor((x[0], each), FLOAT32, boxes.vdevice),
+            tensor((x[0],), INT64, boxes.vdevice),
         )
     )
+
+
+@rule("OBL-scored", "976652b3")
+def scored(site: Site, boxes: Dims, scores: Dims) -> None:
+    """Boxes are three-dimensional with four edges each; scores are there for each batch, class and box."""
+    for index, a, b in (
+        (1, boxes[0], scores[0]),
+        (1, boxes[1], scores[2]),
+        (0, const(4), boxes[2]),
+    ):
+        site.equal(
+            "OBL-scored-boxes",
+            a,
+            b,
+            lambda index=index, a=a, b=b: (  # type: ignore[misc]
+                f"{show(b)} of {site.shown(index)} should be {show(a)}"
+            ),
+            index,
+        )
 
 
 @operator(
@@ -53,9 +80,12 @@ def all_class_nms(
     "data, score_threshold: number = 0, id_index: int = 0, score_index: int = 1",
     evaluate=late("boxes.get_valid_counts"),
 )
-def get_valid_counts(site: Site, data: TensorStructInfo, *rest: object) -> StructInfo:
+def get_valid_counts(
+    site: Site, data: TensorStructInfo, threshold: float, of_class: int, of_score: int
+) -> StructInfo:
     """How many boxes of each batch are above the threshold, these boxes first, and their indices."""
     rank(site, data, 0, 3)
+    fields_of(site, data, {"score_index": (of_score, 1)})
     dims = site.dims(data)
     if dims is None:
         return fields((ranked(1, INT32), ranked(3, data.dtype), ranked(2, INT32)))
@@ -66,6 +96,45 @@ def get_valid_counts(site: Site, data: TensorStructInfo, *rest: object) -> Struc
             tensor(dims[:2], INT32, data.vdevice),
         )
     )
+
+
+@rule("OBL-fields", "04165731")
+def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, int]]) -> None:
+    """Where an attribute says that numbers of a box stand, the box has them.
+
+    ``places`` has for each attribute the index of the first number, and how many there are.
+    """
+    dims = site.dims(data)
+    size = None if dims is None else literal(dims[-1])
+    for name, (first, count) in places.items():
+        if first < 0 or (size is not None and first + count > size):
+            words = f"{name} is {first}, but a box has {'its numbers' if size is None else size}"
+            site.fail("OBL-fields-index", f"{words} {site.of(0)}", 0)
+
+
+@rule("OBL-boxes", "bd5bfce0")
+def suppressed(
+    site: Site, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
+) -> None:
+    """There is a count of valid boxes for each batch, and an index for each box."""
+    dims = site.dims(data)
+    if dims is None:
+        return
+    for code, index, info, wanted in (
+        ("OBL-boxes-counts", 1, valid, dims[:1]),
+        ("OBL-boxes-indices", 2, indices, dims[:2]),
+    ):
+        alike = site.together(code, index)
+        for a, b in zip(wanted, site.dims(info) or (), strict=False):
+            alike.equal(
+                a,
+                b,
+                lambda index=index, wanted=wanted: (  # type: ignore[misc]
+                    f"{site.shown(index)} should have the shape {show_shape(wanted)} {site.of(0)}"
+                ),
+            )
+        if not alike.settle():
+            return
 
 
 @operator(
@@ -85,8 +154,14 @@ def non_max_suppression(
 ) -> StructInfo:
     """The boxes that do not overlap better ones: themselves, or their indices and how many."""
     rank(site, data, 0, 3)
+    elements(site, valid, 1, "int32")
+    elements(site, indices, 2, "int32")
+    rank(site, valid, 1, 1)
+    rank(site, indices, 2, 2)
+    fields_of(site, data, {"coord_start": (int(rest[4]), 4), "score_index": (int(rest[5]), 1)})
+    suppressed(site, data, valid, indices)
     if not rest[7]:
-        return data
+        return data if site.rank(data) is not None else ranked(3, data.dtype, data.vdevice)
     # Softly, the boxes come along, since their scores have changed.
     changed = (data,) if rest[9] > 0 else ()
     dims = site.dims(data)
@@ -113,11 +188,54 @@ def multibox_transform_loc(
     rank(site, scores, 0, 3)
     rank(site, offsets, 1, 2)
     rank(site, anchor, 2, 3)
+    agree(site, (scores, offsets, anchor))
+    match rest[2]:
+        case tuple(parts) | list(parts) | ast.Tuple(fields=parts) if len(parts) == 4:
+            pass
+        case None:
+            pass
+        case _:
+            site.fail("D14-argument", "variances must be four numbers")
     dims = site.dims(scores)
+    anchors(site, dims, site.dims(offsets), site.dims(anchor))
     if dims is None:
         return fields((ranked(3, scores.dtype), ranked(3, scores.dtype)))
     boxes = tensor((dims[0], dims[2], const(4)), scores.dtype, scores.vdevice)
     return fields((boxes, scores))
+
+
+@rule("OBL-anchors", "c54546b8")
+def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims | None) -> None:
+    """Each anchor has four edges, scores, and four offsets in each batch."""
+    if anchor is not None:
+        for k, length, words in ((0, 1, "one set of anchors"), (2, 4, "four edges")):
+            site.equal(
+                "OBL-anchors-edges",
+                anchor[k],
+                const(length),
+                lambda words=words: f"{site.shown(2)} should have {words}",  # type: ignore[misc]
+                2,
+            )
+    if offsets is not None and scores is None:
+        four = EQ(FloorMod(offsets[1], const(4)), ZERO)
+        site.require(
+            "OBL-anchors-offsets", four, lambda: f"{site.shown(1)} has no 4 offsets each", 1
+        )
+    pairs: list[tuple[int, PrimExpr, PrimExpr]] = []
+    if scores is not None and offsets is not None:
+        pairs += [(1, scores[0], offsets[0]), (1, mul(scores[2], const(4)), offsets[1])]
+    if scores is not None and anchor is not None:
+        pairs.append((2, scores[2], anchor[1]))
+    for index, a, b in pairs:
+        site.equal(
+            "OBL-anchors-offsets" if index == 1 else "OBL-anchors-count",
+            a,
+            b,
+            lambda index=index, a=a, b=b: (  # type: ignore[misc]
+                f"{show(b)} of {site.shown(index)} should be {show(a)} {site.of(0)}"
+            ),
+            index,
+        )
 
 
 @operator(
@@ -138,6 +256,8 @@ def roi_align(
     mode: str,
 ) -> StructInfo:
     """Each region of interest at one size, interpolated."""
+    choice(site, "mode", mode, ("avg", "max"))
+    choice(site, "layout", text, ("NCHW", "NHWC"))
     return _regions(site, data, rois, pooled, text)
 
 
@@ -170,8 +290,22 @@ def _regions(
     rank(site, rois, 1, 2)
     size = spread(site, "pooled_size", pooled, 2)
     dims, regions = site.dims(data), site.dims(rois)
+    if regions is not None:
+        rows(site, regions)
     if dims is None or regions is None:
         return best
     channels = held.canonical(dims, "NCHW")[1]
     shape = held.arrange((regions[0], channels, *map(const, size)), "NCHW")
     return tensor(shape, data.dtype, data.vdevice)
+
+
+@rule("OBL-rois", "1ac5b7c1")
+def rows(site: Site, regions: Dims) -> None:
+    """A region is a row of five numbers: the image, and four edges."""
+    site.equal(
+        "OBL-rois-row",
+        regions[1],
+        const(5),
+        lambda: f"{site.shown(1)} should have rows of 5: the image, and four edges",
+        1,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,46 @@ def is_float(kind: Kind) -> bool:
     return kind.kind == "f" or (kind.kind == "V" and "float" in kind.name)
 
 
+def width(kind: Kind) -> int:
+    """How many bits an element has; a Boolean one."""
+    if kind.kind == "b":
+        return 1
+    found = re.match(r"[a-z]+(\d+)", kind.name)
+    return int(found[1]) if found else 8 * kind.itemsize
+
+
+def need_floats(name: str, *arrays: Array) -> None:
+    """Ask that elements are floating-point numbers, for operators that are defined for no others.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-operator-dtype``
+    """
+    for array in arrays:
+        if not is_float(array.dtype):
+            raise undefined(name, array)
+
+
+def need_numbers(name: str, *arrays: Array) -> None:
+    """Ask that elements are no Booleans, which have no arithmetic.
+
+    Raises
+    ------
+    OperatorFault
+        ``E-operator-dtype``
+    """
+    for array in arrays:
+        if array.dtype.kind == "b":
+            raise undefined(name, array)
+
+
+def undefined(name: str, array: Array) -> OperatorFault:
+    """The fault of an operator that is not defined for an array's elements."""
+    words = f"{name} is not defined for elements of type {array.dtype}"
+    return OperatorFault("E-operator-dtype", words, array)
+
+
 def is_narrow_integer(kind: Kind) -> bool:
     """Whether elements are integers of less than 8 bits."""
     return kind.kind == "V" and "int" in kind.name
@@ -41,6 +82,27 @@ def wide(x: Array) -> Array:
     """The array in the type to compute in; the same array where it is so already."""
     kind = working(x.dtype)
     return x if kind == x.dtype else x.astype(kind)
+
+
+def integer_range(kind: Kind) -> tuple[int, int]:
+    """The smallest and the largest number of a type of integers, narrow ones included."""
+    bits = int(kind.name.removeprefix("u").removeprefix("int"))
+    return (0, (1 << bits) - 1) if kind.name[0] == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def bits_of(kind: Kind) -> int:
+    """The width of a type of integers or Booleans in bits."""
+    if kind.kind == "b":
+        return 1
+    low, high = integer_range(kind)
+    return (high - low).bit_length()
+
+
+def smallest(kind: Kind) -> Any:
+    """What is below or equal to every number of a type."""
+    if kind.kind == "b":
+        return False
+    return -np.inf if is_float(kind) else integer_range(kind)[0]
 
 
 def back(result: Any, kind: Kind) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, back, broadcast, number, quiet, wide
+from rlx.operators.evaluate.arrays import Array, back, broadcast, need_floats, number, quiet, wide
 from rlx.operators.evaluate.normalization import softmax
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
@@ -32,6 +32,7 @@ def attention(
     window: Any,
 ) -> Array:
     """Attention over (batch, length, heads, width); the scale is by default one over the root of the width."""
+    need_floats("attention", query, key, value)
     shared = _heads(query, key, value)
     q, k, v = (np.moveaxis(wide(x), 2, 1) for x in (query, key, value))
     if shared > 1:

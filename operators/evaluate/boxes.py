@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, back, number, quiet, wide
+from rlx.operators.evaluate.arrays import Array, back, need_floats, number, quiet, wide
 from rlx.operators.evaluate.normalization import softmax
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
@@ -60,6 +60,7 @@ def all_class_non_max_suppression(
     """For each class the boxes that do not overlap better ones, best first, packed to the front; zeros behind."""
     if boxes.shape != (scores.shape[0], scores.shape[2], 4):
         raise OperatorFault("E-boxes-columns", f"boxes of {boxes.shape}, scores of {scores.shape}")
+    need_floats("all_class_non_max_suppression", boxes, scores)
     limit, least = max(int(number(most)), 0), number(threshold)
     found: list[tuple[int, int, int]] = []
     for batch, classes in enumerate(wide(scores)):
@@ -120,6 +121,7 @@ def non_max_suppression(
     threshold: float,
 ) -> Any:
     """The boxes that do not overlap better ones: themselves, or their indices and how many."""
+    need_floats("non_max_suppression", data)
     _columns(data, [corner, corner + 3, score, max(kind, 0)])
     x = wide(data)
     result, chosen = np.full_like(x, -1), np.full(x.shape[:2], -1, np.int32)
@@ -184,6 +186,7 @@ def multibox_transform_loc(
     apply_softmax: int,
 ) -> tuple[Array, Array]:
     """Anchors moved by predicted offsets to boxes (top, left, bottom, right), and the scores of their classes."""
+    need_floats("multibox_transform_loc", scores, offsets, anchors)
     batches, _, count = scores.shape
     if offsets.shape != (batches, 4 * count) or anchors.shape != (1, count, 4):
         raise OperatorFault(

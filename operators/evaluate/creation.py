@@ -68,9 +68,9 @@ def arange(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
         raise OperatorFault("E-arange-step", "the step of a range is 0")
     floats = any(isinstance(x, float) for x in (start, end, step))
     count = -((start - end) // step)
-    sizes((max(0, int(count)),))
+    sizes((int(count),))
     other = np.dtype(np.float32 if floats else np.int64)
-    return back(start + np.arange(max(0, int(count))) * step, kind_of(kind, other))
+    return back(start + np.arange(int(count)) * step, kind_of(kind, other))
 
 
 def hamming_window(size: Any, periodic: Any, alpha: Any, beta: Any, kind: DataType | None) -> Array:

@@ -12,13 +12,17 @@ from rlx.operators.evaluate.arrays import (
     Function,
     Kind,
     back,
+    bits_of,
     broadcast,
+    integer_range,
     is_float,
     kind_of,
     number,
     operand,
     quiet,
+    undefined,
     wide,
+    width,
     working,
 )
 from rlx.operators.evaluate.erf import erf
@@ -128,7 +132,7 @@ def clip(x: Array, low: Any, high: Any) -> Array:
     """Elements held between two numbers."""
     w = wide(x)
     if not is_float(x.dtype):
-        return back(np.minimum(np.maximum(w, _held(low, w)), _held(high, w)), x.dtype)
+        return back(np.minimum(np.maximum(w, _held(low, x)), _held(high, x)), x.dtype)
     return back(np.minimum(np.maximum(w, w.dtype.type(low)), w.dtype.type(high)), x.dtype)
 
 
@@ -136,8 +140,8 @@ def _held(limit: Any, x: Array) -> Any:
     """A limit as far as the type can hold it."""
     if x.dtype.kind == "b":
         return np.bool_(limit)
-    info = np.iinfo(x.dtype)
-    return x.dtype.type(max(info.min, min(info.max, limit)))
+    least, most = integer_range(x.dtype)
+    return working(x.dtype).type(max(least, min(most, limit)))
 
 
 def tril(x: Array, k: Any) -> Array:
@@ -176,23 +180,23 @@ def convert(x: Array, kind: Kind) -> Array:
         return x.copy()
     w = wide(x)
     if is_float(x.dtype) and not is_float(kind) and kind.kind != "b":
-        return back(_to_integer(w, working(kind)), kind)
+        return _to_integer(w, kind)
     if kind.kind == "b":
         return np.asarray(w != 0)
     return back(w, kind)
 
 
 def _to_integer(x: Array, kind: Kind) -> Array:
-    info = np.iinfo(kind)
+    low, high = integer_range(kind)
     whole = np.trunc(np.where(np.isnan(x), 0, x)).astype(np.float64)
-    inside = np.clip(whole, float(info.min), float(info.max))
+    inside = np.clip(whole, float(low), float(high))
     # The largest 64-bit integers are no floats: what rounds up to 2**63 is past the end.
-    edge = inside >= float(info.max)
+    edge = inside >= float(high)
     with np.errstate(all="ignore"):
-        made = np.where(edge, 0, inside).astype(kind)
+        made = np.where(edge, 0, inside).astype(working(kind))
     made = np.asarray(made)
-    made[edge] = info.max
-    return made
+    made[edge] = high
+    return made.astype(kind)
 
 
 # ---------------------------------------------------------------- two operands
@@ -240,19 +244,11 @@ def _power(a: Array, b: Array) -> Any:
 
 
 @rule("E-shift", "498a5b2d")
-def _counts(a: Array, b: Array) -> None:
-    bits = a.dtype.itemsize * 8
+def _counts(kind: Kind, b: Array) -> None:
+    bits = bits_of(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
         wrong = b.min() if b.min() < 0 else b.max()
         raise OperatorFault("E-shift-range", f"a shift of {bits} bits by {wrong}")
-
-
-def _shift(function: Function) -> Function:
-    def evaluate(a: Array, b: Array) -> Any:
-        _counts(a, b)
-        return function(a, b)
-
-    return evaluate
 
 
 _BINARY: dict[str, Function] = {
@@ -267,6 +263,8 @@ _BINARY: dict[str, Function] = {
             "bitwise_and",
             "bitwise_or",
             "bitwise_xor",
+            "left_shift",
+            "right_shift",
             "logical_and",
             "logical_or",
             "logical_xor",
@@ -282,14 +280,24 @@ _BINARY: dict[str, Function] = {
     "divide": _divide,
     "floor_divide": _floor_divide,
     "floor_mod": _floor_mod,
-    "left_shift": _shift(np.left_shift),
     "log_add_exp": np.logaddexp,
     "mod": _mod,
     "power": _power,
-    "right_shift": _shift(np.right_shift),
 }
 _COMPARISONS = frozenset(["equal", "greater", "greater_equal", "less", "less_equal", "not_equal"])
+_SHIFTS = frozenset(["left_shift", "right_shift"])
 _SCALARS = (bool, int, float)
+
+
+@rule("E-compare", "6db2fcbb")
+def alike(a: Array, b: Array) -> tuple[Array, Array]:
+    """Operands of a comparison in one element type: a float's, the wider one's, of two integers as wide the unsigned."""
+
+    def rank(kind: Kind) -> tuple[bool, int, bool]:
+        return is_float(kind), width(kind), kind.kind == "u"
+
+    kind = max(a.dtype, b.dtype, key=rank)
+    return a.astype(kind), b.astype(kind)
 
 
 def binary(name: str) -> Function:
@@ -299,12 +307,14 @@ def binary(name: str) -> Function:
     def evaluate(x1: Any, x2: Any) -> Any:
         a, b = operand(x1, x2), operand(x2, x1)
         shape = broadcast(a, b)
+        if name in _SHIFTS and not is_float(a.dtype):
+            _counts(a.dtype, wide(b))
+        if name in _COMPARISONS and a.dtype != b.dtype:
+            a, b = alike(a, b)
         try:
             found = quiet(function, wide(a), wide(b))
         except TypeError:
-            raise OperatorFault(
-                "E-operator-dtype", f"{name} is not defined for elements of type {a.dtype}"
-            ) from None
+            raise undefined(name, a) from None
         if isinstance(x1, _SCALARS) and isinstance(x2, _SCALARS):
             return number(np.asarray(found)).item()
         kind = np.dtype(np.bool_) if name in _COMPARISONS else a.dtype

@@ -49,14 +49,14 @@ def take(x: Array, indices: Any, axis: int | None, mode: str) -> Array:
         given = np.clip(given.astype(np.int64), 0, length - 1)
     elif mode == "nan":
         return _take_or_nan(x, given, along)
-    return np.take(x, places(given, length, negative=False), along)
+    return np.asarray(np.take(x, places(given, length, negative=False), along))
 
 
 def _take_or_nan(x: Array, given: Array, along: int) -> Array:
     length = x.shape[along]
     outside = (given < 0) | (given >= length)
     if not outside.any():
-        return np.take(x, given.astype(np.intp), along)
+        return np.asarray(np.take(x, given.astype(np.intp), along))
     if not (is_float(x.dtype) and np.isnan(np.array(np.nan).astype(x.dtype))):
         words = f"an index outside of an axis of {length}, and {x.dtype} has no NaN for it"
         raise OperatorFault("E-index-range", words, given)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, axis_of, back, quiet, wide
+from rlx.operators.evaluate.arrays import Array, axis_of, back, need_numbers, quiet, wide
 from rlx.operators.evaluate.indexing import places
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
@@ -46,6 +46,7 @@ def nll_loss(
     predictions: Array, targets: Array, weights: Array | None, reduction: str, ignore: int
 ) -> Array:
     """The negative log likelihood of the targets' classes: for each, or their weighted mean or sum."""
+    need_numbers("nll_loss", predictions)
     chosen, weight, _ = _picked(predictions, targets, weights, ignore)
     p = wide(predictions)
     axis = 0 if p.ndim == 1 else 1
@@ -68,6 +69,7 @@ def nll_loss_backward(
     ignore: int,
 ) -> Array:
     """The gradient of :func:`nll_loss` with respect to the predictions."""
+    need_numbers("nll_loss_backward", predictions, gradient)
     chosen, weight, _ = _picked(predictions, targets, weights, ignore)
     g = wide(gradient)
     each = -weight * g if reduction != "mean" else quiet(np.divide, -weight * g, np.sum(weight))

@@ -6,7 +6,16 @@ import math
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, axes_of, axis_of, back, broadcast, sizes, wide
+from rlx.operators.evaluate.arrays import (
+    Array,
+    axes_of,
+    axis_of,
+    back,
+    broadcast,
+    sizes,
+    undefined,
+    wide,
+)
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
@@ -81,6 +90,8 @@ def flip(x: Array, axis: int) -> Array:
 def reverse_sequence(x: Array, lengths: Array, seq_axis: int, batch_axis: int) -> Array:
     """Of each sequence the first so many elements in reverse."""
     along, batch = axis_of(seq_axis, x.ndim), axis_of(batch_axis, x.ndim)
+    if lengths.dtype.kind not in "iu":
+        raise undefined("a length in reverse_sequence", lengths)
     result = x.copy()
     for row, length in enumerate(lengths.reshape(-1)[: x.shape[batch]]):
         count = int(length)

@@ -14,15 +14,16 @@ from rlx.spec.registry import rule
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
-@rule("E-pad", "e14f7c01")
+@rule("E-pad", "fe97fa48")
 def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]:
     pairs = list(zip(widths[::2], widths[1::2], strict=False))
-    if len(pairs) != x.ndim or any(w < 0 for w in widths) or mode not in _MODES:
+    if len(pairs) != x.ndim or mode not in _MODES:
         raise OperatorFault("E-pad-width", f"{mode!r} padding of {tuple(widths)} around {x.shape}")
     limit = {"reflect": 1, "circular": 0}.get(mode)
     for n, (before, after) in zip(x.shape, pairs, strict=True):
-        short = limit is not None and max(before, after) > n - limit
-        if short or (mode == "replicate" and n == 0 and before + after):
+        short = limit is not None and max(before, after, 0) > n - limit
+        none = mode == "replicate" and n == 0 and max(before, after) > 0
+        if short or none or n + before + after < 0:
             raise OperatorFault("E-pad-width", f"{mode!r} padding of {before, after} around {n}")
     return pairs
 
@@ -32,4 +33,10 @@ def pad(x: Array, widths: Sequence[int], mode: str, value: float) -> Array:
     pairs = _widths(x, widths, mode)
     options: dict[str, Any] = {"constant_values": value} if mode == "constant" else {}
     chosen: Any = _MODES[mode]
-    return back(np.pad(wide(x), pairs, mode=chosen, **options), x.dtype)
+    added = [(max(before, 0), max(after, 0)) for before, after in pairs]
+    padded = np.pad(wide(x), added, mode=chosen, **options)
+    kept = tuple(
+        slice(max(-before, 0), size - max(-after, 0))
+        for size, (before, after) in zip(padded.shape, pairs, strict=True)
+    )
+    return back(padded[kept], x.dtype)

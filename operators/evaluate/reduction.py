@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from rlx.operators.evaluate.arrays import (
     is_float,
     kind_of,
     mean,
+    need_numbers,
     quiet,
     wide,
 )
@@ -25,7 +27,7 @@ from rlx.spec.registry import rule
 
 
 @rule("E-empty", "8cdbe953")
-def _nothing(x: Array, axes: tuple[int, ...], what: str) -> None:
+def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
     """What has no value without an element needs one; a mean of floats has one, NaN, as 0 / 0 has."""
     if what in _MEANS and is_float(x.dtype):
         return
@@ -52,7 +54,7 @@ _REDUCED: dict[str, Function] = {
     "prod": lambda x, axis, keep: np.prod(x, axis=axis, keepdims=keep, dtype=_exact(x)),
     "max": lambda x, axis, keep: np.max(x, axis=axis, keepdims=keep),
     "min": lambda x, axis, keep: np.min(x, axis=axis, keepdims=keep),
-    "mean": lambda x, axis, keep: _mean(x, axis, keep),
+    "mean": lambda x, axis, keep: mean_of(x, axis, keep),
     "variance": lambda x, axis, keep: _variance(x, axis, keep),
     "std": lambda x, axis, keep: np.sqrt(_variance(x, axis, keep)),
 }
@@ -60,7 +62,8 @@ _MEANS = frozenset(["mean", "variance", "std"])
 _NEEDS_ONE = _MEANS | {"max", "min"}
 
 
-def _mean(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
+def mean_of(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
+    """The mean over axes; of integers rounded towards zero, the sum wrapping."""
     if is_float(x.dtype):
         return mean(x, axis=axis, keepdims=keep)
     total = np.sum(x, axis=axis, keepdims=keep, dtype=_exact(x))
@@ -70,8 +73,8 @@ def _mean(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
 
 
 def _variance(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
-    off = x - _mean(x, axis, True)
-    return _mean(off * off, axis, keep)
+    off = x - mean_of(x, axis, True)
+    return mean_of(off * off, axis, keep)
 
 
 def reduction(name: str) -> Function:
@@ -81,10 +84,12 @@ def reduction(name: str) -> Function:
     def evaluate(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Array:
         axes = axes_of(given, x.ndim)
         if name in _NEEDS_ONE:
-            _nothing(x, axes, name)
+            need_elements(x, axes, name)
             if not x.size:
                 nothing = np.full(_left(x, axes, keepdims), np.nan if is_float(x.dtype) else 0)
                 return back(nothing, x.dtype)
+        if name in ("variance", "std"):
+            need_numbers(name, x)
         if x.dtype.kind == "b" and name in ("sum", "prod"):
             joined = np.any if name == "sum" else np.all
             return np.asarray(joined(x, axis=axes, keepdims=bool(keepdims)))
@@ -100,7 +105,7 @@ def arg_reduction(name: str) -> Function:
     def evaluate(x: Array, given: int | None, keepdims: int) -> Array:
         axis = None if given is None else axis_of(given, x.ndim)
         axes = axes_of(None if axis is None else (axis,), x.ndim)
-        _nothing(x, axes, name)
+        need_elements(x, axes, name)
         if not x.size:
             return np.zeros(_left(x, axes, keepdims), np.int64)
         found: Any = function(wide(x), axis=axis, keepdims=bool(keepdims))
@@ -112,9 +117,13 @@ def arg_reduction(name: str) -> Function:
 def median(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
     """The lower median; along one axis also where it stands."""
     axes = axes_of(given, x.ndim)
-    _nothing(x, axes, "median")
-    w = wide(x)
-    if given is not None and len(given) == 1:
+    need_elements(x, axes, "median")
+    w, alone = wide(x), given is not None and len(given) == 1
+    count = prod(x.shape[a] for a in axes)
+    if not count:  # so are the others, and the result
+        nothing = np.zeros(_left(x, axes, keepdims), x.dtype)
+        return (nothing, nothing.astype(np.int64)) if alone else nothing
+    if alone:
         order = np.argsort(w, axis=axes[0], kind="stable")
         middle = (w.shape[axes[0]] - 1) // 2
         where = np.take(order, [middle], axis=axes[0])
@@ -123,8 +132,8 @@ def median(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
             where, value = np.squeeze(where, axes[0]), np.squeeze(value, axes[0])
         return back(value, x.dtype), np.asarray(where, dtype=np.int64)
     rest = [a for a in range(x.ndim) if a not in axes]
-    flat = np.transpose(w, (*rest, *axes)).reshape([w.shape[a] for a in rest] + [-1])
-    value = np.sort(flat, axis=-1)[..., (flat.shape[-1] - 1) // 2]
+    flat = np.transpose(w, (*rest, *axes)).reshape([w.shape[a] for a in rest] + [count])
+    value = np.sort(flat, axis=-1)[..., (count - 1) // 2]
     if keepdims:
         value = value.reshape([1 if a in axes else n for a, n in enumerate(x.shape)])
     return back(value, x.dtype)

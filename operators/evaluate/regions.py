@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.operators.evaluate.arrays import Array, back, wide
+from rlx.operators.evaluate.arrays import Array, back, need_floats, wide
 from rlx.operators.evaluate.windows import arranged, canonical, spread
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
@@ -20,6 +20,7 @@ MOST_SAMPLES = 1 << 16
 @rule("E-region", "cd8a818d")
 def _regions(x: Array, rois: Array) -> list[tuple[int, list[float]]]:
     """Of each region, its image and its corners: left, top, right, bottom."""
+    need_floats("a pool of regions", x, rois)
     if rois.ndim != 2 or rois.shape[1] != 5:
         raise OperatorFault("E-region-rows", f"regions of shape {rois.shape}, expected (n, 5)")
     found = []

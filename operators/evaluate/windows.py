@@ -11,8 +11,20 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from rlx.grammar.dtype import DataType
-from rlx.operators.evaluate.arrays import Array, Function, back, is_float, kind_of, quiet, wide
+from rlx.operators.evaluate.arrays import (
+    Array,
+    Function,
+    back,
+    is_float,
+    kind_of,
+    need_floats,
+    need_numbers,
+    quiet,
+    smallest,
+    wide,
+)
 from rlx.operators.evaluate.elementwise import convert
+from rlx.operators.evaluate.reduction import mean_of, need_elements
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.layout import pieces
 from rlx.operators.windows import SPATIAL
@@ -168,13 +180,13 @@ def transposed(count: str) -> Function:
         _channels(w.shape[0], x.shape[1] // max(groups, 1), x.shape[1], groups)
         steps, spacing = spread(strides, number), spread(dilation, number)
         full = [
-            (n - 1) * s + (k - 1) * d + 1 + e
+            max((n - 1) * s + (k - 1) * d + 1 + e, 0)
             for n, s, k, d, e in zip(
                 x.shape[2:], steps, w.shape[2:], spacing, spread(extra, number), strict=True
             )
         ]
         result = np.zeros((x.shape[0], w.shape[1] * groups, *full), x.dtype)
-        for place in product(*map(range, w.shape[2:])):
+        for place in product(*map(range, w.shape[2:])) if x.size else ():
             where = tuple(
                 slice(p * d, p * d + (n - 1) * s + 1, s)
                 for p, d, n, s in zip(place, spacing, x.shape[2:], steps, strict=True)
@@ -257,13 +269,13 @@ def _counts(spatial: Sequence[int], around: Sides, plan: Plan, counted: Sides) -
 
 
 def _maximum(x: Array, around: Sides, plan: Plan, _: Sides) -> Array:
-    low = -np.inf if is_float(x.dtype) else np.iinfo(x.dtype).min
-    padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=low)
+    padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=smallest(x.dtype))
     seen = windows(padded, *plan)
     return np.asarray(np.max(seen, axis=tuple(range(-len(around), 0))))
 
 
 def _mean(x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
+    need_numbers("avg_pool", x)
     places = tuple(range(-len(around), 0))
     padded = np.pad(x, [(0, 0), (0, 0), *around])
     total = np.sum(windows(padded, *plan), axis=places, dtype=x.dtype)
@@ -282,13 +294,15 @@ def adaptive(count: str) -> Function:
 
     def evaluate(data: Array, size: Sequence[int] | None, layout: str, out: str | None) -> Array:
         x = wide(canonical(data, layout, f"NC{axes}"))
+        need_numbers("adaptive_avg_pool", x)
         wanted = x.shape[2:] if size is None else spread(size, len(axes))
         for k, steps in enumerate(wanted, 2):
             n = x.shape[k]
+            if steps:
+                need_elements(x, (k,), "mean")
             bounds = [(at * n // steps, -(-(at + 1) * n // steps)) for at in range(steps)]
             parts = [
-                np.mean(np.take(x, range(low, high), axis=k), axis=k, keepdims=True)
-                for low, high in bounds
+                mean_of(np.take(x, range(low, high), axis=k), (k,), True) for low, high in bounds
             ]
             x = quiet(np.concatenate, parts, k).astype(x.dtype) if parts else np.take(x, [], axis=k)
         return back(arranged(x, out or layout, f"NC{axes}"), data.dtype)
@@ -311,6 +325,8 @@ def pool_backward(kind: str) -> Function:
         layout: str,
         out: str | None,
     ) -> Array:
+        if kind == "avg":
+            need_floats("avg_pool2d_backward", data)
         x = wide(canonical(data, layout, "NCHW"))
         g = wide(canonical(gradient, out or layout, "NCHW"))
         plan = (spread(size, 2), spread(strides, 2), spread(dilation, 2))
@@ -337,7 +353,7 @@ def pool_backward(kind: str) -> Function:
 def _shares(kind: str, x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
     """How much of a result's gradient each place of its window gets."""
     if kind == "max":
-        padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=-np.inf)
+        padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=smallest(x.dtype))
         seen = windows(padded, *plan)
         flat = seen.reshape(*seen.shape[:-2], prod(seen.shape[-2:]))
         first = np.argmax(flat, axis=-1)[..., None] == np.arange(flat.shape[-1])

@@ -676,6 +676,31 @@ WARNED: list[tuple[str, Case]] = [
     ("OBL-expand-dims", case("broadcast_to", tensor((n,)), (m,))),
     ("OBL-arange-length", case("arange", 3, n)),
 ]
+
+UNKNOWN: list[tuple[str, Case]] = [
+    ("OBL-known-rank", case("nn.pad", unknown(), pad_width=(1, 1))),
+    ("OBL-known-rank", case("outer", unknown(), tensor((n,)))),
+    ("OBL-known-rank", case("permute_dims", unknown(), axes=[1, 0])),
+    ("OBL-known-rank", case("meshgrid", (tensor((n,)), unknown()))),
+    ("OBL-known-rank", case("stack", (unknown(), unknown(2)))),
+    ("OBL-known-rank", case("nn.attention", unknown(), tensor((n, 1, 8, 4)), tensor((n, 1, 8, 4)))),
+    ("OBL-known-shape", case("ccl.scatter_from_worker0", unknown(2), 2)),
+    ("OBL-known-shape", case("eye_like", unknown(2))),
+    (
+        "OBL-known-dtype",
+        case("nn.rms_norm", tensor((n, 4), "void"), tensor((4,)), axes=[-1]),
+    ),
+    (
+        "OBL-known-dtype",
+        case("einsum", (tensor((n, 4)), tensor((4, m), "void")), subscripts="ij,jk->ik"),
+    ),
+    ("OBL-tuples-literal", case("scatter_nd", tensor((n, 4)), ints((m, k)), tensor((m, 4)))),
+    (
+        "OBL-listed-literal",
+        case("dynamic_strided_slice", tensor((n, 4)), ints((k,)), ints((2,)), ints((2,))),
+    ),
+]
+"""Calls that nobody can compile, because what decides on the kernel is unknown: a warning here, refused by TVM."""
 """Calls that may go wrong for some values: the code of the warning, and the same struct info as TVM's."""
 
 DIFFERENT: list[tuple[Case, str, str, str]] = [
@@ -736,7 +761,86 @@ DIFFERENT: list[tuple[Case, str, str, str]] = [
 ]
 """Calls of which the two know different things: what we say, what TVM says, and why."""
 
+BOXES = (tensor((n, m, 6)), ints((n,), "int32"), ints((n, m), "int32"))
+LOCATIONS = (tensor((n, 3, m)), tensor((n, times(m, 4))), tensor((1, m, 4)))
+REGIONS = {"pooled_size": (7, 7), "spatial_scale": 1.0}
+IMAGES = tensor((n, 3, 8, 8))
+
+
+def _suppressed(*args: Any, **attrs: Any) -> Case:
+    return case("vision.non_max_suppression", *args, **attrs)
+
+
+ILLEGAL_OF_DETECTION: list[tuple[str, Case]] = [
+    ("OBL-element-type", _suppressed(BOXES[0], ints((n,), "int64"), BOXES[2])),
+    ("OBL-fields-index", _suppressed(tensor((n, m, 5)), *BOXES[1:])),
+    ("OBL-fields-index", _suppressed(*BOXES, score_index=6)),
+    ("OBL-boxes-counts", _suppressed(tensor((3, m, 6)), ints((4,), "int32"), BOXES[2])),
+    ("OBL-boxes-indices", _suppressed(*BOXES[:2], ints((n, plus(m, 1)), "int32"))),
+    (
+        "OBL-anchors-edges",
+        case("vision.multibox_transform_loc", *LOCATIONS[:2], tensor((2, m, 4))),
+    ),
+    (
+        "OBL-anchors-offsets",
+        case(
+            "vision.multibox_transform_loc", tensor((n, 3, 5)), tensor((n, 19)), tensor((1, 5, 4))
+        ),
+    ),
+    (
+        "OBL-anchors-count",
+        case(
+            "vision.multibox_transform_loc", tensor((2, 3, 5)), tensor((2, 20)), tensor((1, 6, 4))
+        ),
+    ),
+    ("OBL-rois-row", case("vision.roi_align", IMAGES, tensor((k, 4)), **REGIONS)),
+    ("OBL-rois-row", case("vision.roi_pool", IMAGES, tensor((k, 6)), **REGIONS)),
+    ("OBL-choice-word", case("vision.roi_align", IMAGES, tensor((k, 5)), mode="sum", **REGIONS)),
+]
+
 ILLEGAL: list[tuple[str, Case]] = [
+    *ILLEGAL_OF_DETECTION,
+    ("OBL-element-float", case("exp", tensor((n,), "float8_e4m3fn"))),
+    ("OBL-element-signed", case("gather_elements", X, ints((n, 2), "uint8"), axis=1)),
+    ("OBL-element-type", case("gather_nd", tensor((n, 4)), ints((m, 2), "int32"))),
+    ("OBL-element-type", case("quantize", X, tensor((), "float64"), ints((), "int8"))),
+    ("OBL-element-type", case("quantize", X, tensor(()), ints((), "int8"), out_dtype="int32")),
+    ("OBL-choice-word", case("topk", tensor((n, 4)), k=2, ret_type="value")),
+    ("OBL-choice-word", case("ccl.allreduce", X, op_type="summe")),
+    (
+        "OBL-choice-word",
+        case("nn.nll_loss", tensor((n, 4)), ints((n,)), reduction="max"),
+    ),
+    ("OBL-fused-dims", case("ewise_fma", X, X, tensor((n, 5)))),
+    ("OBL-rank-operand", case("ewise_fma", X, X, tensor((4,)))),
+    ("OBL-rank-operand", case("index_tensor", X, ())),
+    ("OBL-rank-operand", case("meshgrid", (tensor((n,)), X))),
+    ("OBL-sequences-lengths", case("reverse_sequence", X, ints((plus(n, 1),)))),
+    ("OBL-listed-axis", case("dynamic_strided_slice", X, ints((3,)), ints((2,)), ints((2,)))),
+    ("OBL-ascending-step", case("slice_scatter", X, tensor((n, 2)), 1, 3, 0, axis=1)),
+    ("OBL-ascending-order", case("slice_scatter", X, tensor((n, 2)), 3, 1, 1, axis=1)),
+    ("OBL-weights-size", case("hamming_window", 0, True, 0.5, 0.4, dtype="float32")),
+    ("OBL-batches-count", case("gather_nd", tensor((n, 4)), ints((m, 2)), batch_dims=2)),
+    ("OBL-every-axis", case("index_put", X, (ints((m,)),), tensor((m,)))),
+    (
+        "OBL-draws-column",
+        case("multinomial_from_uniform", X, tensor((m, 2)), ints((m, 1)), dtype="int64"),
+    ),
+    (
+        "OBL-draws-count",
+        case("multinomial_from_uniform", X, tensor((5, 1)), ints((6, 1)), dtype="int64"),
+    ),
+    ("OBL-quantize-length", case("quantize", tensor(()), tensor((4,)), ints((4,), "int8"))),
+    ("OBL-loss-rank", case("nn.cross_entropy_with_logits", unknown(2), unknown(3))),
+    ("OBL-expand-rank", case("broadcast_to", unknown(3), (n, 4))),
+    ("OBL-size-length", case("image.resize2d", IMAGES, variable(shape(ndim=3), "s"))),
+    ("OBL-size-length", case("image.affine_grid", tensor((n, 2, 3)), variable(shape(ndim=4), "s"))),
+    ("D14-argument", case("zeros", 4, dtype="float32")),
+    ("D14-argument", case("zeros", (n, 1.5), dtype="float32")),
+    ("D14-argument", case("strided_slice", X, axes=0, begin=[0], end=[1])),
+    ("D14-argument", case("eye", 2.5)),
+    ("D14-argument", case("full", (n, 4), 1)),
+    ("D14-argument", case("image.resize2d", IMAGES, (4, 4), roi="all")),
     ("OBL-element-float", case("exp", tensor((n,), "int32"))),
     ("OBL-element-float", case("nn.softmax", tensor((n,), "int32"))),
     ("OBL-element-integer", case("take", X, tensor((m,)), axis=0)),
@@ -846,6 +950,32 @@ ILLEGAL: list[tuple[str, Case]] = [
 """Calls that both refuse, with our code."""
 
 OURS: list[tuple[str, Case]] = [
+    (
+        "OBL-scored-boxes",
+        case(
+            "vision.all_class_non_max_suppression",
+            tensor((2, 7, 4)),
+            tensor((3, k, 7)),
+            constant(5, "int64"),
+            constant(0.5, "float32"),
+            constant(0.1, "float32"),
+        ),
+    ),
+    ("OBL-element-type", case("memory.alloc_tensor", STORAGE, 0, SIZE, "void")),
+    (
+        "OBL-gradient-rank",
+        case("grad.max_pool2d_backward", tensor((n, 3, 14)), IMAGES, pool_size=(2, 2)),
+    ),
+    (
+        "OBL-gradient-dims",
+        case("grad.max_pool2d_backward", tensor((n, 3, 9, 9)), IMAGES, pool_size=(2, 2)),
+    ),
+    ("OBL-gradient-dims", case("grad.take_backward", tensor((5,)), tensor((9,)), ints((6,)))),
+    (
+        "OBL-layout-axes",
+        case("grad.avg_pool2d_backward", IMAGES, IMAGES, pool_size=(2, 2), layout="int64"),
+    ),
+    ("OBL-einsum-rank", case("einsum", (X, unknown()), subscripts="i,ij->ij")),
     ("OBL-split-indices", case("split", tensor((10,)), [5, 3])),
     ("OBL-split-sections", case("split", tensor((5,)), 4)),
     ("OBL-slice-order", case("strided_slice", tensor((10, 4)), axes=[0], begin=[5], end=[1])),
@@ -855,7 +985,7 @@ OURS: list[tuple[str, Case]] = [
         "OBL-padding-negative",
         case("nn.conv2d", tensor((n, 3, 9, 9)), tensor((4, 3, 3, 3)), padding=-1),
     ),
-    ("OBL-pad-negative", case("nn.pad", X, pad_width=(-3, -3, -3, -3))),
+    ("OBL-pad-negative", case("nn.pad", tensor((n, 4)), pad_width=(0, 0, -3, -3))),
     ("OBL-topk-count", case("topk", X, k=7, axis=1)),
     ("OBL-scale-length", case("nn.prelu", X, tensor((5,)))),
     ("OBL-grid-coordinates", case("image.grid_sample", tensor((n, 3, 8, 8)), tensor((n, 5, 6, 2)))),

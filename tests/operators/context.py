@@ -117,6 +117,12 @@ class Recorder:
         self.poison: set[Expr] = set()
         self.fresh: list[tir.Var] = []
 
+    def bound(self, var: Var) -> Expr | None:
+        return None
+
+    def vdevices(self) -> Sequence[tuple[str, int]]:
+        return (("llvm", 0), ("cuda", 0))
+
     def info(self, expr: Expr) -> StructInfo:
         match expr:
             case Var(struct_info_annotation=info) if info is not None:

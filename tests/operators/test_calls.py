@@ -8,6 +8,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import FuncStructInfo, GlobalVar, ObjectStructInfo, StructInfo, TupleStructInfo
 from rlx.grammar.dtype import HANDLE, dtype
+from rlx.grammar.node import replace
 from rlx.operators import lookup
 from tests.operators.context import (
     Derived,
@@ -129,7 +130,7 @@ def test_buffers_get_tensors_of_their_type_and_rank() -> None:
     assert codes(call(func, (tensor((n,), "float16"),), out)) == [("OBL-buffer-rank", "error")]
     assert codes(call(func, (shape((n, 4)),), out)) == [("OBL-buffer-tensor", "error")]
     assert codes(call(func, (tensor(None, "float16", 2),), out)) == []
-    assert codes(call(func, (ObjectStructInfo(),), out)) == []
+    assert codes(call(func, (ObjectStructInfo(),), out)) == [("OBL-passed-kind", "warning")]
 
 
 def test_scalars_among_the_arguments_and_behind_them() -> None:
@@ -197,17 +198,42 @@ def test_in_place_results_take_no_parameter() -> None:
     assert found(1, -1, result=TupleStructInfo((longer, y))) == [("OBL-reuse-shape", "error")]
 
 
+def test_a_pure_call_stores_to_results_alone() -> None:
+    func = prim_func((i,), (i,), (i,))
+    handles = func.params
+    place = (tir.IntImm(0),)
+
+    def storing(*at: int) -> tir.PrimFunc:
+        stores = [
+            tir.BufferStore(func.buffer_map[handles[k]], place, tir.FloatImm(1.0)) for k in at
+        ]
+        looped = tir.For(tir.Var("i"), tir.IntImm(0), i, "serial", tir.SeqStmt(tuple(stores)))
+        return replace(func, body=looped)
+
+    x = tensor((n,))
+    assert codes(call(storing(2), (x, x), x)) == []
+    assert codes(call(storing(1, 2), (x, x), x)) == [("OBL-untouched-store", "warning")]
+    inplace = {"name": "call_tir_inplace", "inplace_indices": [1]}
+    two = replace(storing(1), params=handles[:2])
+    assert codes(call(two, (x, x), x, **inplace)) == []  # type: ignore[arg-type]
+    two = replace(storing(0, 1), params=handles[:2])
+    assert codes(call(two, (x, x), x, **inplace)) == [  # type: ignore[arg-type]
+        ("OBL-untouched-store", "warning")
+    ]
+
+
 def test_packed_calls_have_the_declared_result() -> None:
-    extern, x = ast.ExternFunc("f"), tensor((n,))
+    extern = variable(FuncStructInfo(None, ObjectStructInfo(), False, "default"), "f")
+    x = tensor((n,))
     assert str(derive("call_pure_packed", extern, x, types=(x,))) == "Tensor((n,), float32)"
-    assert str(derive("call_pure_packed", extern, x)) == "Object"
+    assert codes(derive("call_pure_packed", extern, x)) == [("OBL-stated-result", "error")]
     two = derive("call_builtin_with_ctx", extern, (x,), types=(x, shape((n,))))
     assert str(two) == "Tuple(Tensor((n,), float32), Shape((n,)))"
     assert str(derive("call_dps_packed", extern, (x,), types=(x,))) == "Tensor((n,), float32)"
     assert str(derive("invoke_closure", variable(ObjectStructInfo()), (x,), types=(x,))) == (
         "Tensor((n,), float32)"
     )
-    assert str(derive("make_closure", F, (x,))) == "Object"
+    assert str(derive("make_closure", variable(ObjectStructInfo()), (x,))) == "Object"
     in_place = derive("call_inplace_packed", extern, x, types=(x,), inplace_indices=[0])
     assert codes(in_place) == []
 

@@ -7,8 +7,20 @@ from typing import Any
 import pytest
 
 from rlx.grammar.ast import TensorStructInfo, VDevice
-from tests.operators.cases import ILLEGAL, LEGAL, OURS, WARNED, Case, X, case, ints, unknown
-from tests.operators.context import constant, derive, k, m, n, plus, tensor, times
+from rlx.grammar.tir import OpaqueExpr
+from tests.operators.cases import (
+    ILLEGAL,
+    LEGAL,
+    OURS,
+    UNKNOWN,
+    WARNED,
+    Case,
+    X,
+    case,
+    ints,
+    unknown,
+)
+from tests.operators.context import constant, derive, k, legal, m, n, plus, tensor, times
 
 
 def on(device: str, *dims: Any) -> TensorStructInfo:
@@ -68,6 +80,10 @@ MORE: list[tuple[str, Case]] = [
     ("D14-argument", case("exp", tensor((n,)), speed=3)),
     ("D14-argument", case("astype", X, dtype="flaot32")),
     ("D14-argument", case("softmax_axis", X, axis="last")),
+    ("OBL-map-rank", case("layout_transform", X, index_map=OpaqueExpr("lambda i: (i,)"))),
+    ("OBL-map-start", case("layout_transform", X, index_map=OpaqueExpr("lambda i, j: (i, j + 1)"))),
+    ("D14-argument", case("layout_transform", X, index_map="transpose")),
+    ("OBL-split-limit", case("split", tensor((4,)), 300_000_000)),
     ("D14-arity", case("add", X)),
     ("D14-arity", case("add", X, X, X)),
     ("D14-arity", case("sum", X, 0, axis=1)),
@@ -87,7 +103,9 @@ def test_one_error(code: str, call: Case) -> None:
     assert found.message.startswith(f"{name}: ")
 
 
-@pytest.mark.parametrize(("code", "call"), WARNED, ids=[f"{c}:{x[0]}" for c, x in WARNED])
+@pytest.mark.parametrize(
+    ("code", "call"), [*WARNED, *UNKNOWN], ids=[f"{c}:{x[0]}" for c, x in (*WARNED, *UNKNOWN)]
+)
 def test_one_warning(code: str, call: Case) -> None:
     name, args, attrs = call
     assert [report[:2] for report in derive(name, *args, **attrs).reports] == [(code, "warning")]
@@ -98,6 +116,24 @@ def test_nothing_is_said_about_legal_calls() -> None:
         (call, d.reports) for call in LEGAL if (d := derive(call[0], *call[1], **call[2])).reports
     ]
     assert said == []
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("lambda i, j: (j, i)", "Tensor((4, n), float32)"),
+        (
+            "T.index_map(lambda i, j: (i // 4, j, i % 4))",
+            "Tensor(((n - 1) // 4 + 1, 4, 4), float32)",
+        ),
+        ("lambda i, j: (i * 4 + j,)", "Tensor((n * 4,), float32)"),
+        ("lambda i, j: (-i + 2 * i, j)", "Tensor(float32, ndim=2)"),
+        ("lambda *indices: indices", "Tensor(float32)"),
+        ("transpose", "Tensor(float32)"),
+    ],
+)
+def test_an_index_map_gives_the_shape(text: str, shown: str) -> None:
+    assert legal("layout_transform", X, index_map=OpaqueExpr(text)) == shown
 
 
 MESSAGES: list[tuple[Case, str]] = [

@@ -42,7 +42,7 @@ class Concrete:
         )
         self.values: dict[ast.Expr, Plain] = {}
         name, args, attrs = case
-        indices = _INDICES.get(name, ())
+        indices = INDICES.get(name, ())
         made = tuple(self._fixed(a, at in indices) for at, a in enumerate(args))
         if name == "bucketize":
             self.values = {
@@ -144,7 +144,7 @@ class Concrete:
         return operator.derive(self.call, Recorder())
 
 
-_INDICES: dict[str, tuple[int, ...]] = {
+INDICES: dict[str, tuple[int, ...]] = {
     "take": (1,),
     "gather_elements": (1,),
     "gather_nd": (1,),

@@ -1,0 +1,143 @@
+"""What the operators that call functions may call: packed functions, closures, PrimFuncs, names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar import ast
+from rlx.grammar.ast import (
+    Expr,
+    FuncStructInfo,
+    GlobalVar,
+    ObjectStructInfo,
+    PrimStructInfo,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.operators.messages import show
+from rlx.operators.site import OBJECT, Site
+from rlx.spec.registry import rule
+
+LITERALS = (ast.StringImm, ast.DataTypeImm)
+"""Expressions that are Objects to the derivation, and certainly no functions, tensors, shapes or tuples."""
+
+
+def declared_result(types: Sequence[StructInfo]) -> StructInfo:
+    """What the type arguments of a call say of its result: Object without any, a tuple of several."""
+    if len(types) == 1:
+        return types[0]
+    return TupleStructInfo(tuple(types)) if types else OBJECT
+
+
+def _signature(site: Site, code: str, func: Expr, wanted: str) -> FuncStructInfo | None:
+    """What is known of a function that is called; None where not even that it is one is known."""
+    info = site.ctx.info(func)
+    if isinstance(info, FuncStructInfo):
+        return info
+    if isinstance(info, ObjectStructInfo) and not isinstance(func, LITERALS):
+        return None
+    _refuse(site, code, func, wanted)
+    return None
+
+
+def _refuse(site: Site, code: str, func: Expr, wanted: str) -> None:
+    shown = show(func) if isinstance(func, LITERALS) else site.shown(0)
+    best = declared_result(site.call.sinfo_args)
+    site.fail(code, f"{shown} is called, expected {wanted}", 0, best)
+
+
+def _prim_func(site: Site, func: Expr) -> bool:
+    return isinstance(func, GlobalVar) and site.ctx.prim_func(func) is not None
+
+
+@rule("OBL-packed", "2deedb6b")
+def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
+    """What is called as a packed function is one, or where ``prim_func`` says so a PrimFunc."""
+    info = _signature(site, "OBL-packed-function", func, "a packed function")
+    if info is None:
+        if not site.ctx.poisoned(func):
+            site.warn("OBL-packed-function", f"{site.shown(0)} may not be a packed function", 0)
+    elif info.params is not None and not (prim_func and _prim_func(site, func)):
+        _refuse(site, "OBL-packed-function", func, "a packed function")
+
+
+@rule("OBL-closure", "12baf6b7")
+def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
+    """What is called as a closure is a function, and takes the arguments that it is given.
+
+    ``captured`` says that these are the last arguments only.
+    """
+    info = _signature(site, "OBL-closure-function", func, "a function")
+    given = site.ctx.info(args)
+    if info is None or info.params is None or not isinstance(given, TupleStructInfo):
+        return
+    expected, found = len(info.params), len(given.fields)
+    best = OBJECT if captured else declared_result(site.call.sinfo_args)
+    if found > expected if captured else found != expected:
+        words = f"{show(func)} takes {expected} argument{'s' * (expected != 1)}, but the tuple holds {found}"
+        site.fail("OBL-closure-arity", words, 1, best)
+    _arguments(site, info, given.fields, expected - found)
+
+
+def _arguments(
+    site: Site, function: FuncStructInfo, given: Sequence[StructInfo], first: int
+) -> None:
+    """No argument is certainly of another type than its parameter."""
+    from rlx.solver.order import compatibility, instantiate
+
+    assert function.params is not None
+    found = (*function.params[:first], *given)
+    instance = instantiate(function, found, site.ctx.prover)
+    for at, (info, wanted) in enumerate(zip(given, instance.params[first:], strict=True)):
+        if compatibility(info, wanted, site.ctx.prover).kind == "incompatible":
+            words = f"field {at} of the arguments is {show(info)}, but {show(wanted)} is expected"
+            site.fail("OBL-closure-argument", words, 1, declared_result(site.call.sinfo_args))
+
+
+@rule("OBL-name", "abe03dff")
+def named(site: Site, func: Expr) -> None:
+    """A function that is called by its name has a string for it."""
+    if isinstance(func, ast.StringImm):
+        return
+    if not isinstance(site.ctx.info(func), ObjectStructInfo) or isinstance(func, LITERALS):
+        best = declared_result(site.call.sinfo_args)
+        site.fail("OBL-name-string", f"{site.shown(0)} is no name, expected a string", 0, best)
+    if not site.ctx.poisoned(func):
+        site.warn("OBL-name-string", f"{site.shown(0)} may not be a string", 0)
+
+
+@rule("OBL-passed", "7b731dc2")
+def passed(site: Site, args: Expr) -> None:
+    """A PrimFunc is passed tensors, scalars and shapes."""
+    info = site.ctx.info(args)
+    parts = info.fields if isinstance(info, TupleStructInfo) else ()
+    fields = args.fields if isinstance(args, ast.Tuple) else (None,) * len(parts)
+    for at, (part, field) in enumerate(zip(parts, fields, strict=True)):
+        literal = isinstance(field, LITERALS)
+        if isinstance(part, ObjectStructInfo) and not literal:
+            if not site.ctx.poisoned(args if field is None else field):
+                words = f"argument {at} is {show(part)}, which may not be a tensor"
+                site.warn("OBL-passed-kind", words, 1)
+        elif literal or not isinstance(part, (TensorStructInfo, PrimStructInfo, ShapeStructInfo)):
+            shown = show(field) if literal and field is not None else show(part)
+            words = f"argument {at} is {shown}, expected a tensor, a scalar or a shape"
+            site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
+
+
+@rule("OBL-trailing", "c4ea64f6")
+def trailing(site: Site, tir_vars: object) -> None:
+    """Trailing scalars are a shape, or a tuple of scalars."""
+    if tir_vars is None:
+        return
+    info = site.ctx.info(tir_vars) if isinstance(tir_vars, Expr) else None
+    if isinstance(info, TupleStructInfo):
+        scalars = all(isinstance(f, (PrimStructInfo, ObjectStructInfo)) for f in info.fields)
+    else:
+        unknown = isinstance(info, ObjectStructInfo) and not isinstance(tir_vars, LITERALS)
+        scalars = unknown or isinstance(info, ShapeStructInfo)
+    if not scalars:
+        found = repr(tir_vars) if info is None else show(info)
+        words = f"tir_vars is {found}, expected a shape or a tuple of scalars"
+        site.fail("OBL-trailing-kind", words, 2, declared_result(site.call.sinfo_args))

@@ -1,0 +1,248 @@
+"""Corners of indexing, order and windows, all of them for small sizes, against loops in plain Python."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.grammar.dtype import dtype
+from rlx.operators.evaluate.windows import windows
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
+from tests.operators.context import derive, legal, n, tensor
+
+from .test_values import i64, run
+
+
+def line(length: int, first: int = 10) -> Any:
+    return np.arange(first, first + length, dtype=np.float32)
+
+
+def found_or_nothing(name: str, *args: Any, **attrs: Any) -> Any:
+    try:
+        return run(name, *args, **attrs)
+    except OperatorFault:
+        return None
+
+
+@pytest.mark.parametrize("mode", ["fast", "wrap", "clip", "nan"])
+@pytest.mark.parametrize("length", [1, 2, 3])
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint8])
+def test_take_at_every_index(mode: str, length: int, kind: type) -> None:
+    x = line(length)
+    for index in range(-2 * length - 1, 2 * length + 2):
+        if index < 0 and kind is np.uint8:
+            continue
+        inside = 0 <= index < length
+        expected: Any = {
+            "fast": 10 + index if inside else None,
+            "wrap": 10 + index % length,
+            "clip": 10 + min(max(index, 0), length - 1),
+            "nan": 10 + index if inside else math.nan,
+        }[mode]
+        found = found_or_nothing("take", x, np.array([index], kind), axis=0, mode=mode)
+        if expected is None:
+            assert found is None
+        else:
+            np.testing.assert_array_equal(found, np.array([expected], np.float32))
+
+
+@pytest.mark.parametrize("mode", ["fast", "wrap", "clip", "nan"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_take_puts_the_indices_where_the_axis_was(mode: str, axis: int) -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    indices = i64([0, 1], [1, 0], [1, 1])
+    found = run("take", x, indices, axis=axis, mode=mode)
+    along = axis % 3
+    assert found.shape == (*x.shape[:along], 3, 2, *x.shape[along + 1 :])
+    for place in np.ndindex(*found.shape):
+        head, (a, b), tail = place[:along], place[along : along + 2], place[along + 2 :]
+        assert found[place] == x[(*head, indices[a, b], *tail)]
+
+
+@pytest.mark.parametrize("batch", [0, 1, 2])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_gather_nd_takes_one_slice_for_each_tuple(batch: int, depth: int) -> None:
+    x = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
+    lead = (*x.shape[:batch], 2)
+    draw = np.random.default_rng(batch * 7 + depth)
+    columns = [draw.integers(-n, n, lead) for n in x.shape[batch : batch + depth]]
+    indices = np.stack(columns, -1) if columns else np.zeros((*lead, 0), np.int64)
+    found = run("gather_nd", x, indices, batch_dims=batch)
+    if depth:
+        assert found.shape == (*lead, *x.shape[batch + depth :])
+        for place in np.ndindex(*lead):
+            np.testing.assert_array_equal(found[place], x[(*place[:batch], *indices[place])])
+
+
+@pytest.mark.parametrize("length", range(5))
+def test_slices_are_those_of_python(length: int) -> None:
+    numbers = list(range(10, 10 + length))
+    bounds = range(-length - 2, length + 3)
+    for begin, end, step in itertools.product(bounds, bounds, (-3, -2, -1, 1, 2, 3)):
+        found = run("strided_slice", line(length), (0,), (begin,), (end,), (step,))
+        assert found.tolist() == numbers[begin:end:step], (begin, end, step)
+
+
+@pytest.mark.parametrize("length", range(5))
+def test_slices_in_bounds(length: int) -> None:
+    """Where bounds are said to be inside, -1 is the place before the first element, and others are faults."""
+    x = line(length)
+    bounds = range(-length - 2, length + 3)
+    for begin, end, step in itertools.product(bounds, bounds, (-2, -1, 1, 2)):
+        floor = -1 if step < 0 else 0
+        attrs = {"assume_inbound": True}
+        places = list(range(begin, end, step))
+        if not (floor <= begin <= length and floor <= end <= length):
+            expected: Any = None
+        elif any(not 0 <= place < length for place in places):
+            continue  # what lies outside is left to the next test
+        else:
+            expected = [10.0 + place for place in places]
+        found = found_or_nothing("strided_slice", x, (0,), (begin,), (end,), (step,), **attrs)
+        assert (None if found is None else found.tolist()) == expected, (begin, end, step)
+
+
+@pytest.mark.parametrize("length", range(1, 6))
+def test_the_median_is_the_lower_one(length: int) -> None:
+    for numbers in itertools.islice(itertools.permutations(range(length)), 30):
+        expected = sorted(numbers)[(length - 1) // 2]
+        x = np.array(numbers, np.int32)
+        assert run("median", x) == expected
+        value, where = run("median", x, axis=(0,))
+        assert (value, where) == (expected, numbers.index(expected))
+        both = np.stack([x, x + 100])
+        assert run("median", both, axis=(1,), keepdims=True)[0].tolist() == [
+            [expected],
+            [expected + 100],
+        ]
+        assert run("median", both, axis=(0, 1)) == sorted(both.flat)[(2 * length - 1) // 2]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_unique_can_be_undone(axis: int | None) -> None:
+    """The inverse puts the distinct slices where they stood, the counts say how often."""
+    x = np.array([[3, 1, 3, 3], [2, 1, 2, 2], [3, 1, 3, 3]], np.int8)
+    every = {"return_index": True, "return_inverse": True, "return_counts": True}
+    values, index, inverse, counts = run("unique", x, axis=axis, **every)
+    flat = x.reshape(-1) if axis is None else x
+    along = 0 if axis is None else axis
+    np.testing.assert_array_equal(np.take(values, inverse, along), flat)
+    np.testing.assert_array_equal(np.take(flat, index, along), values)
+    assert inverse.shape == (flat.shape[along],) and counts.sum() == flat.shape[along]
+    assert counts.tolist() == [(inverse == k).sum() for k in range(len(counts))]
+
+
+@pytest.mark.parametrize("channel", [1, 2, -1])
+@pytest.mark.parametrize("axes", [(), (2,), (3,), (2, 3), (1, 3), (1, 2, 3)])
+@pytest.mark.parametrize(("center", "scale"), [(True, True), (True, False), (False, True)])
+def test_group_norm_over_every_choice_of_axes(
+    channel: int, axes: tuple[int, ...], center: bool, scale: bool
+) -> None:
+    """Each element less the mean over its group's channels and the axes, by the deviation over them."""
+    x = np.random.default_rng(5).standard_normal((2, 4, 4, 4))
+    along, size = channel % 4, 2
+    gamma, beta = np.array([1.0, 2, 3, 4]), np.array([0.5, -1, 2, 0])
+    given = (x, gamma, beta, 2, channel, axes)
+    found = run("nn.group_norm", *given, epsilon=1e-3, center=center, scale=scale)
+    over = set(axes) - {along}
+    for place in np.ndindex(*x.shape):
+        block: list[Any] = [slice(None) if k in over else p for k, p in enumerate(place)]
+        first = place[along] // size * size
+        block[along] = slice(first, first + size)
+        part = x[tuple(block)]
+        expected = (x[place] - part.mean()) / math.sqrt(part.var() + 1e-3)
+        expected = expected * gamma[place[along]] if scale else expected
+        expected = expected + beta[place[along]] if center else expected
+        assert math.isclose(found[place], expected, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_windows_are_those_that_fit(size: int, stride: int, dilation: int) -> None:
+    """As many as a floor division counts: where only a part of a stride is missing there are none, else it is a fault."""
+    reach = (size - 1) * dilation
+    for length in range(1, 9):
+        starts = range(0, length - reach, stride)
+        if (length - reach - 1) // stride + 1 < 0:
+            with pytest.raises(OperatorFault, match="windows of"):
+                windows(line(length), [size], [stride], [dilation])
+            continue
+        found = windows(line(length), [size], [stride], [dilation])
+        expected = [[10 + s + k * dilation for k in range(size)] for s in starts]
+        assert found.shape == (len(starts), size)
+        assert found.tolist() == expected
+
+
+def test_windows_over_two_axes_with_steps_of_their_own() -> None:
+    x = np.arange(2 * 7 * 8).reshape(2, 7, 8)
+    found = windows(x, [2, 3], [3, 2], [2, 1])
+    assert found.shape == (2, 2, 3, 2, 3)
+    for b, i, j, k, q in np.ndindex(*found.shape):
+        assert found[b, i, j, k, q] == x[b, 3 * i + 2 * k, 2 * j + q]
+
+
+@pytest.mark.parametrize(
+    ("axis", "values", "every"),
+    [
+        (None, "Tensor((unique,), float32)", "Tensor(int64, ndim=1)"),
+        (0, "Tensor((unique, 4), float32)", "Tensor((n,), int64)"),
+        (1, "Tensor((n, unique), float32)", "Tensor((4,), int64)"),
+        (-1, "Tensor((n, unique), float32)", "Tensor((4,), int64)"),
+    ],
+)
+def test_the_inverse_of_unique_has_an_index_for_each_slice(
+    axis: int | None, values: str, every: str
+) -> None:
+    flags = {"return_index": True, "return_inverse": True, "return_counts": True}
+    found = legal("unique", tensor((n, 4)), axis=axis, **flags)
+    some = "Tensor((unique,), int64)"
+    assert found == f"Tuple({values}, {some}, {every}, {some})"
+
+
+@pytest.mark.parametrize("dims", [(3,), (2, 3), (2, 3, 2)])
+def test_cross_entropy_is_a_mean_over_the_first_axis(dims: tuple[int, ...]) -> None:
+    """Of one distribution there is nothing to take the mean of."""
+    draw = np.random.default_rng(7)
+    p, labels = draw.standard_normal(dims), draw.random(dims)
+    total = -math.fsum((p * labels).flat)
+    found = run("nn.cross_entropy_with_logits", p, labels)
+    assert math.isclose(found, total / (dims[0] if len(dims) > 1 else 1), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("float32x4", "float32x4"), ("void", "void")])
+def test_arrays_that_there_are_not(kind: str, name: str) -> None:
+    with pytest.raises(OperatorFault, match=f"there are no arrays of {name}$"):
+        numpy_dtype(dtype(kind))
+
+
+def test_a_condition_that_is_none_is_told_at_its_place() -> None:
+    found = derive("where", tensor((n,)), tensor((n,)), tensor((n,)))
+    assert [report[0] for report in found.reports] == ["OBL-element-bool"]
+    assert found.recorder.places == [0]
+
+
+@pytest.mark.parametrize("at", range(-4, 4))
+def test_flip_takes_the_axes_that_there_are(at: int) -> None:
+    found = derive("flip", tensor((n, 4)), axis=at)
+    assert found.codes == ([] if -2 <= at < 2 else ["OBL-axis-range"])
+    assert derive("flip", tensor(), axis=at).codes == []
+
+
+@pytest.mark.parametrize("x", [-9.0, -3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.5, 9.0])
+def test_activations_are_their_formulas(x: float) -> None:
+    cubed = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    expected = {
+        "nn.gelu": x * (1 + math.erf(x / math.sqrt(2))) / 2,
+        "nn.gelu_tanh": x * (1 + math.tanh(cubed)) / 2,
+        "nn.silu": x / (1 + math.exp(-x)),
+        "nn.relu": max(x, 0.0),
+        "sigmoid": 1 / (1 + math.exp(-x)),
+    }
+    for name, value in expected.items():
+        found = run(name, np.array([x]))[0]
+        assert math.isclose(found, value, rel_tol=1e-6, abs_tol=1e-9), (name, found, value)
