@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from operator import index
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import expected, walk
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Refuted, Verdict
@@ -17,10 +16,13 @@ from rlx.solver.work import undisturbed
 Goal = object
 """Text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
 
+Assumptions = Iterable[Goal] | str | PrimExpr
+"""Several conditions, or one that stands alone."""
+
 
 def prove(
     goal: Goal,
-    assume: Iterable[Goal] = (),
+    assume: Assumptions = (),
     lower: Mapping[str, int | None] | None = None,
     *,
     int64: bool = False,
@@ -33,7 +35,7 @@ def prove(
         A condition, as text (``"n % 4 == 0"``; see :mod:`rlx.solver.text`), as an expression or, where TVM is
         importable, as a TVM PrimExpr.
     assume
-        Conditions that hold.
+        Conditions that hold; one may stand alone.
     lower
         Smallest value of a variable, by name; None for one that may be as small as its data type allows. All
         others are >= 0.
@@ -43,9 +45,11 @@ def prove(
     Raises
     ------
     ValueError
-        If a text cannot be read, or names a variable of which the expressions hold several.
+        If a text cannot be read, is no condition, or names a variable of which the expressions hold several;
+        if no value of a variable's type is as large as its smallest value.
     TypeError
-        If goal or assumption is no expression, or a smallest value no integer.
+        If goal or assumption is no condition (an integer, or the bool that ``a == b`` of two nodes gives), or
+        another argument of the wrong type.
 
     Warns
     -----
@@ -59,21 +63,50 @@ def prove(
 
 def question(
     goal: Goal,
-    assume: Iterable[Goal] = (),
+    assume: Assumptions = (),
     lower: Mapping[str, int | None] | None = None,
     *,
     int64: bool = False,
 ) -> tuple[Prover, PrimExpr]:
     """A prover that assumes what is said, and the goal as an expression."""
-    assumed = [assume] if isinstance(assume, str) else list(assume)
+    expected.flag("int64", int64)
+    limits = _limits(lower)
     with undisturbed():
-        condition, *facts = _read([goal, *assumed])
+        condition, *facts = _read([goal, *_assumptions(assume)])
     context = Context()
-    if lower:
-        _declare(context, walk.variables([condition, *facts]), lower)
+    if limits:
+        _declare(context, walk.variables([condition, *facts]), limits)
     for fact in facts:
         context.assume(fact)
     return Prover(context, int64), condition
+
+
+def _assumptions(assume: Assumptions) -> list[Goal]:
+    """A list of assumptions; one that stands alone is the only one."""
+    if isinstance(assume, str | PrimExpr):
+        return [assume]
+    if isinstance(assume, Iterable) and not isinstance(assume, Mapping | bytes):
+        return list(assume)
+    if assume is None or isinstance(assume, Mapping | bytes | bool | int | float):
+        raise TypeError(
+            f"assume: expected a list of conditions, found {expected.described(assume)}"
+        )
+    return [assume]
+
+
+def _limits(lower: Mapping[str, int | None] | None) -> dict[str, int | None]:
+    """Smallest values by name."""
+    if lower is None:
+        return {}
+    if not isinstance(lower, Mapping):
+        raise TypeError(
+            f"lower: expected a mapping from names to integers, found {expected.described(lower)}"
+        )
+    for name in lower:
+        if not isinstance(name, str):
+            found = expected.described(name)
+            raise TypeError(f"lower: expected the name of a variable, found {found}")
+    return {name: expected.limit("lower", value, name) for name, value in lower.items()}
 
 
 def _declare(
@@ -81,11 +114,7 @@ def _declare(
 ) -> None:
     """Smallest values, by the names of the question's variables."""
     names = dict.fromkeys(var.name for var in variables)
-    for name, value in lower.items():
-        if value is not None and not hasattr(value, "__index__"):
-            raise TypeError(
-                f"lower: expected an integer or None for {name!r}, found {type(value).__name__} {value!r}"
-            )
+    for name in lower:
         if name not in names:
             # Limits of more variables than a question has are no mistake as such, but may come of one.
             known = f"its variables are {', '.join(names)}" if names else "it has none"
@@ -95,8 +124,7 @@ def _declare(
             warnings.warn(message, stacklevel=4)
     for var in variables:
         if var.name in lower:
-            value = lower[var.name]
-            context.declare(var, lower=None if value is None else index(value))
+            context.declare(var, lower=lower[var.name])
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
@@ -120,19 +148,26 @@ def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
 
 
 def _expression(goal: Goal, foreign: dict[object, tir.Var]) -> PrimExpr:
-    if isinstance(goal, PrimExpr):
-        return goal
-    if isinstance(goal, bool):
-        return walk.conjunction([]) if goal else tir.Not(walk.conjunction([]))
-    from rlx.solver import interop
+    if not isinstance(goal, PrimExpr):
+        if goal is None or isinstance(goal, bool | int | float | bytes):
+            advice = f"; {expected.COMPARED}" if isinstance(goal, bool) else ""
+            raise TypeError(
+                f"expected a condition, as a text or an expression, found {expected.described(goal)}{advice}"
+            )
+        from rlx.solver import interop
 
-    return interop.from_tvm(goal, foreign)
+        goal = interop.from_tvm(goal, foreign)
+    expected.condition(goal)
+    expected.conditions_inside(goal)
+    return goal
 
 
 def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> PrimExpr:
     from rlx.solver import text
 
     read = text.parse(goal, named)
+    if not walk.may_be_condition(read):
+        raise ValueError(expected.no_condition(read))
     for var in walk.variables([read]) if shared else ():
         if var.name in shared:
             raise ValueError(
@@ -143,7 +178,7 @@ def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> Prim
 
 def explain(
     goal: Goal,
-    assume: Iterable[Goal] = (),
+    assume: Assumptions = (),
     lower: Mapping[str, int | None] | None = None,
     *,
     int64: bool = False,
@@ -164,13 +199,13 @@ def explain(
 
 def to_smtlib(
     goal: Goal,
-    assume: Iterable[Goal] = (),
+    assume: Assumptions = (),
     lower: Mapping[str, int | None] | None = None,
     style: str = "purified",
     *,
     int64: bool = False,
 ) -> str:
-    """The question as an SMT-LIB 2 script: ``unsat`` means proved.
+    """The question as an SMT-LIB 2 script: ``unsat`` means proved, ``sat`` that it is not.
 
     With ``int64`` the variables are within 64 bits, and that all values are is part of the goal.
 
@@ -184,14 +219,22 @@ def to_smtlib(
     ValueError, TypeError
         As :func:`prove`; TypeError also for operations that are no integer arithmetic.
     """
+    from rlx.solver.evaluated import defined
     from rlx.solver.overflow import obligation
     from rlx.solver.session import Session
-    from rlx.solver.smt import script
+    from rlx.solver.smt import STYLES, script
 
+    expected.flag("int64", int64)
+    expected.one_of("style", style, STYLES)
     prover, condition = question(goal, assume, lower)
-    (expanded,) = walk.expand([condition])
+    (expanded, *facts) = walk.expand([condition, *prover.context.state.facts])
+    foreign = walk.uninterpreted(walk.topological(expanded, *facts))
+    if foreign is not None:
+        raise TypeError(f"expected integer arithmetic, found {walk.named(foreign)}")
     session = Session(prover.context.state, prover.statistics, int64)
-    if not int64:
-        return script(session.question(expanded).query(), style)
-    text = script(session.question(obligation(expanded)).query(), style)
-    return "; int64: that no value leaves 64 bits is part of the goal\n" + text
+    wanted = obligation(expanded) if int64 else expanded
+    query = session.whole(wanted).query()
+    text = script(query.where([defined(part) for part in (expanded, *facts)]), style)
+    if int64:
+        return "; int64: that no value leaves 64 bits is part of the goal\n" + text
+    return text

@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
             return _answer(options)
-    except (ValueError, UserWarning) as error:
+    except (ValueError, TypeError, UserWarning) as error:
         print(f"{prog}: {error}", file=sys.stderr)
         return _USAGE
 
@@ -44,7 +44,8 @@ def _parser(prog: str) -> ArgumentParser:
     parser = ArgumentParser(
         prog=prog,
         description="Decide whether a condition over integers holds for all values of its variables.",
-        epilog="Operators: + - * // %% == != < <= > >= and or not; calls: min max select if_then_else tdiv tmod. "
+        epilog="Operators: + - * // % == != < <= > >= and or not (&& || !); calls: min max select if_then_else floordiv floormod "
+        "truncdiv truncmod ceildiv abs, casts like int32(n); T. may stand before them. "
         "if_then_else(c, a, b) evaluates the branch it takes; an answer on select(c, a, b) is right whether the "
         "other branch is evaluated or not: where it would be undefined, select claims less. "
         "Variables are >= 0 unless --lower says otherwise. "

@@ -6,7 +6,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import expected, walk
 
 Range = tuple[int | None, int | None]
 """Smallest and largest value of a variable; None where there is none."""
@@ -56,10 +56,10 @@ def default_range(var: tir.Var) -> Range:
 
 
 def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
-    """The part of a range that a variable's data type can hold; 64 bits stand for exact integers."""
+    """The part of a range that a variable's data type can hold; signed 64 bits stand for exact integers."""
     kind = var.dtype
-    if kind.bits >= 64:
-        return (max(lower or 0, 0) if kind.code == "uint" else lower, upper)
+    if kind.code == "int" and kind.bits >= 64:
+        return (lower, upper)
     if not kind.is_integer and kind != BOOL:
         return (lower, upper)
     least, most = walk.dtype_range(kind)
@@ -92,10 +92,27 @@ class Context:
         return self._state
 
     def declare(self, var: tir.Var, lower: int | None = 0, upper: int | None = None) -> None:
-        """Bind a variable, with its smallest and largest value (None: as far as its data type goes)."""
+        """Bind a variable, with its smallest and largest value (None: as far as its data type goes).
+
+        Raises
+        ------
+        TypeError
+            If that is no variable, or a limit no integer.
+        ValueError
+            If no value lies between the limits.
+        """
+        expected.variable(var)
+        low, high = limits = within_dtype(
+            var, expected.limit("lower", lower), expected.limit("upper", upper)
+        )
+        if low is not None and high is not None and low > high:
+            raise ValueError(
+                f"expected limits with a value between them, found lower={lower} and upper={upper} for "
+                f"{var.name} of type {var.dtype}"
+            )
         self._forget(var)
         self._own()
-        self._state.ranges[var] = within_dtype(var, lower, upper)
+        self._state.ranges[var] = limits
 
     def assume(self, condition: PrimExpr) -> None:
         """Add a fact: from now on only values count for which it is defined and true.
@@ -103,9 +120,9 @@ class Context:
         Raises
         ------
         TypeError
-            If the fact is no expression; a text is one question's, see :func:`rlx.solver.prove`.
+            If the fact is no condition; a text is one question's, see :func:`rlx.solver.prove`.
         """
-        walk.expect_expressions(condition)
+        expected.condition(condition)
         added = tuple(walk.conjuncts(condition))
         state = self._state
         self._mention(condition)
@@ -117,9 +134,10 @@ class Context:
         Raises
         ------
         TypeError
-            If that is no expression.
+            If that is no variable, or no expression.
         """
-        walk.expect_expressions(expr)
+        expected.variable(var)
+        expected.expressions(expr)
         if any(v is var for v in walk.variables([expr])):
             old = self._forget(var) or tir.Var(var.name, var.dtype)
             expr = walk.substitute(expr, {var: old})
@@ -144,6 +162,8 @@ class Context:
         IndexError
             Without a scope to leave.
         """
+        if not self._stack:
+            raise IndexError("expected a push() before this pop(), found none")
         self._state, self._mentioned = self._stack.pop()
         self._shared = True
 

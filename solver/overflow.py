@@ -10,6 +10,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import bounds, limits, walk
 from rlx.solver.context import Range
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
+from rlx.solver.evaluated import both, everywhere
 from rlx.solver.question import Question, named
 from rlx.solver.search import smaller
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
@@ -29,9 +30,11 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     otherwise.
     """
     question = session.question(goal)
+    if any(_unsigned(node) for node in walk.topological(goal, *question.facts)):
+        return Unknown("an unsigned type of 64 bits holds values beyond int64")
     witness = _witness(question)
     if witness is not None:
-        return witness
+        return session.completed(witness, question)
     for node in _doubtful(session, goal):
         if session.work.exhausted:
             return Unknown("the question needs too much work")
@@ -39,10 +42,32 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
         if isinstance(verdict, Refuted):
             found = _overflow(question, {v: verdict.values.get(v, 0) for v in question.variables})
             if found is not None:
-                return found
+                return session.completed(found, question)
         if not isinstance(verdict, Proved):
-            return Unknown("an intermediate value may leave int64")
+            return _at_once(session, goal, question, proved)
     return proved
+
+
+def _at_once(session: Session, goal: PrimExpr, question: Question, proved: Proved) -> Verdict:
+    """The verdict where not each value by itself stays within int64: all that is evaluated, as one question."""
+    # Both branches of a Select may be evaluated; a witness has to be one either way.
+    strict = both(goal, everywhere(goal, _fits, lazy=False))
+    match session.question(strict).decide():
+        case Proved():
+            return proved
+        case Refuted(values=values):
+            found = _overflow(question, {v: values.get(v, 0) for v in question.variables})
+            if found is not None:
+                return session.completed(found, question)
+    return Unknown("an intermediate value may leave int64")
+
+
+def _unsigned(node: PrimExpr) -> bool:
+    """Whether a node may hold values that int64 does not, though its type does."""
+    match node:
+        case tir.Var(dtype=kind) | tir.IntImm(dtype=kind) | tir.Cast(dtype=kind):
+            return kind.code == "uint" and kind.bits >= 64
+    return False
 
 
 def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
@@ -64,7 +89,7 @@ def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
         if low is None or high is None or low < INT64_MIN or high > INT64_MAX:
             # Whoever asks goes on only if it is proved to be within.
             low, high = INT64_MIN, INT64_MAX
-            if not isinstance(node, (tir.Var, tir.IntImm)):
+            if not isinstance(node, tir.Var):
                 yield node
         known[node] = (low, high)
 
@@ -132,45 +157,16 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
 
 def obligation(goal: PrimExpr) -> PrimExpr:
     """That a goal holds and no value on the way to it leaves int64, as one condition over exact integers."""
-    fits: dict[PrimExpr, PrimExpr] = {}
-    for node in walk.topological(goal):
-        fits[node] = _fits(node, [fits[child] for child in tir.children(node)])
-    return _both(goal, fits[goal])
+    return both(goal, everywhere(goal, _fits, lazy=True))
 
 
-def _fits(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
-    """The same for one node: only what is evaluated has to fit."""
-    match node:
-        case tir.And(a=a):
-            return _both(operands[0], _either(tir.Not(a), operands[1]))
-        case tir.Or(a=a):
-            return _both(operands[0], _either(a, operands[1]))
-        case tir.Var():
-            return walk.TRUE
-    if walk.conditional(node):
-        chosen = tir.children(node)[0]
-        first = _either(tir.Not(chosen), operands[1])
-        inside = _both(operands[0], _both(first, _either(chosen, operands[2])))
-    else:
-        inside = walk.TRUE
-        for operand in operands:
-            inside = _both(inside, operand)
-    if walk.is_boolean(node):
-        return inside
+def _fits(node: PrimExpr) -> PrimExpr:
+    if isinstance(node, tir.Var) or walk.is_boolean(node):
+        return walk.TRUE
     if isinstance(node, tir.IntImm) and INT64_MIN <= node.value <= INT64_MAX:
-        return inside
-    return _both(inside, _in_int64(node))
+        return walk.TRUE
+    return _in_int64(node)
 
 
 def _in_int64(node: PrimExpr) -> PrimExpr:
     return tir.And(tir.LE(tir.IntImm(INT64_MIN), node), tir.LE(node, tir.IntImm(INT64_MAX)))
-
-
-def _both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    if a is walk.TRUE or b is walk.TRUE:
-        return b if a is walk.TRUE else a
-    return tir.And(a, b)
-
-
-def _either(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    return b if b is walk.TRUE else tir.Or(a, b)

@@ -244,7 +244,7 @@ class Question:
 
     def _smt(self) -> Verdict | None:
         if self.foreign is not None:
-            self.tried.append(f"{_called(self.foreign)} is no integer arithmetic")
+            self.tried.append(f"{walk.named(self.foreign)} is no integer arithmetic")
             return None
         if self.size > _SMT_NODES:
             self.tried.append(f"{self.size} nodes are too many for SMT")
@@ -294,11 +294,6 @@ class Question:
         if tape.usable:
             point = Samples(tape, self.ranges, None).shrink(point)
         return self.refute(dict(zip(self.variables, point, strict=True)), f"smt: {style}")
-
-
-def _called(node: PrimExpr) -> str:
-    """What an operation without a meaning here is called."""
-    return node.op if isinstance(node, tir.Call) else type(node).__name__
 
 
 _STEPS = (

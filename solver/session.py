@@ -8,6 +8,7 @@ from time import perf_counter
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import bounds, canonical, facts, normal_form, relation, walk
+from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import MachineState, State
 from rlx.solver.engine import Engine
 from rlx.solver.overflow import without_overflow
@@ -27,6 +28,8 @@ from rlx.solver.work import FUEL, LARGE, NODES, Work, undisturbed
 
 _TRIES = 24
 """How many assumptions are tried for an explanation."""
+_KEPT = 40_000
+"""Nodes of questions whose answers are remembered, with the normal form of what occurs in them."""
 
 
 class Session:
@@ -38,18 +41,31 @@ class Session:
         self.state = state
         self.int64 = int64
         self.statistics = statistics
-        self._conditions = canonical.constraints(state)
+        known = canonical.constraints(state)
+        self._conditions = [c for c in known if walk.stranger(walk.topological(c)) is None]
+        self._strange = len(self._conditions) < len(known)
+        self._contradictory = None if self._conditions or state.ranges else False
         self._components = canonical.Components(self._conditions)
         self._answers: dict[object, Verdict] = {}
         self._relations: dict[object, Relation] = {}
         self._witnesses: dict[PrimExpr, Verdict] = {}
         self._plain: Engine | None = None
         self._consistent = True
+        self._kept = 0
         self.work = Work()
 
     def begin(self) -> None:
-        """A new question begins: work is counted from here."""
+        """A new question begins: work is counted from here.
+
+        Answers and normal forms are forgotten when many were collected, so that a prover which is asked and asked
+        stays as small as it is.
+        """
         self.work = Work()
+        if self._kept > _KEPT:
+            self._kept = 0
+            self._answers.clear()
+            self._relations.clear()
+            self._plain = None
 
     # Questions
 
@@ -87,14 +103,43 @@ class Session:
     def _decided(self, condition: PrimExpr) -> Verdict:
         expanded = condition
         order = walk.topological(condition, limit=NODES)
+        self._kept += len(order)
+        strange = walk.stranger(order)
+        if strange is not None:
+            return self._told(Unknown(f"{walk.named(strange)} is no integer arithmetic"))
         if walk.has_call(order):
             (expanded,) = walk.expand([condition])
             order = walk.topological(expanded)
         self.work.measure(len(order))
-        verdict = self._conjunction(expanded, order)
-        if self.int64 and isinstance(verdict, Proved):
+        verdict = self._told(self._conjunction(expanded, order))
+        if self.int64 and isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:
             return without_overflow(self, expanded, verdict)
         return verdict
+
+    def _told(self, verdict: Verdict) -> Verdict:
+        """The verdict; that the assumptions contradict each other goes before all else."""
+        if not isinstance(verdict, Refuted) and self.contradictory():
+            return Proved(CONTRADICTORY)
+        if self._strange and isinstance(verdict, Refuted):
+            return Unknown("an assumption is no integer arithmetic")
+        return verdict
+
+    def contradictory(self) -> bool:
+        """Whether no values satisfy the assumptions, as far as that is found out."""
+        if self._contradictory is None:
+            _, groups = self._components.split(())
+            self._contradictory = empty_range(self.state) or any(map(self._impossible, groups))
+        return self._contradictory
+
+    def _impossible(self, group: list[PrimExpr]) -> bool:
+        """Whether no values satisfy some assumptions."""
+        if simply_possible(self.state, group):
+            return False
+        # The question at hand keeps what it may cost.
+        kept, self.work = self.work, Work()
+        witness = self._witness(group)
+        self.work = kept
+        return isinstance(witness, Proved)
 
     def _conjunction(self, condition: PrimExpr, order: list[PrimExpr]) -> Verdict:
         if not isinstance(condition, tir.And):
@@ -143,7 +188,7 @@ class Session:
         question = self.question(goal)
         refuted = question.at_first_sight()
         if refuted is not None:
-            return self._completed(refuted, question)
+            return self.completed(refuted, question)
         if self._by_normal_form(goal, order):
             return self._proved("normal form", goal, order)
         return self._searched(goal, order, question)
@@ -161,13 +206,17 @@ class Session:
             case Proved(means=means):
                 return self._proved(means, goal, order)
             case Refuted():
-                return self._completed(verdict, question)
+                return self.completed(verdict, question)
         return verdict
 
     def question(self, goal: PrimExpr) -> Question:
         """The goal with the facts connected to it."""
         near, _ = self._components.split(walk.variables([goal]))
         return Question(goal, self.state, near, self.work)
+
+    def whole(self, goal: PrimExpr) -> Question:
+        """The goal with all facts."""
+        return Question(goal, self.state, self._conditions, self.work)
 
     # Normal form
 
@@ -230,8 +279,12 @@ class Session:
         from rlx.solver.rebuild import rebuilt
 
         (expanded,) = walk.expand([expr])
+        order = walk.topological(expanded)
+        if walk.stranger(order) is not None:
+            return expr
+        self._kept += len(order)
         try:
-            engine = self._ready(walk.topological(expanded))
+            engine = self._ready(order)
             new = rebuilt(engine, normal_form.normalize(engine, expanded))
         except (OutOfFuelError, RecursionError):
             return expr
@@ -241,7 +294,7 @@ class Session:
 
     # Counterexamples
 
-    def _completed(self, refuted: Refuted, question: Question) -> Verdict:
+    def completed(self, refuted: Refuted, question: Question) -> Verdict:
         """The refutation, if the facts that have nothing to do with the goal can hold as well."""
         _, far = self._components.split(question.variables)
         for group in far:
@@ -284,12 +337,17 @@ class Session:
         state = State(self.state.ranges, (*self.state.facts, *conditions), self.state.definitions)
         session = Session(state, Statistics(), int64=False)
         session.work = self.work
+        # What is tried out is asked about in pairs: a goal and its opposite.
+        session._contradictory = False
         return session
 
     def proves_quickly(self, condition: PrimExpr) -> bool:
         """Whether a condition is proved without SMT."""
         (expanded,) = walk.expand([condition])
-        if self._by_normal_form(expanded, walk.topological(expanded)):
+        order = walk.topological(expanded)
+        if walk.stranger(order) is not None:
+            return False
+        if self._by_normal_form(expanded, order):
             return True
         return self.question(expanded).holds_simply()
 

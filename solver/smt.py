@@ -49,6 +49,11 @@ class Query(Node):
     goal: PrimExpr
     positive: frozenset[PrimExpr]
 
+    def where(self, conditions: Sequence[PrimExpr]) -> Query:
+        """The same question with more facts."""
+        facts = (*self.facts, *(c for c in conditions if c is not walk.TRUE))
+        return Query(self.variables, self.ranges, facts, self.goal, self.positive)
+
 
 class Answer(Node):
     """What Z3 said: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a reason."""

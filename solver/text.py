@@ -1,29 +1,41 @@
 """The text form of questions: read and written, never evaluated.
 
-Operators ``+ - * // % == != < <= > >= and or not``, calls ``min max select if_then_else tdiv tmod``, and casts called
-by the name of an integer type, as in ``int32(n)``; a comparison chain ``a < b < c`` means ``a < b and b < c``.
+Operators bind as in Python: ``or``, ``and``, ``not``, comparisons (a chain ``a < b < c`` means ``a < b and b < c``), ``|``,
+``^``, ``&``, ``<<`` and ``>>``, ``+`` and ``-``, ``* // %``, signs and ``~``; ``&&``, ``||`` and ``!`` are read as in C.
+:mod:`rlx.solver.calls` has what is written as a call, with or without ``T.`` before it: ``min max select if_then_else floordiv
+floormod truncdiv truncmod ceildiv …``, and casts called by the name of an integer type, as in ``int32(n)``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, dtype
+from rlx.grammar.dtype import BOOL, INT64
 from rlx.grammar.tir import PrimExpr
+from rlx.solver import calls
+from rlx.solver.shown import show
+from rlx.solver.walk import is_boolean
+
+__all__ = ["NESTING_LIMIT", "parse", "show"]
 
 NESTING_LIMIT = 1000
 """How deep parentheses, calls, ``not`` and signs may be nested."""
 
 _DIGIT_LIMIT = 4000
-_CASTS = frozenset(
-    ("bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
-)
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d[\d_]*)(?![\w.])|(?P<word>[^\W\d]\w*)|(?P<symbol>//|[=!<>]=|[-+*%<>(),]))"
+    r"\s*(?:(?P<number>\d[\d_]*)(?![\w.])|(?P<word>[^\W\d]\w*(?:\.[^\W\d]\w*)*)"
+    r"|(?P<string>\"[^\"]*\"|'[^']*')|(?P<symbol>//|<<|>>|&&|\|\||[=!<>]=|[-+*%<>(),&|^~!]))"
 )
+_SAY_INSTEAD = {
+    "=": "write == for equality",
+    "/": "write // for the quotient rounded down, or truncdiv(a, b) for the one rounded towards zero",
+    "?": "write select(c, a, b) or if_then_else(c, a, b)",
+    ".": "the prover knows integers only, no floats",
+}
+"""What to write instead of something that other languages have."""
 _COMPARISONS: dict[str, type[tir.Binary]] = {
     "==": tir.EQ,
     "!=": tir.NE,
@@ -32,23 +44,32 @@ _COMPARISONS: dict[str, type[tir.Binary]] = {
     ">": tir.GT,
     ">=": tir.GE,
 }
-_NOT, _COMPARISON, _SIGN = 3, 4, 7
-_BINARY: dict[str, tuple[int, type[tir.Binary]]] = {
+_NOT, _COMPARISON, _SIGN = 3, 4, 11
+
+
+def _intrinsic(name: str) -> Callable[[PrimExpr, PrimExpr], PrimExpr]:
+    return lambda a, b: tir.Call(name, (a, b), INT64)
+
+
+_BINARY: dict[str, tuple[int, Callable[[PrimExpr, PrimExpr], PrimExpr]]] = {
     "or": (1, tir.Or),
+    "||": (1, tir.Or),
     "and": (2, tir.And),
+    "&&": (2, tir.And),
     **{symbol: (_COMPARISON, kind) for symbol, kind in _COMPARISONS.items()},
-    "+": (5, tir.Add),
-    "-": (5, tir.Sub),
-    "*": (6, tir.Mul),
-    "//": (6, tir.FloorDiv),
-    "%": (6, tir.FloorMod),
+    "|": (5, _intrinsic("bitwise_or")),
+    "^": (6, _intrinsic("bitwise_xor")),
+    "&": (7, _intrinsic("bitwise_and")),
+    "<<": (8, _intrinsic("shift_left")),
+    ">>": (8, _intrinsic("shift_right")),
+    "+": (9, tir.Add),
+    "-": (9, tir.Sub),
+    "*": (10, tir.Mul),
+    "//": (10, tir.FloorDiv),
+    "%": (10, tir.FloorMod),
 }
-_CALLS: dict[str, type[tir.Binary]] = {
-    "min": tir.Min,
-    "max": tir.Max,
-    "tdiv": tir.TruncDiv,
-    "tmod": tir.TruncMod,
-}
+_BEGINNINGS = {"(": 0, "-": _SIGN, "+": _SIGN, "~": _SIGN, "!": _SIGN}
+"""Symbols that begin an operand, and how strongly they hold it."""
 
 
 def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
@@ -96,7 +117,7 @@ class _Reader:
                 level.operands.append(operand)
                 if self._continued(level):
                     break
-                _reduce(level.operands, level.waiting, 0)
+                self._reduce(level, 0)
                 if len(self._levels) == 1:
                     return self._last(level)
                 operand = self._ended(level)
@@ -107,17 +128,25 @@ class _Reader:
             rest = self._text[self._place :].strip()
             if rest:
                 self._token = rest[:20]
-                raise self._error("a number, a name or an operator")
+                raise self._error("a number, a name or an operator", self._instead(rest))
             self._kind, self._token = None, ""
             return
         self._place = match.end()
         self._kind = match.lastgroup
         self._token = match[match.lastgroup or 0]
 
-    def _error(self, expected: str) -> ValueError:
+    def _error(self, expected: str, advice: str = "") -> ValueError:
         found = repr(self._token) if self._token else "the end"
         shown = self._text if len(self._text) <= 60 else self._text[:57] + "..."
-        return ValueError(f"expected {expected}, found {found} in {shown!r}")
+        advice = f"; {advice}" if advice else ""
+        return ValueError(f"expected {expected}, found {found} in {shown!r}{advice}")
+
+    def _instead(self, rest: str) -> str:
+        """What to write instead of what cannot be read, where that is known."""
+        number = re.match(r"\d[\d_]*(.?)", rest)
+        if number is not None:
+            return _SAY_INSTEAD["."] if number[1] in (".", "e", "E") else "write numbers in decimal"
+        return _SAY_INSTEAD.get(rest[0], "")
 
     def _expect(self, symbol: str) -> None:
         if self._token != symbol:
@@ -136,7 +165,7 @@ class _Reader:
             return False
         own = found[0]
         # Comparisons wait for the rest of their chain.
-        _reduce(level.operands, level.waiting, own + (own == _COMPARISON))
+        self._reduce(level, own + (own == _COMPARISON))
         level.waiting.append((own, self._token))
         self._advance()
         return True
@@ -152,8 +181,10 @@ class _Reader:
         match level.name:
             case "-":
                 value = _negative(value)
-            case "not":
-                value = tir.Not(value)
+            case "not" | "!":
+                value = tir.Not(self._condition(value, "not"))
+            case "~":
+                value = tir.Call("bitwise_not", (value,), INT64)
             case "(":
                 self._expect(")")
             case "+":
@@ -165,9 +196,41 @@ class _Reader:
                     level.operands.clear()
                     return None
                 self._expect(")")
-                value = _call(name, level.arguments)
+                value = self._call(name, level.arguments)
         self._levels.pop()
         return value
+
+    def _reduce(self, begun: _Level, level: int) -> None:
+        """Apply the operators that bind at least as strongly as the one that follows."""
+        operands, waiting = begun.operands, begun.waiting
+        while waiting and waiting[-1][0] >= level:
+            own = waiting[-1][0]
+            if own == _COMPARISON:
+                _compare(operands, waiting)
+                continue
+            word = waiting.pop()[1]
+            right = operands.pop()
+            left = operands[-1]
+            if own < _NOT:
+                left, right = self._condition(left, word), self._condition(right, word)
+            operands[-1] = _BINARY[word][1](left, right)
+
+    def _call(self, name: str, operands: list[PrimExpr]) -> PrimExpr:
+        if name.startswith('"'):
+            return calls.cast(name[1:], operands[0])
+        if name.lower() in ("and", "or", "all", "any", "not"):
+            operands = [self._condition(operand, name) for operand in operands]
+        if name.lower() in ("select", "if_then_else"):
+            self._condition(operands[0], name)
+        return calls.made(name, operands)
+
+    def _condition(self, operand: PrimExpr, of: str) -> PrimExpr:
+        """An operand that has to be true or false; a variable may be a Boolean one, that is said nowhere in a text."""
+        if is_boolean(operand) or isinstance(operand, tir.Var):
+            return operand
+        raise ValueError(
+            f"{of} takes conditions, found the integer {show(operand):.60}; compare it, as in {show(operand):.60} != 0"
+        )
 
     def _operand(self) -> PrimExpr | None:
         """A number or a variable; None where something that contains operands has begun."""
@@ -176,10 +239,11 @@ class _Reader:
             return self._number(token)
         if kind == "word":
             return self._word(token)
-        if token not in ("(", "-", "+"):
-            raise self._error("a number, a name or an opening parenthesis")
+        if token not in _BEGINNINGS:
+            advice = "write powers as products, such as n * n" if token == "*" else ""
+            raise self._error("a number, a name or an opening parenthesis", advice)
         self._advance()
-        self._begin(token, 0 if token == "(" else _SIGN)
+        self._begin(token, _BEGINNINGS[token])
         return None
 
     def _number(self, token: str) -> PrimExpr:
@@ -196,28 +260,30 @@ class _Reader:
             case "not":
                 self._begin("not", _NOT)
                 return None
-            case "True" | "False":
-                return tir.IntImm(int(name == "True"), BOOL)
+            case "True" | "False" | "true" | "false":
+                return tir.IntImm(int(name.lower() == "true"), BOOL)
         if self._token == "(":
-            self._advance()
-            self._begin(name)
+            self._opened(name)
             return None
+        if "." in name:
+            self._token = name
+            raise self._error("the name of a variable")
         variable = self._variables.get(name)
         if variable is None:
             variable = self._variables[name] = tir.Var(name)
         return variable
 
-
-def _reduce(operands: list[PrimExpr], waiting: list[tuple[int, str]], level: int) -> None:
-    """Apply the operators that bind at least as strongly as the one that follows."""
-    while waiting and waiting[-1][0] >= level:
-        own = waiting[-1][0]
-        if own == _COMPARISON:
-            _compare(operands, waiting)
-            continue
-        kind = _BINARY[waiting.pop()[1]][1]
-        right = operands.pop()
-        operands[-1] = kind(operands[-1], right)
+    def _opened(self, name: str) -> None:
+        """A call begins: of what may stand before its name only the modules of TIR count."""
+        prefix, _, word = name.rpartition(".")
+        if prefix and prefix not in calls.PREFIXES:
+            raise ValueError(f"{name} is not known; {calls.KNOWN}")
+        self._advance()
+        if word.lower() == "cast" and self._kind == "string":
+            word = f'"{self._token[1:-1]}'
+            self._advance()
+            self._expect(",")
+        self._begin(word)
 
 
 def _compare(operands: list[PrimExpr], waiting: list[tuple[int, str]]) -> None:
@@ -231,112 +297,10 @@ def _compare(operands: list[PrimExpr], waiting: list[tuple[int, str]]) -> None:
     links: list[PrimExpr] = [
         _COMPARISONS[word](values[i], values[i + 1]) for i, word in enumerate(words)
     ]
-    operands.append(_joined(tir.And, links))
+    operands.append(calls.joined(tir.And, links))
 
 
 def _negative(operand: PrimExpr) -> PrimExpr:
     if isinstance(operand, tir.IntImm) and operand.dtype != BOOL:
         return tir.IntImm(-operand.value)
     return tir.Sub(tir.IntImm(0), operand)
-
-
-def _joined(kind: type[tir.Binary], operands: list[PrimExpr]) -> PrimExpr:
-    result = operands[0]
-    for operand in operands[1:]:
-        result = kind(result, operand)
-    return result
-
-
-def _call(name: str, operands: list[PrimExpr]) -> PrimExpr:
-    if name == "select" and len(operands) == 3:
-        return tir.Select(operands[0], operands[1], operands[2])
-    if name == "if_then_else" and len(operands) == 3:
-        return tir.Call(name, tuple(operands))
-    if name in ("min", "max") and len(operands) >= 2:
-        return _joined(_CALLS[name], operands)
-    if name in _CALLS and len(operands) == 2:
-        return _CALLS[name](operands[0], operands[1])
-    if name in _CASTS and len(operands) == 1:
-        return tir.Cast(dtype(name), operands[0])
-    raise ValueError(
-        f"{name} with {len(operands)} arguments is not known; min, max, select, if_then_else, "
-        "tdiv, tmod and casts like int32 are"
-    )
-
-
-_SHOWN: dict[type[PrimExpr], tuple[str, int]] = {
-    tir.Or: ("or", 1),
-    tir.And: ("and", 2),
-    tir.EQ: ("==", 4),
-    tir.NE: ("!=", 4),
-    tir.LT: ("<", 4),
-    tir.LE: ("<=", 4),
-    tir.GT: (">", 4),
-    tir.GE: (">=", 4),
-    tir.Add: ("+", 5),
-    tir.Sub: ("-", 5),
-    tir.Mul: ("*", 6),
-    tir.FloorDiv: ("//", 6),
-    tir.FloorMod: ("%", 6),
-}
-_NAMES: Mapping[type[PrimExpr], str] = {
-    tir.Min: "min",
-    tir.Max: "max",
-    tir.TruncDiv: "tdiv",
-    tir.TruncMod: "tmod",
-    tir.Select: "select",
-}
-_ATOMIC = 9
-
-
-def show(expr: PrimExpr) -> str:
-    """The text of an expression, as :func:`parse` reads it (casts as ``int32(x)``)."""
-    written: list[str] = []
-    stack: list[_Piece] = [(expr, 0)]
-    while stack:
-        piece = stack.pop()
-        if isinstance(piece, str):
-            written.append(piece)
-            continue
-        node, level = piece
-        pieces, own = _shown(node)
-        if own < level:
-            pieces = ["(", *pieces, ")"]
-        stack.extend(reversed(pieces))
-    return "".join(written)
-
-
-_Piece = str | tuple[PrimExpr, int]
-"""A piece of text, or an operand and how strongly what stands around it binds."""
-
-
-def _shown(node: PrimExpr) -> tuple[list[_Piece], int]:
-    """The pieces of a node, and how strongly its operator binds."""
-    symbol = _SHOWN.get(type(node))
-    if symbol is not None and isinstance(node, tir.Binary):
-        word, level = symbol
-        if isinstance(node, tir.Sub) and isinstance(node.a, tir.IntImm) and node.a.value == 0:
-            return ["-", (node.b, 7)], 7
-        strict = level + 1 if isinstance(node, tir.Comparison) else level
-        return [(node.a, strict), f" {word} ", (node.b, level + 1)], level
-    match node:
-        case tir.Var(name=name):
-            return [name], _ATOMIC
-        case tir.IntImm(value=value):
-            if node.dtype == BOOL:
-                return [str(bool(value))], _ATOMIC
-            return [str(value)], _ATOMIC if value >= 0 else 7
-        case tir.Not(a=a):
-            return ["not ", (a, 3)], 3
-        case tir.Cast(dtype=to):
-            return _called(str(to), node), _ATOMIC
-        case tir.Call(op=op):
-            return _called(op, node), _ATOMIC
-    return _called(_NAMES.get(type(node), type(node).__name__), node), _ATOMIC
-
-
-def _called(name: str, node: PrimExpr) -> list[_Piece]:
-    pieces: list[_Piece] = [name, "("]
-    for place, child in enumerate(tir.children(node)):
-        pieces += [", ", (child, 0)] if place else [(child, 0)]
-    return [*pieces, ")"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NoReturn
 
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr, Var
@@ -14,12 +15,36 @@ NEVER_DEFINED = "never defined"
 
 
 class Verdict(Node):
-    """The answer to a question; one of :class:`Proved`, :class:`Refuted` and :class:`Unknown`."""
+    """The answer to a question; one of :class:`Proved`, :class:`Refuted` and :class:`Unknown`.
+
+    It is no truth value: ``bool(verdict)`` raises TypeError.
+    """
 
     @property
     def status(self) -> str:
         """``"proved"``, ``"refuted"`` or ``"unknown"``."""
         raise NotImplementedError
+
+    @property
+    def proved(self) -> bool:
+        """Whether the goal is proved."""
+        return self.status == "proved"
+
+    @property
+    def refuted(self) -> bool:
+        """Whether there is a counterexample."""
+        return self.status == "refuted"
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the goal is neither proved nor refuted."""
+        return self.status == "unknown"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"a verdict is proved, refuted or unknown, and no truth value: ask for verdict.proved or "
+            f"verdict.refuted (this one is {self.status})"
+        )
 
     @property
     def counterexample(self) -> Mapping[str, int] | None:
@@ -115,3 +140,9 @@ class Relation(Node):
     assumption: PrimExpr | None = None
     zero_saves: bool = False
     reason: str = ""
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"a relation is always, sometimes, never or unknown, and no truth value: compare relation.kind "
+            f"(here {self.kind!r})"
+        )

@@ -12,7 +12,7 @@ from rlx.grammar.tir import PrimExpr
 ZERO = tir.IntImm(0)
 ONE = tir.IntImm(1)
 TWO = tir.IntImm(2)
-TRUE = tir.IntImm(1, BOOL)
+TRUE: PrimExpr = tir.IntImm(1, BOOL)
 
 
 _LEAVES = frozenset((tir.Var, tir.IntImm))
@@ -75,15 +75,18 @@ def alike(a: PrimExpr, b: PrimExpr) -> bool:
     """Whether two expressions are written alike, as far as that is quickly seen.
 
     Most dimensions that are compared are: this is the fastest way to say so, and ends after a hundred nodes.
+    Never of floats, which need not equal themselves, and of whatever else is no integer.
     """
     stack = [a, b]
     pop, push = stack.pop, stack.extend
     left = _COMPARED
     while stack:
         y, x = pop(), pop()
-        if x is y:
-            continue
         kind = type(x)
+        if x is y:
+            if (kind is not tir.Var or x.dtype is not INT64) and stranger(topological(x)):  # type: ignore[attr-defined]
+                return False
+            continue
         if kind is not type(y):
             return False
         if kind is tir.IntImm:
@@ -95,22 +98,6 @@ def alike(a: PrimExpr, b: PrimExpr) -> bool:
         else:
             return False
     return True
-
-
-def expect_expressions(*found: object) -> None:
-    """Make sure that some arguments are expressions.
-
-    Raises
-    ------
-    TypeError
-        If one is something else, such as a text.
-    """
-    for value in found:
-        if not isinstance(value, PrimExpr):
-            raise TypeError(
-                f"expected a PrimExpr, found {type(value).__name__} {value!r:.60}; "
-                "rlx.solver.prove reads texts and expressions of TVM"
-            )
 
 
 def variables(exprs: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
@@ -245,6 +232,13 @@ def is_boolean(node: PrimExpr) -> bool:
             return _declared(node) == BOOL
 
 
+def may_be_condition(node: PrimExpr) -> bool:
+    """Whether an expression is a truth value, as far as its parts say of what type they are."""
+    while conditional(node):
+        node = tir.children(node)[1]
+    return (type(node) is tir.Call and node.dtype is None) or is_boolean(node)
+
+
 def _declared(node: PrimExpr) -> DataType:
     match node:
         case tir.Var(dtype=d) | tir.IntImm(dtype=d) | tir.FloatImm(dtype=d) | tir.Cast(dtype=d):
@@ -266,27 +260,79 @@ def interpreted(node: PrimExpr) -> bool:
     if type(node) in _INTERPRETED:
         return True
     if isinstance(node, (tir.Var, tir.Cast)):
-        kind = node.dtype
-        return kind is INT64 or (kind.lanes == 1 and (kind.is_integer or kind == BOOL))
+        return scalar(node.dtype)
     return conditional(node)
+
+
+def scalar(kind: DataType) -> bool:
+    """Whether this is a type of single integers or Booleans."""
+    return kind is INT64 or (kind.lanes == 1 and (kind.is_integer or kind == BOOL))
+
+
+def stranger(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
+    """The first node that has no integer or truth value: a float, a vector, what may change between two looks."""
+    for node in nodes:
+        kind = type(node)
+        if kind in _INTEGERS:
+            continue
+        if kind in _TYPED:
+            if not scalar(node.dtype):  # type: ignore[attr-defined]
+                return node
+        elif not _unknown_integer(node):
+            return node
+    return None
+
+
+_INTEGERS = frozenset((*_PAIRS, tir.Not, tir.Select))
+_TYPED = frozenset((tir.Var, tir.IntImm, tir.Cast))
+_EFFECTS = ("call_", "tvm_", "ret")
+
+
+def _unknown_integer(node: PrimExpr) -> bool:
+    """Whether a call or a load gives an integer, though the prover does not know which."""
+    if isinstance(node, tir.BufferLoad):
+        return scalar(node.buffer.dtype)
+    if not isinstance(node, tir.Call) or node.op.startswith(_EFFECTS):
+        return False
+    if conditional(node) or (node.op, len(node.args)) in _INTRINSICS:
+        return node.dtype is None or scalar(node.dtype)
+    return node.dtype is not None and scalar(node.dtype)
+
+
+def uninterpreted(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
+    """The first node of which the prover does not know the value."""
+    return next((node for node in nodes if not interpreted(node) or stranger([node])), None)
+
+
+def named(node: PrimExpr) -> str:
+    """What an expression that is no integer arithmetic is called."""
+    match node:
+        case tir.Call(op=op):
+            return op
+        case tir.Var(name=name, dtype=kind) if not scalar(kind):
+            return f"{name} of type {kind}"
+        case tir.Cast(dtype=kind) | tir.IntImm(dtype=kind) | tir.FloatImm(dtype=kind):
+            return f"a value of type {kind}"
+    return type(node).__name__
 
 
 def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
     """Range into which a cast wraps, or None where it keeps every value.
 
-    A cast to int64 keeps the exact integer unless an unsigned 64-bit value stands below it.
+    A cast to int64 keeps the exact integer unless a value of a type that int64 does not hold stands below it.
     """
     kind = cast.dtype
     if kind == BOOL:
         return (0, 1)
-    if kind.code == "int" and kind.bits >= 64 and not _has_wide_unsigned(cast.value):
+    if kind.code == "int" and kind.bits >= 64 and not _has_wider(cast.value, kind.bits):
         return None
     return dtype_range(kind)
 
 
-def _has_wide_unsigned(expr: PrimExpr) -> bool:
+def _has_wider(expr: PrimExpr, bits: int) -> bool:
     return any(
-        kind.code == "uint" and kind.bits >= 64 for kind in map(_declared, topological(expr))
+        kind.bits >= bits and (kind.code == "uint" or kind.bits > bits)
+        for kind in map(_declared, topological(expr))
     )
 
 

@@ -168,6 +168,13 @@ def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Con
         relation = prover.relate(first, second)
         if relation.kind == "always":
             return []
+    elif isinstance(first, ast.ShapeExpr) and isinstance(second, ast.ShapeExpr):
+        if len(first.values) == len(second.values):
+            relation = prover.relate_all(list(zip(first.values, second.values, strict=True)))
+        else:
+            relation = Relation("never")
+        if relation.kind == "always":
+            return []
     refuted("BIND-conflict-agree")
     return [Conflict(var, first, second, relation)]
 

@@ -15,6 +15,7 @@ from rlx.grammar.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
+    ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
@@ -24,10 +25,11 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.bind import bind, bound_by, unify
+from rlx.solver.order.partial import lower, upper
 from rlx.solver.order.parts import (
     OBJECT,
+    Dimensions,
     dimensions,
-    proved_equal,
     rank,
     same_device,
     same_type,
@@ -39,6 +41,10 @@ from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
+
+
+Choose = Callable[[Dimensions, Dimensions, "Prover"], Dimensions | None]
+"""Which of corresponding dimensions a bound takes: those that follow, or those that are followed."""
 
 
 def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
@@ -90,18 +96,23 @@ def _tensor(
     return like if same and ndim == rank(like) else TensorStructInfo(shape, dtype, ndim, vdevice)
 
 
-def _same_shape(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> bool:
-    """Whether both say the same dimensions, one by one or by the same variable."""
+def _bound_of_shapes(
+    a: TensorStructInfo, b: TensorStructInfo, prover: Prover, choose: Choose
+) -> tuple[bool, Expr | None]:
+    """Whether both say the same dimensions, one by one or by the same variable; and the shape that says so."""
     if a.shape is b.shape and a.shape is not None:
-        return True
+        return True, a.shape
     xs, ys = dimensions(a), dimensions(b)
-    return xs is not None and ys is not None and proved_equal(xs, ys, prover)
+    dims = None if xs is None or ys is None else choose(xs, ys, prover)
+    if dims is None:
+        return False, None
+    return True, a.shape if dims is xs else ShapeExpr(dims)
 
 
 @rule("LUB-tensor", "eb45e4b9")
 def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
-    shape = a.shape if _same_shape(a, b, prover) else None
+    _, shape = _bound_of_shapes(a, b, prover, upper)
     dtype = a.dtype if same_type(a.dtype, b.dtype) else VOID
     vdevice = a.vdevice if same_device(a.vdevice, b.vdevice) else None
     return _tensor(a, shape, dtype, ndim, vdevice)
@@ -109,15 +120,16 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
 
 @rule("GLB-tensor", "42f22669")
 def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
+    both = a.shape is not None and b.shape is not None
+    same, shape = _bound_of_shapes(a, b, prover, lower) if both else (True, a.shape or b.shape)
     contradiction = (
-        (rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b))
+        not same
+        or (rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b))
         or not (unknown_type(a.dtype) or unknown_type(b.dtype) or same_type(a.dtype, b.dtype))
         or not (a.vdevice is None or b.vdevice is None or same_device(a.vdevice, b.vdevice))
-        or not (a.shape is None or b.shape is None or _same_shape(a, b, prover))
     )
     if contradiction:
         return None
-    shape = b.shape if a.shape is None else a.shape
     dtype = b.dtype if unknown_type(a.dtype) else a.dtype
     return _tensor(a, shape, dtype, max(rank(a), rank(b)), a.vdevice or b.vdevice)
 
@@ -127,9 +139,10 @@ def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
     xs, ys = dimensions(a), dimensions(b)
-    if xs is None or (ys is not None and proved_equal(xs, ys, prover)):
+    dims = xs if xs is None or ys is None else upper(xs, ys, prover)
+    if xs is None or (ys is not None and dims is xs):
         return a
-    return ShapeStructInfo(None, rank(a))
+    return ShapeStructInfo(None if ys is None else dims, rank(a))
 
 
 @rule("GLB-shape", "02082e01")
@@ -138,7 +151,10 @@ def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
         return None
     xs, ys = dimensions(a), dimensions(b)
     if xs is not None and ys is not None:
-        return a if proved_equal(xs, ys, prover) else None
+        dims = lower(xs, ys, prover)
+        if dims is None:
+            return None
+        return a if dims is xs else ShapeStructInfo(dims, rank(a))
     return b if ys is not None or rank(a) < 0 else a
 
 
@@ -148,9 +164,10 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
         return OBJECT
     if a.value is None:
         return a
-    if b.value is not None and proved_equal((a.value,), (b.value,), prover):
-        return a
-    return PrimStructInfo(a.dtype)
+    dims = None if b.value is None else upper((a.value,), (b.value,), prover)
+    if dims is None:
+        return PrimStructInfo(a.dtype)
+    return a if dims[0] is a.value else b
 
 
 @rule("GLB-prim", "2667d59c")
@@ -159,7 +176,10 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
         return None
     if a.value is None or b.value is None:
         return b if a.value is None else a
-    return a if proved_equal((a.value,), (b.value,), prover) else None
+    dims = lower((a.value,), (b.value,), prover)
+    if dims is None:
+        return None
+    return a if dims[0] is a.value else b
 
 
 @rule("LUB-tuple", "f58e177c")
@@ -186,10 +206,10 @@ def _meet_all(
         return None
     met: list[StructInfo] = []
     for x, y in zip(xs, ys, strict=True):
-        lower = glb(x, y, prover)
-        if lower is None:
+        both = glb(x, y, prover)
+        if both is None:
             return None
-        met.append(lower)
+        met.append(both)
     return tuple(met)
 
 
@@ -198,31 +218,36 @@ def _same(new: tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
 
 
 def _join_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
-    opaque = a.params is None and b.params is None
-    return (_join_opaque if opaque else _join_functions)(a, b, prover)
+    if a.params is None or b.params is None:
+        return _join_opaque(a, b, prover)
+    return _join_functions(a, b, prover)
 
 
 def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
-    opaque = a.params is None and b.params is None
-    return (_meet_opaque if opaque else _meet_functions)(a, b, prover)
+    if a.params is None and b.params is None:
+        return _meet_opaque(a, b, prover)
+    return _meet_functions(a, b, prover)
 
 
-@rule("LUB-function", "9de1c9ba")
+@rule("LUB-function", "05cd10fe")
 def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     """Callable with what both accept: parameters are met, with the variables of both free to choose."""
-    if a.params is None or b.params is None or len(a.params) != len(b.params):
-        return OBJECT
+    assert a.params is not None
+    assert b.params is not None
+    least = FuncStructInfo(None, OBJECT, a.purity and b.purity, "empty")
+    if len(a.params) != len(b.params):
+        return least
     f, g = rename_apart(a), rename_apart(b)
     solution = unify(f.params or (), g.params or (), (*f.binders, *g.binders))
     f_params, f_ret = _instance(f, solution)
     g_params, g_ret = _instance(g, solution)
     params = _meet_all(f_params, g_params, prover)
     if params is None:
-        return OBJECT
+        return least
     ret = lub(f_ret, g_ret, prover)
     binders = bound_by((*f.binders, *g.binders), params, ret)
     if binders is None:
-        return OBJECT
+        return least
     if not a.binders and ret is a.ret and _same(params, a.params) and b.purity >= a.purity:
         return a
     return FuncStructInfo(params, ret, a.purity and b.purity, None, binders)
@@ -236,7 +261,7 @@ def _instance(
     return params, substitute(func.ret, mapping)
 
 
-@rule("GLB-function", "f96df444")
+@rule("GLB-function", "1fcaa54a")
 def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
@@ -244,11 +269,13 @@ def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     a joined parameter no longer says dimensions that one of the two says, a function generic in these
     dimensions is below both as well, and nothing is the greatest.
     """
-    if a.params is None or b.params is None or len(a.params) != len(b.params):
+    if a.params is None or b.params is None:
+        return _meet_with_opaque(b, a) if a.params is None else _meet_with_opaque(a, b)
+    if len(a.params) != len(b.params):
         return None
-    for lower, upper in ((a, b), (b, a)):
-        if subtype(lower, upper, prover).status == "proved":
-            return lower
+    for one, other in ((a, b), (b, a)):
+        if subtype(one, other, prover).proved:
+            return one
     f = rename_apart(a)
     renaming = _correspondence(b, f, prover)
     if renaming is None:
@@ -256,7 +283,7 @@ def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     b_params, b_ret = _instance(b, renaming)
     pairs = list(zip(f.params or (), b_params, strict=True))
     params = tuple(lub(x, y, prover) for x, y in pairs)
-    if any(_blurs(j, x) or _blurs(j, y) for j, (x, y) in zip(params, pairs, strict=True)):
+    if any(_blurs(j, p, prover) for j, pair in zip(params, pairs, strict=True) for p in pair):
         return None
     ret = glb(f.ret, b_ret, prover)
     binders = None if ret is None else bound_by(f.binders, params, ret)
@@ -265,7 +292,16 @@ def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     return FuncStructInfo(params, ret, a.purity or b.purity, None, binders)
 
 
-def _blurs(joined: StructInfo, part: StructInfo) -> bool:
+def _meet_with_opaque(a: FuncStructInfo, b: FuncStructInfo) -> StructInfo | None:
+    """A closure and an opaque function of which nothing is known but whether it is pure."""
+    if opaque_result(b) is not OBJECT:
+        return None
+    if a.purity >= b.purity:
+        return a
+    return FuncStructInfo(a.params, a.ret, True, None, a.binders)
+
+
+def _blurs(joined: StructInfo, part: StructInfo, prover: Prover) -> bool:
     """Whether a parameter that counts its dimensions came from one that says them."""
     match joined, part:
         case TensorStructInfo(shape=None), TensorStructInfo(shape=Expr()):
@@ -275,9 +311,11 @@ def _blurs(joined: StructInfo, part: StructInfo) -> bool:
         case PrimStructInfo(value=None), PrimStructInfo(value=PrimExpr()):
             return True
         case TupleStructInfo(fields=js), TupleStructInfo(fields=ps):
-            return any(_blurs(j, p) for j, p in zip(js, ps, strict=True))
+            return any(_blurs(j, p, prover) for j, p in zip(js, ps, strict=True))
         case FuncStructInfo(), _:
-            return joined is not part
+            return joined is not part and not (
+                subtype(joined, part, prover).proved and subtype(part, joined, prover).proved
+            )
     return False
 
 
@@ -292,7 +330,7 @@ def _correspondence(
     return mapping if images == set(f.binders) else None
 
 
-@rule("LUB-opaque", "81fa7bf7")
+@rule("LUB-opaque", "676dc225")
 def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     purity = a.purity and b.purity
     x, y = opaque_result(a), opaque_result(b)
@@ -300,7 +338,7 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Struct
         ret = lub(x, y, prover)
         if ret is not OBJECT:
             return FuncStructInfo(None, ret, purity)
-    elif x is y and a.derive_func == b.derive_func:
+    elif a.params is None and b.params is None and a.derive_func == b.derive_func:
         return FuncStructInfo(None, OBJECT, purity, a.derive_func)
     return FuncStructInfo(None, OBJECT, purity, "empty")
 
@@ -310,8 +348,8 @@ def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Struct
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)
     if x is OBJECT or y is OBJECT:
-        lower = b if x is OBJECT else a
-        return FuncStructInfo(None, lower.ret, purity, lower.derive_func)
+        other = b if x is OBJECT else a
+        return FuncStructInfo(None, other.ret, purity, other.derive_func)
     if x is not None and y is not None:
         ret = glb(x, y, prover)
         return None if ret is None else FuncStructInfo(None, ret, purity)

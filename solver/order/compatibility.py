@@ -7,7 +7,7 @@ that a run-time check could fill.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -20,6 +20,8 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.order.partial import demand
 from rlx.solver.order.parts import apart, rank, same_text, unknown_type
 from rlx.solver.order.subtype import Goal, Mismatch, Path, compare, sides
 from rlx.solver.verdict import Relation
@@ -50,6 +52,12 @@ class Compatibility(Node):
     reason: Mismatch | None = None
     relation: Relation | None = None
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"a compatibility is compatible, possible or incompatible, and no truth value: compare its kind "
+            f"(here {self.kind!r})"
+        )
+
     @property
     def message(self) -> str:
         """What does not fit and where, both values named; empty where compatible."""
@@ -68,12 +76,12 @@ class Compatibility(Node):
     @property
     def counterexample(self) -> Mapping[str, int] | None:
         """Values of shape variables for which dimensions differ."""
-        return self.relation.counterexample if self.relation else None
+        return None if self.relation is None else self.relation.counterexample
 
     @property
     def assumption(self) -> PrimExpr | None:
         """A condition under which the dimensions are equal."""
-        return self.relation.assumption if self.relation else None
+        return None if self.relation is None else self.relation.assumption
 
     @property
     def zero_saves(self) -> bool:
@@ -102,7 +110,7 @@ def compatibility(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility
         weighed = _weigh(mismatch)
         if weighed.kind == "incompatible":
             return weighed
-        doubtful = doubtful or weighed
+        doubtful = weighed if doubtful is None else doubtful
     if goal.equations:
         joint = solve(goal.equations, prover)
         if joint.kind == "incompatible" or doubtful is None:
@@ -155,9 +163,9 @@ def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> boo
     return False
 
 
-@rule("COMPAT-function", "7924aa73")
+@rule("COMPAT-function", "eb3d05c3")
 def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
-    return False
+    return premise == "kind"
 
 
 @rule("COMPAT-opaque", "bfd2dbc1")
@@ -178,8 +186,14 @@ _HOPES: dict[str, Callable[..., bool]] = {
 
 
 @rule("COMPAT-joint", "91ad7222")
-def solve(equations: list[Mismatch], prover: Prover) -> Compatibility:
-    """Judge all dimensions that have to be equal together, under one assignment of the variables."""
+def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> Compatibility:
+    """Judge all dimensions that have to be equal together, under one assignment of the variables.
+
+    Parameters
+    ----------
+    directed
+        Whether those expected also have to have a value wherever those given have one.
+    """
     for equation in equations:
         if apart(*sides(equation)):
             return _blame(equation, Relation("never"))
@@ -187,9 +201,9 @@ def solve(equations: list[Mismatch], prover: Prover) -> Compatibility:
     if relation.kind == "unknown":
         open_ones = [e for e in equations if not same_text(*sides(e))]
         if len(open_ones) < len(equations):
-            return solve(open_ones, prover) if open_ones else COMPATIBLE
+            return solve(open_ones, prover, directed) if open_ones else COMPATIBLE
     if relation.kind == "always":
-        return COMPATIBLE
+        return _where_given(equations, prover) if directed else COMPATIBLE
     culprit, alone = _culprit(equations, relation, prover)
     if alone:
         return _blame(culprit, relation)
@@ -197,6 +211,17 @@ def solve(equations: list[Mismatch], prover: Prover) -> Compatibility:
     refuted(code)
     reason = Mismatch(code, culprit.given, culprit.wanted, culprit.path[:-1])
     return Compatibility(_kind_of(relation), reason, relation)
+
+
+def _where_given(equations: list[Mismatch], prover: Prover) -> Compatibility:
+    """The judgement where all dimensions are equal wherever they have values: is one expected where none is?"""
+    for equation in equations:
+        needed = demand(*sides(equation))
+        if needed is not None:
+            relation = prover.relate(needed, walk.TRUE)
+            if relation.kind != "always":
+                return _blame(equation, relation)
+    return COMPATIBLE
 
 
 def _kind_of(relation: Relation) -> Kind:

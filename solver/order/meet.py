@@ -18,7 +18,7 @@ from rlx.solver.order.bind import instantiate
 from rlx.solver.order.compatibility import Compatibility, solve
 from rlx.solver.order.parts import dimensions, rank, same_device, same_type, unknown_type
 from rlx.solver.order.substitute import rename_apart
-from rlx.solver.order.subtype import Goal, name_dimensions, subtype
+from rlx.solver.order.subtype import Goal, name_dimensions, opaque_result, subtype
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def disjoint(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility | No
     if goal.failed:
         return Compatibility("incompatible", goal.failed[0])
     if goal.equations:
-        joint = solve(goal.equations, prover)
+        joint = solve(goal.equations, prover, directed=False)
         if joint.kind == "incompatible":
             return joint
     return None
@@ -92,7 +92,7 @@ def _dimensions(
         goal.fail(rank_code, a, b)
         return
     xs, ys = dimensions(a), dimensions(b)
-    if xs is not None and ys is not None:
+    if xs is not None and ys is not None and len(xs) == len(ys):
         goal.equate(dims_code, xs, ys, a, b)
 
 
@@ -119,17 +119,24 @@ def _inside(step: str, index: int, a: StructInfo, b: StructInfo, goal: Goal) -> 
     goal.path.pop()
 
 
-@rule("MEET-function", "72fb5621")
+@rule("MEET-function", "b2e038c9")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if a.params is None or b.params is None:
         if a.params is not b.params:
-            goal.fail("MEET-function-kind", a, b)
+            _opaque_result(a, b, goal)
     elif len(a.params) != len(b.params):
         goal.fail("MEET-function-arity", a, b)
     else:
         for f, g in ((a, b), (b, a)):
             if _results(f, g, goal):
                 return
+
+
+def _opaque_result(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
+    """A closure among opaque functions yields what both say of the result."""
+    x, y = (rename_apart(f).ret if f.params is not None else opaque_result(f) for f in (a, b))
+    if x is not None and y is not None:
+        _inside("result", 0, x, y, goal)
 
 
 def _results(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     ObjectStructInfo,
@@ -15,9 +13,6 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.tir import PrimExpr
-
-if TYPE_CHECKING:
-    from rlx.solver.prover import Prover
 
 Dimensions = tuple[PrimExpr, ...]
 
@@ -104,16 +99,3 @@ def same_text(a: PrimExpr, b: PrimExpr) -> bool:
     from rlx.grammar.equal import structural_equal
 
     return structural_equal(a, b)
-
-
-def proved(a: PrimExpr, b: PrimExpr, prover: Prover) -> bool:
-    """Whether two dimensions are equal for all values of the variables."""
-    status = prover.equal(a, b).status
-    return status == "proved" or (status == "unknown" and same_text(a, b))
-
-
-def proved_equal(xs: Dimensions, ys: Dimensions, prover: Prover) -> bool:
-    """Whether two lists of dimensions are equal for all values of the variables."""
-    return len(xs) == len(ys) and all(
-        identical(x, y) or proved(x, y, prover) for x, y in zip(xs, ys, strict=True)
-    )

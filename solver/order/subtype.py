@@ -23,6 +23,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.bind import instantiate
+from rlx.solver.order.partial import demand
 from rlx.solver.order.parts import (
     OBJECT,
     Dimensions,
@@ -125,6 +126,9 @@ class Goal:
 def subtype(a: StructInfo, b: StructInfo, prover: Prover) -> Verdict:
     """Whether every value of ``a`` is a value of ``b``, for all values of the shape variables.
 
+    A dimension of ``b`` has to have a value wherever that of ``a`` has one; ``Proved.divisors`` are those that are not
+    zero then.
+
     Returns
     -------
     Verdict
@@ -155,10 +159,10 @@ def _all_equal(goal: Goal) -> Verdict:
                 refuted(equation.code)
                 return verdict
             case Undecided() as verdict:
-                undecided = undecided or verdict
+                undecided = verdict if undecided is None else undecided
             case Proved(means=means, divisors=more):
                 divisors += more
-    return undecided or Proved(means, tuple(divisors))
+    return Proved(means, tuple(divisors)) if undecided is None else undecided
 
 
 def _equal(equation: Mismatch, prover: Prover) -> Verdict:
@@ -172,7 +176,20 @@ def _equal(equation: Mismatch, prover: Prover) -> Verdict:
         case Unknown(reason=reason):
             return STRUCTURE if same_text(left, right) else Undecided(reason, equation)
         case verdict:
-            return verdict
+            return _where_given(equation, verdict, prover)
+
+
+def _where_given(equation: Mismatch, proved: Verdict, prover: Prover) -> Verdict:
+    """The verdict on two dimensions that are equal wherever both have a value: is one wanted where none is?"""
+    needed = demand(*sides(equation))
+    if needed is None:
+        return proved
+    match prover.always(needed):
+        case Refuted(example=example, values=values, means=means, overflow=overflow):
+            return NotSubtype(example, values, means, overflow, equation)
+        case Unknown(reason=reason):
+            return Undecided(reason, equation)
+    return proved
 
 
 def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
@@ -258,22 +275,23 @@ def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
 
 def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     """Choose the rule for two function types."""
-    if a.params is None and b.params is None:
+    if b.params is None:
         _opaque(a, b, goal)
     else:
         _function(a, b, goal)
 
 
-@rule("SUB-function", "4188f40d")
+@rule("SUB-function", "f50abfba")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
-    if a.params is None or b.params is None:
+    assert b.params is not None
+    if b.purity and not a.purity:
+        goal.fail("SUB-function-purity", a, b)
+    if a.params is None:
         goal.fail("SUB-function-kind", a, b)
         return
     if len(a.params) != len(b.params):
         goal.fail("SUB-function-arity", a, b)
         return
-    if b.purity and not a.purity:
-        goal.fail("SUB-function-purity", a, b)
     b = rename_apart(b)
     args = b.params or ()
     if a.binders:
@@ -309,26 +327,35 @@ def _names(count: int) -> tuple[tir.Var, ...]:
     return tuple(tir.Var(f"d{i}") for i in range(count))
 
 
-@rule("SUB-opaque", "7bc4b0cf")
+@rule("SUB-opaque", "248d0678")
 def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if b.purity and not a.purity:
         goal.fail("SUB-opaque-purity", a, b)
     given, wanted = opaque_result(a), opaque_result(b)
     if given is None or wanted is None:
-        if a.derive_func != b.derive_func and wanted is not OBJECT:
+        alike = a.params is None and a.derive_func == b.derive_func
+        if not alike and wanted is not OBJECT:
             goal.fail("SUB-opaque-derivation", a, b)
     else:
         goal.inside("result", 0, given, wanted)
 
 
+def says_nothing(info: FuncStructInfo) -> bool:
+    """Whether a function type is that of every function: what its calls yield, each of them says or nobody."""
+    opaque = info.params is None and not info.purity
+    return opaque and (info.derive_func is not None or type(info.ret) is ObjectStructInfo)
+
+
 def opaque_result(info: FuncStructInfo) -> StructInfo | None:
-    """What every call of an opaque function yields; None where each call says it anew.
+    """What every call of an opaque function yields; None where each call says it anew, and of a closure.
+
+    A closure may accept more than its type says, and yield for that what its type does not say.
 
     ``empty`` derives Object, and so is the same as a function annotated with the result Object.
     """
     if info.derive_func == "empty":
         return OBJECT
-    if info.derive_func is not None:
+    if info.derive_func is not None or info.params is not None:
         return None
     return OBJECT if type(info.ret) is ObjectStructInfo else info.ret
 

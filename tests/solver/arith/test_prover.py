@@ -179,6 +179,22 @@ def test_int64_mode_shows_overflow() -> None:
     assert prove("n + 1 > n", int64=True).counterexample == {"n": 2**63 - 1}
 
 
+@pytest.mark.parametrize(
+    ("goal", "least"),
+    [
+        ("0 - 9223372036854775807 - n <= 0", 1),
+        ("n - n*2 - 9223372036854775807 <= 0", 1),
+        ("n*(-4611686018427387904) <= 0", 2),
+    ],
+)
+def test_int64_mode_knows_the_smallest_integer(goal: str, least: int) -> None:
+    """-2 ** 63 is an integer of 64 bits, and the next smaller one is none."""
+    assert prove(goal, assume=[f"n <= {least}"], int64=True).status == "proved"
+    verdict = prove(goal, assume=[f"n <= {least + 1}"], int64=True)
+    assert isinstance(verdict, Refuted) and verdict.overflow is not None
+    assert verdict.counterexample == {"n": least + 1}
+
+
 def test_never() -> None:
     n = tir.Var("n")
     assert Prover().never(tir.LT(n, tir.IntImm(0))).status == "proved"

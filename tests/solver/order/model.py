@@ -110,6 +110,8 @@ def member(value: Value, info: StructInfo, point: Assignment) -> bool:
             return all(member(v, i, point) for v, i in zip(parts, infos, strict=True))
         case FuncStructInfo(params=None), Packed():
             return _packed(value, info, point)
+        case FuncStructInfo(params=None), Closure():
+            return _called_blindly(value, info, point)
         case FuncStructInfo(params=tuple()), Closure():
             return _closure(value, info, point)
     return False
@@ -148,6 +150,16 @@ def _closure(value: Closure, info: FuncStructInfo, point: Assignment) -> bool:
             if result is None or not member(result, info.ret, inner):
                 return False
     return True
+
+
+def _called_blindly(value: Closure, info: FuncStructInfo, point: Assignment) -> bool:
+    """A closure of which callers know nothing: whatever it is given, what it yields is what they expect."""
+    if (info.purity and not value.pure) or info.derive_func == "default":
+        return False
+    if info.derive_func == "empty":
+        return True
+    results = (value.behaviour(*args) for args in product(ARGUMENTS, repeat=value.arity))
+    return all(result is None or member(result, info.ret, point) for result in results)
 
 
 def assignments(

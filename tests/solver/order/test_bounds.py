@@ -51,9 +51,9 @@ UPPER: list[tuple[StructInfo, StructInfo, StructInfo]] = [
         func((tensor((N,)),), tensor()),
         func((tensor((N,)),), tensor()),
     ),
-    (func((shape(),), obj()), func((tensor(),), obj()), obj()),
-    (func((), obj()), func((obj(),), obj()), obj()),
-    (func((), obj()), packed(), obj()),
+    (func((shape(),), obj()), func((tensor(),), obj()), packed("empty", pure=True)),
+    (func((), obj()), func((obj(),), obj()), packed("empty", pure=True)),
+    (func((), obj()), packed(), packed("empty")),
     (func((), obj(), pure=False), func((), tensor()), func((), obj(), pure=False)),
     (GENERIC, func((tensor((4,)),), tensor((4,))), func((tensor((4,)),), tensor((4,)))),
     (GENERIC, func((tensor((4,)),), tensor((5,))), func((tensor((4,)),), tensor(ndim=1))),
@@ -67,7 +67,12 @@ UPPER: list[tuple[StructInfo, StructInfo, StructInfo]] = [
         func((tensor((3, B)),), tensor((B,)), B),
         func((tensor((3, 2)),), tensor(ndim=1)),
     ),
-    (func((tensor((N,)),), obj()), func((tensor((M,)),), obj()), obj()),
+    (
+        func((tensor((N,)),), obj()),
+        func((tensor((M,)),), obj()),
+        packed("empty", pure=True),
+    ),
+    (func((), tensor()), packed("empty"), packed("empty")),
     (packed(), packed(pure=True), packed()),
     (packed(), packed("empty"), packed("empty")),
     (packed(None, tensor((N,))), packed(None, tensor((M,))), packed(None, tensor(ndim=1))),
@@ -112,6 +117,7 @@ LOWER: list[tuple[StructInfo, StructInfo, StructInfo | None]] = [
     (func((), obj(), pure=False), func((), tensor()), func((), tensor())),
     (func((), shape()), func((), tensor()), None),
     (func((), obj()), packed(), None),
+    (func((), tensor(), pure=False), packed("empty", pure=True), func((), tensor())),
     (func((), obj()), func((obj(),), obj()), None),
     (GENERIC, func((tensor((4,)),), tensor(ndim=1)), GENERIC),
     (func((tensor((N,)),), shape((N,))), func((tensor((M,)),), shape()), None),
@@ -179,4 +185,5 @@ def test_no_variable_is_left_without_a_place() -> None:
     assert not free_shape_vars(found)
     for low in (f, g):
         assert subtype(low, found, prover()).status == "proved"
-    assert not isinstance(found, FuncStructInfo)
+    assert isinstance(found, FuncStructInfo)
+    assert found.params is None

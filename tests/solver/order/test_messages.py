@@ -51,7 +51,7 @@ MESSAGES: list[tuple[StructInfo, StructInfo, str]] = [
         func((obj(),), obj()),
         "a function of 0 parameters where one of 1 is expected",
     ),
-    (func((), obj()), packed(), "a closure where an opaque function is expected"),
+    (packed(pure=True), func((), obj()), "an opaque function where a closure is expected"),
     (packed(), packed(pure=True), "an impure function where a pure one is expected"),
     (
         tensor((N, N)),

@@ -1,0 +1,130 @@
+"""What is written as a call in a question: operators by name, choices, casts, and the intrinsics of TIR."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.walk import dtype_range, is_boolean
+
+PREFIXES = frozenset(("T", "tir", "tirx", "tvm.tir", "tvm.tirx"))
+"""Modules that may stand before the name of a call, as TVMScript and Python write it."""
+
+_PAIRS: dict[str, type[tir.Binary]] = {
+    "add": tir.Add,
+    "sub": tir.Sub,
+    "mul": tir.Mul,
+    "floordiv": tir.FloorDiv,
+    "floormod": tir.FloorMod,
+    "truncdiv": tir.TruncDiv,
+    "truncmod": tir.TruncMod,
+    "tdiv": tir.TruncDiv,
+    "tmod": tir.TruncMod,
+    "div": tir.TruncDiv,
+    "mod": tir.TruncMod,
+    "eq": tir.EQ,
+    "ne": tir.NE,
+    "lt": tir.LT,
+    "le": tir.LE,
+    "gt": tir.GT,
+    "ge": tir.GE,
+}
+"""Operators of two operands by name; names of classes, such as ``FloorDiv``, count in lower case."""
+_SEVERAL: dict[str, type[tir.Binary]] = {
+    "min": tir.Min,
+    "max": tir.Max,
+    "and": tir.And,
+    "or": tir.Or,
+    "all": tir.And,
+    "any": tir.Or,
+}
+"""Operators of two or more operands."""
+_INTRINSICS = {
+    "abs": 1,
+    "likely": 1,
+    "ceildiv": 2,
+    "shift_left": 2,
+    "shift_right": 2,
+    "bitwise_and": 2,
+    "bitwise_or": 2,
+    "bitwise_xor": 2,
+    "bitwise_not": 1,
+    "popcount": 1,
+    "clz": 1,
+}
+"""Intrinsics on integers, and how many operands they take."""
+_CAST = re.compile(r"(?:bool|u?int[1-9]\d{0,3})\Z")
+_FLOAT = re.compile(r"(?:b?float|handle)\w*\Z")
+KNOWN = (
+    "min, max, select, if_then_else, floordiv, floormod, truncdiv (tdiv), truncmod (tmod), ceildiv, abs, "
+    "shift_left, shift_right and casts like int32 are"
+)
+
+
+def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
+    """The expression that a call of these operands means.
+
+    Raises
+    ------
+    ValueError
+        If there is no such call, or not of as many operands.
+    """
+    low, count = name.lower(), len(operands)
+    if low in _PAIRS and count == 2:
+        return _PAIRS[low](operands[0], operands[1])
+    if low in _SEVERAL and count >= 2:
+        return joined(_SEVERAL[low], operands)
+    if low == "not" and count == 1:
+        return tir.Not(operands[0])
+    if low in ("select", "if_then_else") and count == 3:
+        return _choice(low, operands)
+    if _INTRINSICS.get(low) == count:
+        return tir.Call(low, tuple(operands), _type(low, operands))
+    if count == 1 and _CAST.match(name):
+        return cast(name, operands[0])
+    if _FLOAT.match(name):
+        raise ValueError(
+            f"expected integers and conditions, found {name}: the prover knows no floats"
+        )
+    arguments = "1 argument" if count == 1 else f"{count} arguments"
+    raise ValueError(f"{name} with {arguments} is not known; {KNOWN}")
+
+
+def cast(name: str, operand: PrimExpr) -> PrimExpr:
+    """A cast to the integer type of a name.
+
+    Raises
+    ------
+    ValueError
+        If that is no scalar integer type, nor bool.
+    """
+    if not _CAST.match(name):
+        raise ValueError(f"expected an integer type or bool to cast to, found {name!r:.60}")
+    kind = dtype(name)
+    if type(operand) is tir.IntImm:
+        low, high = dtype_range(kind)
+        if low <= operand.value <= high:
+            return tir.IntImm(operand.value, kind)
+    return tir.Cast(kind, operand)
+
+
+def joined(kind: type[tir.Binary], operands: Sequence[PrimExpr]) -> PrimExpr:
+    """Several operands of one operator, from the left."""
+    result = operands[0]
+    for operand in operands[1:]:
+        result = kind(result, operand)
+    return result
+
+
+def _choice(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
+    condition, a, b = operands
+    if name == "select":
+        return tir.Select(condition, a, b)
+    return tir.Call(name, (condition, a, b), BOOL if is_boolean(a) and is_boolean(b) else None)
+
+
+def _type(name: str, operands: Sequence[PrimExpr]) -> DataType:
+    return BOOL if name == "likely" and is_boolean(operands[0]) else INT64

@@ -1,0 +1,73 @@
+"""What has to hold of all that is evaluated on the way to a value: that no divisor is zero, that all values fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+
+Demand = Callable[[PrimExpr], PrimExpr]
+"""What has to hold of one node where it is evaluated; :data:`rlx.solver.walk.TRUE` for nothing."""
+
+
+def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
+    """That a demand holds of every node that is evaluated, as one condition over exact integers.
+
+    Parameters
+    ----------
+    lazy
+        Whether of a ``Select`` only the branch that is taken is evaluated; of ``if_then_else`` it always is so.
+    """
+    holds: dict[PrimExpr, PrimExpr] = {}
+    for node in walk.topological(expr):
+        below = [holds[child] for child in tir.children(node)]
+        holds[node] = both(_operands(node, below, lazy), demand(node))
+    return holds[expr]
+
+
+def _operands(node: PrimExpr, below: list[PrimExpr], lazy: bool) -> PrimExpr:
+    """The same of the operands of a node, of which some may not be evaluated."""
+    match node:
+        case tir.And(a=a):
+            return both(below[0], _either(tir.Not(a), below[1]))
+        case tir.Or(a=a):
+            return both(below[0], _either(a, below[1]))
+    if walk.conditional(node) and (lazy or isinstance(node, tir.Call)):
+        chosen = tir.children(node)[0]
+        first = _either(tir.Not(chosen), below[1])
+        return both(below[0], both(first, _either(chosen, below[2])))
+    inside = walk.TRUE
+    for operand in below:
+        inside = both(inside, operand)
+    return inside
+
+
+def both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """Both of two conditions."""
+    if a is b or b is walk.TRUE:
+        return a
+    return b if a is walk.TRUE else tir.And(a, b)
+
+
+def _either(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return b if b is walk.TRUE else tir.Or(a, b)
+
+
+def defined(expr: PrimExpr) -> PrimExpr:
+    """That an expression has a value: no divisor that is evaluated is zero."""
+    return everywhere(expr, _divides, lazy=False)
+
+
+def _divides(node: PrimExpr) -> PrimExpr:
+    if not isinstance(node, walk.DIVISIONS):
+        return walk.TRUE
+    if isinstance(node.b, tir.IntImm) and node.b.value:
+        return walk.TRUE
+    return tir.NE(node.b, walk.ZERO)
+
+
+def partial(expr: PrimExpr) -> bool:
+    """Whether an expression may have no value, as far as one sees."""
+    return any(_divides(node) is not walk.TRUE for node in walk.topological(expr))

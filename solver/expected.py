@@ -1,0 +1,155 @@
+"""What the functions of the prover expect, and the errors that say so: each names what was expected and found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import index
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+
+_SHOWN = 60
+
+
+def described(value: object) -> str:
+    """A value with its type, in a few words: ``str 'n + 1'``."""
+    if isinstance(value, tir.Var):
+        return f"the variable {value.name}"
+    if isinstance(value, PrimExpr):
+        from rlx.solver.shown import show
+
+        return f"the expression {show(value):.{_SHOWN}}"
+    if value is None:
+        return "None"
+    return f"{type(value).__name__} {value!r:.{_SHOWN}}"
+
+
+def expressions(*found: object) -> None:
+    """Make sure that some arguments are expressions.
+
+    Raises
+    ------
+    TypeError
+        If one is something else, such as a text.
+    """
+    for value in found:
+        if not isinstance(value, PrimExpr):
+            raise TypeError(
+                f"expected a PrimExpr, found {described(value)}; {_instead(value)}",
+            )
+
+
+def _instead(value: object) -> str:
+    if isinstance(value, bool):
+        return COMPARED
+    return "rlx.solver.prove reads texts and expressions of TVM"
+
+
+COMPARED = (
+    "== and != between nodes compare identity and give a bool: write tir.EQ(a, b) or tir.NE(a, b), or the "
+    "condition as a text"
+)
+"""How a comparison is written that Python would decide at once."""
+
+
+def condition(found: object) -> None:
+    """Make sure that an argument is a condition.
+
+    Raises
+    ------
+    TypeError
+        If it is something else, such as an integer expression.
+    """
+    expressions(found)
+    assert isinstance(found, PrimExpr)
+    if not walk.may_be_condition(found):
+        raise TypeError(no_condition(found))
+
+
+def no_condition(found: PrimExpr) -> str:
+    """What to say of an integer where a condition is expected."""
+    from rlx.solver.shown import show
+
+    text = show(found)
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    return f"expected a condition, found the integer {shown}; compare it with something, as in {shown} == 0"
+
+
+def conditions_inside(expr: PrimExpr) -> None:
+    """Make sure that ``and``, ``or``, ``not`` and choices are given conditions.
+
+    Raises
+    ------
+    TypeError
+        If an integer stands where a condition is expected.
+    """
+    for node in walk.topological(expr):
+        match node:
+            case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
+                condition(a)
+                condition(b)
+            case tir.Not(a=a) | tir.Select(condition=a):
+                condition(a)
+            case tir.Call(args=(a, _, _)) if walk.conditional(node):
+                condition(a)
+
+
+def flag(name: str, value: object) -> None:
+    """Make sure that an option is True or False.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: expected True or False, found {described(value)}")
+
+
+def variable(found: object) -> None:
+    """Make sure that an argument is a variable.
+
+    Raises
+    ------
+    TypeError
+        If it is something else, such as a name.
+    """
+    if not isinstance(found, tir.Var):
+        raise TypeError(
+            f"expected a variable (tir.Var), found {described(found)}; "
+            "only the texts of rlx.solver.prove name variables"
+        )
+
+
+def limit(name: str, value: object, of: str = "") -> int | None:
+    """The smallest or largest value of a variable, ``of`` its name where the caller knows it; None for none.
+
+    Raises
+    ------
+    TypeError
+        If it is no integer.
+    """
+    if value is None:
+        return None
+    try:
+        if not isinstance(value, bool):
+            return index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    whose = f" for {of!r}" if of else ""
+    raise TypeError(f"{name}: expected an integer or None{whose}, found {described(value)}")
+
+
+def one_of(name: str, value: object, known: Iterable[str]) -> None:
+    """Make sure that an option has one of the values that it knows.
+
+    Raises
+    ------
+    ValueError
+        If it has another one.
+    """
+    options = list(known)
+    if not isinstance(value, str) or value not in options:
+        listed = ", ".join(map(repr, options[:-1])) + f" or {options[-1]!r}"
+        raise ValueError(f"{name}: expected {listed}, found {described(value)}")

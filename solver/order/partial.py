@@ -1,0 +1,79 @@
+"""Dimensions that have no value for some values of the variables: ``m // m`` where ``m`` is 0.
+
+The prover says what holds wherever both sides are defined. Of two dimensions the order asks for more: one *follows* another if,
+wherever that one has a value, it has the same. So ``1`` follows ``m // m``, and ``m // m`` does not follow ``1``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx.grammar import tir
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import walk
+from rlx.solver.evaluated import both, defined, partial
+from rlx.solver.order.parts import Dimensions, identical, same_text
+
+if TYPE_CHECKING:
+    from rlx.solver.prover import Prover
+
+
+def demand(given: PrimExpr, wanted: PrimExpr) -> PrimExpr | None:
+    """What remains to be proved of two equal dimensions, so that one follows the other; None for nothing.
+
+    Parameters
+    ----------
+    given, wanted
+        Expressions that are equal wherever both have a value.
+
+    Returns
+    -------
+    PrimExpr or None
+        That ``wanted`` has a value wherever ``given`` has one.
+    """
+    if not partial(wanted) or identical(given, wanted) or same_text(given, wanted):
+        return None
+    strict = _implied(defined(given), defined(wanted))
+    if not any(type(node) is tir.Select for node in walk.topological(given, wanted)):
+        return strict
+    # Nobody says whether a Select evaluates the branch that it does not take.
+    return both(strict, _implied(defined(walk.lazily(given)), defined(walk.lazily(wanted))))
+
+
+def _implied(given: PrimExpr, wanted: PrimExpr) -> PrimExpr:
+    return wanted if given is walk.TRUE else tir.Or(tir.Not(given), wanted)
+
+
+def follows(wanted: PrimExpr, given: PrimExpr, prover: Prover) -> bool:
+    """Whether one dimension is proved to have the value of another wherever that has one."""
+    if identical(given, wanted):
+        return True
+    verdict = prover.equal(given, wanted)
+    if not verdict.proved:
+        return verdict.unknown and same_text(given, wanted)
+    left = demand(given, wanted)
+    return left is None or prover.always(left).proved
+
+
+def upper(xs: Dimensions, ys: Dimensions, prover: Prover) -> Dimensions | None:
+    """Dimensions that follow those of both lists; ``xs`` itself where these do, None where none are found."""
+    return _chosen(xs, ys, prover, lower=False)
+
+
+def lower(xs: Dimensions, ys: Dimensions, prover: Prover) -> Dimensions | None:
+    """Dimensions which those of both lists follow; ``xs`` itself where it is these, None where none are found."""
+    return _chosen(xs, ys, prover, lower=True)
+
+
+def _chosen(xs: Dimensions, ys: Dimensions, prover: Prover, lower: bool) -> Dimensions | None:
+    if len(xs) != len(ys):
+        return None
+    chosen: list[PrimExpr] = []
+    for x, y in zip(xs, ys, strict=True):
+        if follows(x, y, prover):
+            chosen.append(y if lower and not follows(y, x, prover) else x)
+        elif follows(y, x, prover):
+            chosen.append(x if lower else y)
+        else:
+            return None
+    return xs if all(c is x for c, x in zip(chosen, xs, strict=True)) else tuple(chosen)
