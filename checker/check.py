@@ -54,7 +54,9 @@ def check_text(text: str, path: str = "<text>") -> Report:
     from rlx.grammar.parser import parse
 
     parsed = parse(text, path)
-    return check_modules(parsed.modules, parsed.source, parsed.diagnostics, parsed.holes)
+    return check_modules(
+        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
+    )
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:
@@ -66,7 +68,8 @@ def check_modules(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic] = (),
-    holes: Collection[ast.Expr] = (),
+    holes: Collection[Node] = (),
+    captured: Collection[Node] = (),
 ) -> Report:
     """Check modules of one text.
 
@@ -76,21 +79,25 @@ def check_modules(
         What is known to be wrong already: syntax errors.
     holes
         Variables that syntax errors left without a definition: nothing more is said of them.
+    captured
+        Variables, shape variables and annotations whose meaning Python around the program gives.
     """
     from rlx.grammar.recursion import recursion_room
 
     with recursion_room():
-        return _check(modules, source, found, holes)
+        return _check(modules, source, found, holes, captured)
 
 
 def _check(
     modules: Sequence[ast.IRModule],
     source: Source,
     found: Sequence[Diagnostic],
-    holes: Collection[ast.Expr],
+    holes: Collection[Node],
+    captured: Collection[Node],
 ) -> Report:
     from rlx.checker.derive import derive, propagate_vdevices
     from rlx.checker.normalize import normalize
+    from rlx.checker.prim_funcs.check import prim_funcs
     from rlx.checker.well_formed import well_formed
 
     diagnostics = list(found)
@@ -99,15 +106,21 @@ def _check(
     unknown_operators: set[str] = set()
     statistics: list[Statistics] = []
     proved = refuted = unknown = 0
-    incomplete = any(d.severity == "error" for d in found)
+    errors = [d.span or (0, 0) for d in found if d.severity == "error"]
+    incomplete = bool(errors)
     for module in modules:
         diagnostics += well_formed(module, holes, incomplete)
+        diagnostics += prim_funcs(module, source, errors, holes)
         normal.append(normalize(module))
-        derivation = derive(normal[-1], unknown_operators)
+        derivation = derive(normal[-1], unknown_operators, captured)
         diagnostics += derivation.diagnostics
         info.update(derivation.info)
+        if derivation.overwrites:
+            from rlx.checker.overwritten import overwritten
+
+            diagnostics += overwritten(normal[-1])
         if normal[-1].global_infos.get("vdevice"):
-            placement = propagate_vdevices(normal[-1], derivation.info)
+            placement = propagate_vdevices(normal[-1], derivation)
             diagnostics += placement.diagnostics
             info.update(placement.info)
         statistics.append(derivation.statistics)

@@ -18,8 +18,8 @@ DESCRIPTION = "Check Relax programs: well-formedness, structural information, pu
 
 EPILOG = """\
 PATH is a .rlx or .py file (of which only decorated classes and functions are read), a directory
-(all .rlx files under it), or - for standard input. CODES are codes (D14-arity), rules (D14) or
-families (WF), separated by commas.
+(all .rlx files under it, and .py files that hold Relax), or - for standard input. CODES are codes
+(D14-arity), rules (D14) or families (WF), separated by commas.
 
 exit status: 0 no error; 1 errors, or warnings under --strict; 2 wrong usage or an unreadable
 file; 101 a bug in the tool."""
@@ -56,10 +56,21 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
     from rlx.checker.driver.one import check_file
 
-    check = partial(check_file, listing=arguments.dynamic_checks, statistics=arguments.statistics)
+    try:
+        operators, allowed = _operators(arguments.operators, arguments.allow_operator)
+    except _refusals() as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    check = partial(
+        check_file,
+        listing=arguments.dynamic_checks,
+        statistics=arguments.statistics,
+        operators=operators,
+        allowed=allowed,
+    )
     files = _check(arguments.path, selection, check)
     if not files:
-        sys.stderr.write(f"{prog}: no .rlx file under {', '.join(arguments.path)}\n")
+        sys.stderr.write(f"{prog}: no Relax program under {', '.join(arguments.path)}\n")
         return UNABLE
     _write(RENDERERS[arguments.format](files))
     if arguments.dynamic_checks:
@@ -94,11 +105,42 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--strict", action="store_true", help="let warnings fail the run")
     add("--select", action="append", default=[], metavar="CODES", help="report only these")
     add("--ignore", action="append", default=[], metavar="CODES", help="do not report these")
+    add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
+    add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
     add("--statistics", action="store_true", help="count codes, and questions to the prover")
     add("--dynamic-checks", action="store_true", help="list the checks that a run makes")
     add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
     add("--version", action=_Version, help="print the version, and exit")
     return parser
+
+
+_ALLOW = (
+    "let an operator pass that Relax does not have, or all that a pattern such as 'my.*' describes"
+)
+_OPERATORS = "import operators that a module, or a .py file, declares with @rlx.operator"
+
+
+def _operators(
+    sources: Sequence[str], allowed: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The user's own operators: those named on the command line, and those of the project."""
+    from rlx.checker.driver.configuration import configuration
+
+    project = configuration()
+    modules, patterns = (*project.operators, *sources), (*project.allowed, *allowed)
+    if modules or patterns:
+        from rlx.operators.external import load
+
+        load(modules, patterns)
+    return modules, patterns
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What can be wrong with the user's own operators."""
+    from rlx.checker.driver.configuration import ConfigurationError
+    from rlx.operators.external import OperatorsError
+
+    return ConfigurationError, OperatorsError
 
 
 class _Version(argparse.Action):
@@ -138,12 +180,18 @@ def _check(
     from rlx.checker.driver.sources import find
     from rlx.checker.driver.workers import check_all
 
-    found, reports = find(paths)
-    reports += with_progress(check_all(found, check), len(found))
+    found, reports, searched = find(paths)
+    checked = with_progress(check_all(found, check), len(found))
+    reports += [file for file in checked if file.path not in searched or not _is_empty(file)]
     reports.sort(key=lambda file: file.path)
     if selection.select or selection.ignore:
         reports = [_selected(file, selection) for file in reports]
     return reports
+
+
+def _is_empty(file: FileReport) -> bool:
+    """Whether a file that a search of a directory found has no Relax in it after all."""
+    return [found.code for found in file.diagnostics] == ["PARSE-nothing"]
 
 
 def _selected(file: FileReport, selection: Selection) -> FileReport:

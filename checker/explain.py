@@ -23,6 +23,24 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
         "Text that is kept as it stands",
         "A part of a PrimFunc is not understood. It is kept as text, and nothing is derived from it.",
     ),
+    "PARSE-captured": (
+        "Names of the Python around",
+        (
+            "A program in a Python file uses names that the Python around it binds. Literal constants are known; what "
+            "only running the file would tell is taken as unknown, and nothing is reported because of it."
+        ),
+    ),
+    "PARSE-decorator": (
+        "A missing decorator",
+        (
+            "A class or function of a Python file has annotations of Relax and no decorator: TVM does not read it, and "
+            "neither does rlx."
+        ),
+    ),
+    "PARSE-nothing": (
+        "No Relax program",
+        "The Python file has no decorated class or function of Relax.",
+    ),
     "READ": ("Reading a file", "The file could not be read; the message is the system's."),
     "INTERNAL": (
         "A bug of the checker",

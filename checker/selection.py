@@ -30,10 +30,20 @@ class Selection(Node):
 
 def matches(selector: str, code: str) -> bool:
     """Whether a selector names a code."""
-    if code == selector or code.startswith(f"{selector}-"):
+    if code == selector:
         return True
+    if code.startswith(f"{selector}-"):
+        return "-" not in selector or _belongs(code, selector)
     family = code[: len(selector)]
     return family == selector and selector.isalpha() and not code[len(selector)].isalpha()
+
+
+def _belongs(code: str, identifier: str) -> bool:
+    """Whether a code is a premise of that rule: the codes of `E-call-tir` begin like those of `E-call`."""
+    from rlx.spec import premise_rule
+
+    found = premise_rule(code)
+    return found is not None and found.identifier == identifier
 
 
 def _named(code: str, selectors: Iterable[str]) -> bool:

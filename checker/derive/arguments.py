@@ -17,6 +17,7 @@ from rlx.grammar.ast import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    VDevice,
 )
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
 from rlx.solver.order.parts import dimensions
@@ -41,6 +42,9 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
         if given is wanted or node.args[index] in state.poison:
             continue
+        match given, wanted:
+            case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice() as device):
+                state.places.append((node, index, device))
         if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
             result = policy.mismatch(state, given, wanted, nameless)
             if result is not None and not policy.repeated(state, node.args[index], result):
@@ -140,7 +144,9 @@ def _report_conflict(
     params = function.params or ()
     said_by = [i for i, p in enumerate(params) if conflict.var in free_shape_vars(p)]
     at = said_by[0] if len(said_by) == 1 else None
-    extra = policy.evidence(conflict.relation) if conflict.relation else {}
+    extra: dict[str, object] = {}
+    if conflict.relation is not None:
+        extra |= policy.evidence(conflict.relation)
     extra["label"] = f"the parameters are ({', '.join(show(p) for p in params)})"
     related = [label for i in said_by for label in definition(state, node.args[i])]
     extra["related"] = (*related, *of_global(state, node.op))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive import policy
+from rlx.checker.derive import naming, policy
 from rlx.checker.derive.facts import learn
 from rlx.checker.derive.places import definition
 from rlx.checker.derive.state import OBJECT, State
@@ -10,13 +10,14 @@ from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label
-from rlx.grammar.node import Span
+from rlx.grammar.dtype import VOID
+from rlx.grammar.node import Span, replace
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
 from rlx.spec.registry import rule
 
 
-@rule("D11", "9fa18023")
+@rule("D11", "6ca09d08")
 def bind(state: State, binding: ast.Binding) -> None:
     state.prover.statistics.place = binding
     if type(binding) is ast.VarBinding:
@@ -31,7 +32,7 @@ def bind(state: State, binding: ast.Binding) -> None:
 
 def parameter(state: State, var: ast.Var) -> StructInfo:
     """A parameter is what its annotation says, or any value."""
-    info = var.struct_info_annotation or OBJECT
+    info = naming.meant(state, var.struct_info_annotation or OBJECT, var.annotation_span)
     state.bind(var, info)
     return info
 
@@ -40,11 +41,13 @@ def _bind_value(state: State, binding: ast.VarBinding, found: StructInfo) -> Non
     """An annotation wins over what was derived, as long as the two can be one value's."""
     var = binding.var
     wanted = var.struct_info_annotation
+    naming.hold(state, var, binding.value)
     if wanted is None:
-        state.bind(var, found)
         state.inherit(var, (binding.value,))
+        state.bind(var, found)
         return
-    state.bind(var, wanted)
+    wanted = naming.meant(state, wanted, var.annotation_span, binding.value)
+    state.bind(var, naming.kept(found, wanted))
     if found is wanted or binding.value in state.poison:
         return
     result = policy.mismatch(state, found, wanted)
@@ -68,24 +71,75 @@ def _bind_function(state: State, binding: ast.VarBinding, literal: ast.Function)
 
 def _bind_cast(state: State, binding: ast.MatchCast) -> None:
     """A cast is warned of only if no value passes it (ledger 20)."""
-    found, target = state.info(binding.value), binding.struct_info
-    state.bind_shape_vars(binding.shape_vars)
+    from rlx.checker.dynamic_checks.summary import always_fails
+
+    found = state.info(binding.value)
+    settled = _settled(binding, found)
+    state.bind_scalars(binding.shape_vars, (settled,))
+    target = naming.meant(state, settled, binding.struct_info_span)
     if binding.value not in state.poison:
         images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
-        apart = disjoint(found, substitute(target, images), state.prover)
-        if apart is None:
+        never = always_fails(state.prover, binding.shape_vars, state.info_of, found, target)
+        if never is None:
             learn(state, found, target, images)
         else:
-            _report_cast(state, binding, found, apart)
+            apart = disjoint(found, substitute(target, images), state.prover)
+            _report_cast(state, binding, found, apart, never)
     var = binding.var
     if var is None:
         return
     wanted = var.struct_info_annotation
-    state.bind(var, wanted or target)
+    if wanted is not None:
+        wanted = naming.meant(state, wanted, var.annotation_span)
+    state.bind(var, _believed(wanted or target, found))
     if wanted is not None and wanted is not target:
         result = policy.mismatch(state, target, wanted)
         if result is not None:
             _report_cast_annotation(state, var, target, wanted, result)
+
+
+def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
+    """What a value is after a cast: a packed function of which nobody said that it is pure does not become so."""
+    match target, found:
+        case ast.FuncStructInfo(params=None, purity=True), ast.FuncStructInfo(purity=True):
+            return target
+        case ast.FuncStructInfo(params=None, purity=True), _:
+            return replace(target, purity=False)
+        case ast.TupleStructInfo(fields=targets), _:
+            parts = found.fields if isinstance(found, ast.TupleStructInfo) else ()
+            if len(parts) != len(targets):
+                parts = (OBJECT,) * len(targets)
+            fields = tuple(map(_believed, targets, parts))
+            if any(a is not b for a, b in zip(fields, targets, strict=True)):
+                return replace(target, fields=fields)
+    return target
+
+
+def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
+    """What a value is cast to; a match of shapes alone keeps the kind, the element type and the device of the value.
+
+    That is written into the binding, for all who read it later.
+    """
+    target = binding.struct_info
+    if not binding.by_shape:
+        return target
+    match target:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values), dtype=data_type):
+            pass
+        case ast.ShapeStructInfo(values=tuple() as values):
+            data_type = VOID
+        case _:
+            return target
+    span = target.span
+    match found:
+        case ast.ShapeStructInfo():
+            target = ast.ShapeStructInfo(values, len(values), span)
+        case ast.TensorStructInfo(dtype=known, vdevice=device):
+            kind = data_type if known.is_void else known
+            shape = ast.ShapeExpr(values, span)
+            target = ast.TensorStructInfo(shape, kind, len(values), device, span)
+    object.__setattr__(binding, "struct_info", target)
+    return target
 
 
 def _report_annotation(
@@ -115,10 +169,14 @@ def _report_annotation(
 
 
 def _report_cast(
-    state: State, binding: ast.MatchCast, found: StructInfo, apart: Compatibility
+    state: State,
+    binding: ast.MatchCast,
+    found: StructInfo,
+    apart: Compatibility | None,
+    reason: str,
 ) -> None:
     message = f"this cast to {show(binding.struct_info)} always fails: the value is {show(found)}"
-    extra = policy.explained(apart)
+    extra: dict[str, object] = {"notes": (reason,)} if apart is None else policy.explained(apart)
     extra["related"] = definition(state, binding.value)
     span = binding.struct_info_span or binding.span
     state.add("D11-cast", "warning", message, span, **extra)

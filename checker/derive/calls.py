@@ -7,13 +7,16 @@ from rlx.checker.derive.places import definition, of_global, own
 from rlx.checker.derive.purity import check_effect
 from rlx.checker.derive.state import OBJECT, State
 from rlx.checker.derive.words import callee, show, written
+from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
-from rlx.operators import lookup, similar
+from rlx.grammar.diagnostic import Edit
+from rlx.grammar.suggest import did_you_mean
+from rlx.operators import is_known, lookup, similar
 from rlx.spec.registry import rule
 
 
-@rule("D14", "48373a7c")
+@rule("D14", "d5bddd48")
 def call(state: State, node: ast.Call) -> StructInfo:
     info_of = state.info_of
     for arg in node.args:
@@ -29,14 +32,23 @@ def _call_operator(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
     operator = lookup(op.op_name)
     if operator is None:
         return _call_unknown(state, node, op)
+    if op.op_name in IN_PLACE:
+        state.overwrites = True
     if not operator.pure:
         check_effect(state, node, op)
     outer, state.call = state.call, node
     before = len(state.diagnostics)
+    counted = state.refuted, state.unknown
     info = operator.derive(node, state)
     state.call = outer
     state.inherit(node, node.args)
     if len(state.diagnostics) > before:
+        if state.spoiled(node):
+            _withdraw(state, node, before)
+            state.poison.add(node)
+            if not state.poison_is_wrong(node):
+                state.unsaid.add(node)
+            state.refuted, state.unknown = counted
         severities = {found.severity for found in state.diagnostics[before:]}
         if "error" in severities:
             state.poison.add(node)
@@ -45,19 +57,47 @@ def _call_operator(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
     return info
 
 
+def _withdraw(state: State, node: ast.Call, before: int) -> None:
+    """Of a call with an argument that is already wrong, keep only what does not depend on the values of arguments."""
+    keywords = [name for name, _ in node.attr_spans.values()]
+    found = state.diagnostics[before:]
+    kept = [each for each in found if each.code == "D14-arity" or each.span in keywords]
+    state.diagnostics[before:] = kept
+
+
 def _call_unknown(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
-    """Nothing is known of the result, so an annotation is believed; one note for each operator of a file."""
+    """Nothing is known of the result, so an annotation is believed; one report for each operator of a file."""
     state.poison.add(node)
+    if is_known(op.op_name):
+        state.unsaid.add(node)
     if op.op_name not in state.unknown_operators:
         state.unknown_operators.add(op.op_name)
-        message = f"nothing is known of the operator '{op.op_name}': its result is any object"
-        notes = ("its calls are not checked, and annotations of their results are believed",)
-        meant = similar(op.op_name)
-        help = None if meant is None else f"did you mean {meant!r}?"
-        state.add("D14-operator", "note", message, node.span, notes=notes, help=help)
+        _report_unknown(state, node, op.op_name)
     if node.sinfo_args:
         return default_derive(node)
     return OBJECT
+
+
+def _report_unknown(state: State, node: ast.Call, name: str) -> None:
+    """A note on what is allowed, an error on every other operator that has no declaration."""
+    shown = name.replace("relax.", "R.", 1)
+    where = node.op_span or node.span
+    if is_known(name):
+        message = (
+            f"calls of `{shown}` are not checked, and annotations of their results are believed"
+        )
+        state.add("D14-operator", "note", message, where)
+        return
+    extra: dict[str, object] = {}
+    meant = similar(name)
+    if meant:
+        extra["help"] = did_you_mean(meant, "`")
+        # Under another name than R, the letter in front is not to be replaced.
+        if node.op_span is not None and node.op_span[1] - node.op_span[0] == len(shown):
+            extra["edit"] = Edit(node.op_span, meant[0])
+    else:
+        extra["help"] = f"if it is an operator of your own, say so: --allow-operator {shown[2:]}"
+    state.add("D14-operator", "error", f"unknown operator `{shown}`", where, **extra)
 
 
 def _call_function(state: State, node: ast.Call) -> StructInfo:

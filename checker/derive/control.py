@@ -86,6 +86,7 @@ def seq_expr(state: State, node: ast.SeqExpr) -> StructInfo:
     effects.dataflow = outside
     info = state.info(node.body)
     state.inherit(node, (node.body,))
+    info = state.outlived(info)
     scope = state.scope
     state.leave(outer)
     return state.erased(info) if scope.shape_vars or scope.shapes else info

@@ -6,9 +6,11 @@ devices of a module are thus classes of expressions; one known member places the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from rlx.checker.derive.words import show
+from rlx.checker.derive.places import of_argument
+from rlx.checker.derive.words import callee, named, show
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
 from rlx.grammar.diagnostic import Diagnostic, Label
@@ -16,6 +18,9 @@ from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.solver.order.parts import same_device
 from rlx.spec.registry import refuted, rule
+
+if TYPE_CHECKING:
+    from rlx.checker.derive.module import Derivation
 
 TRANSFERS = frozenset({"relax.to_vdevice", "relax.hint_on_device"})
 """Operators whose result is elsewhere than their argument (ledger 47)."""
@@ -39,10 +44,14 @@ class Placement(Node):
 
 
 class _Classes:
-    """Union-find over tensor-valued expressions, with the device of each class."""
+    """Union-find over tensor-valued expressions, with the device of each class.
 
-    def __init__(self, info: Infos) -> None:
-        self.info = info
+    Nothing follows from what is wrong already, and a class of which a conflict was reported has no second one.
+    """
+
+    def __init__(self, info: Infos, wrong: Collection[Node]) -> None:
+        self.info, self.wrong = info, wrong
+        self.broken: set[Node] = set()
         self.parent: dict[Node, Node] = {}
         self.device: dict[Node, tuple[VDevice, Node]] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -59,6 +68,8 @@ class _Classes:
 
     def join(self, a: Expr, b: Expr) -> None:
         """Two expressions are on one device; the fields of a tuple are taken one by one."""
+        if a in self.wrong or b in self.wrong:
+            return
         x, y = self.info.get(a), self.info.get(b)
         if isinstance(a, ast.Tuple):
             for field in a.fields:
@@ -74,11 +85,20 @@ class _Classes:
             return
         left, right = self.device.get(first), self.device.get(second)
         if left and right and not same_device(left[0], right[0]):
-            _conflict(self.diagnostics, b, left, right)
+            self.conflict(b, left, right)
             return
         self.parent[second] = first
+        if second in self.broken:
+            self.broken.add(first)
         if left is None and right is not None:
             self.device[first] = right
+
+    def conflict(self, at: Expr, first: tuple[VDevice, Node], second: tuple[VDevice, Node]) -> None:
+        """Report that an expression would be on two devices, unless one of them was reported already."""
+        roots = {self.root(first[1]), self.root(second[1])}
+        if self.broken.isdisjoint(roots):
+            _conflict(self.diagnostics, at, first, second)
+        self.broken |= roots
 
     def place(self, node: Expr) -> None:
         """Start with what is already said of an expression."""
@@ -87,23 +107,25 @@ class _Classes:
             self.device.setdefault(self.root(node), (info.vdevice, node))
 
 
-def propagate_vdevices(module: ast.IRModule, info: Infos) -> Placement:
+def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placement:
     """Place the tensors of a module whose devices follow from others.
 
     Parameters
     ----------
-    info
-        The table that derivation gave. Nothing happens where the module declares no virtual devices.
+    derivation
+        What deriving the module gave. Nothing happens where the module declares no virtual devices.
     """
     if not module.global_infos.get("vdevice"):
         return Placement({}, ())
-    classes = _Classes(info)
+    classes = _Classes(derivation.info, derivation.poison)
     functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
     for node in [n for f in functions for n in _values(f)]:
         classes.place(node)
     for function in functions:
         for node in walk(function):
             _relate(node, classes)
+    for call, index, wanted in derivation.places:
+        argument_is_there(call, index, wanted, classes)
     return Placement(_placed(classes), tuple(classes.diagnostics))
 
 
@@ -141,12 +163,34 @@ def _relate(node: Expr, classes: _Classes) -> None:
             _return(body, said, classes)
 
 
+def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Classes) -> None:
+    """An argument is on the device of its parameter (D14), as far as propagation places it."""
+    arg = call.args[index]
+    here = classes.device.get(classes.root(arg))
+    if here is not None and same_device(here[0], wanted):
+        return
+    argument = f"argument {index} of {callee(call.op)}"
+    help = f'copy it there before the call: R.to_vdevice({named(arg)}, "{wanted.target}:{wanted.index}")'
+    if here is None:
+        severity = "warning"
+        message = f"nothing says on which device {argument} is, but {show(wanted)} is expected"
+    else:
+        severity = "error"
+        message = f"{argument} is on {show(here[0])}, but {show(wanted)} is expected"
+    refuted("D14-argument")
+    span = of_argument(call, index)
+    classes.diagnostics.append(Diagnostic("D14-argument", severity, message, span, help=help))
+
+
 def _return(body: Expr, said: VDevice, classes: _Classes) -> None:
     """The body is where the annotated result is: the function's result, not its type (ledger 47)."""
+    if body in classes.wrong:
+        return
     root = classes.root(body)
     found = classes.device.setdefault(root, (said, body))
     if not same_device(found[0], said):
-        _conflict(classes.diagnostics, body, (said, body), found)
+        end = body.body if isinstance(body, ast.SeqExpr) else body
+        classes.conflict(end, (said, end), found)
 
 
 def _placed(classes: _Classes) -> dict[Node, StructInfo]:

@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive import policy
+from collections.abc import Mapping
+
+from rlx.checker.derive import naming, policy
 from rlx.checker.derive.bindings import parameter
 from rlx.checker.derive.purity import effects_of
 from rlx.checker.derive.state import OBJECT, State
 from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
-from rlx.grammar.ast import FuncStructInfo, StructInfo
+from rlx.grammar.ast import FuncStructInfo, ShapeStructInfo, StructInfo
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
+from rlx.solver import walk
+from rlx.solver.order import substitute
 from rlx.spec.registry import rule
 
 
-def signature(function: ast.Function, ret: StructInfo | None = None) -> FuncStructInfo:
-    """The struct info that a function's own annotations give it; Object where they are silent."""
-    return FuncStructInfo(
-        tuple([p.struct_info_annotation or OBJECT for p in function.params]),
-        ret or function.ret_struct_info or OBJECT,
-        function.is_pure is not False,
-        None,
-        function.shape_vars,
-    )
+def signature(
+    function: ast.Function,
+    ret: StructInfo | None = None,
+    held: Mapping[ast.Var, ast.Var | ast.ShapeExpr] | None = None,
+) -> FuncStructInfo:
+    """The struct info that a function's own annotations give it; Object where they are silent.
+
+    ``held`` are the dimensions of shapes under which the result was derived.
+    """
+    params = tuple([p.struct_info_annotation or OBJECT for p in function.params])
+    result = ret or function.ret_struct_info or OBJECT
+    binders = function.shape_vars
+    shapes = naming.opened(function, (*params, result), held or {})
+    if shapes:
+        params = tuple(
+            [
+                ShapeStructInfo(shapes[p].values, len(shapes[p].values)) if p in shapes else info
+                for p, info in zip(function.params, params, strict=True)
+            ]
+        )
+        params = tuple([substitute(info, shapes) for info in params])
+        result = substitute(result, shapes)
+        binders = (*binders, *(v for s in shapes.values() for v in walk.variables(s.values)))
+    return FuncStructInfo(params, result, function.is_pure is not False, None, binders)
 
 
 @rule("D15", "6ebff4aa")
 def function(state: State, node: ast.Function) -> StructInfo:
     outer, effects = state.enter(), state.effects
     state.effects = effects_of(node)
-    state.bind_shape_vars(node.shape_vars)
+    state.bind_scalars(node.shape_vars, [p.struct_info_annotation for p in node.params])
     for param in node.params:
         parameter(state, param)
-    body = state.info(node.body)
     wanted = node.ret_struct_info
+    if wanted is not None:
+        wanted = naming.meant(state, wanted, node.ret_span)
+    body = state.info(node.body)
     if wanted is not None and node.body not in state.poison and body is not wanted:
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = effects
     _leave_parameters(state)
-    result = wanted or state.erased(body)
+    result = node.ret_struct_info or state.erased(body)
     state.leave(outer)
     if wanted is None:
         state.inherit(node, (node.body,))
-    return signature(node, result)
+    return signature(node, result, state.held)
 
 
 def _leave_parameters(state: State) -> None:
@@ -68,6 +89,7 @@ def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: S
     promised = f"the result is annotated {show(wanted)}"
     if result.kind == "incompatible":
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
+        state.poison.add(node.body)
     else:
         severity = "warning"
         known = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlx.checker.derive import literals
 from rlx.checker.derive.places import definition, own
 from rlx.checker.derive.state import OBJECT, State
 from rlx.checker.derive.words import show, written
@@ -29,12 +30,16 @@ def variable(state: State, var: ast.Var | ast.GlobalVar) -> StructInfo:
     return OBJECT
 
 
-@rule("D03", "c12a1c32")
+@rule("D03", "9e6e2480")
 def constant(state: State, node: ast.Constant) -> StructInfo:
     data = node.data
     if data.shape is None:  # the text leaves the data out: whoever annotates knows better
         state.poison.add(node)
+        state.unsaid.add(node)
         return TensorStructInfo(None, data.dtype)
+    if data.value is not None and not literals.check(state, node):
+        state.poison.add(node)
+        return TensorStructInfo(None, data.dtype, len(data.shape))
     key = (data.shape, data.dtype)
     found = state.constants.get(key)
     if found is None:
@@ -93,6 +98,8 @@ def tuple_get_item(state: State, node: ast.TupleGetItem) -> StructInfo:
 def _part_of_unknown(state: State, node: ast.TupleGetItem, info: StructInfo) -> StructInfo:
     """A field of something already reported; what is known of it may still serve others."""
     state.poison.add(node)
+    if node.tuple_value in state.unsaid:
+        state.unsaid.add(node)
     if isinstance(info, TupleStructInfo) and 0 <= node.index < len(info.fields):
         return info.fields[node.index]
     return OBJECT

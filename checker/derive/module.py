@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from rlx.checker.derive import calls, control, functions, leaves
 from rlx.checker.derive.globals import bottom_up
@@ -50,6 +50,12 @@ class Derivation(Node):
         How many proof obligations there were of each kind.
     statistics
         What the prover was asked.
+    poison
+        Expressions that are wrong already.
+    overwrites
+        Whether some call overwrites an argument in place.
+    places
+        Arguments of which no device is known, with those that are expected: what propagation looks at.
     """
 
     info: Mapping[Node, StructInfo]
@@ -58,9 +64,16 @@ class Derivation(Node):
     refuted: int = 0
     unknown: int = 0
     statistics: Statistics = Statistics()
+    poison: frozenset[Node] = frozenset()
+    overwrites: bool = False
+    places: tuple[tuple[ast.Call, int, ast.VDevice], ...] = ()
 
 
-def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Derivation:
+def derive(
+    module: IRModule,
+    unknown_operators: set[str] | None = None,
+    captured: Collection[Node] = (),
+) -> Derivation:
     """Derive the struct info of everything in a module.
 
     Parameters
@@ -69,10 +82,13 @@ def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Deriv
         Well-formed or not: what a variable that is not bound would be is left open without a word, as
         well-formedness reports it.
     unknown_operators
-        Operators about which a note was given already; those of this module are added.
+        Operators about which something was said already; those of this module are added.
+    captured
+        Variables, shape variables and annotations whose meaning Python around the program gives.
     """
     with recursion_room():
-        state = State(module, RULES, set() if unknown_operators is None else unknown_operators)
+        unknown = set() if unknown_operators is None else unknown_operators
+        state = State(module, RULES, unknown, captured)
         module_(state)
     return Derivation(
         state.info_of,
@@ -81,6 +97,9 @@ def derive(module: IRModule, unknown_operators: set[str] | None = None) -> Deriv
         state.refuted,
         state.unknown,
         state.prover.statistics,
+        frozenset(state.poison),
+        state.overwrites,
+        tuple(state.places),
     )
 
 

@@ -8,22 +8,38 @@ from rlx.checker.derive.words import show
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
+from rlx.operators.context import Place
 
 if TYPE_CHECKING:
     from rlx.checker.derive.state import State
 
 
-def argument(call: ast.Call, at: ast.Expr | int | None) -> ast.Expr | None:
+def argument(call: ast.Call, at: Place) -> ast.Expr | None:
     """The argument that a place names, if it names one."""
+    if isinstance(at, str):
+        return None
     if isinstance(at, int):
-        return call.args[at] if at < len(call.args) else None
+        if at < len(call.args):
+            return call.args[at]
+        given = call.attrs.get(_keyword(call, at))
+        return given if isinstance(given, ast.Expr) else None
     return at
 
 
-def of_argument(call: ast.Call, at: ast.Expr | int | None) -> Span | None:
+def _keyword(call: ast.Call, at: int) -> str:
+    """The name of a parameter of an operator."""
+    from rlx.operators import lookup
+
+    operator = lookup(call.op.op_name) if isinstance(call.op, ast.Op) else None
+    return operator.parameters[at].name if operator and at < len(operator.parameters) else ""
+
+
+def of_argument(call: ast.Call, at: Place) -> Span | None:
     """The span of an argument, or of the call where that is not known."""
     if at is None:
         return call.span
+    if isinstance(at, str):
+        return call.attr_spans[at][0] if at in call.attr_spans else call.span
     if not isinstance(at, int):
         index = next((i for i, a in enumerate(call.args) if a is at), None)
         if index is None:
@@ -31,6 +47,9 @@ def of_argument(call: ast.Call, at: ast.Expr | int | None) -> Span | None:
         at = index
     if at < len(call.arg_spans):
         return call.arg_spans[at]
+    if call.attr_spans and at >= len(call.args):
+        found = call.attr_spans.get(_keyword(call, at))
+        return found[1] if found else call.span
     return (own(call.args[at]) if at < len(call.args) else None) or call.span
 
 

@@ -1,6 +1,7 @@
 """When a mismatch is an error, a warning or a note: one place decides for every rule.
 
-Certainly broken (for every assignment with all shape variables at least 1) is an error; broken for some
+Certainly broken (for every assignment with all shape variables at least 1; a note says if one with a 0 would
+save it) is an error; broken for some
 values a warning with a counterexample and the assumption that would mend it; undecided arithmetic a note for a
 proof obligation, a warning where the specification says "possibly".
 """
@@ -14,14 +15,16 @@ from rlx.checker.derive.words import show, values
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     Expr,
+    FuncStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
+    TupleStructInfo,
     Var,
     VDevice,
 )
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.dtype import BOOL, lacking
 from rlx.grammar.node import Node
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 _TRUE = tir.IntImm(1, BOOL)
-_ZERO = "they agree if a shape variable is 0"
+_ZERO = "it fails whenever all shape variables are at least 1; with one of them 0 it may hold"
 
 
 class Finding(Node):
@@ -97,7 +100,23 @@ def mismatch(
         result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
     if result.kind == "compatible" or not _meaningful(state, fresh, found, wanted):
         return None
+    if not (typed(found) and typed(wanted)):
+        return None  # well-formedness has reported the element type
+    if result.kind == "possible" and state.depends((found, wanted)):
+        return None  # a number of the Python around decides
     return result
+
+
+def typed(info: StructInfo) -> bool:
+    """Whether the element types of an info exist."""
+    match info:
+        case TensorStructInfo(dtype=data_type):
+            return lacking(data_type) is None
+        case TupleStructInfo(fields=fields):
+            return all(map(typed, fields))
+        case FuncStructInfo(params=params, ret=ret):
+            return all(map(typed, (*(params or ()), ret)))
+    return True
 
 
 def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:

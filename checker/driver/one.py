@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.driver.sources import decode, displayed, read, unreadable
@@ -23,8 +24,22 @@ def check_one(path: str) -> FileReport:
     return check_file(path)
 
 
-def check_file(path: str, *, listing: bool = False, statistics: bool = False) -> FileReport:
-    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover."""
+def check_file(
+    path: str,
+    *,
+    listing: bool = False,
+    statistics: bool = False,
+    operators: Sequence[str] = (),
+    allowed: Sequence[str] = (),
+) -> FileReport:
+    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover.
+
+    ``operators`` and ``allowed`` are the user's own: see :func:`rlx.operators.external.load`.
+    """
+    if operators or allowed:  # a process of its own may not have them yet
+        from rlx.operators.external import load
+
+        load(operators, allowed)
     try:
         data = read(path)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 
@@ -11,13 +12,24 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 
 STDIN = "-"
 SUFFIX = ".rlx"
+PYTHON = ".py"
+PASSED_OVER = frozenset(["__pycache__", "node_modules", "site-packages"])
+"""Directories whose Python files are other people's."""
+
+_DECORATED = re.compile(
+    rb"^[ \t]*@[ \t]*(?:[\w.]+\.)?(?:ir_module|function|func|prim_func)\b", re.MULTILINE
+)
+_ANNOTATED = re.compile(rb"\bdef\b[^:]*:[ \t]*[\w.]+\.(?:Tensor|Shape|Object|Any|Callable|Prim)\b")
+_SCRIPT = re.compile(rb"tvm[\w.]*script|@[ITR]\.|from[ \t]+tvm[\w.]*[ \t]+import")
 
 
-def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport]]:
+def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[str]]:
     """The files that the paths mean, each once, in order; and reports on directories that cannot be listed.
 
-    A directory stands for all `.rlx` files under it; links to directories are not followed.
+    A directory stands for all `.rlx` files under it, and all Python files that look as if they had Relax in them: these
+    are the third part of the result. Links to directories are not followed, hidden directories are no place for Python.
     """
+    searched: set[str] = set()
     found: dict[str, None] = {}
     refused: list[FileReport] = []
 
@@ -31,7 +43,29 @@ def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport]]:
         for folder, _, names in os.walk(path, onerror=refuse):
             inside = (os.path.join(folder, name) for name in names if name.endswith(SUFFIX))
             found.update(dict.fromkeys(inside))
-    return sorted(found), refused
+            if _passed_over(os.path.relpath(folder, path)):
+                continue
+            python = (os.path.join(folder, name) for name in names if name.endswith(PYTHON))
+            searched.update(file for file in python if file not in found and _mentions_relax(file))
+    return sorted({*found, *searched}), refused, frozenset(searched)
+
+
+def _passed_over(folder: str) -> bool:
+    parts = folder.split(os.sep)
+    return any(part in PASSED_OVER or (part[0] == "." and part != ".") for part in parts)
+
+
+def _mentions_relax(path: str) -> bool:
+    """Whether a Python file may hold a Relax program; one that cannot be read holds none."""
+    try:
+        if not os.path.isfile(path):  # a pipe would be waited for
+            return False
+        data = read(path)
+    except OSError:
+        return False
+    if _SCRIPT.search(data) is None:
+        return False
+    return _DECORATED.search(data) is not None or _ANNOTATED.search(data) is not None
 
 
 def displayed(path: str) -> str:

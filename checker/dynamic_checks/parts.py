@@ -21,15 +21,18 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     VDevice,
 )
+from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
-from rlx.solver.order import substitute, substitute_prim, subtype
+from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
+from rlx.solver.order.partial import demand
 from rlx.solver.order.parts import apart, dimensions, identical, rank, same_text
+from rlx.solver.order.subtype import says_nothing
 from rlx.solver.prover import Prover, equation
 from rlx.spec.registry import refuted, rule
 
 Info = StructInfo | None
-Held = Mapping[ast.Var, StructInfo]
+Held = Mapping[Node, StructInfo]
 """What is guaranteed of variables, to look up those that hold shapes."""
 
 _KINDS: dict[type[StructInfo], str] = {
@@ -151,7 +154,7 @@ class Judgement:
                 self._scalar(same, wanted, path)
             case TupleStructInfo(fields=fields):
                 self._fields(same, fields, path)
-            case FuncStructInfo(params=tuple()):
+            case FuncStructInfo() if not says_nothing(wanted):
                 assert same is None or isinstance(same, FuncStructInfo)
                 self._function(same, wanted, path)
 
@@ -234,7 +237,7 @@ class Judgement:
             for at, inner in enumerate(fields):
                 self._compare(_field(found, at), inner, (*path, f"field {at}"))
 
-    @rule("CHECK-function", "21a918dc")
+    @rule("CHECK-function", "517f6898")
     def _function(self, found: FuncStructInfo | None, wanted: FuncStructInfo, path: Path) -> None:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither more nor less."""
         known = substitute(wanted, self._known)
@@ -242,14 +245,16 @@ class Judgement:
             subtype(a, b, self.prover).status == "proved"
             for a, b in ((found, known), (known, found))
         )
+        status: PartStatus = "proved"
         if not proved:
             refuted("CHECK-function-same")
-        status: PartStatus = "proved" if proved else "needed"
+            never = found is not None and disjoint(found, known, self.prover) is not None
+            status = "impossible" if never else "needed"
         self._add(path, "function", status, show(wanted), _said(found))
 
     # ------------------------------------------------------------ numbers
 
-    @rule("CHECK-number", "4dcfae30")
+    @rule("CHECK-number", "71425d0e")
     def _number(
         self, wanted: PrimExpr, found: PrimExpr | None, path: Path, premise: str, tensor: bool
     ) -> None:
@@ -330,16 +335,12 @@ class Judgement:
         self._add(path, premise, status, name, show(found), verdict.counterexample)
 
     def _defined(self, said: PrimExpr, found: PrimExpr) -> bool:
-        """Whether no division in an expression is by zero, where the one found has a value."""
-        divisions = [n for n in walk.topological(said) if isinstance(n, walk.DIVISIONS)]
-        if not divisions:
+        """Whether an expression has a value wherever the one found has."""
+        needed = demand(found, said)
+        if needed is None or self.prover.always(needed).proved:
             return True
-        done = [n for n in walk.topological(found) if isinstance(n, walk.DIVISIONS)]
-        for node in divisions:
-            if not self._divides(node) and not any(same_text(node, other) for other in done):
-                refuted("CHECK-number-defined")
-                return False
-        return True
+        refuted("CHECK-number-defined")
+        return False
 
     def _never(self, condition: PrimExpr) -> bool:
         return self.prover.never(condition).status == "proved"

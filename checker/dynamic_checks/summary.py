@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.checker.dynamic_checks.model import DynamicCheck, Part, Status
+from rlx.checker.dynamic_checks.parts import Held, Judgement
+from rlx.grammar import tir
+from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import replace
+from rlx.solver.prover import Prover
 
+EXCLUDE = "its dimensions exclude each other"
 _SAID = 3
 """How many parts a reason names."""
 
@@ -29,8 +34,24 @@ def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "
         bound = [p for p in check.parts if p.status == "binds"]
         return replace(check, status="redundant", reason=_joined(bound))
     status: Status = "impossible" if contradictory else "needed"
-    reason = "its dimensions exclude each other" if contradictory else because or _joined(missing)
+    reason = EXCLUDE if contradictory else because or _joined(missing)
     return replace(check, status=status, reason=reason)
+
+
+def always_fails(
+    prover: Prover,
+    binders: Sequence[tir.Var],
+    held: Held,
+    found: StructInfo,
+    wanted: StructInfo,
+) -> str | None:
+    """Why a cast fails whatever the value is; None where it may succeed."""
+    judgement = Judgement(prover, binders, held)
+    (parts,) = judgement.judge([found], [wanted])
+    never = [part for part in parts if part.status == "impossible"]
+    if never:
+        return _joined(never)
+    return EXCLUDE if judgement.contradictory else None
 
 
 def _dispensable(part: Part, check: DynamicCheck) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from rlx.checker.derive import calls
+from rlx.checker.derive import calls, naming
 from rlx.checker.derive.facts import LIMIT
 from rlx.checker.derive.functions import signature
 from rlx.checker.derive.module import RULES
@@ -24,7 +24,6 @@ from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Node
-from rlx.solver.order import free_shape_vars, substitute
 from rlx.spec.registry import refuted, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
@@ -59,7 +58,7 @@ class Analysis(State):
             f: Entry(not is_private(f) or gv in self.used) for gv, f in self.functions.items()
         }
         self.written: set[tir.Var] = set()
-        self.results: dict[Node, ast.Function] = {}
+        self.results: dict[Node, tuple[ast.Function, StructInfo]] = {}
         self.owners: list[ast.Function] = []
         self.unused: set[tir.Var] = set()
 
@@ -71,7 +70,7 @@ class Analysis(State):
 
     def judgement(self, binders: Sequence[tir.Var] = ()) -> Judgement:
         """A judgement of what is checked here."""
-        return Judgement(self.prover, binders, self.info_of, self.written)  # type: ignore[arg-type]
+        return Judgement(self.prover, binders, self.info_of, self.written)
 
     def proves(self, found: StructInfo, wanted: StructInfo) -> bool:
         """Whether every value of which ``found`` is guaranteed passes a check against ``wanted``."""
@@ -93,19 +92,11 @@ def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
     info = state.info(node.body)
     state.inherit(node, (node.body,))
     if node in state.results:
-        _result(state, state.results.pop(node), info)
-    if state.scope.shape_vars:
-        info = _without_aliases(state, info)
+        _result(state, *state.results.pop(node), info)
+    info = state.outlived(info)
     scope = state.scope
     state.leave(outer)
     return state.erased(info) if scope.shape_vars or scope.shapes else info
-
-
-def _without_aliases(state: Analysis, info: StructInfo) -> StructInfo:
-    """An info in terms of what its variables are known to stand for, which may outlive them."""
-    aliases = state.prover.aliases
-    known = {v: aliases[v] for v in free_shape_vars(info) if v in aliases}
-    return substitute(info, known)
 
 
 def _value(state: Analysis, binding: ast.VarBinding) -> None:
@@ -116,8 +107,11 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
         return
     found = state.info(value)
     wanted = var.struct_info_annotation
-    state.bind(var, _annotated(state, found, wanted))
+    naming.hold(state, var, value)
     state.inherit(var, (value,))
+    if wanted is not None:
+        wanted = naming.meant(state, wanted, var.annotation_span)
+    state.bind(var, _annotated(state, found, wanted))
 
 
 @rule("CHECK-annotation", "8b48827f")
@@ -126,7 +120,7 @@ def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) ->
     if wanted is None:
         return found
     if state.trusting or state.proves(found, wanted):
-        return wanted
+        return naming.kept(found, wanted)
     refuted("CHECK-annotation-proved")
     return OBJECT
 
@@ -142,7 +136,8 @@ def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
 
 def _cast(state: Analysis, binding: ast.MatchCast) -> None:
     """Judge a cast; afterwards what it says is guaranteed."""
-    found, target = state.info(binding.value), binding.struct_info
+    found = state.info(binding.value)
+    target = naming.meant(state, binding.struct_info, binding.struct_info_span)
     _forget(state, binding.shape_vars)
     judgement = state.judgement(binding.shape_vars)
     (parts,) = judgement.judge([found], [target])
@@ -170,6 +165,8 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
     _learn(state, judgement)
     if binding.var is not None:
         said = binding.var.struct_info_annotation
+        if said is not None:
+            said = naming.meant(state, said, binding.var.annotation_span)
         state.bind(binding.var, _annotated(state, target, said))
 
 
@@ -213,7 +210,7 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
     _parameters(state, node)
     wanted = node.ret_struct_info
     if wanted is not None:
-        state.results[node.body] = node
+        state.results[node.body] = node, naming.meant(state, wanted, node.ret_span)
     body = state.info(node.body)
     state.owners.pop()
     state.effects = effects
@@ -221,22 +218,23 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
     state.scope.shapes.clear()
     result = wanted or state.erased(body)
     state.leave(outer)
-    return signature(node, result)
+    return signature(node, result, state.held)
 
 
 def _parameters(state: Analysis, node: ast.Function) -> None:
-    annotations = [p.struct_info_annotation or OBJECT for p in node.params]
-    for param, info in zip(node.params, annotations, strict=True):
+    annotations: list[StructInfo] = []
+    for param in node.params:
+        info = naming.meant(state, param.struct_info_annotation or OBJECT, param.annotation_span)
+        annotations.append(info)
         state.bind(param, info)
     judgement = state.judgement(node.shape_vars)
     judgement.judge([None] * len(annotations), annotations)
     _learn(state, judgement)
 
 
-def _result(state: Analysis, node: ast.Function, found: StructInfo) -> None:
+def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: StructInfo) -> None:
     """Judge the check of a function's result."""
-    wanted = node.ret_struct_info
-    if wanted is None or isinstance(wanted, ast.ObjectStructInfo):
+    if isinstance(wanted, ast.ObjectStructInfo):
         return
     judgement = state.judgement()
     (parts,) = judgement.judge([found], [wanted])

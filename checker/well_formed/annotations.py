@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from rlx.checker.well_formed.state import State
-from rlx.grammar import ast, tir
-from rlx.grammar.dtype import DataType
+from rlx.checker.well_formed.variables import (
+    dataflow_variable_stays_inside,
+    names_in_scope,
+    similar,
+)
+from rlx.grammar import ast, misspelt, tir
+from rlx.grammar.dtype import FLOAT32, INT64, DataType, lacking
 from rlx.grammar.node import Span
+from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
-
-_INTEGER_BITS = frozenset([1, 2, 4, 8, 16, 32, 64])
-_FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
 
 
 def check_annotation(
@@ -36,8 +39,10 @@ def check_annotation(
         state.sound.add(info)
         Form(state, info, use, of_variable).check(info)
     for var in free_shape_vars(state, info):
-        if var not in state.shape_vars and var not in may_bind:
+        if var not in state.shape_vars and var not in may_bind and var not in state.holes:
             _unbound(state, info, var, use)
+        elif var in state.scalars:
+            scalar_in_scope(state, var, use)
     if type(info) is not ast.ShapeStructInfo and type(info) is not ast.PrimStructInfo:
         for name in _named_shapes(info):
             shape_variable_in_scope(state, name, use)
@@ -93,7 +98,7 @@ def _unbound(state: State, info: ast.StructInfo, var: tir.Var, use: Span | None)
         if found is None:
             break
         part = found
-    if state.once((var, "unbound")):
+    if var not in state.holes and state.once((var, "unbound")):
         _UNBOUND[type(part)](state, var, _place(part, var, info, use))
 
 
@@ -127,6 +132,7 @@ def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None
         f"the shape variable {var.name!r} in this tensor's annotation is not bound",
         span,
         notes=(HOW_TO_BIND,),
+        help=similar(state, var.name, names_in_scope(state)),
     )
 
 
@@ -138,6 +144,7 @@ def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> Non
         f"the shape variable {var.name!r} in this shape's annotation is not bound",
         span,
         notes=(HOW_TO_BIND,),
+        help=similar(state, var.name, names_in_scope(state)),
     )
 
 
@@ -149,6 +156,7 @@ def scalar_value_is_bound(state: State, var: tir.Var, span: Span | None) -> None
         f"the shape variable {var.name!r} in this scalar's annotation is not bound",
         span,
         notes=(HOW_TO_BIND,),
+        help=similar(state, var.name, names_in_scope(state)),
     )
 
 
@@ -159,49 +167,85 @@ _UNBOUND: dict[type, Callable[[State, tir.Var, Span | None], None]] = {
 }
 
 
+def scalar_in_scope(state: State, var: tir.Var, use: Span | None) -> None:
+    """A scalar of a dataflow block is a dimension in its block only (WF01)."""
+    scalar = state.scalars.get(var)
+    if type(scalar) is ast.DataflowVar and scalar in state.in_scope:
+        dataflow_variable_stays_inside(state, scalar, use)
+
+
 def shape_variable_in_scope(state: State, var: ast.Var, use: Span | None) -> None:
-    """A variable that stands for a tensor's shape is in scope (WF14)."""
-    if var not in state.in_scope and var not in state.holes and state.once((var, use)):
+    """A variable that stands for a tensor's shape is in scope (WF14), one of a dataflow block in its block (WF01)."""
+    if type(var) is ast.DataflowVar and var in state.in_scope:
+        dataflow_variable_stays_inside(state, var, use)
+    elif var not in state.in_scope and var not in state.holes and state.once((var, use)):
         state.report(
-            "WF14-variable", f"{var.name_hint!r}, given as a tensor's shape, is not bound here", use
+            "WF14-variable",
+            f"{var.name_hint!r}, given as a tensor's shape, is not bound here",
+            use,
+            help=similar(state, var.name_hint, names_in_scope(state)),
         )
 
 
 @rule("WF04", "182672a4")
 def result_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
-    if state.once((var, "unbound")):
+    if var not in state.holes and state.once((var, "unbound")):
         state.report(
             "WF04-unbound",
             f"the shape variable {var.name!r} of the result is bound by no parameter",
             span,
             notes=("what the body binds is not visible to a caller",),
-            help="give the parameter that has this dimension an annotation, or drop the shape: "
+            help=similar(state, var.name, names_in_scope(state))
+            or "give the parameter that has this dimension an annotation, or drop the shape: "
             "`R.Tensor(ndim=…)`",
         )
 
 
-@rule("WF05", "36f3118c")
+@rule("WF05", "d6641193")
 def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
-    if state.once((var, "unbound")):
+    if var not in state.holes and state.once((var, "unbound")):
         state.report(
             "WF05-unbound",
             f"the shape variable {var.name!r} is not bound",
             span,
             notes=(HOW_TO_BIND,),
+            help=similar(state, var.name, names_in_scope(state)),
         )
 
 
-@rule("WF06", "4827adf8")
+@rule("WF06", "09b7ac02")
 def signature_binds(state: State, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
-    if state.once((var, "unbound")):
+    if var not in state.holes and state.once((var, "unbound")):
         state.report(
             "WF06-unbound",
             f"the shape variable {var.name!r} never stands alone in a parameter's annotation",
             span,
             notes=("a dimension that is more than a variable alone does not bind it",),
+            help=similar(state, var.name, names_in_scope(state)),
+        )
+
+
+def dimensions_are_int64(state: State, values: Iterable[tir.PrimExpr], span: Span | None) -> None:
+    """A scalar that stands in a dimension is an int64 (WF05)."""
+    if not state.scalars:
+        return
+    for var in (v for value in values for v in tir.free_vars(value)):
+        if var in state.scalars and var.dtype != INT64 and state.once((var, "dtype")):
+            message = f"a dimension is an int64, but {var.name!r} is of type {var.dtype}"
+            state.report("WF05-dtype", message, span)
+
+
+def scalar_stands_before(state: State, var: tir.Var, span: Span | None) -> None:
+    """A dimension that is the name of a scalar parameter stands behind it (WF06)."""
+    if state.once((var, "order")):
+        state.report(
+            "WF06-order",
+            f"{var.name!r} is used as a dimension before the parameter of that name",
+            span,
+            help=f"put the parameter {var.name!r} first",
         )
 
 
@@ -221,10 +265,13 @@ class Form:
         match info:
             case ast.TensorStructInfo(shape=shape, dtype=data_type, ndim=ndim, vdevice=vdevice):
                 self._shape(info, shape, ndim)
+                if isinstance(shape, ast.ShapeExpr):
+                    dimensions_are_int64(self.state, shape.values, self.use)
                 self._dtype(info, data_type)
                 if vdevice is not None:
                     device_is_declared(self, vdevice)
             case ast.ShapeStructInfo(values=values, ndim=ndim):
+                dimensions_are_int64(self.state, values or (), self.use)
                 if values is not None and ndim != len(values):
                     rank_agrees(self, info, "WF15-rank", ndim, len(values))
             case ast.PrimStructInfo(dtype=data_type, value=value):
@@ -252,7 +299,7 @@ class Form:
             )
 
     def _dtype(self, info: ast.StructInfo, data_type: DataType) -> None:
-        if data_type.lanes != 1 or data_type.bits not in (1, 8, 16, 32, 64):
+        if data_type is not FLOAT32:
             type_exists(self, info, data_type)
 
     def report(self, code: str, message: str, at: ast.StructInfo, help: str | None = None) -> None:
@@ -285,22 +332,15 @@ def scalar_type(form: Form, info: ast.PrimStructInfo, data_type: DataType) -> No
         form.report("WF19-dtype", f"a scalar can't have the data type {data_type}", info)
 
 
-@rule("WF20", "12e8d80b")
+@rule("WF20", "89ea83fb")
 def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
-    """A data type has one lane and a width that exists."""
-    if data_type.code == "handle":
+    """A data type has one lane and a width that exists, and is none of handles."""
+    found = lacking(data_type)
+    if found is None or (found[0] == "handle" and isinstance(info, ast.PrimStructInfo)):
         return
-    if data_type.lanes != 1:
-        form.report(
-            "WF20-lanes", f"the data type {data_type} has {data_type.lanes} lanes, not one", info
-        )
-    elif data_type.is_integer:
-        if data_type.bits not in _INTEGER_BITS:
-            form.report("WF20-bits", f"there are no integers of {data_type.bits} bits", info)
-    elif data_type.bits not in _FLOAT_BITS.get(data_type.code, {data_type.bits}):
-        form.report(
-            "WF20-bits", f"there are no {data_type.code} numbers of {data_type.bits} bits", info
-        )
+    if form.state.once(("element type", data_type, form.state.function)):
+        meant = did_you_mean(misspelt.data_type(str(data_type)))
+        form.report(f"WF20-{found[0]}", found[1], info, meant)
 
 
 @rule("WF22", "f7ae23f6")

@@ -101,16 +101,21 @@ def local_result_is_annotated(state: State, var: ast.Var, function: ast.Function
         )
 
 
-@rule("WF12", "3753a50f")
+@rule("WF12", "a2a35061")
 def can_be_entered(state: State) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
-    if functions and not any(f.attrs.get("global_symbol") for f in functions.values()):
+    if (
+        functions
+        and not state.module.bare
+        and not any(f.attrs.get("global_symbol") for f in functions.values())
+    ):
         first = next(iter(functions.values()))
         state.report(
             "WF12-entry",
             "no function of the module can be called from outside: all are private",
             first.name_span or first.span,
+            severity="warning",
             help="leave `private=True` out on the entry point",
         )
 

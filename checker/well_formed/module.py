@@ -16,10 +16,11 @@ from rlx.checker.well_formed.state import State
 from rlx.checker.well_formed.walk import walk_function
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Node
 
 
 def well_formed(
-    module: ast.IRModule, holes: Collection[ast.Expr] = frozenset(), incomplete: bool = False
+    module: ast.IRModule, holes: Collection[Node] = frozenset(), incomplete: bool = False
 ) -> list[Diagnostic]:
     """Every violation of WF01 to WF24 in a module, normalised or not.
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from rlx.grammar import ast, tir
 from rlx.grammar.devices import declared, kind_of
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Span
+from rlx.grammar.node import Node, Span
 from rlx.grammar.visit import walk
 from rlx.spec.registry import refuted
 
@@ -23,6 +23,8 @@ class State:
         Every variable bound so far in the module, to find a second binding.
     shape_vars
         Shape variables in scope.
+    scalars
+        The variables that shape variables are.
     added
         Variables and shape variables in the order in which they came into scope.
     block
@@ -46,7 +48,7 @@ class State:
     """
 
     def __init__(
-        self, module: ast.IRModule, holes: Collection[ast.Expr], incomplete: bool = False
+        self, module: ast.IRModule, holes: Collection[Node], incomplete: bool = False
     ) -> None:
         self.incomplete = incomplete
         self.module = module
@@ -56,6 +58,7 @@ class State:
         self.added: list[ast.Var | tir.Var] = []
         self.bound: set[ast.Var] = set()
         self.shape_vars: set[tir.Var] = set()
+        self.scalars: dict[tir.Var, ast.Var] = {}
         self.block: ast.DataflowBlock | None = None
         self.later: dict[str, ast.Var] = {}
         self.function: ast.Function | None = None
@@ -71,6 +74,7 @@ class State:
         self.has_form: dict[str, bool] = {}
         self.module_names = [v.name_hint for v in module.functions]
         self.suggestions: dict[str, str | None] = {}
+        self.compared = 0
         self.reported: set[object] = set()
         self.sound: set[ast.StructInfo] = set()
         self.free: dict[ast.StructInfo, tuple[tir.Var, ...]] = {}
@@ -80,6 +84,9 @@ class State:
         """Bring a variable into scope."""
         self.in_scope[var] = block
         self.added.append(var)
+        if var.shape_var is not None:
+            self.scalars[var.shape_var] = var
+            self.enter_shapes((var.shape_var,))
 
     def enter_shapes(self, variables: tuple[tir.Var, ...]) -> None:
         """Bring shape variables into scope."""

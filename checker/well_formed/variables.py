@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from rlx.checker.well_formed.state import State, bound_here
 from rlx.grammar import ast
 from rlx.grammar.node import Span
+from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
 
-SUGGESTIONS = 100
-"""For how many unknown names of a module a known one is suggested: each costs a look at every name in scope."""
+COMPARISONS = 100_000
+"""With so many names those that are unknown in a module are compared, to suggest the one that was meant."""
 
 
 @rule("WF01", "486375ee")
@@ -96,7 +97,7 @@ def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
             "WF02-undefined",
             f"{name!r} is not defined",
             span,
-            help=_similar(state, name, (v.name_hint for v in state.in_scope)),
+            help=similar(state, name, names_in_scope(state)),
         )
 
 
@@ -108,21 +109,29 @@ def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> 
         "WF02-global",
         f"the module has no function {var.name_hint!r}",
         span or var.span,
-        help=_similar(state, var.name_hint, ()),
+        help=similar(state, var.name_hint, ()),
     )
 
 
-def _similar(state: State, name: str, in_scope: Iterable[str]) -> str | None:
-    """A known name that looks like this one; looked for once a name, and not for ever."""
+def names_in_scope(state: State) -> list[str]:
+    """The names that mean something at the place at hand: variables and shape variables."""
+    signature = state.function.shape_vars if state.function is not None else ()
+    dimensions = (v.name for v in (*state.shape_vars, *signature))
+    return [*(v.name_hint for v in reversed(state.in_scope)), *dimensions]
+
+
+def similar(state: State, name: str, in_scope: Iterable[str]) -> str | None:
+    """Known names that look like this one; looked for once a name, and not for ever."""
     known = state.suggestions
     if name not in known:
         found: list[str] = []
-        if len(known) < SUGGESTIONS:
-            from difflib import get_close_matches
+        if state.compared < COMPARISONS:
+            from rlx.grammar.suggest import closest
 
             names = dict.fromkeys((*in_scope, *state.module_names))
-            found = get_close_matches(name, [other for other in names if other != "_"], 1)
-        known[name] = f"did you mean {found[0]!r}?" if found else None
+            state.compared += len(names)
+            found = closest(name, [other for other in names if other not in ("_", name)])
+        known[name] = did_you_mean(found)
     return known[name]
 
 

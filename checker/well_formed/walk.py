@@ -9,11 +9,15 @@ from rlx.checker.well_formed import variables
 from rlx.checker.well_formed.annotations import (
     check_annotation,
     dimension_is_bound,
+    dimensions_are_int64,
     free_shape_vars,
     result_is_bound,
+    scalar_in_scope,
+    scalar_stands_before,
     signature_binds,
 )
 from rlx.checker.well_formed.calls import callee_may_recurse, if_in_dataflow, operator_form
+from rlx.checker.well_formed.externals import external_is_not_private
 from rlx.checker.well_formed.functions import local_result_is_annotated, purity_is_declared
 from rlx.checker.well_formed.state import State
 from rlx.grammar import ast, tir
@@ -43,6 +47,7 @@ def walk_function(state: State, function: ast.Function, name: str) -> None:
 
 def _signature(state: State, function: ast.Function) -> None:
     bound = set(function.shape_vars)
+    coming = {param.shape_var for param in function.params if param.shape_var is not None}
     for param in function.params:
         variables.is_bound_once(state, param)
         info = param.struct_info_annotation
@@ -51,6 +56,9 @@ def _signature(state: State, function: ast.Function) -> None:
             continue
         for var in _outside(state, info, bound):
             signature_binds(state, var, param.annotation_span)
+        coming.discard(param.shape_var)
+        for var in coming and coming.intersection(free_shape_vars(state, info)):
+            scalar_stands_before(state, var, param.annotation_span)
         check_annotation(state, info, param.annotation_span, bound, of_variable=True)
     state.enter_shapes(function.shape_vars)
     result = function.ret_struct_info
@@ -125,9 +133,12 @@ def scalar_has_one_lane(state: State, value: ast.PrimValue) -> None:
 
 
 def _shape(state: State, shape: ast.ShapeExpr, span: Span | None) -> None:
+    dimensions_are_int64(state, shape.values, shape.span or span)
     for value in shape.values:
         kind = type(value)
-        if kind is tir.IntImm or (kind is tir.Var and value in state.shape_vars):
+        if kind is tir.IntImm:
+            continue
+        if kind is tir.Var and value in state.shape_vars and value not in state.scalars:
             continue
         _dimension(state, value, shape.span or span)
 
@@ -136,6 +147,8 @@ def _dimension(state: State, value: tir.PrimExpr, span: Span | None) -> None:
     for var in tir.free_vars(value):
         if var not in state.shape_vars:
             dimension_is_bound(state, var, getattr(value, "span", None) or span)
+        elif var in state.scalars:
+            scalar_in_scope(state, var, span)
 
 
 def _tuple(state: State, expr: ast.Tuple, span: Span | None) -> None:
@@ -149,6 +162,7 @@ def _item(state: State, expr: ast.TupleGetItem, span: Span | None) -> Next:
 
 
 def _extern(state: State, expr: ast.ExternFunc, span: Span | None) -> None:
+    external_is_not_private(state, expr, span)
     if expr.struct_info is not None:
         check_annotation(state, expr.struct_info, expr.span or span)
 

@@ -82,7 +82,29 @@ def test_only_a_zero_would_save_it() -> None:
         'z: R.Tensor((n * 2,), "float32") = x\nreturn z',
     )
     assert derived.codes == ["error D11-annotation"]
-    assert "they agree if a shape variable is 0" in derived.only.notes
+    note = "it fails whenever all shape variables are at least 1; with one of them 0 it may hold"
+    assert note in derived.only.notes
+
+
+DIMS = ("0", "1", "2", "n", "m", "n + 1", "n * 2", "n + m", "n * m", "n // 2", "n - 1", "n % 2")
+
+
+@pytest.mark.parametrize("annotated", DIMS)
+def test_an_error_fails_for_every_size_that_it_claims(annotated: str) -> None:
+    """Without the note for sizes from 0, with it for sizes from 1, where a 0 saves it."""
+    for given in DIMS:
+        derived = main(
+            f'(s: R.Shape(["n", "m"]), x: R.Tensor(({given},), "float32"))',
+            f'z: R.Tensor(({annotated},), "float32") = x\nreturn z',
+        )
+        if not any(code.startswith("error D11") for code in derived.codes):
+            continue
+        saved = any("with one of them 0" in note for note in derived.only.notes)
+        pair = f"({given}) == ({annotated})"
+        sizes = [(n, m) for n in range(6) for m in range(6)]
+        holds = [(n, m) for n, m in sizes if eval(pair, {"n": n, "m": m})]
+        assert all(0 in size for size in holds), pair
+        assert bool(holds) == saved, pair
 
 
 def test_the_annotation_is_what_counts_from_then_on() -> None:

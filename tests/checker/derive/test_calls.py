@@ -204,7 +204,7 @@ def test_an_operator_that_nobody_declared() -> None:
         return z
         """,
     )
-    assert derived.codes == ["note D14-operator"]
+    assert derived.codes == ["error D14-operator"]
     assert derived.shown("y") == "Object"
     assert derived.shown("z") == "Tensor((9,), int8)"
 

@@ -16,7 +16,7 @@ ANY = 'R.Tensor((4,), "float32")'
 def placed(function: str, infos: str = INFOS) -> tuple[Derived, dict[str, str], list[str]]:
     """The program, devices by variable, and the codes of what propagation reports."""
     derived = module(infos, function)
-    placement = propagate_vdevices(derived.module, derived.derivation.info)
+    placement = propagate_vdevices(derived.module, derived.derivation)
     where = {
         node.name_hint: show(info.vdevice)
         for node, info in {**derived.derivation.info, **placement.info}.items()
@@ -106,4 +106,100 @@ def test_a_result_on_another_device() -> None:
 
 def test_a_module_without_devices_is_left_alone() -> None:
     derived = module(f"@R.function\ndef main(x: {ANY}) -> {ANY}:\n    return x")
-    assert propagate_vdevices(derived.module, derived.derivation.info).info == {}
+    assert propagate_vdevices(derived.module, derived.derivation).info == {}
+
+
+CALLED = f"""
+        @R.function(private=True)
+        def g(a: {REMOTE}) -> {REMOTE}:
+            return a
+"""
+
+
+def test_an_argument_that_nothing_places_is_warned_of() -> None:
+    for given, expected in (
+        (ANY, [("D14-argument", "warning")]),
+        (REMOTE, []),
+        (LOCAL, [("D14-argument", "error")]),
+    ):
+        derived = module(
+            INFOS,
+            CALLED,
+            f"""
+            @R.function
+            def main(x: {given}) -> R.Object:
+                b = R.exp(x)
+                c = cls.g(b)
+                return c
+            """,
+        )
+        placement = propagate_vdevices(derived.module, derived.derivation)
+        found = [*derived.derivation.diagnostics, *placement.diagnostics]
+        assert [(d.code, d.severity) for d in found] == expected
+
+
+def test_a_place_that_propagation_finds_is_compared() -> None:
+    derived = module(
+        INFOS,
+        CALLED,
+        f"""
+        @R.function
+        def main(x: {ANY}, y: {LOCAL}) -> R.Object:
+            b = R.exp(x)
+            c = cls.g(b)
+            d = R.add(x, y)
+            return (c, d)
+        """,
+    )
+    assert derived.codes == []
+    placement = propagate_vdevices(derived.module, derived.derivation)
+    assert [(d.code, d.severity) for d in placement.diagnostics] == [("D14-argument", "error")]
+
+
+def test_one_device_mistake_is_one_error() -> None:
+    for text in (
+        f"def main(x: {LOCAL}) -> {REMOTE}:\n    y = R.add(x, x)\n    return y",
+        f"def main(x: {LOCAL}, z: {REMOTE}) -> {REMOTE}:\n    y = R.add(x, z)\n    return y",
+        f"def main(x: {LOCAL}) -> {LOCAL}:\n    y: {REMOTE} = R.add(x, x)\n    return y",
+    ):
+        derived = module(INFOS, f"@R.function\n{text}")
+        placement = propagate_vdevices(derived.module, derived.derivation)
+        found = [*derived.derivation.diagnostics, *placement.diagnostics]
+        assert [d.severity for d in found] == ["error"], found
+
+
+def test_a_hint_moves_to_a_device_of_the_module() -> None:
+    for device, expected in (
+        ("R.device(2, 0)", "cuda:0:global"),
+        ("R.cuda(0)", "cuda:0:global"),
+        ("R.cpu(0)", "llvm:0:global"),
+        ("R.cpu(7)", None),
+    ):
+        _, where, codes = placed(
+            f"""
+            @R.function
+            def main(x: {ANY}) -> {ANY}:
+                y = R.hint_on_device(x, {device})
+                return y
+            """
+        )
+        assert codes == []
+        assert where.get("y") == expected
+
+
+def test_a_transfer_goes_to_a_device_of_the_module() -> None:
+    for device, expected in (
+        ('"cuda:0"', []),
+        ('"cuda:3"', ["error OBL-vdevice-declared"]),
+        ("3", ["error OBL-vdevice-kind"]),
+    ):
+        derived = module(
+            INFOS,
+            f"""
+            @R.function
+            def main(x: {ANY}) -> R.Object:
+                y = R.to_vdevice(x, {device})
+                return y
+            """,
+        )
+        assert derived.codes == expected

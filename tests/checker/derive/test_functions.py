@@ -146,7 +146,7 @@ def test_a_closure_that_outlives_a_variable_is_any_object() -> None:
 
 LOWERED = """
 R.func_attr({{"relax.force_pure": True}})
-a: R.Tensor(dtype="float32", ndim=2) = R.builtin.alloc_tensor(s, R.dtype("float32"), R.prim_value(0))
+a: R.Tensor(dtype="float32", ndim=2) = R.vm.alloc_tensor(m, R.prim_value(0), s, R.dtype("float32"))
 {calls}
 return a
 """
@@ -161,14 +161,18 @@ def kernel(x: T.Buffer((4, 4), "float32")):
 def test_a_lowered_function_checks_its_shapes_itself(calls: int, count: str) -> None:
     body = LOWERED.format(calls="\n".join(["cls.kernel(a)"] * calls)).replace("\n", "\n    ")
     result = 'R.Tensor((4, 4), "float32")'
-    derived = module(KERNEL, f"@R.function\ndef main(s: R.Shape(ndim=2)) -> {result}:{body}")
+    derived = module(
+        KERNEL, f"@R.function\ndef main(m: R.Any, s: R.Shape(ndim=2)) -> {result}:{body}"
+    )
     assert derived.codes == ["note D15-unchecked"]
     assert derived.only.message.startswith(count)
 
 
 def test_a_lowered_function_may_still_be_wrong() -> None:
     body = LOWERED.format(calls="").replace("\n", "\n    ")
-    derived = module(f"@R.function\ndef main(s: R.Shape(ndim=2)) -> R.Tensor(ndim=3):{body}")
+    derived = module(
+        f"@R.function\ndef main(m: R.Any, s: R.Shape(ndim=2)) -> R.Tensor(ndim=3):{body}"
+    )
     assert derived.codes == ["error D15-result"]
 
 

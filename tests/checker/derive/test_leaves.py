@@ -108,3 +108,38 @@ def test_global_variables_have_the_signature_of_their_function() -> None:
         """
     )
     assert derived.shown("main") == "Callable((Tensor((n,), float32)) -> Tensor((n,), float32))"
+
+
+@pytest.mark.parametrize(
+    ("value", "data_type", "codes"),
+    [
+        ("127", "int8", []),
+        ("-128", "int8", []),
+        ("128", "int8", ["error D03-fits"]),
+        ("-129", "int8", ["error D03-fits"]),
+        ("-1", "uint64", ["error D03-fits"]),
+        ("18446744073709551615", "uint64", []),
+        ("[[1, 2], [3, 256]]", "uint8", ["error D03-fits"]),
+        ("1.5", "int32", []),
+        ("-0.5", "uint8", []),
+        ("1e300", "int64", ["error D03-fits"]),
+        ('"nan"', "int32", ["error D03-fits"]),
+        ('"inf"', "float16", []),
+        ("1e300", "float32", []),
+        ("2", "bool", []),
+        ("True", "int32", []),
+        ("8", "int4", ["warning D03-fits"]),
+        ("1", "", ["error D03-element-type"]),
+        ("1", "handle", ["error D03-element-type"]),
+        ("1", "float32x4", ["error D03-element-type"]),
+    ],
+)
+def test_a_constant_fits_its_element_type(value: str, data_type: str, codes: list[str]) -> None:
+    derived = main(X, f'y = R.const({value}, "{data_type}")\nreturn y')
+    assert derived.codes == codes
+
+
+def test_narrow_integers_that_are_cut_off_are_a_warning() -> None:
+    derived = main(X, 'y = R.const([7, 100], "int4")\nreturn y')
+    assert derived.codes == ["warning D03-fits"]
+    assert derived.shown("y") == "Tensor((2,), int4)"

@@ -26,8 +26,28 @@ def test_arguments_of_a_function_with_mistakes_are_checked() -> None:
     assert _codes(text) == ["error D12-index", "error D14-argument"]
 
 
-def test_an_operator_that_does_not_exist_is_a_note_with_a_suggestion() -> None:
+def test_an_operator_that_does_not_exist_is_an_error_with_a_suggestion() -> None:
     text = "@R.function\ndef main(x: R.Tensor):\n    y = R.nn.softmx(x)\n    return y\n"
     (found,) = check_text(text).diagnostics
-    assert (found.code, found.severity) == ("D14-operator", "note")
-    assert found.help == "did you mean 'relax.nn.softmax'?"
+    assert (found.code, found.severity) == ("D14-operator", "error")
+    assert found.help == "did you mean `R.nn.softmax`?"
+    assert found.edit is not None and found.edit.text == "R.nn.softmax"
+
+
+def test_what_a_wrong_keyword_leads_to() -> None:
+    text = (
+        '@R.function\ndef main(x: R.Tensor((4, 8), "float32")):\n    s = R.nn.softmax(x, dim=-1)\n'
+        "    r = R.reshape(s, (2, -1))\n    t = R.matmul(r, x)\n    return t\n"
+    )
+    (found,) = check_text(text).diagnostics
+    assert found.span is not None and text[slice(*found.span)] == "dim"
+    assert found.help == "did you mean 'axis'?"
+
+
+def test_a_second_wrong_keyword_behind_a_wrong_value_is_reported() -> None:
+    text = (
+        '@R.function\ndef main(x: R.Tensor((4, 8), "float32")):\n    s = R.nn.softmax(x, dim=-1)\n'
+        "    r = R.sum(s, keepdim=True, dim=1)\n    return r\n"
+    )
+    spans = [found.span for found in check_text(text).diagnostics]
+    assert [text[slice(*span)] for span in spans if span] == ["dim", "keepdim", "dim"]

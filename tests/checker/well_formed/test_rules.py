@@ -122,7 +122,9 @@ BAD = {
     ),
     "WF04-unbound": function("x: R.Tensor", "return x", " -> R.Tensor((n,))"),
     "WF05-unbound": function("x: R.Tensor", "s = R.shape([n * 2])\nreturn s"),
+    "WF05-dtype": function("k: T.int32", "s = R.shape([k])\nreturn s"),
     "WF06-unbound": function("x: R.Tensor((n * 2,))", "return x"),
+    "WF06-order": function("x: R.Tensor((k,)), k: T.int64", "return x"),
     "WF07-if": function(
         X + ', c: R.Tensor((), "bool")',
         "with R.dataflow():\n    if c:\n        y = x\n    else:\n        y = x\n    R.output(y)\nreturn y",
@@ -149,7 +151,7 @@ BAD = {
         "with R.dataflow():\n    a = R.exp(x)\n    @R.function\n    def f(y: R.Tensor):\n"
         "        z = R.add(y, a)\n        return z\n    b = f(x)\n    R.output(b)\nreturn b",
     ),
-    "WF12-entry": function(X, "return x", head="@R.function(private=True)"),
+    "WF12-entry": module(function(X, "return x", head="@R.function(private=True)")),
     "WF13-name": function(X, 'R.func_attr({"global_symbol": "other"})\nreturn x'),
     "WF14-variable": function("x: R.Tensor, s: R.Shape", "y: R.Tensor(q) = x\nreturn y"),
     "WF14-unbound": function("x: R.Tensor", "y: R.Tensor((k,)) = x\nreturn y"),
@@ -189,6 +191,7 @@ BAD = {
     "WF16-unbound": function("x: R.Any", "y: R.Prim(value=k) = x\nreturn y"),
     "WF18-lanes": function("x: R.Any", "y = R.prim_value(T.Cast('int32x4', 4))\nreturn y"),
     "WF19-dtype": function('x: R.Prim("handle")', "return x"),
+    "WF20-handle": function('x: R.Tensor((4,), "handle")', "return x"),
     "WF20-lanes": function('x: R.Tensor((4,), "int8x4")', "return x"),
     "WF20-bits": function('x: R.Tensor((4,), "float24")', "return x"),
     "WF21-pure": function(
@@ -309,3 +312,44 @@ def test_scopes_hold_for_trees_that_no_text_made() -> None:
     function = ast.Function((x,), body, attrs={"global_symbol": "main"})
     found = well_formed(ast.IRModule({ast.GlobalVar("main"): function}))
     assert [d.code for d in found] == ["WF03-scope"]
+
+
+POSSIBLE = """\
+@R.function
+def main(x: R.Any, f: R.Callable((R.Any,), R.Any)) -> R.Any:
+    @R.function
+    def local(a: R.Any) -> R.Any:
+        return a
+    with R.dataflow():
+        y = {callee}(x)
+        R.output(y)
+    return y
+
+@R.function
+def give(x: R.Any) -> R.Any:
+    t = ({given}, x)
+    return t
+"""
+
+
+@pytest.mark.parametrize(
+    ("callee", "given", "warned"),
+    [
+        ("f", "cls.main", True),
+        ("f", "cls.give", False),
+        ("f", "x", False),
+        ("local", "cls.main", False),
+    ],
+)
+def test_an_unknown_function_may_be_one_that_is_given_away(
+    callee: str, given: str, warned: bool
+) -> None:
+    """A function value leads to a global function only if that is used as a value somewhere."""
+    text = module(POSSIBLE.format(callee=callee, given=given))
+    assert codes(text) == ["WF07-possible"] * warned
+
+
+def test_a_recursion_without_annotation_is_told_at_the_name() -> None:
+    text = module(function(X, "y = cls.main(x)\nreturn y"))
+    (found,) = [d for d in check_text(text).diagnostics if d.code == "WF08-annotation"]
+    assert found.span is not None and text[slice(*found.span)] == "main"

@@ -1,0 +1,64 @@
+"""Numbers written in constants, and the element types that are to hold them (D03)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import DataType
+
+if TYPE_CHECKING:
+    from rlx.checker.derive.state import State
+
+_BYTE = 8
+
+
+def check(state: State, node: ast.Constant) -> bool:
+    """Whether a constant has a value: its element type is one of numbers, which holds those that are written.
+
+    An integer beyond a type of less than a byte is a warning only: TVM accepts it and keeps its low bits.
+    """
+    kind, value = node.data.dtype, node.data.value
+    if kind.code == "handle" or kind.lanes != 1:
+        message = f"the elements of a constant are numbers or Booleans, they cannot be {kind}"
+        state.add("D03-element-type", "error", message, node.span)
+        return False
+    misfit = next((n for n in _numbers(value) if not _holds(kind, n)), None)
+    if misfit is None:
+        return True
+    narrow = kind.is_integer and kind.bits < _BYTE and math.isfinite(misfit)
+    severity = "warning" if narrow else "error"
+    message = f"{misfit} is out of range for {kind}"
+    state.add("D03-fits", severity, message, node.span, notes=_limits(kind))
+    return narrow
+
+
+def _numbers(value: object) -> Iterator[int | float]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, int | float):
+        yield value
+
+
+def _holds(kind: DataType, number: float) -> bool:
+    """Floats are rounded, to infinity if need be; where an integer is asked for, a fraction is cut off."""
+    if not kind.is_integer:
+        return True
+    low, high = _range(kind)
+    return math.isfinite(number) and low <= math.trunc(number) <= high
+
+
+def _range(kind: DataType) -> tuple[int, int]:
+    if kind.code == "uint":
+        return 0, (1 << kind.bits) - 1
+    return -(1 << kind.bits - 1), (1 << kind.bits - 1) - 1
+
+
+def _limits(kind: DataType) -> tuple[str, ...]:
+    if not kind.is_integer:
+        return ()
+    low, high = _range(kind)
+    return (f"{kind} holds the integers from {low} to {high}",)

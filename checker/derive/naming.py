@@ -1,0 +1,200 @@
+"""D17: variables that annotations name: scalars that are dimensions, and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.checker.derive.words import show
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    PrimStructInfo,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
+from rlx.grammar.dtype import INT64
+from rlx.grammar.node import Span
+from rlx.solver import walk
+from rlx.solver.order import free_vars, substitute
+from rlx.solver.order.parts import OBJECT, rank
+from rlx.spec.registry import rule
+
+if TYPE_CHECKING:
+    from rlx.checker.derive.state import State
+
+
+@rule("D17", "3170deb7")
+def scalar(state: State, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
+    """A variable that is a shape variable, too; what is known of it then names that."""
+    state.bind_shape_vars((shape_var,))
+    if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
+        if var not in state.poison:
+            _no_dimension(state, var, info)
+        state.prover.context.declare(shape_var, None, None)
+        return info
+    value = info.value
+    if value is None:
+        state.prover.context.declare(shape_var, None, None)
+        return PrimStructInfo(info.dtype, shape_var)
+    if value is not shape_var and shape_var not in walk.variables((value,)):
+        state.prover.alias(shape_var, value)
+    return info
+
+
+def _no_dimension(state: State, var: ast.Var, info: StructInfo) -> None:
+    message = (
+        f"{var.name_hint!r} stands as a dimension, but it is {show(info)}, not an int64 scalar"
+    )
+    state.add("D17-dimension", "error", message, var.span)
+    state.poison.add(var)
+
+
+def may_be_negative(
+    shape_vars: Iterable[tir.Var], infos: Iterable[StructInfo | None]
+) -> list[tir.Var]:
+    """The variables of a signature or a cast that are scalars, and the size of no tensor or shape."""
+    sizes: set[tir.PrimExpr] = set()
+    for info in infos:
+        _sizes(info, sizes)
+    return [var for var in shape_vars if var not in sizes]
+
+
+def _sizes(info: StructInfo | None, found: set[tir.PrimExpr]) -> None:
+    match info:
+        case TensorStructInfo(shape=ShapeExpr(values=values)):
+            found.update(values)
+        case ShapeStructInfo(values=tuple() as values):
+            found.update(values)
+        case TupleStructInfo(fields=fields):
+            for field in fields:
+                _sizes(field, found)
+
+
+def meant(
+    state: State, info: StructInfo, span: Span | None, value: ast.Expr | None = None
+) -> StructInfo:
+    """An annotation with what is known of the variables that it gives for shapes (D17).
+
+    Where the ``value`` that is annotated is wrong already, nothing is reported.
+    """
+    if not _names_a_shape(info):
+        return info
+    known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
+    for var in free_vars(info):
+        if _is_shape(state, var, span, value is not None and value in state.poison):
+            known[var] = shape_of(state, var)
+        else:
+            known[var] = var
+    if not _ranks_agree(state, info, known, span):
+        # Which of the two ranks is meant nobody knows.
+        return TensorStructInfo(dtype=info.dtype) if type(info) is TensorStructInfo else OBJECT
+    return substitute(info, known)
+
+
+def _names_a_shape(info: StructInfo) -> bool:
+    kind = type(info)
+    if kind is TensorStructInfo:
+        return isinstance(info.shape, ast.Var)  # type: ignore[attr-defined]
+    if kind is TupleStructInfo:
+        return any(map(_names_a_shape, info.fields))  # type: ignore[attr-defined]
+    if kind is FuncStructInfo:
+        return any(map(_names_a_shape, (*(info.params or ()), info.ret)))  # type: ignore[attr-defined]
+    return False
+
+
+def _is_shape(state: State, var: ast.Var, span: Span | None, quiet: bool) -> bool:
+    info = state.info_of.get(var)
+    if info is None or quiet or var in state.poison or isinstance(info, ShapeStructInfo):
+        return isinstance(info, ShapeStructInfo)
+    message = f"{var.name_hint!r} is given as a tensor's shape, but it is {show(info)}"
+    state.add("D17-shape", "error", message, span or var.span)
+    state.poison.add(var)
+    return False
+
+
+def _ranks_agree(
+    state: State,
+    info: StructInfo,
+    known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr],
+    span: Span | None,
+) -> bool:
+    match info:
+        case TensorStructInfo(shape=ast.Var() as shape, ndim=ndim):
+            image = known.get(shape)
+            found = len(image.values) if isinstance(image, ShapeExpr) else -1
+            if 0 <= ndim != found >= 0:
+                message = (
+                    f"the shape {shape.name_hint!r} has {found} "
+                    f"dimension{'s' * (found != 1)}, but the annotation says ndim={ndim}"
+                )
+                state.add("D17-rank", "error", message, span or shape.span)
+                return False
+        case TupleStructInfo(fields=fields):
+            return all(_ranks_agree(state, field, known, span) for field in fields)
+        case FuncStructInfo(params=params, ret=ret):
+            return all(_ranks_agree(state, p, known, span) for p in (*(params or ()), ret))
+    return True
+
+
+def shape_of(state: State, var: ast.Var) -> ast.Var | ShapeExpr:
+    """What is known of the shape that a variable holds: its dimensions, or which variable holds the same."""
+    root = state.held.get(var, var)
+    if isinstance(root, ShapeExpr):
+        return root
+    info = state.info_of.get(root)
+    if not isinstance(info, ShapeStructInfo) or rank(info) < 0:
+        return root
+    values = () if rank(info) == 0 else info.values
+    if values is None:
+        values = tuple([tir.Var(f"{root.name_hint}[{at}]", INT64) for at in range(info.ndim)])
+        scope = state.home.get(root)
+        if scope is not None:
+            state.shape_vars.update(values)
+            scope.shape_vars.extend(values)
+        state.info_of[root] = ShapeStructInfo(values, len(values))
+    found = state.held[root] = ShapeExpr(values)
+    return found
+
+
+def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
+    """What an annotation makes of a value: where it leaves the number of a scalar or shape open, that stays known."""
+    match found, wanted:
+        case PrimStructInfo(), PrimStructInfo(value=None) if found.dtype == wanted.dtype:
+            return found
+        case ShapeStructInfo(), ShapeStructInfo(values=None) if found.values is not None:
+            return found if wanted.ndim in (-1, len(found.values)) else wanted
+    return wanted
+
+
+def hold(state: State, var: ast.Var, value: ast.Expr) -> None:
+    """Remember that two variables hold the same shape."""
+    if isinstance(value, ast.Var) and type(state.info_of.get(value)) is ShapeStructInfo:
+        state.held[var] = state.held.get(value, value)
+
+
+def opened(
+    function: ast.Function,
+    parts: Sequence[StructInfo],
+    held: Mapping[ast.Var, ast.Var | ShapeExpr],
+) -> dict[ast.Var, ShapeExpr]:
+    """Dimensions for the parameters of a signature that hold a shape of known rank, for its callers.
+
+    A caller knows parameters by their places, so what a signature says of a shape by the name of a parameter it
+    says by dimensions.
+    """
+    named = [info for info in parts if _names_a_shape(info)]
+    used = {var for info in named for var in free_vars(info)}
+    found: dict[ast.Var, ShapeExpr] = {}
+    for param in function.params if used or held else ():
+        info, known = param.struct_info_annotation, held.get(param)
+        if isinstance(known, ShapeExpr) and (info is None or info.values is None):  # type: ignore[attr-defined]
+            found[param] = known
+        elif param in used and type(info) is ShapeStructInfo and info.values is None:
+            fresh = [tir.Var(f"{param.name_hint}[{at}]", INT64) for at in range(rank(info))]
+            if rank(info) >= 0:
+                found[param] = ShapeExpr(tuple(fresh))
+    return found

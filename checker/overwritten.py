@@ -1,0 +1,192 @@
+"""Values that a call overwrites in place, and that are used afterwards.
+
+Such calls count as pure because nobody looks at what they overwrote. Memory is followed through variables, tuples, branches and
+the operators that hand on an operand; what a function returns is taken for new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.node import Span
+from rlx.spec.registry import refuted, rule
+
+IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
+"""The operators that overwrite arguments and count as pure."""
+
+_SAME = frozenset(
+    [
+        *("relax.builtin.stop_lift_params", "relax.grad.no_grad", "relax.grad.start_checkpoint"),
+        *("relax.grad.end_checkpoint", "relax.memory.view", "relax.memory.ensure_zero_offset"),
+        "relax.hint_on_device",
+    ]
+)
+"""The operators whose result may lie in the memory of their first operand."""
+
+Cell = object
+"""A piece of memory: a variable or call that it came from, or a pair of a cell and the number of a field in it."""
+
+Held = Any
+"""The memory of a value: a frozenset of cells that it may lie in, or a tuple with the memory of each field."""
+
+
+@rule("USE-overwritten", "ad75c088")
+def overwritten(module: ast.IRModule) -> list[Diagnostic]:
+    """A warning for each value of a module in normal form that is used after a call overwrote it."""
+    found: list[Diagnostic] = []
+    for function in module.functions.values():
+        if isinstance(function, ast.Function):
+            _Walk(found).function(function)
+    return found
+
+
+class _Walk:
+    """A walk over a function in the order of evaluation."""
+
+    def __init__(self, found: list[Diagnostic]) -> None:
+        self.found = found
+        self.held: dict[ast.Expr, Held] = {}
+        self.gone: dict[Cell, tuple[ast.Call, int]] = {}
+        self.told: set[tuple[ast.Call, int]] = set()
+
+    def function(self, function: ast.Function) -> None:
+        """A function; what it overwrites is not overwritten where it is defined."""
+        outside = dict(self.gone)
+        self._sequence(function.body)
+        self.gone = outside
+
+    def _sequence(self, body: ast.Expr) -> Held:
+        span: Span | None = None
+        if isinstance(body, ast.SeqExpr):
+            for block in body.blocks:
+                for binding in block.bindings:
+                    self._binding(binding)
+            span, body = body.body_span, body.body
+        self._use(body, span)
+        return self._memory(body)
+
+    def _binding(self, binding: ast.Binding) -> None:
+        assert isinstance(binding, ast.VarBinding | ast.MatchCast)
+        value = binding.value
+        match value:
+            case ast.Call():
+                held = self._call(value)
+            case ast.If():
+                held = self._if(value)
+            case ast.Function():
+                self.function(value)
+                held = frozenset()
+            case _:
+                held = self._memory(value)
+        if binding.var is not None:
+            self.held[binding.var] = held
+
+    def _if(self, node: ast.If) -> Held:
+        self._use(node.cond, node.cond_span)
+        before = dict(self.gone)
+        then = self._sequence(node.true_branch)
+        after, self.gone = self.gone, before
+        other = self._sequence(node.false_branch)
+        self.gone = {**after, **self.gone}
+        return _either(then, other)
+
+    def _call(self, call: ast.Call) -> Held:
+        spans = call.arg_spans or (call.span,) * len(call.args)
+        for arg, span in zip(call.args, spans, strict=False):
+            self._use(arg, span or call.span)
+        name = call.op.op_name if isinstance(call.op, ast.Op) else ""
+        if name in IN_PLACE:
+            return self._in_place(call, name)
+        if name in _SAME and call.args:
+            return frozenset(_cells(self._memory(call.args[0]))) | {call}
+        return frozenset([call])
+
+    def _in_place(self, call: ast.Call, name: str) -> Held:
+        if name == "relax.call_tir_inplace":
+            given = call.args[1] if len(call.args) > 1 else None
+            args = given.fields if isinstance(given, ast.Tuple) else ()
+        else:
+            args = call.args[1:]
+        results: list[Held] = []
+        for number, k in enumerate(_indices(call)):
+            if not 0 <= k < len(args):
+                results.append(frozenset([(call, number)]))
+                continue
+            cells = frozenset(_cells(self._memory(args[k])))
+            for at, other in enumerate(args):
+                if at != k and not cells.isdisjoint(_cells(self._memory(other))):
+                    self._tell(
+                        call, k, call.span, f"argument {at} of the same call is in its memory"
+                    )
+            for cell in cells:
+                while True:  # the tuple that a field is in is gone in part
+                    self.gone.setdefault(cell, (call, k))
+                    if not isinstance(cell, tuple):
+                        break
+                    cell = cell[0]
+            results.append(frozenset([(call, number)]))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _use(self, expr: ast.Expr, span: Span | None) -> None:
+        """An expression is used, with what is in its fields."""
+        for cell in _cells(self._memory(expr)):
+            if cell in self.gone:
+                call, k = self.gone[cell]
+                self._tell(call, k, span, "it is used again")
+
+    def _tell(self, call: ast.Call, k: int, span: Span | None, how: str) -> None:
+        """What a call overwrites in place is not used again."""
+        if (call, k) in self.told:
+            return
+        self.told.add((call, k))
+        refuted("USE-overwritten-after")
+        assert isinstance(call.op, ast.Op)
+        name = call.op.op_name.removeprefix("relax.")
+        message = f"{name} overwrites its argument {k}, and {how}"
+        related = (Label(call.span, "it is overwritten here"),) if call.span else ()
+        notes = ("the call counts as pure only because nothing sees what it overwrites",)
+        where = span or call.span
+        self.found.append(
+            Diagnostic("USE-overwritten-after", "warning", message, where, "", related, notes)
+        )
+
+    def _memory(self, expr: ast.Expr) -> Held:
+        match expr:
+            case ast.Var():
+                if expr not in self.held:
+                    self.held[expr] = frozenset([expr])
+                return self.held[expr]
+            case ast.Tuple(fields=fields):
+                return tuple(map(self._memory, fields))
+            case ast.TupleGetItem(tuple_value=inner, index=index):
+                held = self._memory(inner)
+                if isinstance(held, tuple):
+                    return held[index] if 0 <= index < len(held) else frozenset()
+                return frozenset((cell, index) for cell in _cells(held))
+        return frozenset()
+
+
+def _cells(held: Held) -> Iterator[Cell]:
+    if isinstance(held, tuple):
+        for field in held:
+            yield from _cells(field)
+    else:
+        assert isinstance(held, frozenset)
+        yield from held
+
+
+def _either(a: Held, b: Held) -> Held:
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        return tuple(_either(x, y) for x, y in zip(a, b, strict=True))
+    return frozenset((*_cells(a), *_cells(b)))
+
+
+def _indices(call: ast.Call) -> Sequence[int]:
+    """The arguments that the results overwrite, as far as they are numbers."""
+    given = call.attrs.get("inplace_indices", ())
+    items = given if isinstance(given, tuple | list) else (given,)
+    numbers = [getattr(item, "value", item) for item in items]
+    return [number if isinstance(number, int) else -1 for number in numbers]

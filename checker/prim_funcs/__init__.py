@@ -1,0 +1,1 @@
+"""What must hold inside of PrimFuncs: names, accesses of buffers, intrinsics, blocks."""

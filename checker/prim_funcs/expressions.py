@@ -1,0 +1,332 @@
+"""The expressions of PrimFuncs: TIR02, TIR03, TIR04, TIR06."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.checker.prim_funcs.known import ARITY, INTEGERS, KNOWN, is_known
+from rlx.checker.prim_funcs.names import is_bound, name_is_bound
+from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.types import (
+    BOOLEAN,
+    TEXT,
+    UNKNOWN,
+    Typed,
+    common,
+    is_float,
+    lanes_of,
+    of_call,
+    scalar,
+    shown,
+)
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.node import Span
+from rlx.spec.registry import rule
+
+_HEAD = re.compile(r"([A-Za-z_]\w*)\s*([.(\[]|\Z)")
+_PYTHON = frozenset(
+    [
+        *("abs", "bool", "dict", "enumerate", "float", "getattr", "int", "isinstance", "len"),
+        *("list", "map", "max", "min", "print", "range", "reversed", "round", "str", "sum"),
+        *("tuple", "zip", "T", "R", "I", "tvm", "tir", "tirx", "True", "False", "None", "not"),
+        *("lambda", "cls"),
+    ]
+)
+
+
+def value(state: State, expr: tir.PrimExpr) -> Typed:
+    """Check an expression; what its value is."""
+    kind = type(expr)
+    if kind is tir.Var:
+        return _var(state, expr, ())
+    if kind is tir.IntImm or kind is tir.FloatImm:
+        return Typed(expr.dtype)  # type: ignore[attr-defined]
+    nodes = list(tir.postorder(expr))
+    outer = state.open()
+    for node in nodes:
+        if type(node) is tir.Let:
+            state.enter(node.var)
+    found: dict[int, Typed] = {}
+    for node in nodes:
+        operands = [found[id(child)] for child in tir.children(node)]
+        found[id(node)] = _CHECKS.get(type(node), _binary)(state, node, operands)
+    state.close(outer)
+    return found[id(expr)]
+
+
+def number(state: State, expr: tir.PrimExpr, what: str) -> Typed:
+    """Check an expression whose value must be a number."""
+    found = value(state, expr)
+    is_number(state, expr, found, what)
+    return found
+
+
+# ---------------------------------------------------------------- kinds of operands
+
+
+@rule("TIR04", "c4296fef")
+def is_number(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None:
+    """An operand is a number."""
+    key = getattr(expr, "text", expr), state.span
+    if found.kind == "number" or not state.once(("number", key)):
+        return
+    help = None
+    if isinstance(expr, tir.BufferLoad):
+        missing = len(expr.buffer.shape) - len(expr.indices)
+        help = f"{expr.buffer.name!r} has {len(expr.buffer.shape)} axes: {missing} more to index"
+    state.report(
+        "TIR04-number", f"{what} must be a number, not {shown(found)}", _span(expr), help=help
+    )
+
+
+def _integer(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None:
+    if is_float(found) and state.once((state.span, what)):
+        state.report(
+            "TIR04-integer", f"{what} takes integers, but this is {found.dtype}", _span(expr)
+        )
+
+
+@rule("TIR06", "3007ec1b")
+def is_boolean(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None:
+    """A condition is Boolean; one report a statement."""
+    if found.kind != "number":
+        return is_number(state, expr, found, what)
+    if found.dtype is not None and found.dtype.code != "bool" and state.once((state.span, "bool")):
+        state.report(
+            "TIR06-bool",
+            f"{what} must be Boolean, not {found.dtype}",
+            _span(expr),
+            help="compare it, for instance with 0",
+        )
+
+
+def _span(expr: tir.PrimExpr) -> Span | None:
+    # The span of a variable is where it is bound.
+    return None if type(expr) is tir.Var else getattr(expr, "span", None)
+
+
+# ---------------------------------------------------------------- leaves
+
+
+def _var(state: State, var: Any, operands: Sequence[Typed]) -> Typed:
+    if not is_bound(state, var, None):
+        return UNKNOWN
+    level = state.loops.get(var)
+    if level is not None and level < state.depth:
+        loop_stays_outside(state, var)
+    return UNKNOWN if var.dtype.code == "handle" or var in state.doubtful else scalar(var.dtype)
+
+
+@rule("TIR07", "2a061154")
+def loop_stays_outside(state: State, var: tir.Var) -> None:
+    """A block with iterators mentions no variable of a loop around it."""
+    if state.once((state.block, "loop")):
+        state.report(
+            "TIR07-loop",
+            f"the loop variable {var.name!r} is used in a block with iterators",
+            state.span,
+            help=f"bind it to an iterator of the block: `T.axis.spatial(extent, {var.name})`",
+        )
+
+
+def _text(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    """Text that is kept: nothing is said of it but what its first name is."""
+    match = _HEAD.match(expr.text)
+    if match is None or match[1] in _PYTHON:
+        return UNKNOWN
+    name, after = match.groups()
+    if not name_is_bound(state, name, expr.span):
+        return UNKNOWN
+    known = state.names.get(name)
+    if after == "" and isinstance(known, tir.Buffer):
+        return Typed(known.dtype, 1, "buffer")
+    if after == "[" and known in state.scalars:
+        state.report("TIR04-buffer", f"{name!r} is a number, and no buffer to index", expr.span)
+    return UNKNOWN
+
+
+# ---------------------------------------------------------------- buffers
+
+
+@rule("TIR02", "d22f7a1a")
+def load(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    """One index for each axis; fewer are a region."""
+    buffer: tir.Buffer = expr.buffer
+    indices(state, expr.indices, operands)
+    if not is_bound(state, buffer, expr.span):
+        return UNKNOWN
+    given, rank = len(expr.indices), state.rank(buffer)
+    if rank is None:
+        return Typed(scalar(buffer.dtype).dtype, None)
+    if given > rank:
+        wrong_rank(state, buffer, given, expr.span)
+        return scalar(buffer.dtype)
+    if given < rank:
+        return Typed(buffer.dtype, None, "region")
+    return Typed(scalar(buffer.dtype).dtype, place_lanes(buffer, expr.indices, operands))
+
+
+def place_lanes(
+    buffer: tir.Buffer, at: Sequence[tir.PrimExpr], found: Sequence[Typed]
+) -> int | None:
+    """How many elements a load or a store reaches."""
+    if buffer.dtype.lanes != 1 or any(type(index) is tir.OpaqueExpr for index in at):
+        return None
+    return lanes_of(found)
+
+
+def wrong_rank(state: State, buffer: tir.Buffer, given: int, span: Span | None) -> None:
+    """Report a number of indices that is not the rank."""
+    rank = len(buffer.shape)
+    axes = f"{rank} {'axis' if rank == 1 else 'axes'}"
+    state.report(
+        "TIR02-rank",
+        f"{buffer.name!r} has {axes}, but is given {given} {'index' if given == 1 else 'indices'}",
+        span,
+    )
+
+
+def indices(state: State, given: Sequence[tir.PrimExpr], found: Sequence[Typed]) -> None:
+    """Indices are integers."""
+    for index, typed in zip(given, found, strict=True):
+        is_number(state, index, typed, "an index")
+        if typed.kind == "number" and is_float(typed) and state.once((index, "index")):
+            words = f"an index must be an integer, not {typed.dtype}"
+            state.report("TIR02-index", words, _span(index))
+
+
+def _slice(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    match expr:
+        case tir.Slice(start=tir.IntImm(value=start), stop=tir.IntImm(value=stop)):
+            return Typed(operands[0].dtype, stop - start)
+    return Typed(operands[0].dtype, None)
+
+
+# ---------------------------------------------------------------- operations
+
+
+def _literal(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    return Typed(expr.dtype)
+
+
+def _string(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    return TEXT
+
+
+_DIVISIONS = (tir.FloorDiv, tir.FloorMod)
+_SIGNS: dict[type, str] = {
+    tir.And: "an operand of `and`",
+    tir.Or: "an operand of `or`",
+}
+
+
+def _binary(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    kind = type(expr)
+    if not isinstance(expr, tir.Binary):
+        return UNKNOWN
+    a, b = operands
+    if kind is tir.And or kind is tir.Or:
+        is_boolean(state, expr.a, a, _SIGNS[kind])
+        is_boolean(state, expr.b, b, _SIGNS[kind])
+        return Typed(BOOL, lanes_of(operands))
+    is_number(state, expr.a, a, "an operand")
+    is_number(state, expr.b, b, "an operand")
+    if kind in _DIVISIONS:
+        _divides(state, expr, operands)
+    if isinstance(expr, tir.Comparison):
+        return Typed(BOOL, lanes_of(operands))
+    return Typed(common(a, b), lanes_of(operands))
+
+
+def _divides(state: State, expr: tir.Binary, operands: Sequence[Typed]) -> None:
+    """Integers are divided, and not by zero; beside what is unknown a number has no type of its own."""
+    if isinstance(expr.b, tir.IntImm) and expr.b.value == 0:
+        state.report("TIR04-zero", "the divisor is zero", expr.span)
+    if any(typed.dtype is None for typed in operands):
+        return
+    for operand, typed in zip((expr.a, expr.b), operands, strict=True):
+        _integer(state, operand, typed, "`//`" if type(expr) is tir.FloorDiv else "`%`")
+
+
+def _not(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    is_boolean(state, expr.a, operands[0], "the operand of `not`")
+    return BOOLEAN if operands[0].lanes == 1 else Typed(BOOL, operands[0].lanes)
+
+
+def _select(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    is_boolean(state, expr.condition, operands[0], "the condition of T.Select")
+    is_number(state, expr.true_value, operands[1], "a value of T.Select")
+    is_number(state, expr.false_value, operands[2], "a value of T.Select")
+    return Typed(common(operands[1], operands[2]), lanes_of(operands))
+
+
+def _cast(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    is_number(state, expr.value, operands[0], "the operand of T.Cast")
+    return Typed(scalar(expr.dtype).dtype, operands[0].lanes)
+
+
+def _let(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    return operands[1]
+
+
+@rule("TIR03", "cc30eed2")
+def call(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+    """An intrinsic is known, and gets as many arguments as it takes."""
+    if not is_known(expr.op) or expr.op.startswith("axis."):
+        unknown_word(state, expr.op, expr.span)
+        return UNKNOWN
+    arity = ARITY.get(expr.op)
+    if arity is None:
+        for value in expr.attrs.values():
+            _attribute(state, value)
+        return of_call(expr, operands)
+    if len(expr.args) != arity:
+        given = f"{arity} argument{'s' * (arity != 1)}, {len(expr.args)} given"
+        state.report("TIR03-arity", f"T.{expr.op} takes {given}", expr.span)
+        return UNKNOWN
+    for at, (arg, typed) in enumerate(zip(expr.args, operands, strict=True)):
+        if expr.op == "if_then_else" and at == 0:
+            is_boolean(state, arg, typed, "the condition of T.if_then_else")
+        else:
+            is_number(state, arg, typed, f"an argument of T.{expr.op}")
+        if expr.op in INTEGERS:
+            _integer(state, arg, typed, f"T.{expr.op}")
+    return of_call(expr, operands)
+
+
+def unknown_word(state: State, word: str, span: Span | None) -> None:
+    """Report a word after `T.` that no version of TVM has."""
+    if state.once(("T", word)):
+        hint = state.suggestion(word, KNOWN)
+        help = None if hint is None else hint.replace("'", "`T.", 1).replace("'", "`", 1)
+        state.report(
+            "TIR03-unknown", f"T.{word} is unknown to every version of TVM", span, help=help
+        )
+
+
+def _attribute(state: State, given: object) -> None:
+    if isinstance(given, tir.PrimExpr):
+        value(state, given)
+    elif isinstance(given, tuple | list):
+        for each in given:
+            _attribute(state, each)
+
+
+Check = Callable[[State, Any, Sequence[Typed]], Typed]
+_CHECKS: dict[type, Check] = {
+    tir.Var: _var,
+    tir.IntImm: _literal,
+    tir.FloatImm: _literal,
+    tir.StringImm: _string,
+    tir.OpaqueExpr: _text,
+    tir.BufferLoad: load,
+    tir.Slice: _slice,
+    tir.Not: _not,
+    tir.Select: _select,
+    tir.Cast: _cast,
+    tir.Let: _let,
+    tir.Call: call,
+}

@@ -1,0 +1,307 @@
+"""The statements of PrimFuncs: TIR05, TIR07, TIR08, and scopes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.checker.prim_funcs.expressions import (
+    indices,
+    is_boolean,
+    number,
+    place_lanes,
+    unknown_word,
+    value,
+    wrong_rank,
+)
+from rlx.checker.prim_funcs.known import is_known
+from rlx.checker.prim_funcs.names import bind, is_bound
+from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.types import Typed, is_float, scalar, shown
+from rlx.grammar import tir
+from rlx.grammar.node import Span
+from rlx.grammar.visit import shape_vars_of
+from rlx.spec.registry import rule
+
+_WORD = re.compile(r"(?<![\w.])T\.(\w+)")
+_TARGET = re.compile(r"(\w+)\[")
+_STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
+_AXES = frozenset(["S", "R", "scan", "opaque"])
+MEMORY = frozenset(["buffer", "region"])
+
+
+def statement(state: State, stmt: tir.Stmt) -> None:
+    """Check a statement and what it contains; what it binds stays in scope."""
+    outer = state.span
+    state.span = getattr(stmt, "span", None) or outer
+    _CHECKS[type(stmt)](state, stmt)
+    state.span = outer
+
+
+def scoped(state: State, stmt: tir.Stmt) -> None:
+    """Check a body: what it binds ends with it."""
+    outer = state.open()
+    statement(state, stmt)
+    state.close(outer)
+
+
+def _sequence(state: State, stmt: Any) -> None:
+    for part in stmt.stmts:
+        statement(state, part)
+
+
+# ---------------------------------------------------------------- loops
+
+
+def _for(state: State, stmt: tir.For) -> None:
+    for bound, word in ((stmt.extent, "extent"), (stmt.min, "start")):
+        if not counts(state, bound, word, stmt):
+            state.doubtful.add(stmt.loop_var)
+    _attributes(state, stmt.attrs)
+    outer = state.open()
+    state.enter(stmt.loop_var)
+    state.loops[stmt.loop_var] = state.depth
+    state.scalars.add(stmt.loop_var)
+    statement(state, stmt.body)
+    state.close(outer)
+
+
+@rule("TIR08", "b00b1660")
+def counts(state: State, expr: tir.PrimExpr, word: str, loop: tir.For) -> bool:
+    """Whether the start or the extent of a loop is an integer."""
+    found = number(state, expr, f"the {word} of a loop")
+    if not is_float(found):
+        return True
+    if state.once((loop, "integer")):
+        words = f"the {word} of a loop must be an integer, not {found.dtype}"
+        state.report("TIR08-integer", words, getattr(expr, "span", None))
+    return False
+
+
+def _while(state: State, stmt: tir.While) -> None:
+    number(state, stmt.condition, "the condition of a loop")
+    scoped(state, stmt.body)
+
+
+def _if(state: State, stmt: tir.IfThenElse) -> None:
+    number(state, stmt.condition, "a condition")
+    scoped(state, stmt.then_case)
+    if stmt.else_case is not None:
+        scoped(state, stmt.else_case)
+
+
+def _with(state: State, stmt: tir.With) -> None:
+    value(state, stmt.call)
+    outer = state.open()
+    if stmt.var is not None:
+        state.enter(stmt.var)
+        state.loops[stmt.var] = state.depth
+    statement(state, stmt.body)
+    state.close(outer)
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def _block(state: State, block: tir.Block) -> None:
+    outer = state.open()
+    for axis in block.iter_vars:
+        _axis(state, axis)
+    if block.predicate is not None:
+        found = value(state, block.predicate)
+        is_boolean(state, block.predicate, found, "the condition of T.where")
+    for axis in block.iter_vars:
+        bind(state, axis.var, axis.span)
+        state.scalars.add(axis.var)
+    around, state.block = state.block, block
+    inside = bool(block.iter_vars)
+    state.depth += inside
+    for buffer in block.alloc_buffers:
+        _buffer(state, buffer)
+        bind(state, buffer, buffer.span)
+    # A region may name a buffer that the body matches.
+    late = [s.buffer for s in _matched(block.body)]
+    for region in (*(block.reads or ()), *(block.writes or ())):
+        if not (isinstance(region, tir.BufferLoad) and region.buffer in late):
+            _region(state, region)
+    if block.init is not None:
+        scoped(state, block.init)
+    statement(state, block.body)
+    state.depth -= inside
+    state.block = around
+    state.close(outer)
+
+
+def _region(state: State, region: tir.PrimExpr) -> None:
+    """What a block reads or writes: a buffer with indices."""
+    found = value(state, region)
+    named = isinstance(region, tir.BufferLoad) or (
+        isinstance(region, tir.OpaqueExpr) and found.kind == "number"
+    )
+    if not named and state.once((region, state.span, "region")):
+        words = f"a block reads and writes regions of buffers, not {shown(found)}"
+        help = "index it" if found.kind == "buffer" else None
+        state.report("TIR04-region", words, region_span(region), help=help)
+
+
+def region_span(region: tir.PrimExpr) -> Span | None:
+    """Where a region stands; a variable's span is that of its binding."""
+    return None if isinstance(region, tir.Var) else getattr(region, "span", None)
+
+
+def _matched(body: tir.Stmt) -> list[tir.MatchBuffer]:
+    parts = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
+    return [part for part in parts if isinstance(part, tir.MatchBuffer)]
+
+
+def _axis(state: State, axis: tir.IterVar) -> None:
+    if axis.kind not in _AXES:
+        state.report(
+            "TIR07-kind",
+            f"{axis.kind!r} is no kind of an iterator: S, R, scan or opaque",
+            axis.span,
+        )
+    var = axis.binding
+    if axis.dom is None and (
+        not isinstance(var, tir.Var) or (var in state.scalars and var not in state.loops)
+    ):
+        words = "T.axis.remap takes the variables of loops"
+        state.report("TIR07-remap", words, axis.span, help="use T.axis.spatial or T.axis.reduce")
+    for bound in axis.dom or ():
+        number(state, bound, "the domain of an iterator")
+    found = number(state, axis.binding, "the binding of an iterator")
+    if is_float(found):
+        words = f"an iterator is bound to an integer, not to {found.dtype}"
+        state.report("TIR07-integer", words, axis.span)
+    if is_float(found) or found.dtype is None:
+        state.doubtful.add(axis.var)
+
+
+# ---------------------------------------------------------------- buffers
+
+
+def _buffer(state: State, buffer: tir.Buffer) -> None:
+    """What the declaration of a buffer mentions; variables alone in strides and offsets it binds itself."""
+    for extent in buffer.shape:
+        number(state, extent, "a dimension")
+    own = {v for v in shape_vars_of(buffer) if v not in buffer.shape}
+    for name, given in buffer.attrs.items():
+        if name in ("strides", "elem_offset"):
+            for var in own - state.in_scope:
+                state.enter(var)
+        _attributes(state, {name: given})
+    data = buffer.attrs.get("data")
+    if isinstance(data, tir.PrimExpr) and value(state, data).kind == "buffer":
+        words = "data takes the memory of a buffer, not the buffer"
+        state.report("TIR04-number", words, data.span, help=f"write `{data.text}.data`")  # type: ignore[attr-defined]
+
+
+def _attributes(state: State, attrs: Any) -> None:
+    for given in attrs.values():
+        for each in given if isinstance(given, tuple | list) else (given,):
+            if isinstance(each, tir.PrimExpr):
+                value(state, each)
+
+
+def _allocate(state: State, stmt: tir.AllocBuffer) -> None:
+    _buffer(state, stmt.buffer)
+    bind(state, stmt.buffer, stmt.buffer.span)
+
+
+def _match(state: State, stmt: tir.MatchBuffer) -> None:
+    value(state, stmt.source)
+    for var in shape_vars_of(stmt.buffer):
+        if var not in state.in_scope and not state.excused(var.name):
+            state.enter(var)
+    _buffer(state, stmt.buffer)
+    bind(state, stmt.buffer, stmt.buffer.span)
+
+
+def _store(state: State, stmt: tir.BufferStore) -> None:
+    buffer, said = stmt.buffer, len(state.diagnostics)
+    at = [value(state, index) for index in stmt.indices]
+    indices(state, stmt.indices, at)
+    found = number(state, stmt.value, "a stored value")
+    if not is_bound(state, buffer, stmt.span):
+        return
+    if state.rank(buffer) not in (None, len(at)):
+        wrong_rank(state, buffer, len(at), stmt.span)
+    elif len(state.diagnostics) == said:
+        keeps_the_type(state, stmt, at, found)
+
+
+@rule("TIR05", "9f8e4cd0")
+def keeps_the_type(state: State, stmt: tir.BufferStore, at: Sequence[Typed], found: Typed) -> None:
+    """A stored value has the element type of its buffer, and the lanes of its place."""
+    buffer = stmt.buffer
+    wanted = scalar(buffer.dtype)
+    if found.dtype is not None and wanted.dtype is not None and found.dtype != wanted.dtype:
+        state.report(
+            "TIR05-type",
+            f"a value of type {found.dtype} is stored in {buffer.name!r}, which holds {buffer.dtype}",
+            stmt.span,
+            severity="warning",
+            help=f'it is cast; write `T.Cast("{buffer.dtype}", …)` if that is meant',
+        )
+    lanes = place_lanes(buffer, stmt.indices, at)
+    if lanes is not None and found.lanes is not None and lanes != found.lanes:
+        words = f"{found.lanes} numbers are stored at {lanes} places of {buffer.name!r}"
+        state.report("TIR05-lanes", words, stmt.span)
+
+
+# ---------------------------------------------------------------- others
+
+
+def _let(state: State, stmt: tir.LetStmt) -> None:
+    if value(state, stmt.value).dtype is None:
+        state.doubtful.add(stmt.var)
+    bind(state, stmt.var, stmt.span, again=stmt.var.name not in _parameters(state))
+
+
+def _parameters(state: State) -> set[str]:
+    function = state.function
+    return {p.name for p in function.params} | {b.name for b in function.buffer_map.values()}
+
+
+def _evaluate(state: State, stmt: tir.Evaluate) -> None:
+    if value(state, stmt.value).kind == "buffer":
+        state.report("TIR04-number", "T.evaluate takes a number, not a buffer", stmt.span)
+
+
+def _assert(state: State, stmt: tir.Assert) -> None:
+    found = value(state, stmt.condition)
+    is_boolean(state, stmt.condition, found, "the condition of an assert")
+
+
+def _opaque(state: State, stmt: tir.OpaqueStmt) -> None:
+    """Of text that is not understood, the words after `T.` are known or not, and what is assigned to is a buffer."""
+    head = _TARGET.match(stmt.text)
+    if head is not None and state.names.get(head[1]) in state.scalars:
+        words = f"{head[1]!r} is a number, and no buffer to store to"
+        state.report("TIR04-buffer", words, stmt.span)
+    start, text = 0, stmt.text
+    if state.source is not None and stmt.span is not None:
+        start = stmt.span[0]
+        text = state.source[start : stmt.span[1]]
+    for match in _WORD.finditer(_STRINGS.sub(lambda m: " " * len(m[0]), text)):
+        if not is_known(match[1]):
+            where: Span | None = (start + match.start(), start + match.end())
+            unknown_word(state, match[1], where if state.source is not None else stmt.span)
+
+
+_CHECKS: dict[type, Callable[[State, Any], None]] = {
+    tir.SeqStmt: _sequence,
+    tir.For: _for,
+    tir.While: _while,
+    tir.IfThenElse: _if,
+    tir.With: _with,
+    tir.Block: _block,
+    tir.AllocBuffer: _allocate,
+    tir.MatchBuffer: _match,
+    tir.BufferStore: _store,
+    tir.LetStmt: _let,
+    tir.Evaluate: _evaluate,
+    tir.Assert: _assert,
+    tir.OpaqueStmt: _opaque,
+}

@@ -1,0 +1,133 @@
+"""The types of expressions in PrimFuncs, as far as the text says them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, INT32, DataType, dtype
+
+
+class Typed(NamedTuple):
+    """What is known of a value.
+
+    Attributes
+    ----------
+    dtype
+        Its element type; None where nothing is known.
+    lanes
+        How many numbers it is; None where that is not known.
+    kind
+        ``number``, or what it is instead: ``buffer``, ``region``, ``text``.
+    """
+
+    dtype: DataType | None = None
+    lanes: int | None = 1
+    kind: str = "number"
+
+
+UNKNOWN = Typed(None, None)
+TEXT = Typed(None, 1, "text")
+BOOLEAN = Typed(BOOL, 1)
+
+
+def scalar(found: DataType) -> Typed:
+    """A value of a type, which may be a vector's; nothing is known of void."""
+    if found.is_void:
+        return UNKNOWN
+    if found.lanes == 1:
+        return Typed(found, 1)
+    return Typed(DataType(found.code, found.bits), found.lanes or None)
+
+
+def is_float(given: Typed) -> bool:
+    """Whether a value is certainly a float."""
+    return given.dtype is not None and given.dtype.is_float
+
+
+def lanes_of(parts: Sequence[Typed]) -> int | None:
+    """The lanes of an operation: a scalar is the same in each lane."""
+    found = {part.lanes for part in parts}
+    if None in found:
+        return None
+    return max((lanes for lanes in found if lanes is not None), default=1)
+
+
+def common(a: Typed, b: Typed) -> DataType | None:
+    """The type in which two operands meet (E-tir-common)."""
+    x, y = a.dtype, b.dtype
+    if x is None or y is None or x == y:
+        return x if x == y else None
+    if x.is_float != y.is_float:
+        return x if x.is_float else y
+    if x.bits != y.bits:
+        return x if x.bits > y.bits else y
+    return x if x.code == "uint" else y
+
+
+def of_call(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    """The type of an intrinsic's result."""
+    rule = _RESULTS.get(call.op)
+    if rule is not None:
+        return rule(call, args)
+    return UNKNOWN if call.dtype is None else Typed(scalar(call.dtype).dtype, lanes_of(args))
+
+
+def _named(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    """The type that the first argument names."""
+    match call.args:
+        case (tir.StringImm(value=text), *_):
+            try:
+                return scalar(dtype(text))
+            except ValueError:
+                return UNKNOWN
+    return UNKNOWN
+
+
+def _same(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    return Typed(args[0].dtype, lanes_of(args)) if args else UNKNOWN
+
+
+def _chosen(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    """Of two values, a literal has the type of the other."""
+    a, b = args[1:3]
+    literals = [isinstance(arg, tir.IntImm | tir.FloatImm) for arg in call.args[1:3]]
+    found = b.dtype if literals[0] else a.dtype if literals[1] else common(a, b)
+    return Typed(found, lanes_of((a, b)))
+
+
+def _test(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    return Typed(BOOL, lanes_of(args))
+
+
+def _count(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    return Typed(INT32 if call.op == "q_multiply_shift" else None, lanes_of(args))
+
+
+def _vector(call: tir.Call, args: Sequence[Typed]) -> Typed:
+    match call.args[-1:]:
+        case (tir.IntImm(value=lanes),):
+            return Typed(args[0].dtype, lanes)
+    return Typed(args[0].dtype if args else None, None)
+
+
+Result = Callable[[tir.Call, Sequence[Typed]], Typed]
+_NAMED = ("reinterpret", "min_value", "max_value", "infinity", "call_extern", "call_pure_extern")
+_RESULTS: dict[str, Result] = {
+    **dict.fromkeys(tir.AS_OPERAND, _same),
+    **dict.fromkeys(_NAMED, _named),
+    "if_then_else": _chosen,
+    **dict.fromkeys(("isnan", "isinf", "isfinite"), _test),
+    **dict.fromkeys(("popcount", "clz", "q_multiply_shift"), _count),
+    **dict.fromkeys(("Ramp", "ramp", "Broadcast", "broadcast"), _vector),
+}
+
+
+def shown(given: Typed) -> str:
+    """A value's type in words."""
+    if given.kind != "number":
+        return {"buffer": "a buffer", "region": "a region of a buffer", "text": "a text"}[
+            given.kind
+        ]
+    return "a number" if given.dtype is None else f"of type {given.dtype}"

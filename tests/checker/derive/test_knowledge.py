@@ -1,0 +1,91 @@
+"""What the checker may believe where: conditions in their branches, casts behind them, results of wrong calls nowhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from .programs import main, module
+
+X = '(x: R.Tensor(("n",), "float32"))'
+RESHAPE = "R.reshape(x, R.shape([4]))"
+CONDITIONS = {
+    "n == 4": lambda n: n == 4,
+    "n != 4": lambda n: n != 4,
+    "n < 4": lambda n: n < 4,
+    "n <= 4": lambda n: n <= 4,
+    "n > 4": lambda n: n > 4,
+    "n >= 4": lambda n: n >= 4,
+    "T.Not(n == 4)": lambda n: n != 4,
+    "T.And(n > 3, n < 5)": lambda n: n == 4,
+    "T.Or(n < 4, n > 4)": lambda n: n != 4,
+    "T.And(n > 3, n < 6)": lambda n: 3 < n < 6,
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("branch", [True, False])
+def test_a_branch_knows_its_condition_and_the_other_its_negation(
+    condition: str, branch: bool
+) -> None:
+    """A vector of length n becomes one of 4 elements: right, wrong or open by the lengths that reach the branch."""
+    there, elsewhere = (RESHAPE, "x") if branch else ("x", RESHAPE)
+    text = f"if R.prim_value({condition}):\n    y = {there}\nelse:\n    y = {elsewhere}\nreturn y"
+    derived = main(X, text)
+    reach = [n for n in range(20) if CONDITIONS[condition](n) is branch]
+    found = {code.split()[0] for code in derived.codes}
+    if reach == [4]:
+        assert not found
+    elif 4 not in reach:
+        assert found == {"error"}
+    else:
+        assert found and "error" not in found
+
+
+def test_a_condition_ends_with_its_branches() -> None:
+    text = f"if R.prim_value(n == 4):\n    y = x\nelse:\n    y = x\nz = {RESHAPE}\nreturn z"
+    (found,) = main(X, text).codes
+    assert not found.startswith("error")
+
+
+@pytest.mark.parametrize(
+    ("cast", "known"),
+    [
+        ("R.match_cast(R.prim_value(n), R.Prim(value=4))", True),
+        ("R.match_cast(R.prim_value(n + 1), R.Prim(value=5))", True),
+        ("R.match_cast((R.prim_value(n), x), R.Tuple(R.Prim(value=4), R.Any))", True),
+        ("R.match_cast(R.shape([n]), R.Shape([4]))", True),
+        ('R.match_cast(R.prim_value(n), R.Prim("int64"))', False),
+        ("R.match_cast(R.shape([n]), R.Shape(ndim=1))", False),
+    ],
+)
+def test_a_cast_teaches_what_it_compares(cast: str, known: bool) -> None:
+    derived = main(X, f"p = {cast}\ny = {RESHAPE}\nreturn y")
+    assert (derived.codes == []) is known
+
+
+def test_what_a_cast_contradicts_is_certain() -> None:
+    derived = main(
+        X, f"p = R.match_cast(R.prim_value(n), R.Prim(value=5))\ny = {RESHAPE}\nreturn y"
+    )
+    assert [code.split()[0] for code in derived.codes] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "result", "shown"),
+    [
+        ('R.Tensor(("k",), "float32")', 'R.Tensor(("k",), "float32")', "Object"),
+        ('R.Tensor((4,), "float32")', 'R.Tensor((4,), "int8")', "Tensor((4,), int8)"),
+    ],
+)
+@pytest.mark.parametrize("arguments", ["", "x, x"])
+def test_a_call_with_too_few_or_many_arguments_binds_no_shape_variable(
+    parameter: str, result: str, shown: str, arguments: str
+) -> None:
+    """The callee's variables mean nothing to the caller: a result that has them is any object."""
+    body = "return a" if "k" in parameter else 'b = R.astype(a, dtype="int8")\n    return b'
+    derived = module(
+        f"@R.function\ndef callee(a: {parameter}) -> {result}:\n    {body}",
+        f'@R.function\ndef main(x: R.Tensor((4,), "float32")):\n    y = cls.callee({arguments})\n    return y',
+    )
+    assert derived.codes == ["error D14-arity"]
+    assert derived.shown("y") == shown

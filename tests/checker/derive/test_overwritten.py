@@ -1,0 +1,66 @@
+"""USE: what a call overwrites in place is not used again, under whatever name."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+
+T = 'R.Tensor((4,), "float32")'
+CALL = f'R.call_inplace_packed("f", {{}}, inplace_indices=[0], sinfo_args={T})'
+
+USED = {
+    "itself": ["a = {x}", "y = R.add(a, x)"],
+    "another name": ["b = x", "a = {x}", "y = R.add(a, b)"],
+    "a tuple around it": ["b = (x, x)", "a = {x}", "y = R.add(a, b[1])"],
+    "what is returned": ["a = {x}", "y = (a, x)"],
+    "a cast": [f"b = R.match_cast(x, {T})", "a = {b}", "y = R.add(a, x)"],
+    "a view": [
+        "b = R.memory.view(x, R.shape([4]))",
+        "a = {x}",
+        "y = R.add(a, b)",
+    ],
+    "its memory": ["b = R.memory.view(x, R.shape([4]))", "a = {b}", "y = R.add(a, x)"],
+    "overwritten twice": ["a = {x}", "b = {x}", "y = R.add(a, b)"],
+    "a field": ["a = {t[0]}", "y = R.add(a, t[0])"],
+    "the tuple": ["a = {t[0]}", "y = (a, t)"],
+    "a branch": ["if c:", "    b = {x}", "else:", "    b = R.exp(x)", "y = R.add(b, x)"],
+    "a branch's result": [
+        *("if c:", "    b = x", "else:", "    b = t[1]"),
+        *("a = {b}", "y = R.add(a, x)"),
+    ],
+    "another argument": [
+        f'y = R.call_inplace_packed("f", x, x, inplace_indices=[0], sinfo_args={T})'
+    ],
+}
+NOT_USED = {
+    "the result": ["a = {x}", "y = R.add(a, a)"],
+    "a chain": ["a = {x}", "b = {a}", "y = R.exp(b)"],
+    "a copy": ["b = R.exp(x)", "a = {b}", "y = R.add(a, x)"],
+    "used before": ["b = R.exp(x)", "a = {x}", "y = R.add(a, b)"],
+    "the other field": ["a = {t[0]}", "y = R.add(a, t[1])"],
+    "a tuple that is not used": ["b = (x, x)", "a = {x}", "y = a"],
+    "the other branch": ["if c:", "    b = {x}", "else:", "    b = R.exp(x)", "y = R.exp(b)"],
+}
+
+
+def found(lines: list[str]) -> list[str]:
+    """The codes of what is said of a function with these lines."""
+    body = [line.replace("{", "\0").replace("}", "\1") for line in lines]
+    for name in ("x", "a", "b", "t[0]"):
+        body = [line.replace(f"\0{name}\1", CALL.format(name)) for line in body]
+    text = "\n    ".join(
+        [f'def main(x: {T}, t: R.Tuple({T}, {T}), c: R.Tensor((), "bool")):', *body]
+    )
+    report = check_text(f"@R.function\n{text}\n    return y\n", "uses.rlx")
+    return [f"{d.severity} {d.code}" for d in report.diagnostics]
+
+
+@pytest.mark.parametrize("case", USED)
+def test_a_use_behind_the_call_is_warned_of(case: str) -> None:
+    assert set(found(USED[case])) == {"warning USE-overwritten-after"}
+
+
+@pytest.mark.parametrize("case", NOT_USED)
+def test_what_nothing_sees_may_be_overwritten(case: str) -> None:
+    assert found(NOT_USED[case]) == []

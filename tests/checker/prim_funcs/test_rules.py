@@ -1,0 +1,277 @@
+"""TIR01 to TIR08: each premise fails somewhere, and holds in what is next to it."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.spec import rules
+
+HEAD = """@T.prim_func(s_tir=True)
+def f(a: T.Buffer((8, 16), "float32"), b: T.Buffer((8, 16), "float32"), n: T.int64, h: T.handle):
+"""
+REMAP = 'for i, j in T.grid(8, 16):\n    with T.sblock("x"):\n        vi, vj = T.axis.remap("SS", [i, j])\n'
+
+
+def body(text: str) -> str:
+    """A PrimFunc with this body."""
+    return HEAD + indent(dedent(text).strip(), "    ") + "\n"
+
+
+def in_block(text: str) -> str:
+    """A body with this in a block whose iterators are `vi` and `vj`."""
+    return REMAP + indent(dedent(text).strip(), "        ")
+
+
+def codes(text: str, path: str = "f.rlx") -> list[str]:
+    return [d.code for d in check_text(text, path).diagnostics]
+
+
+FAILS: dict[str, list[str]] = {
+    "TIR01-undefined": [
+        "b[0, 0] = c[0, 0]",
+        "q[0, 0] = a[0, 0]",
+        "b[0, 0] = a[k, 0]",
+        "b[0, 0] = foo(a[0, 0])",
+        'T.evaluate(T.call_packed("f", q.data))',
+        'c = T.decl_buffer((128,), "float32", data=q.data)\nb[0, 0] = c[0]',
+        in_block("T.reads(q[vi, vj])\nb[vi, vj] = a[vi, vj]"),
+        "b[0, 0] = a[0, 0] + c[0, 0] * c[1, 1]",
+        'c = T.alloc_buffer((m,), "float32")\nb[0, 0] = c[0]',
+    ],
+    "TIR01-scope": [
+        "for i in range(8):\n    b[i, 0] = a[i, 0]\nb[i, 1] = a[0, 0]",
+        "for i in range(8):\n    x: T.float32 = a[i, 0]\nb[0, 0] = x",
+        "if n > 0:\n    x: T.float32 = a[0, 0]\nb[0, 1] = x",
+        'b[0, 0] = c[0]\nc = T.alloc_buffer((8,), "float32")',
+        REMAP + "        b[vi, vj] = a[vi, vj]\n    b[vi, 0] = T.float32(0)",
+    ],
+    "TIR01-twice": [
+        'c = T.alloc_buffer((8,), "float32")\nc = T.alloc_buffer((8,), "float32")\nc[0] = a[0, 0]',
+        'b = T.alloc_buffer((8,), "float32")\nb[0] = a[0, 0]',
+        "n = T.int64(3)\nb[0, 0] = a[n, 0]",
+    ],
+    "TIR02-rank": [
+        "b[0] = a[0, 0]",
+        "b[0, 0, 0] = a[0, 0]",
+        "b[0, 0] = a[0, 0, 0]",
+        in_block("T.reads(a[vi, vj, 0])\nb[vi, vj] = a[vi, vj]"),
+    ],
+    "TIR02-index": [
+        "b[0, 0] = a[0, T.float32(1)]",
+        "b[T.float32(0), 0] = a[0, 0]",
+        "b[T.exp(a[0, 0]), 0] = a[0, 0]",
+    ],
+    "TIR03-unknown": [
+        "b[0, 0] = T.exq(a[0, 0])",
+        "for i in T.seriel(8):\n    b[i, 0] = a[i, 0]",
+        'with T.sblok("x"):\n    b[0, 0] = a[0, 0]',
+        "T.nosuch()",
+        'T.evaluate(T.call_extern("int32", "f", more=T.nosuch(1)))',
+        'T.evaluate(T.call_extern("int32", "f", more=[1, T.nosuch(1)]))',
+        'T.evaluate(T.call_extern("int32", "f", more=(1, [T.nosuch(1)])))',
+        'with T.sblock("x"):\n    v = T.axis.spatialy(8, 0)\n    b[v, 0] = a[0, 0]',
+    ],
+    "TIR03-arity": [
+        "b[0, 0] = T.exp(a[0, 0], a[0, 1])",
+        "b[0, 0] = T.exp()",
+        "b[0, 0] = T.min(a[0, 0], a[0, 1], a[0, 2])",
+        "b[0, 0] = T.max(a[0, 0])",
+    ],
+    "TIR04-number": [
+        "b[0, 0] = a",
+        "b[0, 0] = a + a",
+        "b[0, 0] = a[0]",
+        "b[0, 0] = a[a, 0]",
+        "b[0, 0] = T.exp(a)",
+        'b[0, 0] = T.exp("x")',
+        "T.evaluate(a)",
+        'c = T.decl_buffer((128,), "float32", data=a)\nb[0, 0] = c[0]',
+    ],
+    "TIR04-buffer": ["b[0, 0] = n[0]", "n[0] = a[0, 0]", "for i in range(8):\n    b[i, 0] = i[0]"],
+    "TIR04-region": [
+        in_block("T.reads(a)\nb[vi, vj] = a[vi, vj]"),
+        in_block("T.writes(vi)\nb[vi, vj] = a[vi, vj]"),
+    ],
+    "TIR04-integer": ["b[0, 0] = a[0, 0] & a[0, 1]", "b[0, 0] = a[0, 0] // T.float32(2)"],
+    "TIR04-zero": ['b[0, 0] = T.Cast("float32", n // 0)', 'b[0, 0] = T.Cast("float32", n % 0)'],
+    "TIR05-type": [
+        "b[0, 0] = T.int32(1)",
+        'b[0, 0] = T.Cast("float16", a[0, 0])',
+        "b[0, 0] = a[0, 0] < a[0, 1]",
+    ],
+    "TIR05-lanes": [
+        "b[0, 0] = T.Broadcast(T.float32(1), 4)",
+        "b[0, T.Ramp(0, 1, 4)] = T.float32(1)",
+        "b[0, T.Ramp(0, 1, 4)] = T.Broadcast(T.float32(1), 8)",
+    ],
+    "TIR06-bool": [
+        'assert n, "x"\nb[0, 0] = a[0, 0]',
+        "if n and n > 2:\n    b[0, 0] = a[0, 0]",
+        "b[0, 0] = T.Select(n, a[0, 0], a[0, 1])",
+        "b[0, 0] = T.if_then_else(n, a[0, 0], a[0, 1])",
+        "b[0, 0] = T.Select(not n, a[0, 0], a[0, 1])",
+        in_block("T.where(i + j)\nb[vi, vj] = a[vi, vj]"),
+    ],
+    "TIR07-kind": [REMAP.replace('"SS"', '"SX"') + "        b[vi, vj] = a[vi, vj]"],
+    "TIR07-remap": [REMAP.replace("[i, j]", "[n, j]") + "        b[vi, vj] = a[vi, vj]"],
+    "TIR07-loop": [in_block("b[vi, j] = a[i, vj]")],
+    "TIR07-integer": [
+        'with T.sblock("x"):\n    v = T.axis.spatial(8, a[0, 0])\n    b[v, 0] = a[v, 0]'
+    ],
+    "TIR08-integer": [
+        "for i in range(a[0, 0]):\n    b[0, 0] = a[0, 0]",
+        "for i, j in T.grid(8.0, 4):\n    b[0, 0] = a[0, 0]",
+        "for i in range(8.0):\n    b[i, 0] = a[i // 2, 0]",
+        REMAP.replace("(8,", "(8.0,") + "        b[vi, vj] = a[vi, vj]",
+    ],
+}
+
+HOLDS = [
+    in_block(
+        "s = T.int32()\nc = T.match_buffer(a[vi, 0:16], (16,), strides=[s])\nb[vi, vj] = c[0]"
+    ),
+    in_block("b[vi, vj] = a[vi, vj]"),
+    in_block("T.where(i + j < 9)\nT.reads(a[vi, vj])\nT.writes(b[vi, vj])\nb[vi, vj] = a[vi, vj]"),
+    in_block("T.reads(a[vi])\nb[vi, vj] = a[vi, vj]"),
+    "for i in range(8):\n    b[i, 0] = a[i, 0]\nfor i in range(8):\n    b[i, 1] = a[i, 0]",
+    "for i in range(8):\n    for i in range(4):\n        b[i, 0] = a[i, 0]",
+    "for n in range(8):\n    b[n, 0] = a[n, 0]",
+    'c = T.alloc_buffer((8,), "float32")\nc[0] = a[0, 0]\nb[0, 0] = c[0]',
+    'c = T.alloc_buffer((1,), "int32")\nc = 3\nb[c[0], 0] = a[0, 0]',
+    'c = T.decl_buffer((128,), "float32", data=a.data)\nb[0, 0] = c[3]',
+    'c = T.Buffer((128,), "float32", data=a.data)\nb[0, 0] = c[3]',
+    "b[0, T.Ramp(0, 1, 4)] = T.Broadcast(T.float32(1), 4)",
+    "b[0, 0:4] = a[0, 0:4]",
+    "b[0, 0] = 1",
+    "b[0, 0] = T.if_then_else(n > 0, a[0, 0], 0)",
+    'b[0, 0] = T.Cast("float32", T.popcount(n))',
+    "b[0, 0] = T.exp(a[0, 0]) / T.sqrt(a[0, 1])",
+    "b[0, 0] = T.Let(x + x, where={x: a[0, 0]})",
+    'T.evaluate(T.call_packed("f", a.data))',
+    "if n:\n    b[0, 0] = a[0, 0]",
+    'for t in T.thread_binding(8, "threadIdx.x"):\n    b[t, 0] = a[t, 0]',
+    'for i in range(8):\n    with T.sblock("x"):\n        v = T.axis.remap("S", [i])\n        b[v, 0] = a[v, 0]',
+    'with T.launch_thread("threadIdx.x", 8) as t:\n    b[t, 0] = a[t, 0]',
+]
+
+OPAQUE = [
+    "x = mystery(a)\nb[x, 0] = a[0, 0]",
+    "y, z = other[0], other[1]\nb[y, z] = a[0, 0]",
+    "b[0, 0] = a[*[0, 0]]",
+    "for i in [1, 2]:\n    b[i, 0] = a[i, 0]",
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"), [(code, text) for code, texts in FAILS.items() for text in texts]
+)
+def test_a_premise_fails_once(code: str, text: str) -> None:
+    found = [d for d in check_text(body(text), "f.rlx").diagnostics if d.severity != "note"]
+    assert [d.code for d in found] == [code]
+    assert found[0].span is not None
+    assert found[0].severity == ("warning" if code == "TIR05-type" else "error")
+
+
+@pytest.mark.parametrize("text", HOLDS)
+def test_the_rules_hold(text: str) -> None:
+    assert codes(body(text)) == []
+
+
+def test_every_premise_fails_somewhere() -> None:
+    premises = {c for r in rules().values() if r.file == "prim_funcs.md" for c in r.premises}
+    assert premises == {*FAILS, "TIR09-private"}
+
+
+@pytest.mark.parametrize("text", OPAQUE)
+def test_text_that_is_not_understood_may_bind_names(text: str) -> None:
+    found = set(codes(body(text)))
+    assert found <= {"PARSE-opaque", "TIR01-undefined"}
+    if "mystery" not in text and "other" not in text:
+        assert found == {"PARSE-opaque"}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("b[0, 0] = T.exq(a[0, 0])", "`T.exp`"),
+        ("bias = a[0, 0]\nb[0, 0] = bais", "'bias'"),
+        ("for row in range(8):\n    b[row, 0] = a[rwo, 0]", "'row'"),
+    ],
+)
+def test_a_misspelt_name_is_suggested(text: str, hint: str) -> None:
+    [found] = [d for d in check_text(body(text), "f.rlx").diagnostics if d.severity == "error"]
+    assert found.help is not None and hint in found.help
+
+
+SYNTAX = [
+    "for i, j in T.grid(8):\n    b[i, j] = a[i, j]",
+    "for i, j in range(8):\n    b[i, j] = a[i, j]",
+    "for i in T.serial():\n    b[i, 0] = a[i, 0]",
+    "for i in T.thread_binding(8):\n    b[i, 0] = a[i, 0]",
+    "for i in a:\n    b[0, 0] = a[0, 0]",
+    REMAP.replace('"SS"', '"SSS"') + "        b[vi, vj] = a[vi, vj]",
+    'with T.sblock("x"):\n    v = T.axis.spatial(0)\n    b[v, 0] = a[v, 0]',
+    in_block("T.reads(a[vi, vj])\nT.reads(a[vi, vj])\nb[vi, vj] = a[vi, vj]"),
+    "T.reads(a[0, 0])\nb[0, 0] = a[0, 0]",
+    "v = T.axis.spatial(8, 0)\nb[v, 0] = a[v, 0]",
+    'c = T.match_buffer(a[0:8, 0:8], (8, 8), "float32")\nb[0, 0] = c[0, 0]',
+    "T.evaluate()",
+    'b[0, 0] = T.Cast(a[0, 0], "float32")',
+    'b[0, 0] = "x"',
+    'b[0, 0] = T.Cast("float32", n / 2)',
+    "b[0, 0] = a[0, 0] ** 2",
+    "b[0, 0] = T.Select(T.bool(6), a[0, 0], a[0, 1])",
+    "c = T.reads(a[0, 0])\nb[0, 0] = a[0, 0]",
+    "for i in T.exp(n):\n    b[i, 0] = a[i, 0]",
+    "b[0, 0] = T.serial(a[0, 0])",
+    'with T.likely("x"):\n    b[0, 0] = a[0, 0]',
+    'with T.reads("x"):\n    b[0, 0] = a[0, 0]',
+    "for i in range(8):\n    b[i, 0] = a[i, 0]\n      b[i, 1] = a[i, 0]",
+]
+
+
+@pytest.mark.parametrize("text", SYNTAX)
+def test_what_no_version_reads_is_a_syntax_error(text: str) -> None:
+    found = [d for d in check_text(body(text), "f.rlx").diagnostics if d.severity == "error"]
+    assert [d.code for d in found] == ["PARSE"]
+
+
+CAPTURED = """
+WIDTH = 16
+
+def make(scale):
+    @T.prim_func(s_tir=True)
+    def f(a: T.Buffer((8,), "float32"), b: T.Buffer((8,), "float32")):
+        for i in range(8):
+            b[i] = a[i] * scale + T.float32(WIDTH) + nothing
+    return f
+"""
+
+
+def test_a_python_file_lends_its_names() -> None:
+    found = [d for d in check_text(CAPTURED, "f.py").diagnostics if d.severity == "error"]
+    assert [d.code for d in found] == ["TIR01-undefined"]
+    assert "'nothing'" in found[0].message
+
+
+PRIVATE = """@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def k(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+        for i in range(4):
+            y[i] = x[i] + T.float32(1)
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        r = R.call_packed("k", x, y)
+        return y
+"""
+
+
+def test_a_private_primfunc_is_no_external_function() -> None:
+    [found] = check_text(PRIVATE, "f.rlx").diagnostics
+    assert (found.code, found.severity) == ("TIR09-private", "warning")
+    assert codes(PRIVATE.replace("(private=True)", "")) == []
+    assert codes(PRIVATE.replace('"k", x', '"other", x')) == []
