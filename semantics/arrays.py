@@ -23,16 +23,18 @@ def numpy_type(kind: DataType) -> Any:
         ``E-element-type``: NumPy has no such type (vectors, handles, Void).
     """
     name = str(kind)
-    try:
-        return np.dtype(name)
-    except TypeError:
-        pass
-    try:
-        import ml_dtypes
+    if kind.lanes == 1 and kind.code != "handle":
+        try:
+            return np.dtype(name)
+        except TypeError:
+            pass
+        try:
+            import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name))
-    except (AttributeError, TypeError):
-        raise Unsupported("E-element-type", f"tensors of {name} cannot be computed with") from None
+            return np.dtype(getattr(ml_dtypes, name))
+        except (AttributeError, TypeError):
+            pass
+    raise Unsupported("E-element-type", f"tensors of {name} cannot be computed with")
 
 
 def identical(one: Any, other: Any) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn
+from math import isnan
+from typing import Any, NoReturn
 
 from rlx.grammar import ast, tir
 from rlx.semantics.values import (
@@ -49,7 +50,7 @@ class CheckFailed(Exception):
         self.found = found
 
 
-@rule("E-cast", "c642e001")
+@rule("E-cast", "9a58b5dc")
 def check(
     values: Sequence[Value],
     infos: Sequence[ast.StructInfo],
@@ -77,7 +78,7 @@ def check(
     CheckFailed
         If a value does not fit.
     """
-    point = dict(known)
+    point: dict[tir.Var, Any] = dict(known)
     paths = [(f"argument {at}",) if len(values) > 1 else () for at in range(len(values))]
     for value, info in zip(values, infos, strict=True):
         for expr, number in _positions(value, info):
@@ -98,14 +99,14 @@ def match_cast(value: Value, info: ast.StructInfo, known: Point) -> dict[tir.Var
     return check([value], [info], known)
 
 
-def _positions(value: Value, info: ast.StructInfo) -> Iterator[tuple[tir.PrimExpr, int]]:
+def _positions(value: Value, info: ast.StructInfo) -> Iterator[tuple[tir.PrimExpr, int | float]]:
     """Dimensions and values of an annotation with the numbers they meet."""
     match info, value:
         case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)), Tensor(shape=sizes):
             yield from zip(dims, sizes, strict=False)
         case ast.ShapeStructInfo(values=dims), ShapeValue(values=sizes) if dims is not None:
             yield from zip(dims, sizes, strict=False)
-        case ast.PrimStructInfo(value=expr), Scalar(value=int(number)) if expr is not None:
+        case ast.PrimStructInfo(value=expr), Scalar(value=number) if expr is not None:
             yield expr, number
         case ast.TupleStructInfo(fields=infos), TupleValue(fields=fields):
             for field, inner in zip(fields, infos, strict=False):
@@ -132,7 +133,7 @@ class _Comparison:
                 self._scalar(value, info, path)
             case ast.TupleStructInfo(), TupleValue():
                 self._tuple(value, info, path)
-            case ast.FuncStructInfo(params=None), Packed() | Closure() | PrimFuncValue():
+            case ast.FuncStructInfo(params=None), Packed():
                 return
             case ast.FuncStructInfo(), Closure() | PrimFuncValue():
                 self._function(value, info, path)
@@ -145,15 +146,18 @@ class _Comparison:
         if not info.dtype.is_void and str(info.dtype) != value.dtype:
             _fail("E-cast-dtype", path, f"elements of type {info.dtype}", value.dtype)
         device = info.vdevice
-        if device is not None and value.device != (device.target, device.index):
-            found = "no device" if value.device is None else f"{value.device[0]}:{value.device[1]}"
+        here = value.device
+        if device is not None and here is not None and here != (device.target, device.index):
+            found = f"{here[0]}:{here[1]}"
             _fail("E-cast-device", path, f"the device {device.target}:{device.index}", found)
         shape = info.shape
         if isinstance(shape, ast.Var):
             held = self.shapes.get(shape)
-            if held is not None:
-                literals = tuple(tir.IntImm(size) for size in held)
-                self._dimensions(value.shape, len(held), literals, path)
+            if held is None:
+                _fail("E-cast-undefined", path, f"a shape in {shape.name_hint}", "none")
+            self._dimensions(value.shape, info.ndim, None, path)
+            literals = tuple(tir.IntImm(size) for size in held)
+            self._dimensions(value.shape, len(held), literals, path)
         else:
             dims = shape.values if isinstance(shape, ast.ShapeExpr) else None
             self._dimensions(value.shape, info.ndim, dims, path)
@@ -177,7 +181,7 @@ class _Comparison:
             _fail("E-cast-dtype", path, f"a scalar of type {info.dtype}", str(value.dtype))
         if info.value is not None:
             wanted = self._number(info.value, path)
-            if wanted != value.value:
+            if wanted != value.value and not (isnan(wanted) and isnan(value.value)):
                 _fail("E-cast-value", path, str(wanted), str(value.value))
 
     def _tuple(self, value: TupleValue, info: ast.TupleStructInfo, path: Path) -> None:
@@ -190,12 +194,21 @@ class _Comparison:
     def _function(self, value: Value, info: ast.FuncStructInfo, path: Path) -> None:
         """What is known of a closure against what is expected: it must be such a function for every call."""
         from rlx.semantics.run_time import struct_info_of
-        from rlx.solver.order import compatibility, substitute
+        from rlx.solver.order import compatibility, rename_apart, substitute
+        from rlx.solver.order.subtype import says_nothing
         from rlx.solver.prover import Prover
 
+        if says_nothing(info):
+            return
         numbers = {var: tir.IntImm(number, var.dtype) for var, number in self.point.items()}
-        found = compatibility(struct_info_of(value), substitute(info, numbers), Prover())
-        if found.kind != "compatible":
+        given, wanted = struct_info_of(value), substitute(info, numbers)
+        assert isinstance(given, ast.FuncStructInfo)
+        if info.params is None and info.derive_func is None:
+            # What this very closure yields is known, whatever it is given.
+            given = ast.FuncStructInfo(None, rename_apart(given).ret, given.purity)
+        found = compatibility(given, wanted, Prover())
+        derived = found.reason is not None and found.reason.code == "COMPAT-opaque-derivation"
+        if found.kind != "compatible" and not (derived and info.derive_func is not None):
             _fail("E-cast-function", path, "a function of that type", found.message)
 
     def _number(self, expr: tir.PrimExpr, path: Path) -> int | float:

@@ -9,7 +9,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType, dtype
 from rlx.operators import lookup
 from rlx.operators.parameters import REQUIRED
-from rlx.semantics.faults import IllFormed
+from rlx.semantics.faults import Fault
 from rlx.semantics.machine import prims
 from rlx.semantics.machine.configuration import Reader
 from rlx.semantics.machine.words import kind
@@ -108,6 +108,8 @@ def argument(value: Any, expected: str) -> Any:
         ``"shape"`` (a tuple of integers), ``"number"`` (an integer), ``"dtype"`` or ``"string"``.
     """
     found = _READ[expected](value)
-    if found is None:  # D14: the arguments are of the parameters' kinds
-        raise IllFormed(f"E-argument-{expected}", f"a {expected} is expected, not {kind(value)}")
+    if (
+        found is None
+    ):  # D14 refuses arguments of another kind, and warns of those that may be of one
+        raise Fault(f"E-argument-{expected}", f"a {expected} is expected, not {kind(value)}")
     return found

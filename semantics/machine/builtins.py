@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from rlx.semantics.faults import Fault, Refused
+from rlx.semantics.machine.sets import SETS
 from rlx.semantics.machine.words import kind_of, show
 from rlx.semantics.values import (
     NULL,
@@ -16,6 +18,7 @@ from rlx.semantics.values import (
     Packed,
     Scalar,
     ShapeValue,
+    StringValue,
     Tensor,
     TupleValue,
     Value,
@@ -145,6 +148,39 @@ def _tensor_to_shape(value: Tensor) -> Value:
     return ShapeValue(tuple(int(size) for size in value.data))
 
 
+@rule("E-builtin-device", "4a297718")
+def _to_device(value: Tensor, kind: Scalar, index: Scalar, *_: Value) -> Value:
+    target = _TARGETS.get(int(kind.value))
+    if target is None:
+        raise Fault("E-builtin-device-kind", f"no kind of device has the number {kind.value}")
+    return Tensor(value.data.copy(), (target, int(index.value)))
+
+
+_TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 15: "webgpu"}
+"""The targets of the devices that DLPack numbers."""
+
+
+@rule("E-builtin-draw", "5abeb2fb")
+def _multinomial(prob: Tensor, sample: Tensor) -> Value:
+    from rlx.operators.evaluate.sorting import multinomial
+    from rlx.operators.evaluation import OperatorFault
+
+    rows = prob.data.shape[0] if prob.data.ndim == 2 else -1
+    if sample.data.size != rows:
+        words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
+        raise Fault("E-builtin-draw-rows", words)
+    try:
+        found = multinomial(prob.data, sample.data.reshape(-1, 1), np.arange(rows), None)
+    except OperatorFault as fault:
+        raise Fault(fault.code, fault.message) from None
+    return Tensor(found, prob.device)
+
+
+def _check_string(value: Value, *_: Value) -> Value:
+    check(value, StringValue, -1, None)
+    return UNIT
+
+
 _CALLS: dict[str, Callable[..., Value]] = {
     "alloc_shape_heap": _alloc_shape_heap,
     "match_shape": _match_shape,
@@ -156,17 +192,32 @@ _CALLS: dict[str, Callable[..., Value]] = {
     "check_tuple_info": _check_tuple,
     "check_prim_value_info": _check_prim,
     "check_func_info": _check_func,
+    "check_string_info": _check_string,
     "reshape": _reshape,
     "shape_of": lambda value: ShapeValue(value.shape),
     "tensor_to_shape": _tensor_to_shape,
     "copy": lambda value: value,
+    "ensure_zero_offset": lambda value: value,
+    "to_device": _to_device,
+    "multinomial_from_uniform": _multinomial,
+    "make_tuple": lambda *fields: TupleValue(fields),
     "null_value": lambda: NULL,
     "read_if_cond": _read_if_cond,
     "tuple_getitem": lambda value, at: value.fields[int(at.value)],
 }
 BUILTINS = {
-    f"vm.builtin.{name}": Packed(call, f"vm.builtin.{name}") for name, call in _CALLS.items()
+    name: Packed(call, name)
+    for name, call in {**{f"vm.builtin.{k}": v for k, v in _CALLS.items()}, **SETS}.items()
 }
 """They take and give values; what they are is in `spec/evaluation.md`."""
-READING = frozenset({"vm.builtin.tensor_to_shape", "vm.builtin.read_if_cond"})
+READING = frozenset(
+    f"vm.builtin.{name}"
+    for name in ("tensor_to_shape", "read_if_cond", "to_device", "multinomial_from_uniform")
+).union(SETS)
 """Those that look at the elements of what they are given."""
+ELSEWHERE = re.compile(
+    r"vm\.builtin\.(\w*kv_cache\w*|distributed\.\w+|kv_state_\w+|rnn_state_\w+|cuda_graph\.\w+"
+    r"|(param_(array|module)|tensor_cache|memory_manager)\w*(\.\w+)?|apply_\w+|sample_top_p_\w+"
+    r"|\w*(py_func|debug)\w*|compute_alloc_shape|tuple_reset_item)\Z"
+)
+"""Names of the run time's other functions, which keep a state of their own or serve one model: they do not run here."""

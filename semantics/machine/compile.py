@@ -20,7 +20,7 @@ from rlx.semantics.machine.configuration import Frame, Instruction, Reader, Vari
 from rlx.semantics.machine.memory import alive
 from rlx.semantics.machine.operators import OTHERS, SPECIAL
 from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
-from rlx.semantics.machine.signature import Check
+from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.values import Value
 from rlx.solver.order import free_vars as vars_of_info
 
@@ -36,11 +36,14 @@ class Compiler:
         What the module's global variables stand for.
     kills
         Whether the program kills objects, so that each use has to be looked at.
+    killed
+        The variables that `kill_object` ends; branches and closures behind it cannot read them either.
     """
 
     def __init__(self, kills: bool) -> None:
         self.values: dict[ast.GlobalVar, Value] = {}
         self.kills = kills
+        self.killed: set[ast.Var] = set()
 
     def function(
         self, node: ast.Function, name: str, outer: Scope | None = None, var: ast.Var | None = None
@@ -94,7 +97,6 @@ class _Body:
         self.compiler, self.code, self.scope = compiler, code, code.scope
         self.first: Instruction | None = None
         self.last: Instruction | None = None
-        self.killed: set[ast.Var] = set()
 
     def run(self) -> Instruction:
         body, span = self.code.body, self.code.span
@@ -113,7 +115,7 @@ class _Body:
         return self.first
 
     def _block(self, block: ast.BindingBlock) -> None:
-        bound: list[ast.Var] = []
+        bound: list[Variable] = []
         for binding in block.bindings:
             if isinstance(binding, ast.MatchCast):
                 self._match_cast(binding)
@@ -123,6 +125,7 @@ class _Body:
                 self._end_of(binding.value)
             if isinstance(binding.var, ast.DataflowVar):
                 bound.append(binding.var)
+                bound += [v for v in (binding.var.shape_var,) if v is not None]
         if isinstance(block, ast.DataflowBlock):
             span = block.span
             end = Instruction("E-dataflow-end", control.dataflow_end, self.code.body, span)
@@ -135,7 +138,7 @@ class _Body:
         match value:
             case ast.Call(op=ast.Op(op_name="relax.vm.kill_object"), args=(ast.Var() as var,)):
                 self.scope.end(var)
-                self.killed.add(var)
+                self.compiler.killed.add(var)
 
     def _append(self, instruction: Instruction) -> None:
         instruction.index, instruction.scope = self.scope.size, self.scope
@@ -156,7 +159,14 @@ class _Body:
         instruction = _VALUES[type(expr)](self, expr, getattr(expr, "span", None) or span, var)
         instruction.var = var
         self._append(instruction)
+        self._place(instruction, var)
+
+    def _place(self, instruction: Instruction, var: ast.Var | None) -> None:
+        """The places of a variable, and of the shape variable that it is."""
         self.scope.add(var, instruction.span)
+        if var is not None and var.shape_var is not None:
+            instruction.number = True
+            self.scope.add(var.shape_var, instruction.span)
 
     def operand(self, expr: ast.Expr, span: Span | None = None) -> Reader:
         """Reads an operand: of a variable its value; anything else is evaluated first."""
@@ -170,7 +180,9 @@ class _Body:
     def variable(self, var: ast.Var) -> Reader:
         found = self.scope.reader(var)
         if found is None:
-            return _killed(var.name_hint) if var in self.killed else _unbound(var.name_hint)
+            return (
+                _killed(var.name_hint) if var in self.compiler.killed else _unbound(var.name_hint)
+            )
         return found
 
     def _global(self, var: ast.GlobalVar) -> Reader:
@@ -246,14 +258,14 @@ class _Body:
         value = self.operand(binding.value, binding.value_span)
         known = self.scope
         binds = [v for v in binding.shape_vars if known.find(v) is None]
-        check = Check([binding.struct_info], binds, known)
+        check = cast_of(binding, binds, known)
         span = binding.span or binding.value_span
         made = Instruction(
             "E-match-cast", control.match_cast, binding.value, span, (value,), check, binding.var
         )
         self._append(made)
         if binding.var is not None:
-            self.scope.add(binding.var, span)
+            self._place(made, binding.var)
         for shape_var in binds:
             self.scope.add(shape_var, span)
 
@@ -289,13 +301,14 @@ class _Literal:
     def __call__(self) -> Any:
         if self._array is None:
             data = self._data
+            if data.value is None and data.content is None:
+                raise Unsupported("E-constant-data", "the text leaves the constant's data out")
             kind = numpy_type(data.dtype)
             if data.value is not None:
                 self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
-            elif data.content is not None:
-                self._array = np.frombuffer(data.content, kind).reshape(data.shape or ())
             else:
-                raise Unsupported("E-constant-data", "the text leaves the constant's data out")
+                assert data.content is not None
+                self._array = np.frombuffer(data.content, kind).reshape(data.shape or ())
         return self._array
 
 

@@ -100,6 +100,8 @@ class Instruction:
         The number of the instruction in its scope.
     var
         The variable that the value is bound to; None where the value is an operand of what follows.
+    number
+        Whether the variable is a shape variable, too, so that its number takes the place after it.
     receive
         The check of a call's value against what the call declares; None where it declares nothing.
     payload
@@ -113,6 +115,7 @@ class Instruction:
         "expr",
         "index",
         "next",
+        "number",
         "operands",
         "payload",
         "receive",
@@ -139,6 +142,7 @@ class Instruction:
         self.next: Instruction
         self.scope: Any = None
         self.receive: Any = None
+        self.number = False
 
     def __repr__(self) -> str:
         return f"Instruction({self.rule}, {self.var.name_hint if self.var else self.index})"

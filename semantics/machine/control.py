@@ -6,7 +6,7 @@ from rlx.grammar.dtype import BOOL
 from rlx.semantics.faults import Fault
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
 from rlx.semantics.machine.reading import readable
-from rlx.semantics.machine.step import bind
+from rlx.semantics.machine.step import bind, number_of
 from rlx.semantics.machine.words import show
 from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
@@ -54,5 +54,7 @@ def match_cast(at: Instruction, c: Configuration) -> Configuration:
     bound = at.payload(frame, (value,))
     if at.var is not None:
         frame.slots.append(value)
+        if at.number:
+            frame.slots.append(number_of(value))
     frame.slots.extend(bound)
     return Configuration(at.next, frame, "E-match-cast", c.version)

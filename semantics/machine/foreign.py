@@ -14,6 +14,7 @@ from rlx.semantics.machine.reading import alive, parts, readable
 from rlx.semantics.machine.words import kind
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
+    UNIT,
     Packed,
     PrimFuncValue,
     Scalar,
@@ -38,7 +39,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
                 pending.extend(reversed(fields))
 
 
-@rule("E-packed", "201b37ed")
+@rule("E-packed", "9885b0e5")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -46,8 +47,12 @@ def call_outside(
 
     ``new`` are arguments that only this call knows of so far.
     """
-    if not isinstance(callee, Packed):  # D14: the callee of such a call is a packed function
-        raise IllFormed("E-packed-func", f"a packed function is called, not {kind(callee)}")
+    if isinstance(callee, PrimFuncValue):  # of the module, by its global symbol
+        return UNIT, run_prim_func(store, callee, [*args, *new], None)
+    if not isinstance(
+        callee, Packed
+    ):  # OBL-packed refuses what is none, and warns of what may be none
+        raise Fault("E-packed-func", f"a packed function is called, not {kind(callee)}")
     own = BUILTINS.get(callee.name) is callee
     if own and callee.name in READING:
         readable(store, args, "E-packed-written")
@@ -102,12 +107,13 @@ def plain(args: Sequence[Value]) -> list[Any]:
             case ShapeValue(values=numbers):
                 found.extend(numbers)
             case _:
+                # OBL-passed refuses what is none of these, and warns of what may be none.
                 words = f"argument {at} of a PrimFunc is {kind(value)}"
-                raise IllFormed("E-prim-func-argument", words)
+                raise Fault("E-prim-func-argument", words, value=value)
     return found
 
 
-@rule("E-prim-func", "f07fadd0")
+@rule("E-prim-func", "8e1d5731")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -119,7 +125,7 @@ def run_prim_func(
 
     ``blank`` are the positions of tensors that only this call knows of so far; None for ``writes`` means any.
     """
-    if not isinstance(callee, PrimFuncValue):  # OBL-callee
+    if not isinstance(callee, PrimFuncValue):  # OBL-callee names a global PrimFunc
         raise IllFormed("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
     numbers = plain(args)
     alive(store, args)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rlx.grammar.node import replace
-from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.faults import Fault, IllFormed, Unsupported
+from rlx.semantics.machine.builtins import ELSEWHERE
 from rlx.semantics.machine.configuration import Configuration, Instruction
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import kind
@@ -78,7 +79,7 @@ def null_value(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, NULL, "E-null")
 
 
-@rule("E-extern", "c54b7a14")
+@rule("E-extern", "085d1b1d")
 def extern_func(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, external(c.version.store, at.payload), "E-extern")
 
@@ -86,6 +87,8 @@ def extern_func(at: Instruction, c: Configuration) -> Configuration:
 def external(store: Store, name: str) -> Value:
     """What an external name stands for."""
     found: Value | None = store.program.external(name)
+    if found is None and ELSEWHERE.match(name):
+        raise Unsupported("E-extern-modelled", f"TVM's run time has {name}; rlx cannot run it")
     if found is None:
         raise Fault("E-extern-registered", f"no packed function is registered as {name!r}")
     return found

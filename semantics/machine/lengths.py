@@ -7,33 +7,27 @@ where the operator was asked about the same operands before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from rlx.grammar import ast, tir
-from rlx.operators.context import Message, Place
 from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
 from rlx.semantics.faults import Stop
+from rlx.semantics.machine.obligations import Number, derived
 from rlx.semantics.machine.reading import parts
-from rlx.semantics.run_time import OBJECT, struct_info_of
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
-from rlx.solver.context import Context
-from rlx.solver.prover import Prover
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
 
 Key = tuple[object, ...]
-Number = Callable[[tir.PrimExpr], Any]
 
 
 def signature(values: Sequence[Value]) -> Key:
-    """What of operands the shapes of results can depend on."""
+    """What of operands their struct info depends on, and so that of results."""
     found: list[object] = []
     for value in parts(values):
         match value:
             case Tensor(data=data):
-                found.append(data.shape)
+                found += [data.shape, data.dtype]
             case ShapeValue(values=numbers):
                 found.append(numbers)
             case Scalar(value=number):
@@ -76,59 +70,6 @@ def factor(call: ast.Call) -> float:
     return found
 
 
-class _Known:
-    """An operator context in which everything holds: what does not is the evaluation's to find."""
-
-    def __init__(self, infos: dict[ast.Expr, ast.StructInfo]) -> None:
-        self._infos = infos
-        self.discharged = 0
-
-    @cached_property
-    def prover(self) -> Prover:
-        return Prover(Context())
-
-    def info(self, expr: ast.Expr) -> ast.StructInfo:
-        return self._infos.get(expr, OBJECT)
-
-    def poisoned(self, expr: ast.Expr) -> bool:
-        return False
-
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        pass
-
-    def require(
-        self,
-        code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
-        message: Message,
-        at: Place = None,
-    ) -> bool:
-        return True
-
-    def fresh_dim(self, hint: str) -> tir.Var:
-        return tir.Var(hint)
-
-    def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
-        return None
-
-    def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
-        return None
-
-
-def _infos(exprs: Sequence[ast.Expr], values: Sequence[Value]) -> dict[ast.Expr, ast.StructInfo]:
-    """The struct info of operands, and of the fields of tuples that are written out."""
-    found: dict[ast.Expr, ast.StructInfo] = {}
-    pending = list(zip(exprs, values, strict=False))
-    while pending:
-        expr, value = pending.pop()
-        found[expr] = struct_info_of(value)
-        if isinstance(expr, ast.Tuple) and isinstance(value, TupleValue):
-            pending.extend(zip(expr.fields, value.fields, strict=True))
-    return found
-
-
 def ask(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
     """Refuse a call whose results no memory can hold.
 
@@ -142,7 +83,7 @@ def ask(operator: Operator, call: ast.Call, values: Sequence[Value], number: Num
     OperatorFault
         ``E-lengths-memory``
     """
-    pending = [operator.derive(call, _Known(_infos(call.args, values)))]
+    pending = [derived(operator, call, values, number)[0]]
     while pending:
         info = pending.pop()
         match info:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.faults import Fault
 from rlx.semantics.machine import reading
 from rlx.semantics.machine.arguments import Arguments, argument
 from rlx.semantics.machine.configuration import Apply, Configuration, Instruction
@@ -58,7 +58,7 @@ def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
 
 def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
     if not isinstance(storage, Storage):
-        raise IllFormed(
+        raise Fault(  # a storage is an Object, and so is much else
             "E-alloc-tensor-storage", f"tensors are laid into memory, not {kind(storage)}"
         )
     end = offset + prod(shape) * dtype.itemsize

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import ast, tir
+from rlx.grammar.devices import numbered
 from rlx.grammar.dtype import dtype
 from rlx.operators import lookup
 from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS
 from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
-from rlx.semantics.machine import lengths, memory, prims, tir_calls
+from rlx.semantics.machine import lengths, memory, obligations, prims, tir_calls
 from rlx.semantics.machine.arguments import Arguments, argument, named
 from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, Reader
 from rlx.semantics.machine.control import truth
@@ -26,6 +27,7 @@ from rlx.semantics.machine.words import show
 from rlx.semantics.values import (
     UNIT,
     Device,
+    Opaque,
     Scalar,
     ShapeValue,
     StringValue,
@@ -60,23 +62,56 @@ class Run:
 class Keywords:
     """The expressions among a call's keywords, prepared."""
 
-    __slots__ = ("_factor", "_fit", "_prims", "_readers", "_scope")
+    __slots__ = ("_factor", "_known", "_prims", "_readers", "_scope")
 
     def __init__(self, call: ast.Call, scope: Scope, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
         self._factor = lengths.factor(call)
-        self._fit: lengths.Key | None = None
+        self._known: lengths.Key | None = None
+
+    def evaluate(
+        self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
+    ) -> Plain:
+        """The value of a call, if its operands are ones that the operator takes.
+
+        That is asked last, for evaluations have words of their own for what is wrong; of operands like the last
+        ones it is not asked again.
+        """
+        from rlx.operators.evaluation import OperatorFault
+
+        key = lengths.signature(values)
+        plain = [to_plain(value) for value in values]
+        if key == self._known:
+            return found.evaluate(call, plain, Run(self, frame))
+        self._fit(key, found, call, values, frame)
+        try:
+            result = found.evaluate(call, plain, Run(self, frame))
+        except (OperatorFault, MemoryError):
+            raise
+        except Exception:
+            obligations.hold(found, call, values, self._number(frame))
+            raise
+        obligations.hold(found, call, values, self._number(frame))
+        if self._factor < float("inf"):  # else the keywords have other numbers another time
+            self._known = key
+        return result
 
     @rule("E-result-memory", "56b3d188")
-    def fit(self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame) -> None:
+    def _fit(
+        self,
+        key: lengths.Key,
+        found: Operator,
+        call: ast.Call,
+        values: Sequence[Value],
+        frame: Frame,
+    ) -> None:
         """Ask whether there is memory for the results."""
-        key = lengths.signature(values)
-        if key == self._fit or lengths.bound(key) * self._factor <= MOST_ELEMENTS:
-            return
-        lengths.ask(found, call, values, lambda dim: prims.prepare(dim, self._scope)(frame))
-        if self._factor < float("inf"):  # else the keywords have other numbers another time
-            self._fit = key
+        if lengths.bound(key) * self._factor > MOST_ELEMENTS:
+            lengths.ask(found, call, values, self._number(frame))
+
+    def _number(self, frame: Frame) -> obligations.Number:
+        return lambda dim: prims.prepare(dim, self._scope)(frame)
 
     def prim(self, expr: tir.PrimExpr) -> Reader:
         """How to find the number of a prim expression."""
@@ -115,9 +150,8 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
     values = [read(frame) for read in at.operands]
     readable(c.version.store, values, "E-evaluate-written")
     try:
-        at.payload.fit(found, call, values, frame)
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
-            result = found.evaluate(call, [to_plain(v) for v in values], Run(at.payload, frame))
+            result = at.payload.evaluate(found, call, values, frame)
     except OperatorFault as fault:
         operand = fault.operand
         wrong = (
@@ -188,9 +222,31 @@ def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | Non
     return target, int(index) if index.isdigit() else 0
 
 
-@rule("E-hint-on-device", "a8aa54b8")
+@rule("E-hint-on-device", "dd389a14")
 def hint_on_device(at: Instruction, c: Configuration) -> Configuration:
-    return bind(at, c, at.operands[0](c.frame), "E-hint-on-device")
+    value = at.operands[0](c.frame)
+    device = (
+        at.payload or _named(at.operands[1](c.frame), c) if len(at.operands) > 1 else at.payload
+    )
+    if device is not None and isinstance(value, Tensor) and value.device != device:
+        readable(c.version.store, (value,), "E-evaluate-written")
+        value = _moved(value, device)
+    return bind(at, c, value, "E-hint-on-device")
+
+
+def _named(value: Value, c: Configuration) -> Device | None:
+    """The device of the module that a device of `R.device` names; None if it has no such device."""
+    match value:
+        case Opaque(value=(int() as number, int() as index)):
+            return numbered(c.version.store.program.devices, number, index)
+    return None
+
+
+@rule("E-device", "7f727de1")
+def device(at: Instruction, c: Configuration) -> Configuration:
+    given = at.payload
+    number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
+    return bind(at, c, Opaque((number, index)), "E-device")
 
 
 @rule("E-assert", "2aeb9c2a")
@@ -259,7 +315,8 @@ SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
     "relax.invoke_pure_closure": ("E-invoke-closure", tir_calls.invoke_closure, nothing),
     "relax.null_value": ("E-null", null_value, nothing),
     "relax.to_vdevice": ("E-to-vdevice", to_vdevice, _target),
-    "relax.hint_on_device": ("E-hint-on-device", hint_on_device, nothing),
+    "relax.hint_on_device": ("E-hint-on-device", hint_on_device, _target),
+    "relax.device": ("E-device", device, named),
     "relax.assert_op": ("E-assert", assert_op, named),
     "relax.print": ("E-print", print_, named),
     "relax.builtin.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),

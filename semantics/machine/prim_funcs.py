@@ -11,9 +11,9 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.node import fields
 from rlx.semantics.faults import OutOfFuel, Unsupported
-from rlx.semantics.native.coverage import fills, loads
+from rlx.semantics.native.coverage import fills, loads, returns
 
-Runner = Callable[..., None]
+Runner = Callable[..., int | float | None]
 Unwritten = dict[int, np.ndarray[Any, Any] | None]
 
 SHORT = 10_000
@@ -29,6 +29,8 @@ class PrimFuncs:
         What each run may use, natively and by the reference evaluator.
     call
         The functions from outside that they may call.
+    returned
+        The value that the last run returned, if any.
     notes
         Why some of them do not run natively.
     """
@@ -42,6 +44,7 @@ class PrimFuncs:
         self.backend, self.call = backend, call
         self.fuel = fuel if isinstance(fuel, Mapping) else {"native": fuel, "steps": fuel}
         self.notes: list[str] = []
+        self.returned: int | float | None = None
         self._runners: dict[tir.PrimFunc, Runner | None] = {}
         self._writes: dict[tir.PrimFunc, frozenset[int]] = {}
         self._reads: dict[tir.PrimFunc, frozenset[int]] = {}
@@ -69,6 +72,7 @@ class PrimFuncs:
         runner = self._runners[func]
         if runner is None:
             return self._tracked(func, args, unwritten, self.fuel["steps"])
+        self.returned = None
         if unwritten and not (
             self._filled(func).issuperset(unwritten)
             and all(a.size for a in args if isinstance(a, np.ndarray))
@@ -77,7 +81,7 @@ class PrimFuncs:
             if left is not None:
                 return left
             self._note(f"{name} runs natively: which elements it leaves unwritten is not known")
-        runner(args)
+        self.returned = runner(args)
         untouched = unwritten.keys() - self.writes(func) if unwritten else ()
         return {k: unwritten[k] for k in untouched}
 
@@ -107,7 +111,7 @@ class PrimFuncs:
             k: np.zeros(args[k].size, np.uint8) if known is None else known.copy()
             for k, known in unwritten.items()
         }
-        evaluate(func, args, fuel=fuel, call=self.call, unwritten=flags)
+        self.returned = evaluate(func, args, fuel=fuel, call=self.call, unwritten=flags)
         return {
             k: (found if found.any() else None) for k, found in flags.items() if not found.all()
         }
@@ -136,6 +140,8 @@ class PrimFuncs:
         if found is None:
             buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
             found = frozenset(k for k, b in buffers if b is not None and fills(func, b))
+            if returns(func):
+                found = frozenset()
             self._fills[func] = found
         return found
 
@@ -168,7 +174,9 @@ def _writes(func: tir.PrimFunc) -> frozenset[int]:
             stored.add(node.buffer)
         elif isinstance(node, tir.OpaqueStmt | tir.Evaluate | tir.AllocBuffer | tir.MatchBuffer):
             opaque = (
-                opaque or not isinstance(node, tir.Evaluate) or isinstance(node.value, tir.Call)
+                opaque
+                or not isinstance(node, tir.Evaluate)
+                or (isinstance(node.value, tir.Call) and node.value.op != "ret")
             )
         if isinstance(node, tir.Stmt):
             pending.extend(value for _, value in fields(node))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rlx.checker.normalize import normalize
+from rlx.checker.well_formed.externals import is_private
 from rlx.grammar import ast, tir
 from rlx.grammar.devices import declared
 from rlx.grammar.visit import walk
@@ -67,8 +68,9 @@ class Program:
             name = var.name_hint
             if isinstance(function, tir.PrimFunc):
                 value: Value = PrimFuncValue(function, name)
-                symbol = function.attrs.get("global_symbol", name)
-                self._external.setdefault(str(symbol), value)  # type: ignore[arg-type]
+                if not is_private(function):
+                    symbol = function.attrs.get("global_symbol", name)
+                    self._external.setdefault(str(symbol), value)  # type: ignore[arg-type]
             else:
                 value = Closure(compiler.function(function, name))
             compiler.values[var] = self._globals[name] = value
@@ -87,6 +89,10 @@ class Program:
     ) -> Unwritten:
         """Run a PrimFunc on arrays and numbers; see :meth:`PrimFuncs.run`."""
         return self._prim_funcs.run(callee.func, callee.name, args, unwritten)
+
+    def returned(self) -> int | float | None:
+        """The value that the last PrimFunc returned, if any."""
+        return self._prim_funcs.returned
 
     def only_reads(self, callee: PrimFuncValue) -> frozenset[int]:
         """The positions of the parameters that a PrimFunc reads and never writes to."""

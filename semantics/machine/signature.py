@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dtype import VOID
 from rlx.semantics.cast import CheckFailed, check
 from rlx.semantics.faults import Refused
 from rlx.semantics.machine.configuration import Frame, Reader
@@ -82,3 +83,25 @@ class Check:
         if missing:
             raise Refused("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")
         return [point[var] for var in self.binds]
+
+
+def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: Scope) -> Any:
+    """The check that a cast makes; where shapes alone are compared, the value says whether it is one or has one."""
+    match binding:
+        case ast.MatchCast(
+            by_shape=True,
+            struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values))
+            | ast.ShapeStructInfo(values=tuple() as values),
+        ):
+            pass
+        case _:
+            return Check([binding.struct_info], binds, scope)
+    shape = Check([ast.ShapeStructInfo(values, len(values))], binds, scope)
+    data_type = getattr(binding.struct_info, "dtype", VOID)
+    whole = ast.TensorStructInfo(ast.ShapeExpr(values), data_type, len(values))
+    tensor = Check([whole], binds, scope)
+
+    def check(frame: Frame, given: Sequence[Value]) -> list[int]:
+        return (shape if isinstance(given[0], ShapeValue) else tensor)(frame, given)
+
+    return check

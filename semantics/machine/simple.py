@@ -48,7 +48,7 @@ def _bound_scalar(kind: object, at: int) -> Fits:
         known = numbers[at]
         if known is None:
             numbers[at] = value.value
-            return type(value.value) is int
+            return True
         return bool(known == value.value)
 
     return fits

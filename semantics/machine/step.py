@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.semantics.faults import Fault
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
+from rlx.semantics.machine.words import show
 from rlx.semantics.store import Version
-from rlx.semantics.values import Value
+from rlx.semantics.values import Scalar, Value
 from rlx.spec.registry import rule
 
 
@@ -17,7 +19,15 @@ def received(at: Instruction, frame: Frame, value: Value) -> None:
         at.receive(frame, (value,))
 
 
-@rule("E-binding", "0bf02363")
+def number_of(value: Value) -> int:
+    """The number of a shape variable that a variable is."""
+    if isinstance(value, Scalar) and isinstance(value.value, int):
+        return value.value
+    # D17 refuses what is no scalar for certain; a packed function may break its word.
+    raise Fault("E-binding-scalar", f"{show(value)} stands as a dimension", value=value)
+
+
+@rule("E-binding", "67d2a0e2")
 def bind(
     at: Instruction, c: Configuration, value: Any, applied: str, version: Version | None = None
 ) -> Configuration:
@@ -26,4 +36,6 @@ def bind(
     if len(frame.slots) != at.index:
         frame = place(frame, at.index)
     frame.slots.append(value)
+    if at.number:
+        frame.slots.append(number_of(value))
     return Configuration(at.next, frame, applied, version or c.version)

@@ -11,7 +11,7 @@ from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine import pattern, prims
 from rlx.semantics.machine.arguments import argument, keyword
-from rlx.semantics.machine.calls import enter
+from rlx.semantics.machine.calls import CALLS, enter
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
 from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.machine.leaves import copied, external
@@ -105,8 +105,8 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
 @rule("E-arguments", "44298645")
 def _arguments(at: Instruction, frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
-    if not isinstance(args, TupleValue):  # WF23: arguments are a tuple
-        raise IllFormed("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
+    if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
+        raise Fault("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
     return list(args.fields)
 
 
@@ -277,18 +277,21 @@ def call_tir_dyn(at: Instruction, c: Configuration) -> Configuration:
 
 @rule("E-make-closure", "5c7d30e2")
 def make_closure(at: Instruction, c: Configuration) -> Configuration:
-    callee = _closure(at, c.frame, "E-make-closure")
+    callee = at.operands[0](c.frame)
+    if not isinstance(callee, Closure):
+        words = f"a closure is made of a Relax function, not of {kind(callee)}"
+        stop = Unsupported if type(callee) in CALLS else Fault
+        raise stop("E-make-closure-func", words, value=callee)
     return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))), "E-make-closure")
 
 
-@rule("E-invoke-closure", "d62461f8")
+@rule("E-invoke-closure", "fb2d2bc4")
 def invoke_closure(at: Instruction, c: Configuration) -> Configuration:
-    frame = enter(_closure(at, c.frame, "E-invoke-closure"), _arguments(at, c.frame), c.frame, at)
-    return Configuration(frame.code.entry, frame, "E-invoke-closure", c.version)
-
-
-def _closure(at: Instruction, frame: Frame, applied: str) -> Closure:
-    callee = at.operands[0](frame)
+    callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     if not isinstance(callee, Closure):
-        raise IllFormed(f"{applied}-func", f"a closure is expected, not {kind(callee)}")
-    return callee
+        if type(callee) not in CALLS:  # OBL-closure refuses what is none, and an Object may be none
+            words = f"a function is called, not {kind(callee)}"
+            raise Fault("E-invoke-closure-func", words, value=callee)
+        return CALLS[type(callee)](at, c, callee, args)
+    frame = enter(callee, args, c.frame, at)
+    return Configuration(frame.code.entry, frame, "E-invoke-closure", c.version)

@@ -30,6 +30,16 @@ def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
     return first is not None and _fills(first, buffer, dims)
 
 
+def returns(func: tir.PrimFunc) -> bool:
+    """Whether a function may end before its last statement."""
+    return any(
+        isinstance(stmt, tir.Evaluate)
+        and isinstance(stmt.value, tir.Call)
+        and stmt.value.op == "ret"
+        for stmt in statements(func.body)
+    )
+
+
 def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
     """The statements of a sequence, nested sequences opened, in order."""
     found: list[tir.Stmt] = []
@@ -128,6 +138,8 @@ def _fills(stmt: tir.Stmt, buffer: tir.Buffer, positive: Collection[tir.PrimExpr
         for axis in stmt.iter_vars:
             if isinstance(axis.binding, tir.Var) and axis.binding in extents:
                 names[axis.var] = axis.binding
+            if stmt.init is not None and axis.kind == "R" and not _starts_at_zero(axis, extents):
+                return False
         first = stmt.init if stmt.init is not None else stmt.body
     parts = flat(first)
     if not parts:
@@ -160,6 +172,12 @@ def _covers(
         for extent in others
     )
     return runs and len(store.indices) == len(store.buffer.shape)
+
+
+def _starts_at_zero(axis: tir.IterVar, loops: Collection[tir.Var]) -> bool:
+    """Whether the first iteration of the loops is the one in which a reduction starts, as far as this axis goes."""
+    at_loop = isinstance(axis.binding, tir.Var) and axis.binding in loops
+    return at_loop and (axis.dom is None or _is_zero(axis.dom[0]))
 
 
 def _is_zero(index: tir.PrimExpr) -> bool:

@@ -14,20 +14,10 @@ from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
 from rlx.semantics.native import intrinsics, types
 from rlx.semantics.native.refusal import refuse
+from rlx.semantics.native.types import Value
 
 if TYPE_CHECKING:
     from rlx.semantics.native.state import State
-
-
-class Value:
-    """A C atom (variable or constant) and its type; ``known`` is the number where it is a constant."""
-
-    __slots__ = ("dtype", "known", "text")
-
-    def __init__(self, text: str, dtype: DataType, known: int | None = None) -> None:
-        self.text = text
-        self.dtype = dtype
-        self.known = known
 
 
 Visit = Generator[tir.PrimExpr, Value, Value]
@@ -69,6 +59,8 @@ def value_of(state: State, expr: tir.PrimExpr) -> Value:
 
 
 def _visit(state: State, expr: tir.PrimExpr) -> Visit:
+    if expr in state.early:
+        return _early(state, expr)
     for kind in type(expr).__mro__:
         if kind in _VISITORS:
             return _VISITORS[kind](state, expr)
@@ -78,8 +70,14 @@ def _visit(state: State, expr: tir.PrimExpr) -> Visit:
 def define(state: State, text: str, dtype: DataType) -> Value:
     """A new variable that holds ``text``."""
     name = state.out.fresh()
-    state.out.put(f"const {types.held(dtype)} {name} = {text};")
-    return Value(name, dtype)
+    element = types.element_of(dtype, text)
+    if element is None:
+        state.out.put(f"const {types.held(dtype)} {name} = {text};")
+        return Value(name, dtype)
+    stored = state.out.fresh()
+    state.out.put(f"const {types.stored(dtype)} {stored} = {element};")
+    state.out.put(f"const {types.held(dtype)} {name} = {types.loaded(dtype, stored)};")
+    return Value(name, dtype, None, stored)
 
 
 def converted(state: State, value: Value, dtype: DataType) -> Value:
@@ -87,8 +85,13 @@ def converted(state: State, value: Value, dtype: DataType) -> Value:
     if value.dtype == dtype:
         return value
     if value.known is not None and not dtype.is_float:
-        return Value(types.integer(value.known, dtype), dtype, value.known)
+        return constant(value.known, dtype)
     return cast(state, value, dtype, None)
+
+
+def constant(value: int, dtype: DataType) -> Value:
+    """An integer literal of a type, which wraps it: what is known of it is what C computes with."""
+    return Value(types.integer(value, dtype), dtype, types.wrapped(value, dtype))
 
 
 def common(a: Value, b: Value) -> DataType:
@@ -104,6 +107,11 @@ def common(a: Value, b: Value) -> DataType:
 # ------------------------------------------------------------------ leaves
 
 
+def _early(state: State, expr: tir.PrimExpr) -> Visit:
+    return Value(state.early[expr], state.type_of(expr))
+    yield
+
+
 def _var(state: State, expr: Any) -> Visit:
     return state.variable(expr)
     yield
@@ -112,7 +120,7 @@ def _var(state: State, expr: Any) -> Visit:
 def _int(state: State, expr: Any) -> Visit:
     if expr.dtype.is_float:
         return Value(types.floating(float(expr.value), expr.dtype), expr.dtype)
-    return Value(types.integer(expr.value, expr.dtype), expr.dtype, expr.value)
+    return constant(expr.value, expr.dtype)
     yield
 
 

@@ -95,8 +95,9 @@ def _accesses(
         stack.extend(tir.children(expr))
 
 
-def emit(state: State, loop: tir.For) -> None:
-    """Compute and check, at the start of a loop's body, the indices that are placed there."""
+def emit(state: State, loop: tir.For) -> set[str]:
+    """Compute and check, at the start of a loop's body, the indices that are placed there; their C variables."""
+    names: set[str] = set()
     for found in state.hoists.get(loop, ()):
         memory = state.memory.get(found.buffer)
         if memory is None or found.axis >= len(memory.dims) or found.index in state.polys:
@@ -121,3 +122,5 @@ def emit(state: State, loop: tir.For) -> None:
         last = memory.extents[found.axis] - Poly.of(1)
         state.scope.loops[name] = Bounds(Poly({}), last)
         state.polys[found.index] = Poly.of(name)
+        names.add(name)
+    return names

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
+from rlx.semantics.native import types
 from rlx.semantics.native.ranges import Poly
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def _known(value: Poly | None) -> Visit:
 
 def _visit(state: State, expr: Any) -> Visit:
     match expr:
-        case tir.IntImm(value=value):
-            return Poly.of(value)
+        case tir.IntImm(dtype=dtype, value=value):
+            return Poly.of(types.wrapped(value, dtype)) if dtype.is_integer else None
         case tir.Var():
             return state.sums.get(expr)
         case tir.Add() | tir.Sub() | tir.Mul():

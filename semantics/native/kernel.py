@@ -13,9 +13,12 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.semantics.faults import Fault, OutOfFuel
 from rlx.semantics.native import compiler
+from rlx.semantics.native.arrays import GUARDED, Copies, Damaged, tangled
 from rlx.semantics.native.program import FIRST_SLOT, Program, generate
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.writer import Site
+from rlx.semantics.tir import evaluate
+from rlx.semantics.tir.program import no_value
 from rlx.spec.registry import refuted, rule
 
 Argument = np.ndarray[Any, Any] | int | float
@@ -47,37 +50,12 @@ class _Entry:
         self.sites = program.sites
 
 
-class _Copies:
-    """Copies of arrays that are not contiguous or not aligned; an array that is passed twice has one."""
-
-    __slots__ = ("made",)
-
-    def __init__(self) -> None:
-        self.made: dict[object, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], bool]] = {}
-
-    def compact(self, array: np.ndarray[Any, Any], written: bool) -> np.ndarray[Any, Any]:
-        """The array itself if it can be used, else its copy."""
-        if array.flags.c_contiguous and array.flags.aligned:
-            return array
-        place = array.__array_interface__["data"][0], array.shape, array.strides
-        _, copy, before = self.made.get(place, (None, None, False))
-        if copy is None:
-            copy = np.array(array, order="C")
-        self.made[place] = (array, copy, written or before)
-        return copy
-
-    def write_back(self) -> None:
-        """Let the arrays that are written to have what their copies hold."""
-        for array, copy, written in self.made.values():
-            if written:
-                np.copyto(array, copy)
-
-
 class Kernel:
     """A PrimFunc as machine code.
 
     Calling it writes into the arrays among the arguments, in place. Arrays that are not contiguous are
-    copied (and copied back where the kernel writes). What is not tracked: reads of memory that was never
+    copied (and copied back where the kernel writes); where such arrays share some of their elements, the
+    reference evaluator runs instead. What is not tracked: reads of memory that was never
     written; allocated memory then reads as zero.
 
     Attributes
@@ -86,10 +64,13 @@ class Kernel:
         The generated C.
     """
 
-    def __init__(self, func: tir.PrimFunc, *, bounds: bool = True) -> None:
+    def __init__(
+        self, func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None
+    ) -> None:
         self._func = func
         self._bounds = bounds
-        program = generate(func, bounds=bounds, disjoint=True)
+        self._vector = vector
+        program = generate(func, bounds=bounds, disjoint=True, vector=vector)
         self.source = program.text
         self._parameters = [
             (buffer, None if buffer is None else numpy_type(buffer.dtype))
@@ -107,8 +88,8 @@ class Kernel:
         unwritten: Collection[int] = (),
         *,
         memory: int = MEMORY_LIMIT,
-    ) -> None:
-        """Run on arrays and numbers, in the order of the parameters.
+    ) -> int | float | None:
+        """Run on arrays and numbers, in the order of the parameters; the value it returns, if any.
 
         Parameters
         ----------
@@ -126,28 +107,42 @@ class Kernel:
         OutOfFuel
             `E-tir-fuel`
         """
+        if tangled(args, self._written):
+            return evaluate(self._func, args, fuel=fuel, unwritten=unwritten, memory=memory)
         fields = [
             _ENDLESS if fuel is None else min(fuel, _ENDLESS),
             memory,
             *[0] * (FIRST_SLOT - 2),
         ]
-        copies = _Copies()
+        copies = Copies(args, self._written)
         self._pass(args, fields, copies)
         stopped = _run(self._disjoint, fields)
         if stopped == _OVERLAP:
             stopped = _run(self._overlapped(), fields)
-        copies.write_back()
+        copies.finish()
         if stopped is not None:
             _stop(*stopped)
+        return self._returned(fields)
+
+    def _returned(self, fields: list[int]) -> int | float | None:
+        """The value that the last run left."""
+        if not fields[13]:
+            if self._func.ret_type is not None:
+                no_value(self._func)
+            return None
+        kind = self._func.ret_type
+        if kind is not None and kind.is_float:
+            return float(struct.unpack("<d", struct.pack("<q", fields[12]))[0])
+        return fields[12] if kind is None or kind.code == "int" else fields[12] % (1 << 64)
 
     def _overlapped(self) -> _Entry:
         """The variant for arguments that share memory: nothing is reordered."""
         if self._overlapping is None:
-            program = generate(self._func, bounds=self._bounds, disjoint=False)
+            program = generate(self._func, bounds=self._bounds, disjoint=False, vector=self._vector)
             self._overlapping = _Entry(program)
         return self._overlapping
 
-    def _pass(self, args: Sequence[Argument], fields: list[int], copies: _Copies) -> None:
+    def _pass(self, args: Sequence[Argument], fields: list[int], copies: Copies) -> None:
         """Append the arguments to the fields; arrays that have to be copied are kept in ``copies``."""
         if len(args) != len(self._parameters):
             args = self._completed(args)
@@ -157,11 +152,10 @@ class Kernel:
                 fields.append(scalar(position, self._vars[position].dtype, arg))
                 continue
             array = checked(position, buffer, wanted, arg)
-            if not array.flags.carray:
-                written = position in self._written
-                if written and not array.flags.writeable:
+            if GUARDED or not array.flags.carray:
+                if position in self._written and not array.flags.writeable:
                     wrong(f"argument {position} ({buffer.name}) is written to and read-only")
-                array = copies.compact(array, written)
+                array = copies.compact(position, array)
             fields.append(array.__array_interface__["data"][0])
             fields.extend(array.shape)
 
@@ -241,8 +235,11 @@ def _run(entry: _Entry, fields: list[int]) -> Stopped | None:
         fields[3], fields[4] = memory[1:]
     v = entry.ffi.new(entry.fields, fields)
     failed = entry.call(v)
+    fields[12], fields[13] = v[12], v[13]
     wanted = v[6]
-    if fields[4] < wanted < _WORKSPACE_LIMIT:
+    if v[11]:
+        raise Damaged("a kernel wrote outside of memory that it allocated")
+    if fields[4] < wanted < _WORKSPACE_LIMIT and not GUARDED:
         array = np.empty(wanted + 64, np.uint8)
         memory = (array, (array.__array_interface__["data"][0] + 63) & ~63, wanted)
     _workspace.memory = memory
@@ -263,7 +260,7 @@ def _stop(site: Site | None, a: int, b: int) -> None:
 
 
 @rule("E-native", "770b9586")
-def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
+def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it compiled.
 
     Parameters
@@ -271,6 +268,9 @@ def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
     bounds
         Whether accesses to buffers are checked; without, a program that indexes out of range may crash
         the process.
+    vector
+        Bytes of the vectors that reductions are laid out for, at least 1; None for the processor's. Every
+        number gives the same results, but for the order of sums.
 
     Raises
     ------
@@ -280,6 +280,6 @@ def compile(func: tir.PrimFunc, *, bounds: bool = True) -> Kernel:
         `E-native-construct`: there is no C for part of the function.
     """
     try:
-        return Kernel(func, bounds=bounds)
+        return Kernel(func, bounds=bounds, vector=vector)
     except compiler.Refused as error:
         refuse(f"machine code: the C compiler refuses it: {error}")

@@ -18,7 +18,8 @@ _HEAD = r"""
 #include <math.h>
 
 #define RLX_RARE(condition) __builtin_expect(!!(condition), 0)
-#if defined(__AVX512F__)
+#if defined(RLX_VECTOR) /* as the caller says */
+#elif defined(__AVX512F__)
 #define RLX_VECTOR 64
 #elif defined(__AVX__)
 #define RLX_VECTOR 32
@@ -37,6 +38,10 @@ _HEAD = r"""
 #define rlx_fma_f64(a, b, c) ((a) * (b) + (c))
 #endif
 #define RLX_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define RLX_LANES(vectors, type) \
+    ((int64_t)((vectors) * RLX_VECTOR / sizeof(type) > 0 ? (vectors) * RLX_VECTOR / sizeof(type) : 1))
+/* In the body of a loop: compilers do not make its iterations the lanes of a vector. */
+#define RLX_ONE_BY_ONE __asm__ volatile ("")
 #define RLX_HERE static inline __attribute__((always_inline, unused))
 
 RLX_HERE uint32_t rlx_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
@@ -60,6 +65,34 @@ RLX_HERE uint16_t rlx_to_b16(float x) {
 }
 RLX_HERE float rlx_from_b16(uint16_t h) { return rlx_float32((uint32_t)h << 16); }
 
+#if defined(RLX_LIBMVEC) && defined(__F16C__) && !defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+/* The processor rounds to halves itself. The compiler finds the functions of vectors by the names that x86's vector ABI gives them. */
+typedef float rlx_f4 __attribute__((vector_size(16)));
+typedef float rlx_f8 __attribute__((vector_size(32)));
+typedef short rlx_h8 __attribute__((vector_size(16)));
+typedef short rlx_h16 __attribute__((vector_size(32)));
+typedef int rlx_i4 __attribute__((vector_size(16)));
+typedef int rlx_i8 __attribute__((vector_size(32)));
+#pragma GCC visibility push(hidden)
+RLX_HERE rlx_h8 rlx_halves(rlx_f8 x) { return __builtin_ia32_vcvtps2ph256(x, 0); }
+__attribute__((const, simd("notinbranch"))) uint16_t rlx_to_f16(float x);
+uint16_t rlx_half(float) __asm__("rlx_to_f16");
+uint16_t rlx_half(float x) { rlx_f4 v = {x}; return (uint16_t)__builtin_ia32_vcvtps2ph(v, 0)[0]; }
+rlx_h8 rlx_half_b(rlx_f4, rlx_f4) __asm__("_ZGVbN8v_rlx_to_f16");
+rlx_h8 rlx_half_b(rlx_f4 a, rlx_f4 b) {
+    return rlx_halves(__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7));
+}
+rlx_h8 rlx_half_c(rlx_f8) __asm__("_ZGVcN8v_rlx_to_f16");
+rlx_h8 rlx_half_c(rlx_f8 x) { return rlx_halves(x); }
+#ifdef __AVX2__
+rlx_h16 rlx_half_d(rlx_f8, rlx_f8) __asm__("_ZGVdN16v_rlx_to_f16");
+rlx_h16 rlx_half_d(rlx_f8 a, rlx_f8 b) {
+    rlx_i8 low = __builtin_ia32_si256_si((rlx_i4)rlx_halves(a));
+    return (rlx_h16)__builtin_ia32_vinsertf128_si256(low, (rlx_i4)rlx_halves(b), 1);
+}
+#endif
+#pragma GCC visibility pop
+#else
 RLX_HERE uint16_t rlx_to_f16(float x) {
     uint32_t u = rlx_bits32(x), sign = (u >> 16) & 0x8000, m = u & 0x7fffffff;
     uint32_t normal = (m - 0x38000000 + 0xfff + ((m >> 13) & 1)) >> 13;
@@ -67,6 +100,7 @@ RLX_HERE uint16_t rlx_to_f16(float x) {
     uint32_t r = m >= 0x477ff000 ? 0x7c00 : m < 0x38800000 ? small : normal;
     return (uint16_t)(sign | (m > 0x7f800000 ? 0x7e00 : r));
 }
+#endif
 RLX_HERE float rlx_from_f16(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff;
     float normal = rlx_float32((m << 13) + 0x38000000);
@@ -92,7 +126,8 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
 }
 
 /* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 list of other memory,
-   8 site, 9 and 10 its values, from 16 the parameters. */
+   8 site, 9 and 10 its values, 11 whether something was written behind or before other memory, from 16 the
+   parameters. */
 #define RLX_FUEL v[0]
 #define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
 #define RLX_SPEND(amount, site) do { \
@@ -116,6 +151,29 @@ static __attribute__((noinline, unused)) int64_t rlx_size(const int64_t *dims, i
     return size;
 }
 
+/* Other memory has a head of 64 bytes: the next, its size, and bytes that nothing may change, as there are behind it. */
+#ifdef __SANITIZE_ADDRESS__
+void __asan_poison_memory_region(const void *, size_t);
+void __asan_unpoison_memory_region(const void *, size_t);
+#define RLX_AROUND 64
+static void rlx_guard(char *block, int64_t size) { __asan_poison_memory_region(block + 16, 48); }
+static int rlx_intact(char *block) { __asan_unpoison_memory_region(block + 16, 48); return 1; }
+#else
+#define RLX_AROUND 128
+static void rlx_guard(char *block, int64_t size) {
+    memset(block + 16, 0xa7, 48);
+    memset(block + 64 + size, 0xa7, 64);
+}
+static int rlx_intact(const char *block) {
+    const unsigned char *head = (const unsigned char *)block;
+    const unsigned char *tail = head + 64 + ((const int64_t *)block)[1];
+    int changed = 0;
+    for (int i = 16; i < 64; ++i) changed |= head[i] ^ 0xa7;
+    for (int i = 0; i < 64; ++i) changed |= tail[i] ^ 0xa7;
+    return !changed;
+}
+#endif
+
 static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, const int64_t *dims, int count) {
     int64_t size = rlx_size(dims, count);
     if (size < 0 || size > v[1] - v[2]) return NULL;
@@ -126,8 +184,10 @@ static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, cons
     v[5] = wanted;
     if (wanted <= v[4]) return (char *)v[3] + (wanted - space);
     char *block = NULL;
-    if (posix_memalign((void **)&block, 64, (size_t)space + 64)) return NULL;
-    *(int64_t *)block = v[7];
+    if (posix_memalign((void **)&block, 64, (size_t)size + RLX_AROUND)) return NULL;
+    ((int64_t *)block)[0] = v[7];
+    ((int64_t *)block)[1] = size;
+    rlx_guard(block, size);
     v[7] = (int64_t)block;
     return block + 64;
 }
@@ -139,7 +199,8 @@ static __attribute__((unused)) void rlx_clear(void *p, const int64_t *dims, int 
 static void rlx_release(int64_t *v, rlx_mark mark) {
     while (v[7] != mark.list) {
         char *block = (char *)v[7];
-        v[7] = *(int64_t *)block;
+        if (!rlx_intact(block)) v[11] = 1;
+        v[7] = ((int64_t *)block)[0];
         free(block);
     }
     v[5] = mark.used;

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
+from rlx.grammar.dtype import INT32, INT64
 from rlx.semantics.native import prelude, statements, types
 from rlx.semantics.native.allocation import strides
-from rlx.semantics.native.coverage import stores
-from rlx.semantics.native.expressions import Value, converted, value_of
+from rlx.semantics.native.coverage import returns, stores
+from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.ranges import Poly, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Memory, State
+from rlx.semantics.native.types import Value
 from rlx.semantics.native.writer import Site
 
 FIRST_SLOT = 16
@@ -20,19 +21,23 @@ FIRST_SLOT = 16
 class Program:
     """Generated C, its sites, and for each parameter its buffer (None for a scalar).
 
-    ``written`` holds the positions of parameters that are stored to.
+    ``text`` is a whole file, ``kernel`` what stands behind the prelude in it. ``written`` holds the positions of
+    parameters that are stored to.
     """
 
-    __slots__ = ("parameters", "sites", "text", "written")
+    __slots__ = ("kernel", "parameters", "sites", "text", "written")
 
     def __init__(
         self,
-        text: str,
+        kernel: str,
+        vector: int | None,
         sites: list[Site],
         parameters: list[tuple[tir.Var, tir.Buffer | None]],
         touched: set[tir.Buffer],
     ) -> None:
-        self.text = text
+        self.kernel = kernel
+        head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
+        self.text = f"{head}{prelude.text()}\n{kernel}"
         self.sites = sites
         self.parameters = parameters
         self.written = frozenset(
@@ -40,7 +45,9 @@ class Program:
         )
 
 
-def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
+def generate(
+    func: tir.PrimFunc, *, bounds: bool, disjoint: bool, vector: int | None = None
+) -> Program:
     """The C of a PrimFunc.
 
     Parameters
@@ -49,6 +56,8 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
         Whether accesses are checked.
     disjoint
         Whether the arguments are known not to overlap.
+    vector
+        Bytes of the vectors that reductions are laid out for; None for the processor's.
 
     Raises
     ------
@@ -58,13 +67,15 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
     state = State(bounds, disjoint)
     parameters = [(var, func.buffer_map.get(var)) for var in func.params]
     pointers = _parameters(state, parameters)
+    state.result = func.ret_type or INT32
+    # What a nest defers to its end would be lost where it is left early.
+    state.nested += returns(func)
     statements.emit(state, func.body)
     touched = {store.buffer for store in stores(func.body)}
     kept = "restrict" if disjoint else ""
     signature = "".join(f", {kind} *{kept} {name}" for name, kind, _ in pointers)
     passed = "".join(f", ({kind} *)v[{slot}]" for _, kind, slot in pointers)
     lines = [
-        prelude.text(),
         f"static __attribute__((noinline)) int32_t rlx_body(int64_t *{kept} v{signature}) {{",
         *state.out.lines,
         "return 0;",
@@ -79,7 +90,7 @@ def generate(func: tir.PrimFunc, *, bounds: bool, disjoint: bool) -> Program:
         "}",
         "",
     ]
-    return Program("\n".join(lines), state.out.sites, parameters, touched)
+    return Program("\n".join(lines), vector, state.out.sites, parameters, touched)
 
 
 def _apart(

@@ -96,6 +96,28 @@ class Reduction:
                 return axis
         return None
 
+    def shared_operands(self, state: State, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
+        """Elements in another type than their memory's, which are the same for each row of a tile."""
+        found = []
+        stack = [self.store.value]
+        while stack:
+            expr = stack.pop()
+            load = expr.value if isinstance(expr, tir.Cast) else expr
+            if isinstance(load, tir.BufferLoad) and load.buffer is not self.store.buffer:
+                narrow = str(load.buffer.dtype) in types.NARROW
+                if (expr is not load or narrow) and self._by_column(state, load, column, shared):
+                    found.append(expr)
+            elif isinstance(expr, (tir.Add, tir.Sub, tir.Mul, tir.Max, tir.Min, tir.Cast)):
+                stack.extend(tir.children(expr))
+        return found
+
+    def _by_column(self, state: State, load: tir.BufferLoad, column: Axis, shared: Axis) -> bool:
+        sums = [state.sums.get(var) for var in tir.free_vars(load)]
+        if any(value is None or shared.name in value.variables() for value in sums):
+            return False
+        address = _flat_address(state, load.buffer, load.indices)
+        return _step(address, column) == 1 and _step(address, shared) == 0
+
     def row(self) -> bool:
         """Whether the operands are contiguous along the innermost loop of the reduction."""
         if self.term is None or not self.reduce:
@@ -224,8 +246,9 @@ def same_indices(a: tuple[tir.PrimExpr, ...], b: tuple[tir.PrimExpr, ...]) -> bo
 
 
 def _rectangular(state: State, level: tir.For, chain: list[tir.For]) -> bool:
+    """Whether a loop's range is fixed before the outermost loop; one that certainly never runs is no reduction."""
     low, extent = state.poly(level.min), state.poly(level.extent)
-    if low is None or extent is None:
+    if low is None or extent is None or (extent.constant is not None and extent.constant <= 0):
         return False
     inside = {level.loop_var for level in chain}
     free = {*tir.free_vars(level.min), *tir.free_vars(level.extent)}

@@ -16,10 +16,11 @@ from contextlib import ExitStack, contextmanager
 
 from rlx.grammar import tir
 from rlx.semantics.native import statements, types
-from rlx.semantics.native.expressions import Value, converted, value_of
+from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.reduction import Axis, Reduction, recognise
 from rlx.semantics.native.state import State
+from rlx.semantics.native.types import Value
 from rlx.spec.registry import rule
 
 COLUMNS_ALONE = 8
@@ -50,7 +51,7 @@ def _shape(state: State, found: Reduction) -> None:
         return
     shared = found.sharing(column)
     outer = [axis for axis in found.spatial if axis not in (column, shared)]
-    width = _width(column, found.dtype, shared is not None)
+    width = _width(column, found.dtype, shared)
     with _loops(state, outer):
         if column.count is not None:
             _columns(state, found, column, width, shared)
@@ -64,14 +65,16 @@ def _shape(state: State, found: Reduction) -> None:
             _single(state, found)
 
 
-def _width(column: Axis, dtype: str, shared: bool) -> str:
-    """The number of columns in a tile, as C."""
+def _width(column: Axis, dtype: str, shared: Axis | None) -> str:
+    """The number of columns in a tile, as C: at least one, and never more than a known number of columns.
+
+    Where the number of columns is not known, a tile may only be used for as many at least.
+    """
     if column.count is not None and column.count <= _NARROW:
         return literal(column.count)
-    vectors = COLUMNS_SHARED if shared else COLUMNS_ALONE
-    if column.count is not None and column.count < 64 * vectors // 4:
-        vectors = COLUMNS_SHARED
-    return f"(int64_t)({vectors} * RLX_VECTOR / sizeof({dtype}))"
+    vectors = COLUMNS_ALONE if shared is None else COLUMNS_SHARED
+    lanes = f"RLX_LANES({vectors}, {dtype})"
+    return lanes if column.count is None else f"RLX_MIN({lanes}, {literal(column.count)})"
 
 
 # ------------------------------------------------------------------ columns
@@ -93,7 +96,10 @@ def _columns(state: State, found: Reduction, column: Axis, width: str, shared: A
 def _tile(
     state: State, found: Reduction, column: Axis, width: str, shared: Axis | None, rows: str
 ) -> None:
-    """A tile of results; the last tile is moved back to end with the axis, and computes some of them twice."""
+    """A tile of results; the last tile is moved back to end with the axis, and computes some of them twice.
+
+    No tile may be wider than its axis is long: moved back, it would begin before the axis does.
+    """
     out, tile = state.out, state.out.fresh("a")
     kind = types.held(found.store.buffer.dtype)
     row, lane = out.fresh("r"), out.fresh("c")
@@ -122,8 +128,29 @@ def _tile(
         place = f"{tile}[{row}][{lane}]"
         each(lambda: _start(state, place, found.init))
         with _loops(state, found.reduce), _keeping(state, found, [place]):
+            if (
+                not found.store.buffer.dtype.is_float
+            ):  # its sums could be reordered: the tile's columns are the lanes
+                out.put("RLX_ONE_BY_ONE;")
+            if shared is not None:
+                _convert(state, found, column, shared, bases[column], (lane, width))
             each(lambda: _update(state, found, place))
+        state.early = {}
         each(lambda: _save(state, found.store, place))
+
+
+def _convert(
+    state: State, found: Reduction, column: Axis, shared: Axis, base: str, lanes: tuple[str, str]
+) -> None:
+    """Bring the operands that the rows of a tile share into the type they are computed in, once for all rows."""
+    out, (lane, width) = state.out, lanes
+    for expr in found.shared_operands(state, column, shared):
+        name = out.fresh("w")
+        out.put(f"{types.held(state.type_of(expr))} {name}[{width}];")
+        with out.block(f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"):
+            out.put(f"const int64_t {column.name} = {base} + {lane};")
+            out.put(f"{name}[{lane}] = {value_of(state, expr).text};")
+        state.early[expr] = f"{name}[{lane}]"
 
 
 # ------------------------------------------------------------------ rows
@@ -136,7 +163,7 @@ def _row(state: State, found: Reduction) -> None:
     kind = types.held(dtype)
     ordered = found.extremum and dtype.is_float
     total, lanes, odd = out.fresh("a"), out.fresh("a"), out.fresh("a")
-    width = f"(int64_t)({ROWS} * RLX_VECTOR / sizeof({kind}))"
+    width = f"RLX_LANES({ROWS}, {kind})"
     inner, at, lane = found.reduce[-1], out.fresh("j"), out.fresh("c")
     each = f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"
     out.put(f"{kind} {total}, {lanes}[{width}];")
@@ -145,7 +172,7 @@ def _row(state: State, found: Reduction) -> None:
     out.put(f"{each} {lanes}[{lane}] = {first};")
     if ordered:
         out.put(f"int32_t {odd}[{width}];")
-        out.put(f"{each} {odd}[{lane}] = 0;")
+        out.put(f"{each} {odd}[{lane}] = {total} != {total};")
     with _loops(state, found.reduce[:-1]):
         out.put(f"int64_t {at} = {inner.begin};")
         with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"), out.block(each):
@@ -171,15 +198,17 @@ def _row(state: State, found: Reduction) -> None:
 
 
 def _fold(state: State, found: Reduction, lanes: str, width: str, odd: str | None) -> None:
-    out, half, lane = state.out, state.out.fresh("h"), state.out.fresh("c")
+    """Combine the lanes into the first, the upper half onto the lower; a middle one stays as it is."""
+    out, count, lane = state.out, state.out.fresh("h"), state.out.fresh("c")
     out.put("#pragma GCC unroll 16")
     with (
-        out.block(f"for (int64_t {half} = {width} / 2; {half} > 0; {half} /= 2)"),
-        out.block(f"for (int64_t {lane} = 0; {lane} < {half}; ++{lane})"),
+        out.block(f"for (int64_t {count} = {width}; {count} > 1; {count} -= {count} / 2)"),
+        out.block(f"for (int64_t {lane} = 0; {lane} < {count} / 2; ++{lane})"),
     ):
-        _combine(state, found, f"{lanes}[{lane}]", f"{lanes}[{lane} + {half}]")
+        other = f"[{lane} + ({count} - {count} / 2)]"
+        _combine(state, found, f"{lanes}[{lane}]", f"{lanes}{other}")
         if odd is not None:
-            out.put(f"{odd}[{lane}] |= {odd}[{lane} + {half}];")
+            out.put(f"{odd}[{lane}] |= {odd}{other};")
 
 
 def _combine(state: State, found: Reduction, place: str, other: str) -> None:

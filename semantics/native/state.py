@@ -6,9 +6,8 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
 from rlx.semantics.native import types
-from rlx.semantics.native.expressions import Value
 from rlx.semantics.native.indices import (
     ROOM,
     SMALL,
@@ -20,6 +19,7 @@ from rlx.semantics.native.indices import (
 )
 from rlx.semantics.native.ranges import Bounds, Poly, Scope
 from rlx.semantics.native.refusal import refuse
+from rlx.semantics.native.types import Value
 from rlx.semantics.native.typing import Types, type_of
 from rlx.semantics.native.writer import Writer
 
@@ -50,6 +50,8 @@ class State:
         Whether what is emitted runs only where ``conditions`` hold; then sums may be used.
     kept
         Buffers of which the one element in question is held in a C variable.
+    early
+        Expressions that are already computed, and where.
     exact
         Whether an index is being computed: its arithmetic must not overflow.
     divisions, wholes
@@ -81,6 +83,7 @@ class State:
         self.lows: dict[tir.Var, str] = {}
         self.memory: dict[tir.Buffer, Memory] = {}
         self.kept: dict[tir.Buffer, str] = {}
+        self.early: dict[tir.PrimExpr, str] = {}
         self.invented: set[str] = set()
         self.divisions: dict[object, tuple[str | None, str]] = {}
         self.wholes: dict[str, tuple[str, int, Poly]] = {}
@@ -91,6 +94,7 @@ class State:
         self.flags: dict[int, str] = {}
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
+        self.result = INT32
         self._types: Types = {}
         self._total: dict[tir.PrimExpr, bool] = {}
 
@@ -126,6 +130,15 @@ class State:
             self.polys = {}
         if value is not None:
             self.sums[var] = value
+
+    def leave(self, names: set[str]) -> None:
+        """Forget what was known by C variables whose block ends."""
+        if names:
+            self.polys = {
+                expr: value
+                for expr, value in self.polys.items()
+                if value is None or not value.variables() & names
+            }
 
     def synthetic(self, low: Poly, high: Poly) -> str:
         """A variable of sums that stands for some value between two sums over symbols."""
@@ -197,12 +210,20 @@ class State:
             case tir.BufferLoad() | tir.OpaqueExpr():
                 return False
             case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod() | tir.Div():
-                return isinstance(node.b, tir.IntImm) and node.b.value != 0
+                return self._divides(node)
             case tir.Cast(dtype=dtype, value=value):
                 return dtype == BOOL or dtype.is_float or not self.type_of(value).is_float
             case tir.Call(op=op):
                 return op == "likely"
         return True
+
+    def _divides(self, node: tir.Binary) -> bool:
+        """Whether the divisor is a literal that is not zero in the type of the division."""
+        kind = self.type_of(node)
+        return kind.is_float or (
+            isinstance(node.b, tir.IntImm)
+            and types.wrapped(types.wrapped(node.b.value, node.b.dtype), kind) != 0
+        )
 
     def extent_of(self, dim: tir.PrimExpr, name: str) -> Poly:
         """An extent whose value is in the C variable ``name``, as a sum."""

@@ -14,11 +14,12 @@ from rlx.grammar.dtype import INT64
 from rlx.semantics.native import fuel, hoisting, reductions, types
 from rlx.semantics.native.allocation import allocate, release
 from rlx.semantics.native.coverage import statements as inside
-from rlx.semantics.native.expressions import Value, converted, value_of
+from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, Poly
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import State
+from rlx.semantics.native.types import Value
 
 Steps = Generator[tir.Stmt, None, None]
 
@@ -85,9 +86,9 @@ def _for(state: State, loop: tir.For) -> Steps:
     name = state.out.fresh("i")
     begin, end = loop_range(state, loop, name)
     with state.out.block(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
-        if state.fast:
-            hoisting.emit(state, loop)
+        early = hoisting.emit(state, loop) if state.fast else set()
         yield loop.body
+        state.leave(early)
 
 
 def loop_range(state: State, loop: tir.For, name: str) -> tuple[str, str]:
@@ -216,7 +217,7 @@ def _store(state: State, stmt: tir.BufferStore) -> Steps:
         state.out.put(f"{kept} = {value.text};")
         return
     where = element(state, stmt)
-    state.out.put(f"{where} = {types.saved(dtype, value.text)};")
+    state.out.put(f"{where} = {value.stored or types.saved(dtype, value.text)};")
     return
     yield
 
@@ -274,9 +275,22 @@ def _alloc(state: State, stmt: tir.AllocBuffer) -> Steps:
 
 
 def _evaluate(state: State, stmt: tir.Evaluate) -> Steps:
-    value_of(state, stmt.value)
+    match stmt.value:
+        case tir.Call(op="ret", args=(given,)):
+            _return(state, given)
+        case _:
+            value_of(state, stmt.value)
     return
     yield
+
+
+def _return(state: State, given: tir.PrimExpr) -> None:
+    """Leave with the value as 64 bits in a field of its own."""
+    found = converted(state, value_of(state, given), state.result)
+    bits = f"rlx_bits64((double){found.text})" if state.result.is_float else found.text
+    state.out.put(f"v[12] = (int64_t){bits};")
+    state.out.put("v[13] = 1;")
+    state.out.put("return 0;")
 
 
 _VISITORS: dict[type, Callable[[State, Any], Steps]] = {

@@ -33,6 +33,23 @@ NARROW = ("float16", "bfloat16")
 """Types that are computed in float32 and rounded after every operation."""
 
 
+class Value:
+    """A C atom (variable or constant) and its type.
+
+    ``known`` is the number where it is a constant; ``stored`` the same value as memory holds it, where that is another C type.
+    """
+
+    __slots__ = ("dtype", "known", "stored", "text")
+
+    def __init__(
+        self, text: str, dtype: DataType, known: int | None = None, stored: str | None = None
+    ) -> None:
+        self.text = text
+        self.dtype = dtype
+        self.known = known
+        self.stored = stored
+
+
 def check(data_type: DataType) -> str:
     """The name of a type that C code can be made for; raises :class:`Unsupported` for others."""
     name = str(data_type)
@@ -72,6 +89,12 @@ def loaded(data_type: DataType, element: str) -> str:
     return element
 
 
+def element_of(data_type: DataType, value: str) -> str | None:
+    """What :func:`loaded` was given to make ``value``, if it stands for another type in memory."""
+    head = f"rlx_from_{_SUFFIX.get(str(data_type))}("
+    return value[len(head) : -1] if value.startswith(head) else None
+
+
 def saved(data_type: DataType, value: str) -> str:
     """A value as it is put into memory."""
     return f"rlx_to_{suffix(data_type)}({value})" if str(data_type) in NARROW else value
@@ -82,21 +105,29 @@ def rounded(data_type: DataType, value: str) -> str:
     match str(data_type):
         case "float16" | "bfloat16":
             return loaded(data_type, saved(data_type, value))
-        case "float32" | "float64" | "bool":
+        case "float32" | "float64":
             return value
+        case "bool":
+            return f"({value} != 0)"
     return f"({held(data_type)})({value})"
+
+
+def wrapped(value: int, data_type: DataType) -> int:
+    """The integer of a type that a constant stands for."""
+    if str(data_type) == "bool":
+        return int(bool(value))
+    bits = data_type.bits
+    value %= 1 << bits
+    return value - (1 << bits) if is_signed(data_type) and value >> (bits - 1) else value
 
 
 def integer(value: int, data_type: DataType) -> str:
     """An integer constant, wrapped to the width of its type."""
+    value = wrapped(value, data_type)
     if str(data_type) == "bool":
-        return str(int(bool(value)))
-    bits = data_type.bits
-    value %= 1 << bits
+        return str(value)
     if data_type.code == "uint":
         return f"(({held(data_type)})UINT64_C({value}))"
-    if value >> (bits - 1):
-        value -= 1 << bits
     if value == -(1 << 63):
         return "INT64_MIN"
     return f"(({held(data_type)})INT64_C({value}))"

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import FLOAT32, DataType
+from rlx.grammar.dtype import FLOAT32, INT64, DataType
+from rlx.grammar.node import replace
 from rlx.grammar.printer import show
-from rlx.operators.evaluation import numpy_dtype
+from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import FileError, load
 from rlx.semantics.run.literals import literal, value_of
 from rlx.semantics.run.sizes import Known, NoSizeError, learn, positions
@@ -24,6 +25,10 @@ DEFAULT_SIZE = 2
 
 MOST_ELEMENTS = 1 << 28
 """A tensor made up here has no more elements than that."""
+
+
+MOST_DIMENSIONS = 64
+"""NumPy's limit."""
 
 
 class InputError(ValueError):
@@ -70,8 +75,9 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
         If a name is unknown, a file cannot be read, a value does not fit its annotation, or two of them
         contradict each other.
     """
-    shape_vars = {var.name: var for var in function.shape_vars}
     params = {param.name_hint: param for param in function.params}
+    scalars = {param.shape_var for param in function.params}
+    shape_vars = {var.name: var for var in function.shape_vars if var not in scalars}
     for name in given:
         if name not in params and name not in shape_vars:
             known = ", ".join([*params, *shape_vars]) or "none"
@@ -90,8 +96,9 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
     }
     sizes = _learn(said, values, params)
     made_up = [name for name, var in shape_vars.items() if var not in sizes]
-    for name in made_up:
-        sizes[shape_vars[name]] = DEFAULT_SIZE
+    for var in function.shape_vars:
+        if var.dtype == INT64:
+            sizes.setdefault(var, DEFAULT_SIZE)
     random = np.random.default_rng(seed)
     for name, param in params.items():
         if name not in values:
@@ -99,7 +106,7 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
             values[name] = _make(name, _info(param), sizes, lambda *a, way=way: way(random, *a))
     made_up += [name for name in params if name not in given]
     return Inputs(
-        tuple(values[name] for name in params),
+        tuple(_there(values[name], _info(param)) for name, param in params.items()),
         {var.name: number for var, number in sizes.items()},
         tuple(made_up),
     )
@@ -107,6 +114,18 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
 
 def _info(param: ast.Var) -> ast.StructInfo:
     return param.struct_info_annotation or ast.ObjectStructInfo()
+
+
+def _there(value: Value, info: ast.StructInfo) -> Value:
+    """A value where its annotation says that it is."""
+    match value, info:
+        case Tensor(device=None), ast.TensorStructInfo(vdevice=ast.VDevice() as device):
+            return replace(value, device=(device.target, device.index))
+        case TupleValue(fields=fields), ast.TupleStructInfo(fields=infos) if len(fields) == len(
+            infos
+        ):
+            return TupleValue(tuple(map(_there, fields, infos)))
+    return value
 
 
 def _learn(
@@ -168,17 +187,18 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             if isinstance(shape, ast.ShapeExpr):
                 dims = _sizes(name, shape.values, sizes)
             else:
-                dims = (DEFAULT_SIZE,) * max(ndim, 1 if ndim < 0 else 0)
+                dims = (DEFAULT_SIZE,) * min(max(ndim, 1 if ndim < 0 else 0), MOST_DIMENSIONS + 1)
+            if len(dims) > MOST_DIMENSIONS:
+                raise InputError(f"{name}: a tensor has at most {MOST_DIMENSIONS} dimensions here")
             if _count(dims) > MOST_ELEMENTS:
                 raise InputError(f"{name}: a tensor of shape {dims} is too large to make up")
-            return Tensor(fill(dims, numpy_dtype(FLOAT32 if kind.is_void else kind)))
+            return Tensor(fill(dims, _numpy_type(name, FLOAT32 if kind.is_void else kind)))
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return ShapeValue(_sizes(name, dims, sizes))
         case ast.PrimStructInfo(dtype=kind, value=expr):
-            if expr is not None:
-                (number,) = _sizes(name, (expr,), sizes)
-                return Scalar(number, kind)
-            return Scalar(fill((), numpy_dtype(kind)).item(), kind)
+            if expr is not None and (not isinstance(expr, tir.Var) or expr in sizes):
+                return Scalar(_number(name, expr, sizes), kind)
+            return Scalar(fill((), _numpy_type(name, kind)).item(), kind)
         case ast.TupleStructInfo(fields=fields):
             return TupleValue(
                 tuple(_make(f"{name}[{at}]", inner, sizes, fill) for at, inner in enumerate(fields))
@@ -186,13 +206,24 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
     raise InputError(f"{name}: nothing can be made up for {show(info)}: give a value")
 
 
+def _numpy_type(name: str, kind: DataType) -> np.dtype[Any]:
+    try:
+        return numpy_dtype(kind)
+    except OperatorFault as fault:
+        raise InputError(f"{name}: {fault}") from None
+
+
+def _number(name: str, expr: tir.PrimExpr, sizes: Mapping[tir.Var, int]) -> int:
+    try:
+        return evaluate(expr, sizes)
+    except (UndefinedError, KeyError) as error:
+        raise InputError(f"{name}: {show(expr)} has no value: {error}") from None
+
+
 def _sizes(
     name: str, dims: Sequence[tir.PrimExpr], sizes: Mapping[tir.Var, int]
 ) -> tuple[int, ...]:
-    try:
-        found = tuple(int(evaluate(dim, sizes)) for dim in dims)
-    except (UndefinedError, KeyError) as error:
-        raise InputError(f"{name}: its shape has no value: {error}") from None
+    found = tuple(_number(name, dim, sizes) for dim in dims)
     if any(size < 0 for size in found):
         raise InputError(f"{name}: its shape would be {found}: give other numbers")
     return found

@@ -128,7 +128,10 @@ class Recorder:
         if found is None:
             names: dict[int, str] = {}
             ends: dict[int, list[str]] = {}
+            scalars = {getattr(var, "shape_var", None) for var in scope.places}
             for var, place in scope.places.items():
+                if var in scalars:  # it is shown as the variable that it is
+                    continue
                 name = var.name_hint if isinstance(var, ast.Var) else var.name
                 names[place.index] = name
                 if place.died is not None:

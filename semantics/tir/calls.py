@@ -11,6 +11,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, DataType, dtype
 from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
 from rlx.semantics.tir.memory import numpy_type
+from rlx.semantics.tir.sorts import SORTS
 from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, lifted, located
 from rlx.semantics.tir.values import Number, into, limits, unsupported, vector_element
 from rlx.spec.registry import rule
@@ -30,10 +31,12 @@ def opaque(node: Any) -> Term:
     unsupported("E-tir-opaque", shown, node.span)
 
 
-@rule("E-tir-call", "e2431a8c")
+@rule("E-tir-call", "6a200083")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call a function from outside, if the caller registered it."""
     function = known.get(name)
+    if function is None and name in SORTS:
+        function = SORTS[name][1]
     if function is None:
         unsupported("E-tir-call-unregistered", f"no function {name!r} was registered")
     return function(*args)
@@ -133,7 +136,8 @@ def _extern(run: Expressions, expr: tir.Call) -> Term:
         return opaque(expr)
     name = texts[0]
     del args[0]
-    given = [argument(run, arg) for arg in args]
+    reads = SORTS[name][0] if name in SORTS else 0
+    given = [argument(run, arg, at < reads) for at, arg in enumerate(args)]
     bring = into(result) if result.is_float or result.is_integer else (lambda value: value)
 
     def called(frame: Frame) -> Any:
@@ -142,8 +146,11 @@ def _extern(run: Expressions, expr: tir.Call) -> Term:
     return Term(located(called, expr.span), result)
 
 
-def argument(run: Expressions, expr: tir.PrimExpr) -> Evaluate:
-    """An argument of a function from outside: a number, a string, or an array for a buffer's data."""
+def argument(run: Expressions, expr: tir.PrimExpr, read: bool = False) -> Evaluate:
+    """An argument of a function from outside: a number, a string, or an array for a buffer's data.
+
+    Of an array that is only ``read`` every element must have been written.
+    """
     match expr:
         case tir.StringImm(value=text):
             return lambda frame: text
@@ -152,12 +159,12 @@ def argument(run: Expressions, expr: tir.PrimExpr) -> Evaluate:
             if buffer is None:
                 opaque(expr)
             slot = run.slots[buffer]  # type: ignore[index]
-            return lambda frame: frame[slot].array()
+            return lambda frame: frame[slot].content() if read else frame[slot].array()
         case tir.Call(op="tvm_stack_make_shape", args=dims):
             sizes = [run.number(dim) for dim in dims]
             return lambda frame: tuple([size(frame) for size in sizes])
         case tir.Call(op="tvm_stack_make_array", args=(data, shape, *_)):
-            array, dims_of = argument(run, data), argument(run, shape)
+            array, dims_of = argument(run, data, read), argument(run, shape)
             return lambda frame: array(frame).reshape(dims_of(frame))
     return run.value(expr).run
 

@@ -90,6 +90,13 @@ class Bound:
             self._strided(np.frombuffer(self.memory.written, np.uint8))[...] = 1
         return self._strided(self.memory.data)
 
+    def content(self) -> Array:
+        """The elements as an array, for functions that only read them."""
+        written = self.memory.written
+        if written is not None and not self._strided(np.frombuffer(written, np.uint8)).all():
+            fault("E-tir-unwritten", f"{self.name} is read before all of it is written")
+        return self._strided(self.memory.data)
+
     def _strided(self, flat: Array) -> Array:
         by = [stride * flat.itemsize for stride in self.strides]
         return np.lib.stride_tricks.as_strided(flat[self.offset :], self.dims, by)

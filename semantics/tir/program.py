@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from rlx.grammar import tir
 from rlx.grammar.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
 from rlx.semantics.tir.memory import Run
-from rlx.semantics.tir.statements import Execute, Statements
+from rlx.semantics.tir.statements import Execute, Return, Statements
+from rlx.semantics.tir.values import Number, fault
 from rlx.spec.registry import rule
 
 Argument = np.ndarray[Any, Any] | int | float
@@ -50,6 +51,7 @@ class Program:
     def __init__(self, func: tir.PrimFunc) -> None:
         self.func = func
         compiler = Statements()
+        compiler.result = func.ret_type
         for param in func.params:
             compiler.slot(param)
         for buffer in func.buffer_map.values():
@@ -69,15 +71,28 @@ class Program:
         call: Mapping[str, Callable[..., Any]] = {},
         unwritten: Collection[int] = (),
         memory: int = MEMORY_LIMIT,
-    ) -> None:
+    ) -> Number | None:
         """Run on arguments; see :func:`evaluate`."""
         values: Values = bind(self.func, args, unwritten)
         frame: list[Any] = [None] * (len(self.slots) + 1)
         frame[0] = Run(fuel, memory, call)
         for node, value in values.items():
             frame[self.slots[node]] = value
-        with deep():
-            self.body(frame)
+        try:
+            with deep():
+                self.body(frame)
+        except Return as end:
+            found: Number = end.args[0]
+            return found
+        if self.func.ret_type is not None:
+            no_value(self.func)
+        return None
+
+
+def no_value(func: tir.PrimFunc) -> NoReturn:
+    """What is said where a function with a result ends without one."""
+    words = f"the function ends without a value of type {func.ret_type}"
+    fault("E-tir-return-value", words)
 
 
 def evaluate(
@@ -88,8 +103,8 @@ def evaluate(
     call: Mapping[str, Callable[..., Any]] = {},
     unwritten: Collection[int] = (),
     memory: int = MEMORY_LIMIT,
-) -> None:
-    """Run a PrimFunc, which writes into the arrays among its arguments.
+) -> Number | None:
+    """Run a PrimFunc; the value it returns, if any. It writes into the arrays among its arguments.
 
     Parameters
     ----------
@@ -119,7 +134,7 @@ def evaluate(
     Unsupported
         `E-tir-opaque`, `E-tir-intrinsic-unknown`, `E-tir-type`, `E-tir-call-unregistered`, …
     """
-    compiled(func).run(args, fuel=fuel, call=call, unwritten=unwritten, memory=memory)
+    return compiled(func).run(args, fuel=fuel, call=call, unwritten=unwritten, memory=memory)
 
 
 @lru_cache(maxsize=256)

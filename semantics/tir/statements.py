@@ -25,6 +25,7 @@ class Statements(Expressions):
     def __init__(self) -> None:
         super().__init__()
         self.loops: dict[tir.PrimExpr, tir.For] = {}
+        self.result: DataType | None = None
 
     def statement(self, stmt: tir.Stmt) -> Execute:
         """A statement.
@@ -98,12 +99,31 @@ def _store_lanes(slot: int, runs: list[Evaluate], number: Evaluate) -> Execute:
 @rule("E-tir-evaluate", "71615506")
 def _evaluate(run: Statements, stmt: Any) -> Execute:
     """The value is computed for what its calls do, and dropped."""
-    if isinstance(stmt.value, tir.Call) and stmt.value.op in _WITHOUT_EFFECT:
-        return _nothing
+    if isinstance(stmt.value, tir.Call):
+        if stmt.value.op in _WITHOUT_EFFECT:
+            return _nothing
+        if stmt.value.op == "ret" and len(stmt.value.args) == 1:
+            return _return(run, stmt)
     value = run.number(stmt.value)
 
     def execute(frame: Frame) -> None:
         value(frame)
+
+    return located(execute, stmt.span)
+
+
+class Return(Exception):
+    """The end of a function; the first argument is its value."""
+
+
+@rule("E-tir-return", "a89e30dd")
+def _return(run: Statements, stmt: Any) -> Execute:
+    """The function ends with the value, cast to the type of its result."""
+    given = run.value(stmt.value.args[0])
+    value = given.run if run.result is None else converted(given, run.result).run
+
+    def execute(frame: Frame) -> None:
+        raise Return(value(frame))
 
     return located(execute, stmt.span)
 

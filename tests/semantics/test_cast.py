@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,7 +90,12 @@ def _lone(info: StructInfo) -> list[tir.Var]:
             "expected elements of type int8, found float32",
         ),
         ('R.Prim("int32")', Scalar(3, INT64), "E-cast-dtype", "expected a scalar of type int32"),
-        ('R.Tensor((2,), vdevice="cuda:0")', tensor(2), "E-cast-device", "cuda:0, found no device"),
+        (
+            'R.Tensor((2,), vdevice="cuda:0")',
+            Tensor(tensor(2).data, ("llvm", 0)),
+            "E-cast-device",
+            "cuda:0, found llvm:0",
+        ),
         ("R.Tensor((n, n))", tensor(2, 3), "E-cast-dimension", "dimension 1: expected 2, found 3"),
         (
             "R.Tensor((n, n * 2))",
@@ -147,3 +154,16 @@ def test_a_value_passes_the_cast_to_what_it_is(sizes: list[int]) -> None:
     dims = ShapeExpr(tuple(tir.IntImm(size) for size in sizes))
     info = TensorStructInfo(dims, dtype("float32"), len(sizes))
     assert match_cast(tensor(*sizes), info, {}) == {}
+
+
+@pytest.mark.parametrize("target", ["llvm", "cuda", "vulkan"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_device_is_a_target_and_a_number(target: str, index: int) -> None:
+    info = parse_struct_info(f'R.Tensor((4,), vdevice="{target}:{index}")')
+    for other in itertools.product(("llvm", "cuda", "vulkan"), (0, 1)):
+        if other == (target, index):
+            match_cast(tensor(4, device=other), info, {})
+        else:
+            with pytest.raises(CheckFailed) as failed:
+                match_cast(tensor(4, device=other), info, {})
+            assert failed.value.code == "E-cast-device"

@@ -221,7 +221,7 @@ def test_a_call_needs_a_function() -> None:
     end = ended(
         "@R.function\ndef main(x: R.Any) -> R.Any:\n    cls = M\n    return cls.main(x, x)", 3
     )
-    assert (type(end), end.code) == (IllFormed, "E-call-arity")
+    assert (type(end), end.code) == (Fault, "E-call-arity")
     assert ended(DOWN).code == "E-call-arity"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.semantics.outcome import CheckFailed, Fault, IllFormed
+from rlx.semantics.outcome import CheckFailed, Fault, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
 from tests.semantics.machine.running import ended, floats, returned
 
@@ -49,24 +49,24 @@ def test_tensors_in_one_piece_of_memory_are_aliases() -> None:
         (
             'a = R.vm.alloc_tensor(x, 0, R.shape([1]), R.dtype("float32"), 0)',
             "E-alloc-tensor-storage",
-            IllFormed,
+            Fault,
         ),
         (
             'a = R.vm.alloc_tensor(s, 0, R.str("s"), R.dtype("float32"), 0)',
             "E-argument-shape",
-            IllFormed,
+            Fault,
         ),
         (
             'a = R.vm.alloc_tensor(s, R.str("s"), R.shape([1]), R.dtype("float32"), 0)',
             "E-argument-number",
-            IllFormed,
+            Fault,
         ),
         (
             "a = R.vm.alloc_tensor(s, 0, R.shape([1]), R.shape([1]), 0)",
             "E-argument-dtype",
-            IllFormed,
+            Fault,
         ),
-        ("a = R.print(x, format=R.shape([1]))", "E-argument-string", IllFormed),
+        ("a = R.print(x, format=R.shape([1]))", "E-argument-string", Fault),
         (
             'a = R.builtin.alloc_tensor(R.shape([n - 5]), R.dtype("int8"), 0)',
             "E-alloc-shape",
@@ -180,6 +180,47 @@ def test_small_functions_of_the_run_time() -> None:
         assert returned(lines(ok), x).fields == ()  # type: ignore[attr-defined]
 
 
+def test_a_tensor_on_another_device() -> None:
+    x = Tensor(floats(1, 2))
+    found = returned(lines(packed("to_device", "x", "2", "1")), x)
+    assert isinstance(found, Tensor) and found.device == ("cuda", 1)
+    assert found.data.tolist() == [1, 2] and not np.shares_memory(found.data, x.data)
+    end = ended(lines(packed("to_device", "x", "99", "0")), x)
+    assert (type(end), end.code) == (Fault, "E-builtin-device-kind")
+    assert returned(lines(packed("ensure_zero_offset", "x")), x) is x
+
+
+def test_draws_of_the_run_time() -> None:
+    prob = 'R.const([[0.25, 0.25, 0.5], [0.25, 0.25, 0.5]], "float32")'
+    drawn = returned(
+        lines(packed("multinomial_from_uniform", prob, 'R.const([[0.25], [0.9]], "float32")')),
+        floats(1),
+    )
+    assert isinstance(drawn, Tensor) and drawn.dtype == "int64"
+    assert drawn.data.tolist() == [[1], [2]]
+    one = 'R.const([[0.5]], "float32")'
+    end = ended(lines(packed("multinomial_from_uniform", prob, one)), floats(1))
+    assert (type(end), end.code) == (Fault, "E-builtin-draw-rows")
+    wrong = 'R.const([[0.5, 0.9]], "float32")'
+    end = ended(lines(packed("multinomial_from_uniform", wrong, one)), floats(1))
+    assert (type(end), end.code) == (Fault, "E-draw-distribution")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("attention_kv_cache_append", "paged_attention_kv_cache_create", "kv_state_clear"),
+        *("distributed.attention_kv_cache_view", "rnn_state_get", "cuda_graph.run_or_capture"),
+        *("param_module_from_cache", "tensor_cache.load", "apply_repetition_penalty"),
+        *("sample_top_p_from_prob", "invoke_debug_func", "call_py_func", "memory_manager.clear"),
+    ],
+)
+def test_what_only_tvm_has_is_named(name: str) -> None:
+    end = ended(lines(packed(name, "x")), floats(1))
+    assert (type(end), end.code) == (Unsupported, "E-extern-modelled")
+    assert f"vm.builtin.{name}" in end.message
+
+
 def test_a_reshape_of_the_run_time_is_an_alias() -> None:
     text = lines(packed("reshape", "x", "R.shape([n, 1])"))
     x = Tensor(floats(1, 2))
@@ -215,3 +256,23 @@ class M:
 """
     found = returned(body, floats(1, 2))
     assert [tensor.device for tensor in found.fields] == [device, device]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "return s",
+        "if R.prim_value(n == 1):\n        r = s\n    else:\n        r = s\n    return r",
+        "@R.function(pure=False)\n    def f() -> R.Any:\n        return s\n    r = f()\n    return r",
+        "t = (s, x)\n    return t",
+    ],
+)
+def test_a_variable_that_was_ended_is_not_read_anywhere(use: str) -> None:
+    text = lines(
+        'a = R.vm.alloc_storage(R.shape([64]), 0, R.dtype("uint8"))',
+        "s = a",
+        "R.vm.kill_object(s)",
+        use,
+    )
+    end = ended(text, floats(1))
+    assert (type(end), end.code) == (Fault, "E-var-alive")

@@ -55,3 +55,23 @@ def test_what_operators_cannot_do(call: str, code: str, kind: type) -> None:
 def test_numbers_are_operands_too() -> None:
     text = HEAD + "R.add(R.prim_value(n), R.prim_value(m))"
     assert isinstance(returned(text, floats(1, 2), [1]), Scalar | Tensor)
+
+
+@pytest.mark.parametrize(
+    ("call", "shapes", "code"),
+    [
+        ("R.nn.conv1d(a, b)", [(2,), (2,)], "E-obligations-hold"),
+        ("R.image.resize2d(a, R.shape([2, 2]))", [(2, 2), (1,)], "E-obligations-hold"),
+        ("R.nn.conv1d(a, b)", [(1, 3, 5), (4, 2, 3)], "E-channels-groups"),
+        ("R.nn.layer_norm(a, b, b, axes=[-1])", [(2, 4), (1,)], "E-scale-length"),
+        ("R.nn.prelu(a, b)", [(2, 4), (3,)], "E-scale-length"),
+    ],
+)
+def test_what_the_checker_left_open_is_decided_when_the_operator_runs(
+    call: str, shapes: list[tuple[int, ...]], code: str
+) -> None:
+    text = (
+        f"@R.function\ndef main(a: R.Tensor, b: R.Tensor) -> R.Any:\n    y = {call}\n    return y"
+    )
+    end = ended(text, *(np.ones(shape, np.float32) for shape in shapes))
+    assert (type(end), end.rule, end.code) == (Fault, "E-evaluate", code)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rlx.semantics.outcome import CheckFailed, Fault, IllFormed, Unsupported
+from rlx.semantics.outcome import CheckFailed, Fault, Unsupported
 from rlx.semantics.values import NULL, Packed, Scalar, ShapeValue, StringValue, Tensor, TupleValue
 from tests.semantics.machine.running import ended, floats, returned, value
 
@@ -105,7 +106,7 @@ def test_pure_calls() -> None:
     assert (type(end), end.rule, end.code) == (*(Fault, "E-call-pure-packed", "E-believed-pure"),)
     wrong = PURE + "    cls = M\n    return R.call_pure_packed(cls.main, x, sinfo_args=(R.Any,))"
     end = ended(wrong, floats(1), floats(2))
-    assert (type(end), end.code) == (IllFormed, "E-packed-func")
+    assert (type(end), end.code) == (Fault, "E-packed-func")
 
 
 def test_calls_that_overwrite() -> None:
@@ -330,7 +331,7 @@ def main(x: R.Tensor((n,), "float32")) -> R.Any:
     x = Tensor(floats(1), ("llvm", 0))
     found = returned(text, x)
     there, here = found.fields  # type: ignore[attr-defined]
-    assert here is x
+    assert here.device == ("cuda", 0) and here.data is not x.data
     copy = there.fields[0]
     assert copy.device == ("cuda", 1) and copy.data is not x.data
     wrong = text.replace('"cuda:1"', "3")
@@ -392,3 +393,19 @@ def test_functions_called_by_name() -> None:
     assert returned(text, 1, 2, host=lambda x, y: x + y).value == 3  # type: ignore[attr-defined]
     assert ended(text, 1, 2).code == "E-extern-registered"
     assert ended(text, 1, 2, host=lambda x, y: "no").code == "E-cast-kind"
+
+
+@pytest.mark.parametrize(("flags", "known"), [("", True), ("private=True", False)])
+def test_a_private_primfunc_is_not_found_outside(flags: str, known: bool) -> None:
+    text = (
+        f"@T.prim_func({flags})\n"
+        'def k(x: T.Buffer((2,), "float32")):\n    x[0] = T.float32(9)\n'
+        "@R.function(pure=False)\ndef main(x: R.Any) -> R.Any:\n"
+        '    y = R.call_packed("k", x)\n    return x\n'
+    )
+    module = "@I.ir_module\nclass M:\n" + indent(text, "    ")
+    if known:
+        assert returned(module, Tensor(floats(1, 2))).data.tolist() == [9, 2]  # type: ignore[attr-defined]
+    else:
+        end = ended(module, Tensor(floats(1, 2)))
+        assert (type(end), end.code) == (Fault, "E-extern-registered")

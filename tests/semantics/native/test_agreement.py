@@ -38,7 +38,7 @@ def arguments(func: tir.PrimFunc, maker: Maker, seed: int) -> Arrays:
     return arrays
 
 
-def outcome(run: Callable[[], None]) -> str:
+def outcome(run: Callable[[], object]) -> str:
     try:
         run()
     except Stop as stop:

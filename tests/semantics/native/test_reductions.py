@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rlx.semantics import native
 from rlx.semantics.tir import evaluate
 
 from .programs import prim_func
+from .sanitised.batch import EFFORTS, Case, run
 
 Array = np.ndarray[Any, Any]
 SIZES = [0, 1, 2, 7, 16, 31, 33, 64, 129, 300]
@@ -162,3 +164,67 @@ def conv(x: T.Buffer((2, 3, 12, 21), "float32"), w: T.Buffer((5, 3, 3, 3), "floa
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
     np.testing.assert_allclose(z, np.einsum("ncijab,fcab->nfij", windows, w), 1e-4, 1e-4)
     assert "RLX_ROWS" in native.compile(func).source, "this is computed in tiles"
+
+
+BYTES = (1, 3, 16, 32, 64, 128, 256, 24)
+"""Widths of vectors: those that processors have, and others."""
+
+
+def test_tiles_are_right_for_every_number_of_columns_and_every_width(tmp_path: Path) -> None:
+    numbers = np.random.default_rng(5)
+    cases, wanted = [], []
+    for columns in range(1, 101):
+        kind = ["int8", "int16", "uint8", "int32", "float32", "int8"][columns % 6]
+        x = numbers.integers(0, 3, (2, 17)).astype(kind)
+        y = numbers.integers(0, 3, (17, columns)).astype(kind)
+        sums = reduction(
+            *(f'(1,), "{kind}"', f'(17, {columns}), "{kind}"', f'({columns},), "{kind}"'),
+            *(1, f"{columns}, 17", f"z[v0] = T.{kind}(0)"),
+            "z[v0] = z[v0] + y[v1, v0]",
+        )
+        product = reduction(
+            *(f'(2, 17), "{kind}"', f'(17, {columns}), "{kind}"', f'(2, {columns}), "{kind}"'),
+            *(2, f"2, {columns}, 17", f"z[v0, v1] = T.{kind}(0)"),
+            "z[v0, v1] = z[v0, v1] + x[v0, v2] * y[v2, v1]",
+        )
+        cases.append(Case(sums, [x[0, :1], y, np.zeros(columns, kind)], f"sum {columns}"))
+        cases.append(Case(product, [x, y, np.zeros((2, columns), kind)], f"product {columns}"))
+        wanted += [y.sum(0, dtype=kind), np.matmul(x, y, dtype=kind)]
+    vectors = [BYTES[at // 2 % len(BYTES)] for at in range(len(cases))]
+    answers = run(cases, tmp_path / "batch", vectors, EFFORTS[0][1])
+    for case, answer, result in zip(cases, answers, wanted, strict=True):
+        assert answer.ending == "returned", (case.label, answer.ending)
+        np.testing.assert_array_equal(answer.arrays[-1], result, case.label)
+
+
+@pytest.mark.parametrize("vector", BYTES)
+def test_rows_are_right_for_every_width(vector: int) -> None:
+    func = reduction(
+        *('("n", "m"), "int16"', '(1,), "int8"', '("n",), "int16"'),
+        *(1, "n, m", "z[v0] = T.int16(0)"),
+        "z[v0] = z[v0] + x[v0, v1]",
+    )
+    largest = reduction(
+        *('("n", "m"), "float32"', '(1,), "int8"', '("n",), "float32"'),
+        *(1, "n, m", 'z[v0] = T.float32("nan")'),
+        "z[v0] = T.max(z[v0], x[v0, v1])",
+    )
+    for size in range(1, 70, 3):
+        x = np.random.default_rng(size).integers(-9, 9, (2, size)).astype("int16")
+        z, top = np.zeros(2, "int16"), np.zeros(2, "f")
+        native.compile(func, vector=vector)([x, np.zeros(1, "b"), z])
+        np.testing.assert_array_equal(z, x.sum(1, dtype="int16"))
+        native.compile(largest, vector=vector)([x.astype("f"), np.zeros(1, "b"), top])
+        np.testing.assert_array_equal(top, x.max(1))
+
+
+def test_a_loop_that_never_runs_starts_no_sum() -> None:
+    for extents in ("4, 0", "50, 0", "0, 4"):
+        func = reduction(
+            *('(50,), "int8"', '(50,), "int8"', '(50,), "int8"'),
+            *(1, extents, "z[v0] = T.int8(0)"),
+            "z[v0] = z[v0] + x[v1]",
+        )
+        z = np.full(50, 7, "b")
+        native.compile(func)([np.ones(50, "b"), np.ones(50, "b"), z])
+        assert (z == 7).all(), extents

@@ -21,6 +21,8 @@ from rlx.semantics.native.kernel import numpy_type
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import binary, cast
 
+from .programs import of_body
+
 INTEGERS = [dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
 FLOATS = [dtype(name) for name in ("float32", "float64", "float16", "bfloat16")]
 BINARY: list[type[tir.Binary]] = [tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod]
@@ -201,3 +203,24 @@ def test_every_half_is_read_and_written_exactly() -> None:
         as_float, again = computed([there, back])
         np.testing.assert_array_equal(as_float, source.astype(np.float32))
         np.testing.assert_array_equal(again.astype(np.float32), source.astype(np.float32))
+
+
+def test_vectors_of_floats_are_rounded_to_halves() -> None:
+    """Every half, what lies in the middle between two, and the neighbours of both; in vectors and one by one."""
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        middles = (halves[:-1] + halves[1:]) / 2
+    at = np.concatenate([halves, middles, np.array([65519, 65520, 3e38], np.float32)])
+    with np.errstate(invalid="ignore", over="ignore"):
+        beside = [np.nextafter(at, np.float32(end)) for end in (-math.inf, math.inf)]
+        given = np.concatenate([at, *beside, -at])
+        wanted = given.astype(np.float16)
+    func = of_body(
+        'x: T.Buffer(("n",), "float32"), y: T.Buffer(("n",), "float16")',
+        'for i in range(n): y[i] = T.Cast("float16", x[i])',
+    )
+    kernel = native.compile(func)
+    for size in (given.size, *range(40)):
+        made = np.zeros(size, np.float16)
+        kernel([given[given.size - size :], made])
+        np.testing.assert_array_equal(made, wanted[given.size - size :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import struct
 from fractions import Fraction
@@ -262,3 +263,15 @@ def test_reinterpretation_keeps_the_bits(value: int) -> None:
     with pytest.raises(Unsupported) as caught:
         reinterpret(dtype("int32"), dtype("float64"))
     assert caught.value.code == "E-tir-reinterpret-size"
+
+
+def test_q_multiply_shift_rounds_halves_upwards() -> None:
+    """Against fractions: `x * y * 2 ** (s - q)`, to the nearest integer, halves to the greater one."""
+    function = intrinsic("q_multiply_shift", [dtype("int32")] * 4)[1]
+    numbers = (-(1 << 31), -(1 << 30) - 1, -7, -3, -2, -1, 0, 1, 2, 3, 5, 1 << 30, (1 << 31) - 1)
+    for x, y in itertools.product(numbers, numbers):
+        for q, s in ((1, 0), (2, 0), (3, 1), (31, 0), (31, 5), (31, 29)):
+            exact = Fraction(x * y, 1 << (q - s))
+            rounded = math.floor(exact + Fraction(1, 2))
+            wrapped = (rounded + (1 << 31)) % (1 << 32) - (1 << 31)
+            assert function(x, y, q, s) == wrapped, (x, y, q, s)

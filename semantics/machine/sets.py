@@ -1,0 +1,52 @@
+"""The functions of TVM's run time on the values of a tensor: `relax.run.unique`, `relax.run.nonzero`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlx.semantics.faults import Fault
+from rlx.semantics.values import Scalar, Tensor, TupleValue, Value
+from rlx.spec.registry import rule
+
+
+@rule("E-builtin-unique", "0b807d71")
+def _unique(x: Tensor, *rest: Value) -> Value:
+    """The distinct elements, ascending or in order of appearance, and on demand three more tensors."""
+    from rlx.operators.evaluate.indexing import unique
+    from rlx.operators.evaluation import OperatorFault
+
+    ordered, *wanted, axis = [*[_number(v) for v in rest], None][:5]
+    try:
+        values, first, inverse, counts = unique(x.data, 1, 1, 1, 1, axis)
+    except OperatorFault as fault:
+        raise Fault(fault.code, fault.message) from None
+    if not ordered:
+        appearance = np.argsort(first)
+        rank = np.empty_like(appearance)
+        rank[appearance] = np.arange(len(appearance))
+        values = np.take(values, appearance, axis or 0)
+        first, inverse, counts = first[appearance], rank[inverse], counts[appearance]
+    extra = (first, inverse, counts)
+    found = [values, *(a for a, asked in zip(extra, wanted, strict=True) if asked)]
+    tensors = tuple(Tensor(np.ascontiguousarray(each), x.device) for each in found)
+    return tensors[0] if len(tensors) == 1 else TupleValue(tensors)
+
+
+def _number(value: Value) -> int | None:
+    return int(value.value) if isinstance(value, Scalar) else None
+
+
+def _nonzero(x: Tensor) -> Value:
+    from rlx.operators.evaluate.indexing import nonzero
+
+    return Tensor(nonzero(x.data), x.device)
+
+
+SETS: Mapping[str, Callable[..., Any]] = {
+    "relax.run.unique": _unique,
+    "relax.run.nonzero": _nonzero,
+}
+"""By their whole names; both look at the elements of what they are given."""

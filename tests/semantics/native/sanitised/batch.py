@@ -1,0 +1,168 @@
+"""Kernels compiled together with the sanitisers of addresses and undefined behaviour, run in a process of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlx.grammar import tir
+from rlx.semantics.native import compiler, prelude
+from rlx.semantics.native.kernel import checked, numpy_type, scalar
+from rlx.semantics.native.program import FIRST_SLOT, Program, generate
+
+Array = np.ndarray[Any, Any]
+FUEL = 8_000
+MEMORY = 1 << 24
+"""What a kernel may use."""
+_SANITISED = (
+    *("-std=gnu11", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"),
+    *("-fno-math-errno", "-fno-trapping-math", "-fno-omit-frame-pointer"),
+    *("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"),
+)
+EFFORTS = (
+    (0.9, ("-O0", "-fno-sanitize=null,object-size,alignment,pointer-overflow")),
+    (0.98, ("-O1", "-g1")),
+    (1.0, ("-O2", "-g1")),
+)
+"""Flags, and the share of batches up to which they are used: most of the time is the compiler's."""
+
+
+PROCESSORS = (("-march=native",), ("-march=native", "-mno-avx512f"), ("-march=x86-64", "-mno-avx2"))
+"""Flags that say what the processor has."""
+VECTORS = (64, 32, 16)
+"""Bytes of vectors that processors have: each kernel is laid out for all of them, and for one of the others."""
+ODD = (1, 2, 3, 4, 8, 12, 24, 40, 48, 96, 128, 256)
+"""Bytes that few processors' vectors have, or none: the code has to be right for them too."""
+
+
+class Case(NamedTuple):
+    """A function, its arguments, and where both come from."""
+
+    func: tir.PrimFunc
+    args: Sequence[Array | int]
+    label: str
+
+
+class Answer(NamedTuple):
+    """How a kernel ended: ``"returned"``, a code, or what the sanitiser said; and the arrays behind it."""
+
+    ending: str
+    arrays: Sequence[Array]
+
+
+@cache
+def compiler_path() -> str:
+    """The C compiler, if it has the sanitisers."""
+    path, _, _ = compiler.toolchain()
+    return path
+
+
+def source(programs: Sequence[Program], vectors: Sequence[int]) -> str:
+    """One file of C for several kernels, each for a vector width of its own."""
+    parts = [prelude.text()]
+    for at, (program, vector) in enumerate(zip(programs, vectors, strict=True)):
+        parts += ["#undef RLX_VECTOR", f"#define RLX_VECTOR {vector}"]
+        parts.append(re.sub(r"\brlx_(body|kernel)\b", rf"rlx_\1_{at}", program.kernel))
+    names = ", ".join(f"rlx_kernel_{at}" for at in range(len(programs)))
+    parts.append(f"static int32_t (*const kernels[])(int64_t *) = {{{names}}};")
+    parts.append((Path(__file__).parent / "driver.c").read_text("ascii"))
+    return "\n".join(parts)
+
+
+def run(
+    cases: Sequence[Case],
+    folder: Path,
+    vectors: Sequence[int],
+    flags: Sequence[str],
+    bounds: bool = True,
+) -> list[Answer]:
+    """Compile the cases together, each for a vector width of its own, and run each once.
+
+    A case that stands there several times in a row, for several widths, is generated once.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    programs: list[Program] = []
+    for at, case in enumerate(cases):
+        again = at and cases[at - 1] is case
+        disjoint = at % 5 != 4
+        program = (
+            generate(case.func, bounds=bounds, disjoint=disjoint) if not again else programs[-1]
+        )
+        programs.append(program)
+    file = folder / "batch.c"
+    file.write_text(source(programs, vectors), "ascii")
+    command = [compiler_path(), *_SANITISED, *flags, "-o", str(folder / "batch")]
+    subprocess.run([*command, str(file), "-lm"], check=True, capture_output=True, text=True)
+    with (folder / "in").open("wb") as out:
+        for at, case in enumerate(cases):
+            _write(out, at, case, programs[at])
+    return _answers(folder, cases, programs)
+
+
+def _write(out: Any, at: int, case: Case, program: Program) -> None:
+    fields = [FUEL, MEMORY, *[0] * (FIRST_SLOT - 2)]
+    buffers: list[tuple[int, Array]] = []
+    for position, (arg, (var, buffer)) in enumerate(
+        zip(case.args, program.parameters, strict=True)
+    ):
+        if buffer is None:
+            fields.append(scalar(position, var.dtype, arg))
+            continue
+        array = checked(position, buffer, numpy_type(buffer.dtype), arg)
+        buffers.append((len(fields), array))
+        fields += [0, *array.shape]
+    out.write(struct.pack(f"<{3 + len(fields)}q", at, len(fields), len(buffers), *fields))
+    for slot, array in buffers:
+        out.write(struct.pack("<2q", slot, array.nbytes) + array.tobytes())
+
+
+def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[Program]) -> list[Answer]:
+    """Run the batch; where a kernel ends the process, go on behind it."""
+    ended: dict[int, str] = {}
+    first = 0
+    environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:exitcode=99"}
+    while first < len(cases):
+        done = subprocess.run(
+            [str(folder / "batch"), str(folder / "in"), str(folder / "out"), str(first)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=600,
+            check=False,
+        )
+        if not done.returncode:
+            break
+        started = re.findall(r"^kernel (\d+)$", done.stderr, re.MULTILINE)
+        assert started, done.stderr[-2000:]
+        said = done.stderr.rpartition(f"kernel {started[-1]}\n")[2]
+        ended[int(started[-1])] = f"killed: {said[:3000] or done.returncode}"
+        first = int(started[-1]) + 1
+    found = dict(_read(folder / "out", cases, programs))
+    return [found.get(at) or Answer(ended.get(at, "lost"), ()) for at in range(len(cases))]
+
+
+def _read(file: Path, cases: Sequence[Case], programs: Sequence[Program]) -> Any:
+    if not file.exists():
+        return
+    with file.open("rb") as stream:
+        while head := stream.read(40):
+            if len(head) < 40:
+                return
+            at, failed, site, _, _ = struct.unpack("<5q", head)
+            arrays = []
+            for arg in cases[at].args:
+                if isinstance(arg, np.ndarray):
+                    data = stream.read(arg.nbytes)
+                    arrays.append(np.frombuffer(data, arg.dtype).reshape(arg.shape))
+            ending = {0: "returned", 1: "", 2: "overlap"}[failed]
+            yield at, Answer(ending or programs[at].sites[site].code, arrays)

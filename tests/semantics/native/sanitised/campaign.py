@@ -1,0 +1,123 @@
+"""Batches of kernels from all sources, for all widths of vectors, compared with the evaluator."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rlx.semantics.faults import Unsupported
+from rlx.semantics.native.program import generate
+
+from .batch import EFFORTS, ODD, PROCESSORS, VECTORS, Answer, Case, run
+from .compare import difference, wanted
+
+
+class Report:
+    """What a campaign has done so far."""
+
+    def __init__(self) -> None:
+        self.functions: Counter[str] = Counter()
+        self.kernels: Counter[str] = Counter()
+        self.endings: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.failures: list[str] = []
+
+    def lines(self) -> Iterator[str]:
+        """The report."""
+        for name, counted in (
+            ("functions", self.functions),
+            ("kernels, by the bytes of vectors", self.kernels),
+            ("endings", self.endings),
+            ("refused", self.refused),
+        ):
+            words = ", ".join(f"{word} {count}" for word, count in sorted(counted.items()))
+            yield f"{name}: {counted.total()} ({words})"
+        yield f"failures: {len(self.failures)}"
+
+
+class Campaign:
+    """Takes functions from sources in turn; each is a kernel for every width of vectors.
+
+    Parameters
+    ----------
+    sources
+        Endless kernels, by name.
+    folder
+        Where a batch is compiled; failures are kept beside it.
+    """
+
+    def __init__(
+        self, sources: Mapping[str, Iterator[Case]], folder: Path, size: int = 16, seed: int = 0
+    ) -> None:
+        self.sources, self.folder, self.size = dict(sources), folder, size
+        self.report = Report()
+        self.rng = random.Random(seed)
+        self.turn = 0
+
+    def batch(self) -> None:
+        """Run one batch of one source."""
+        name = list(self.sources)[self.turn % len(self.sources)]
+        self.turn += 1
+        cases: list[tuple[Case, Answer]] = []
+        while len(cases) < self.size:
+            case = next(self.sources[name])
+            expected = self._expected(case)
+            if expected is not None:
+                cases.append((case, expected))
+        self.report.functions[name] += len(cases)
+        self._check(cases)
+
+    def _expected(self, case: Case) -> Answer | None:
+        """What the evaluator does; None for what has no native code or takes too long."""
+        try:
+            generate(case.func, bounds=True, disjoint=True)
+            expected = wanted(case)
+        except Unsupported as reason:
+            self.report.refused[f"{reason.code} {reason.message[:60]}"] += 1
+            return None
+        if expected.ending == "E-tir-fuel":
+            return None
+        return expected
+
+    def _check(self, cases: list[tuple[Case, Answer]]) -> None:
+        repeated = [pair for pair in cases for _ in (*VECTORS, "odd")]
+        vectors = [vector for _ in cases for vector in (*VECTORS, self.rng.choice(ODD))]
+        self.report.kernels.update(map(str, vectors))
+        processor = self.rng.choice(PROCESSORS)
+        chance = self.rng.random()
+        effort = next(words for share, words in EFFORTS if chance < share)
+        try:
+            flags = (*effort, *processor)
+            answers = run([case for case, _ in repeated], self.folder, vectors, flags)
+        except subprocess.CalledProcessError as error:
+            self._fail(f"the compiler refuses: {error.stderr[-1500:]}")
+            return
+        failed = False
+        for (case, expected), found, vector in zip(repeated, answers, vectors, strict=True):
+            self.report.endings[expected.ending] += 1
+            wrong = difference(case, found, expected)
+            if wrong is not None:
+                failed = True
+                self._fail(f"{case.label}, {vector} bytes, {' '.join(flags)}: {wrong}")
+        if failed:
+            kept = self.folder.parent / f"failed-{len(self.report.failures)}"
+            shutil.copytree(self.folder, kept, dirs_exist_ok=True)
+
+    def _fail(self, text: str) -> None:
+        self.report.failures.append(text)
+
+
+def campaign(
+    sources: Mapping[str, Iterator[Case]], folder: Path, count: int, seconds: float, seed: int = 0
+) -> Iterator[Report]:
+    """Run batches until there are enough kernels or the time is over; the report behind each batch."""
+    running = Campaign(sources, folder, seed=seed)
+    until = time.monotonic() + seconds
+    while running.report.kernels.total() < count and time.monotonic() < until:
+        running.batch()
+        yield running.report
