@@ -185,10 +185,11 @@ def prim_funcs(*, rare: bool = False) -> st.SearchStrategy[PrimFunc]:
     rare
         Whether there may be what TVM's own pipeline does not compile: vectors, `T.Let`, calls of functions from outside (`test.first`), an unknown intrinsic.
     """
-    return st.binary(max_size=_PRIM_BYTES).map(lambda data: _prim_func(data, rare))
+    return st.binary(max_size=_PRIM_BYTES).map(lambda data: prim_func_of(data, rare))
 
 
-def _prim_func(data: bytes, rare: bool) -> PrimFunc:
+def prim_func_of(data: bytes, rare: bool) -> PrimFunc:
+    """The PrimFunc that these bytes make; see :func:`prim_funcs`."""
     record = Record(data)
     kinds = [dtype(name) for name in ("float32", "int64", "float16", "int32")]
     kind = record.pick(kinds)

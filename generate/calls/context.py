@@ -97,6 +97,14 @@ class Collector:
         """There is no module."""
         return None
 
+    def bound(self, var: ast.Var) -> ast.Expr | None:
+        """Nothing is bound."""
+        return None
+
+    def vdevices(self) -> Sequence[tuple[str, int]]:
+        """Those that calls are generated with."""
+        return (("llvm", 0), ("cuda", 0))
+
     def known(self, info: StructInfo) -> StructInfo:
         """A result, without the dimensions on which data decide."""
         if not self.unknown:

@@ -147,7 +147,7 @@ _CALLS: dict[str, Callable[[Sequence[python.expr]], Slot]] = {
     "const": lambda parts: Given(_constant(*map(_value, parts))),
     "string": lambda parts: Given(ast.StringImm(str(_value(parts[0])))),
     "dtype": lambda parts: Given(ast.DataTypeImm(dtype(str(_value(parts[0]))))),
-    "transposed": lambda _: Given(tir.OpaqueExpr("T.index_map(lambda i, j: (j, i))")),
+    "index_map": lambda parts: Given(tir.OpaqueExpr(f"T.index_map({_value(parts[0])})")),
     "null": lambda parts: Given(ast.Call(ast.op("relax.null_value"), ())),
 }
 

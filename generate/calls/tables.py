@@ -68,7 +68,7 @@ x(a, 3, b), shape(a * 3, b) | shape(a, b * 3) | shape(0, 3, -1)
     "broadcast_to": "x(a) | x(1, a) | x(b, 1) | x(), shape(b, a)\nx(a, 1), shape(3, a, b)",
     "collapse_sum_to": "t(a, b), shape(b) | shape(1, b) | shape(a, 1) | shape(a, b)",
     "collapse_sum_like": "t(a, b), t(b) | t(1, b) | t(a, 1) | t(a, b)",
-    "layout_transform": "x(a, b), index_map=transposed(), pad_value=None",
+    "layout_transform": "x(a, b), index_map=index_map('lambda i, j: (j, i)'), pad_value=None",
     # joining
     "concat": "[x(a, b), x(c, b)], axis=0 | None\n[x(a, b), x(a, 3)], axis=1 | -1\n[x(a), x(b), x(4)]",
     "stack": "[x(a, b), x(a, b)], axis=None | 0 | 1 | -1\n[x(a), x(a), x(a)], axis=0 | 1",

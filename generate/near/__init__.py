@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from functools import partial
 
+from rlx.generate.near.kernels import BREAKS, broken_kernel
 from rlx.generate.near.modules import FORMS, MODULES
 from rlx.generate.near.obligations import BROKEN
 from rlx.generate.near.steps import STEPS, broken_call
@@ -12,7 +13,7 @@ from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import FEATURES, Options, random_plan
 from rlx.grammar.ast import IRModule
 
-CODES = (*STEPS, *BROKEN, *MODULES, *FORMS)
+CODES = (*STEPS, *BROKEN, *BREAKS, *MODULES, *FORMS)
 """The premises that can be made to fail."""
 
 PLAIN = Options(6, FEATURES - {"nested"})
@@ -38,6 +39,8 @@ def near_miss(code: str, rng: random.Random, options: Options = PLAIN) -> IRModu
         return MODULES[code](build(plan, options))
     if code in FORMS:
         return FORMS[code](build(plan, options))
+    if code in BREAKS:
+        return broken_kernel(code, build(plan, options), rng)
     step = STEPS.get(code) or partial(broken_call, code)
     if code not in STEPS and code not in BROKEN:
         raise KeyError(code)

@@ -87,7 +87,7 @@ def possible_recursion(module: IRModule) -> IRModule:
 
 
 def no_entry(module: IRModule) -> IRModule:
-    return _with(module, attrs={"private": True})
+    return replace(_with(module, attrs={"private": True}), bare=False)
 
 
 def other_symbol(module: IRModule) -> IRModule:

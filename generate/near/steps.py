@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from rlx.generate.calls.pattern import parse
 from rlx.generate.calls.template import Template
+from rlx.generate.near.foreign_calls import FOREIGN_CALLS
 from rlx.generate.near.obligations import BROKEN
+from rlx.generate.near.operands import OPERANDS
 from rlx.generate.near.places import FLOAT, Step, hide, put, relu, some, threes
 from rlx.generate.near.prim_calls import PRIM_CALLS
 from rlx.generate.programs.builder import FunctionBuilder
@@ -137,6 +139,41 @@ def parameter(info: Callable[[], StructInfo]) -> Step:
         hide(builder, ast.Function((given, unused), ast.SeqExpr((), given), three))
 
     return step
+
+
+def named(
+    first: Callable[[], StructInfo], then: Callable[[Var], StructInfo], swapped: bool = False
+) -> Step:
+    """A closure of two parameters, of which the annotation of the second names the first."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        n, annotation = tir.Var(builder.name("n")), first()
+        if isinstance(annotation, ast.PrimStructInfo):
+            n = tir.Var(n.name, annotation.dtype)
+            annotation = ast.PrimStructInfo(n.dtype, n)
+        of_tensor = isinstance(annotation, TensorStructInfo)
+        scalar = isinstance(annotation, ast.PrimStructInfo) or of_tensor
+        one = Var(n.name, annotation, shape_var=n if scalar else None)
+        two = Var(builder.name("bad"), then(one))
+        params = (two, one) if swapped else (one, two)
+        bound = () if of_tensor or not scalar else (n,)
+        three = threes()
+        given = Var(builder.name("a"), three)
+        function = ast.Function((given, *params), ast.SeqExpr((), given), three, shape_vars=bound)
+        hide(builder, function)
+
+    return step
+
+
+def dimension_of(var: Var) -> StructInfo:
+    """A tensor of as many elements as a scalar says."""
+    assert var.shape_var is not None
+    return TensorStructInfo(ShapeExpr((var.shape_var,)), FLOAT, 1)
+
+
+def shape_of(var: Var) -> StructInfo:
+    """A tensor of the shape that a variable holds."""
+    return TensorStructInfo(var, FLOAT, 1)
 
 
 def cast_to(info: Callable[[], StructInfo]) -> Step:
@@ -279,6 +316,11 @@ STEPS: dict[str, Step] = {
     "WF03-before": early,
     "WF03-scope": out_of_branch,
     "WF05-unbound": free_dimension,
+    "WF05-dtype": named(lambda: ast.PrimStructInfo(dtype("int32")), dimension_of),
+    "WF06-order": named(lambda: ast.PrimStructInfo(dtype("int64")), dimension_of, swapped=True),
+    "D17-dimension": named(lambda: tensor((const(3),), FLOAT), dimension_of),
+    "D17-shape": named(lambda: OBJECT, shape_of),
+    "D17-rank": named(lambda: ast.ShapeStructInfo(None, 2), shape_of),
     "WF07-if": branch_in_dataflow,
     "WF09-value": operator_as_value,
     "WF10-rank": parameter(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
@@ -293,6 +335,7 @@ STEPS: dict[str, Step] = {
     "WF17-both": parameter(opaque_and_closure),
     "WF18-lanes": lanes,
     "WF19-dtype": parameter(lambda: ast.PrimStructInfo(dtype("handle"))),
+    "WF20-handle": parameter(lambda: tensor((const(3),), dtype("handle"))),
     "WF20-lanes": parameter(lambda: tensor((const(3),), dtype("float32x4"))),
     "WF20-bits": parameter(lambda: tensor((const(3),), dtype("int7"))),
     "WF22-dtype": parameter(lambda: ast.PrimStructInfo(dtype("int32"), const(3))),
@@ -313,6 +356,8 @@ STEPS: dict[str, Step] = {
     "OBL-slices-axes": computed_axis,
     "OBL-assert-bool": asserted,
     **PRIM_CALLS,
+    **FOREIGN_CALLS,
+    **OPERANDS,
     "OBL-place-vdevice": places,
 }
 """By the premise that fails, the step that makes it fail."""

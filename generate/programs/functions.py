@@ -83,7 +83,8 @@ def finished(builder: FunctionBuilder, head: Record, attrs: dict[str, object]) -
     ret = visible(info, set(builder.shape_vars))
     used = _mentioned(builder)
     binders = tuple(v for v in builder.shape_vars if v in used)
-    params = (*_binding_parameter(builder, head, binders), *builder.params)
+    entry = "global_symbol" in attrs
+    params = (*_binding_parameter(builder, head, binders, entry), *builder.params)
     # What the result says is the callers' only knowledge; `main` has no callers.
     written = None if "global_symbol" in attrs and head.one_in(4) else ret
     pure = None if builder.pure else False
@@ -134,7 +135,7 @@ def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
 
 
 def _binding_parameter(
-    builder: FunctionBuilder, head: Record, binders: Sequence[tir.Var]
+    builder: FunctionBuilder, head: Record, binders: Sequence[tir.Var], entry: bool
 ) -> tuple[Var, ...]:
     """A parameter that binds those shape variables which no other one binds where it first occurs."""
     missing = list(binders)
@@ -151,6 +152,9 @@ def _binding_parameter(
     if not missing:
         return ()
     dims = tuple(missing)
+    if entry and head.one_in(3):
+        # Not in functions that are called: TVM 0.27 leaves the callee's names in what it infers.
+        return tuple(Var(v.name, ast.PrimStructInfo(v.dtype, v), shape_var=v) for v in dims)
     if head.one_in(3):
         return (
             Var(builder.name("p"), TensorStructInfo(ShapeExpr(dims), dtype("float32"), len(dims))),

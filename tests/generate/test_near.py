@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from rlx.checker.check import check_module
+from rlx.checker.check import check_module, check_text
 from rlx.checker.normal_form import normal_form
 from rlx.generate.near import CODES, near_miss
+from rlx.generate.near.kernels import BREAKS, KERNEL
 from rlx.generate.near.modules import FORMS
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
 
 SPEC = Path(__file__).parents[2] / "spec"
-FILES = ("well_formedness", "normal_form", "derivation", "operators")
+FILES = ("well_formedness", "normal_form", "derivation", "operators", "prim_funcs")
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -29,6 +30,17 @@ def test_the_checker_names_it(code: str) -> None:
 
 def _diagnostics(module: IRModule) -> tuple[Diagnostic, ...]:
     return check_module(module, Source("near miss", "")).diagnostics
+
+
+@pytest.mark.parametrize(("code", "broken"), [(c, b) for c, each in BREAKS.items() for b in each])
+def test_one_place_breaks_the_primfunc(code: str, broken: tuple[str, str]) -> None:
+    assert KERNEL.count(broken[0]) == 1
+    found = check_text(KERNEL.replace(*broken), "kernel.rlx").diagnostics
+    assert [d.code for d in found] == [code]
+
+
+def test_the_primfunc_to_break_is_legal() -> None:
+    assert check_text(KERNEL, "kernel.rlx").diagnostics == ()
 
 
 def test_every_premise_has_a_near_miss() -> None:

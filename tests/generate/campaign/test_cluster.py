@@ -37,7 +37,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
             begun.append((first, submit(first)))
             return begun[-1][1]
 
-        campaign(state, noted, 11, 8.0, JOBS, progress)
+        campaign(state, noted, 11, 20.0, JOBS, progress)
         close()
     assert killed
     # What was under way when the time was up may be missing, nothing else that was begun.

@@ -1,0 +1,6 @@
+"""Random programs of casts and annotations with inputs, right and wrong: what may be left out of a run."""
+
+from rlx.generate.casts.law import Verdict, examine
+from rlx.generate.casts.programs import program
+
+__all__ = ["Verdict", "examine", "program"]

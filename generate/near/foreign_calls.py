@@ -1,0 +1,128 @@
+"""Calls of functions by operators that break one rule: of packed functions, closures, names, devices."""
+
+from __future__ import annotations
+
+from rlx.generate.near.places import FLOAT, Step, hide, relu, some, threes
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import const
+from rlx.generate.programs.record import Record
+from rlx.generate.tir.function import prim_func
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, Var
+from rlx.grammar.dtype import VOID
+
+
+def _call(builder: FunctionBuilder, name: str, args: tuple[Expr, ...], *types: StructInfo) -> Var:
+    return hide(builder, ast.Call(ast.op(f"relax.{name}"), args, types))
+
+
+def _function(builder: FunctionBuilder) -> Var:
+    """A local function of a vector of three."""
+    param = Var("a", threes())
+    return hide(builder, ast.Function((param,), ast.SeqExpr((), param), threes()))
+
+
+def _kernel(builder: FunctionBuilder, record: Record, outputs: bool = True) -> ast.GlobalVar:
+    name = builder.module.name("tir")
+    results = [threes()] if outputs else []
+    builder.module.functions[name] = prim_func(record, [threes()], results)
+    return name
+
+
+def not_packed(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call(builder, "call_pure_packed", (x, x), threes())
+
+
+def not_stated(builder: FunctionBuilder, record: Record) -> None:
+    _call(builder, "call_pure_packed", (ast.ExternFunc("f"), some(builder, record, 3)))
+
+
+def no_closure(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call(builder, "invoke_pure_closure", (x, ast.Tuple((x,))), threes())
+
+
+def too_many_captured(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call(builder, "make_closure", (_function(builder), ast.Tuple((x, x))))
+
+
+def wrong_captured(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 4)
+    _call(builder, "make_closure", (_function(builder), ast.Tuple((x,))))
+
+
+def no_name(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call(builder, "call_py_func", (x, ast.Tuple((x,))), threes())
+
+
+def tuple_passed(builder: FunctionBuilder, record: Record) -> None:
+    inner = ast.Tuple((some(builder, record, 3),))
+    _call(builder, "call_tir", (_kernel(builder, record), ast.Tuple((inner,))), threes())
+
+
+def tensor_trailing(builder: FunctionBuilder, record: Record) -> None:
+    x = some(builder, record, 3)
+    _call(builder, "call_tir", (_kernel(builder, record), ast.Tuple((x,)), x), threes())
+
+
+def private_symbol(builder: FunctionBuilder, record: Record) -> None:
+    symbol = ast.ExternFunc(_kernel(builder, record).name_hint)
+    _call(builder, "call_pure_packed", (symbol, some(builder, record, 3)), threes())
+
+
+def stored_to(builder: FunctionBuilder, record: Record) -> None:
+    """A call of a PrimFunc that stores to its first argument, and to nothing else."""
+    name, x = builder.module.name("tir"), some(builder, record, 3)
+    builder.module.functions[name] = prim_func(record, [threes(), threes()], [])
+    _call(builder, "call_tir", (name, ast.Tuple((x,))), threes())
+
+
+def declares(info: TensorStructInfo) -> Step:
+    """A call whose result is declared as that."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        args = ast.Tuple((some(builder, record, 3),))
+        _call(builder, "call_tir", (_kernel(builder, record), args), info)
+
+    return step
+
+
+def moved_to(device: Expr) -> Step:
+    """A transfer to something."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        _call(builder, "to_vdevice", (some(builder, record, 3), device))
+
+    return step
+
+
+def used_again(builder: FunctionBuilder, record: Record) -> None:
+    name = _kernel(builder, record, False)
+    x = hide(builder, relu(some(builder, record, 3)))
+    op = ast.op("relax.call_tir_inplace")
+    attrs: dict[str, object] = {"inplace_indices": (0,)}
+    hide(builder, ast.Call(op, (name, ast.Tuple((x,))), (threes(),), attrs))
+    hide(builder, relu(x))
+
+
+FOREIGN_CALLS: dict[str, Step] = {
+    "OBL-packed-function": not_packed,
+    "OBL-stated-result": not_stated,
+    "OBL-closure-function": no_closure,
+    "OBL-closure-arity": too_many_captured,
+    "OBL-closure-argument": wrong_captured,
+    "OBL-name-string": no_name,
+    "OBL-passed-kind": tuple_passed,
+    "OBL-untouched-store": stored_to,
+    "OBL-trailing-kind": tensor_trailing,
+    "OBL-outputs-shape": declares(TensorStructInfo(None, FLOAT, 1)),
+    "OBL-allocated-dtype": declares(TensorStructInfo(ast.ShapeExpr((const(3),)), VOID, 1)),
+    "OBL-vdevice-kind": moved_to(ast.PrimValue(const(3))),
+    "OBL-vdevice-declared": moved_to(ast.StringImm("cuda:7")),
+    "TIR09-private": private_symbol,
+    "USE-overwritten-after": used_again,
+}
+"""By the premise that fails, the step that makes it fail."""

@@ -1,0 +1,68 @@
+"""Operands that are wrong by themselves, or of which an operator knows too little."""
+
+from __future__ import annotations
+
+from rlx.generate.near.places import FLOAT, Step, hide, some
+from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.dims import const
+from rlx.generate.programs.record import Record
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, ShapeExpr, TensorStructInfo
+from rlx.grammar.dtype import VOID, dtype
+
+
+def _call(builder: FunctionBuilder, name: str, *args: Expr, **attrs: object) -> None:
+    hide(builder, ast.Call(ast.op(f"relax.{name}"), args, (), attrs))
+
+
+def forgotten(info: TensorStructInfo, name: str, **attrs: object) -> Step:
+    """A call of an operator with a matrix of which no more is known than the annotation says."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        matrix = hide(builder, some(builder, record, 3, 4), info)
+        _call(builder, name, matrix, **attrs)
+
+    return step
+
+
+def unknown_elements(builder: FunctionBuilder, record: Record) -> None:
+    info = TensorStructInfo(ShapeExpr((const(3), const(4))), VOID, 2)
+    matrix = hide(builder, some(builder, record, 3, 4), info)
+    _call(builder, "nn.rms_norm", matrix, some(builder, record, 4), axes=(-1,))
+
+
+def _indices(builder: FunctionBuilder, record: Record, *before: int) -> Expr:
+    """Indices, as many along the last axis as a shape variable says."""
+    dims = (*map(const, before), builder.shape_vars[0])
+    return builder.fresh(record, dtype("int64"), dims, False)
+
+
+def unknown_bounds(builder: FunctionBuilder, record: Record) -> None:
+    begin, two = _indices(builder, record), some(builder, record, 2, kind="int64")
+    _call(builder, "dynamic_strided_slice", some(builder, record, 3, 4), begin, two, two)
+
+
+def unknown_tuples(builder: FunctionBuilder, record: Record) -> None:
+    data, updates = some(builder, record, 3, 4), some(builder, record, 2, 4)
+    _call(builder, "scatter_nd", data, _indices(builder, record, 2), updates)
+
+
+def written(value: int, kind: str) -> Step:
+    """A constant."""
+
+    def step(builder: FunctionBuilder, record: Record) -> None:
+        hide(builder, ast.Constant(ast.Literal(value, dtype(kind), ())))
+
+    return step
+
+
+OPERANDS: dict[str, Step] = {
+    "D03-element-type": written(0, "handle"),
+    "D03-fits": written(300, "uint8"),
+    "OBL-known-rank": forgotten(TensorStructInfo(None, FLOAT, -1), "permute_dims", axes=(1, 0)),
+    "OBL-known-shape": forgotten(TensorStructInfo(None, FLOAT, 2), "eye_like"),
+    "OBL-known-dtype": unknown_elements,
+    "OBL-listed-literal": unknown_bounds,
+    "OBL-tuples-literal": unknown_tuples,
+}
+"""By the premise that fails, the step that makes it fail."""
