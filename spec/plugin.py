@@ -19,6 +19,7 @@ from rlx.spec import registry
 from rlx.spec.coverage import RESULT, Coverage, gate
 
 _applied: Counter[str] = Counter()
+_held: Counter[str] = Counter()
 _failed: Counter[str] = Counter()
 _problems: list[str] = []
 
@@ -33,11 +34,16 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what the gate found, above the last line."""
-    if _problems:
-        terminalreporter.section("coverage of rules")
-        for problem in _problems:
-            terminalreporter.line(problem)
+    """Say what the gate found, above the last line, and which rules no test shows holding."""
+    if not terminalreporter.config.getoption("--rules-gate"):
+        return
+    terminalreporter.section("coverage of rules")
+    for line in (*_problems, *_coverage().remarks()):
+        terminalreporter.line(line)
+
+
+def _coverage() -> Coverage:
+    return Coverage(dict(_applied), dict(_failed), dict(_held))
 
 
 def pytest_testnodedown(node: Any, error: object) -> None:
@@ -46,6 +52,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     if counted is not None:
         _applied.update(counted[0])
         _failed.update(counted[1])
+        _held.update(counted[2])
 
 
 def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
@@ -54,15 +61,21 @@ def pytest_sessionfinish(session: Any, exitstatus: int) -> None:
         session.config.workeroutput["rlx_rules"] = [
             dict(registry.applied),
             dict(registry.failed),
+            dict(registry.held),
         ]
         return
     _applied.update(registry.applied)
     _failed.update(registry.failed)
+    _held.update(registry.held)
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(
-        json.dumps({"applied": dict(_applied), "failed": dict(_failed)}, indent=1, sort_keys=True)
+        json.dumps(
+            {"applied": dict(_applied), "failed": dict(_failed), "held": dict(_held)},
+            indent=1,
+            sort_keys=True,
+        )
     )
     if session.config.getoption("--rules-gate"):
-        _problems.extend(gate(Coverage(dict(_applied), dict(_failed))))
+        _problems.extend(gate(_coverage()))
         if _problems and exitstatus == 0:
             session.exitstatus = 1

@@ -5,7 +5,7 @@ under `spec/`; the second argument is the hash of the clause the code was writte
 clause cannot change behind the code's back.
 
 With `RLX_TRACE_RULES` in the environment (the pytest plugin sets it) it is also recorded which rules
-held and which premises failed.
+were applied, which of them held, and which premises failed.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ implementations: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
 
 applied: Counter[str] = Counter()
 """How often each rule was applied, while tracing."""
+
+held: Counter[str] = Counter()
+"""How often each rule was applied and none of its premises failed meanwhile, while tracing."""
 
 failed: Counter[str] = Counter()
 """How often each premise (a diagnostic code, or a code given to :func:`refuted`) failed, while tracing."""
@@ -49,11 +52,22 @@ def rule(identifier: str, clause: str) -> Callable[[F], F]:
         @wraps(function)
         def traced(*args: Any, **kwargs: Any) -> Any:
             applied[identifier] += 1
-            return function(*args, **kwargs)
+            before = _failures(identifier)
+            result = function(*args, **kwargs)
+            held[identifier] += _failures(identifier) == before
+            return result
 
         return traced  # type: ignore[return-value]
 
     return register
+
+
+def _failures(identifier: str) -> int:
+    """How often premises of a rule failed so far."""
+    from rlx.spec.reader import rules
+
+    known = rules().get(identifier)
+    return 0 if known is None else sum(failed[code] for code in known.premises)
 
 
 def refuted(code: str) -> None:

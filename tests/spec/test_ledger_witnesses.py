@@ -117,3 +117,93 @@ def test_ledger_49_a_shape_annotation_lists_dimensions() -> None:
     assert _codes(_check("x: R.Tensor", "s = R.shape_of(x)\nt: R.Shape(s) = s\nreturn t")) == [
         "PARSE"
     ]
+
+
+KERNELS = """
+@I.ir_module
+class M:
+    I.module_global_infos({{"vdevice": [I.vdevice("llvm")]}})
+    @T.prim_func
+    def kernel(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        for i in range(4):
+            b[i] = a[i]
+    @T.prim_func
+    def scaled(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32"), k: T.int64):
+        for i in range(4):
+            b[i] = a[i] * T.Cast("float32", k)
+    @R.function(private=True)
+    def placed(x: R.Tensor((4,), "float32", "llvm:0")) -> R.Tensor((4,), "float32", "llvm:0"):
+        return x
+    @R.function
+    def main({params}) -> R.Object:
+        cls = M
+        {body}
+        return y
+"""
+X = 'x: R.Tensor((4,), "float32")'
+OUT = 'R.Tensor((4,), "float32")'
+
+
+def _module(params: str, *lines: str) -> list[str]:
+    text = KERNELS.format(params=params, body="\n        ".join(lines))
+    return [f"{d.severity} {d.code}" for d in check_text(text).diagnostics if d.severity != "note"]
+
+
+def test_ledger_51_an_object_may_be_what_is_expected() -> None:
+    # By the letter an Object is incompatible with a tensor: this would be an error.
+    assert _module(f"{X}, o: R.Object", "y = R.add(x, o)") == ["warning D14-argument"]
+    assert _module(X, 'y = R.add(x, R.str("a"))') == ["error D14-argument"]
+
+
+def test_ledger_52_a_result_may_have_the_shape_of_a_variable() -> None:
+    call = "y = R.call_dps_packed('f', (x,), out_sinfo=R.Tensor({}'float32'{}))"
+    assert _module(f"{X}, s: R.Shape(ndim=1)", call.format("s, ", "")) == []
+    assert _module(X, call.format("", ", ndim=1")) == ["error OBL-outputs-shape"]
+
+
+def test_ledger_53_a_prim_func_writes_where_it_is_told() -> None:
+    assert _module(X, f"y = R.call_dps_packed(cls.kernel, (x,), out_sinfo={OUT})") == []
+    found = _module(X, f"y = R.call_pure_packed(cls.kernel, x, sinfo_args={OUT})")
+    assert found == ["error OBL-packed-function"]
+
+
+def test_ledger_54_trailing_scalars_come_last() -> None:
+    # Before the result, the scalar would meet a buffer.
+    call = f"y = R.call_tir(cls.scaled, (x,), out_sinfo={OUT}, tir_vars=R.shape([2]))"
+    assert _module(X, call) == []
+
+
+def test_ledger_55_purity_is_declared_and_not_cast() -> None:
+    declared = "R.Callable(ret=R.Object, purity=True)"
+    assert _module(f"{X}, f: {declared}", "y = f(x)") == []
+    found = _module(f"{X}, o: R.Object", f"f = R.match_cast(o, {declared})", "y = f(x)")
+    assert "error D14-impure" in found
+
+
+def test_ledger_56_an_overwritten_value_is_not_used() -> None:
+    call = f"a = R.call_inplace_packed('f', x, inplace_indices=[0], sinfo_args={OUT})"
+    assert _module(X, call, "y = R.add(a, a)") == []
+    assert _module(X, call, "y = R.add(a, x)") == ["warning USE-overwritten-after"]
+
+
+def test_ledger_57_a_module_may_have_no_entry_yet() -> None:
+    text = (
+        "@I.ir_module\nclass M:\n    @R.function(private=True)\n"
+        "    def main(x: R.Tensor):\n        return x\n"
+    )
+    (found,) = check_text(text).diagnostics
+    assert (found.code, found.severity) == ("WF12-entry", "warning")
+
+
+def test_ledger_58_a_tensor_that_nobody_placed() -> None:
+    from rlx.semantics.machine import load
+    from rlx.semantics.outcome import Returned
+
+    body = "a = R.zeros(R.shape([4]), 'float32')\n        y = cls.placed(a)"
+    report = check_text(KERNELS.format(params="", body=body))
+    assert [(d.code, d.severity) for d in report.diagnostics] == [("D14-argument", "warning")]
+    assert isinstance(load(report.modules[0]).run("main", []), Returned)
+
+
+def test_ledger_59_packed_functions_get_arguments_one_by_one() -> None:
+    assert _module(X, f"y = R.call_pure_packed('f', x, x, sinfo_args={OUT})") == []
