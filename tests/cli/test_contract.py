@@ -19,6 +19,7 @@ import pytest
 from rlx.checker import command
 from rlx.checker.driver import one, progress, workers
 from rlx.checker.render.files import FileReport
+from rlx.operators import registry
 
 GOOD = """\
 @R.function
@@ -33,9 +34,7 @@ def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
     z = R.add(x, y)
     return z
 """
-NOTED = GOOD.replace("R.nn.relu(x)", "R.no_such_operator(x)").replace(
-    ' -> R.Tensor(("n", 4), "float32")', ""
-)
+NOTED = GOOD.replace("R.nn.relu(x)", "R.emit(x)").replace(' -> R.Tensor(("n", 4), "float32")', "")
 
 DIAGNOSTIC = {
     "code": str,
@@ -166,7 +165,7 @@ def test_an_empty_folder_is_2(run: Run) -> None:
     (run.folder / "empty").mkdir()
     status, _, err = run("empty")
     assert status == 2
-    assert err == "relax-check: no .rlx file under empty\n"
+    assert err == "relax-check: no Relax program under empty\n"
 
 
 def test_a_missing_file_is_2_and_the_others_are_checked(run: Run) -> None:
@@ -327,14 +326,20 @@ def test_what_keeps_a_file_from_being_checked_cannot_be_ignored(run: Run) -> Non
 # ---------------------------------------------------------------------------------------- paths
 
 
-def test_a_folder_means_the_rlx_files_under_it_in_order(run: Run) -> None:
-    for name in ("b.rlx", "a/z.rlx", "a/b/c.rlx", "a.rlx", "a/not.py", "a/not.txt"):
+def test_a_folder_means_the_files_with_relax_under_it_in_order(run: Run) -> None:
+    hidden = (".venv/lib/site.py", "a/site-packages/b.py")
+    for name in ("b.rlx", "a/z.rlx", "a/b/c.rlx", "a.rlx", "a/model.py", "a/not.txt", *hidden):
         path = run.folder / "models" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(GOOD)
+    (run.folder / "models" / "a" / "other.py").write_text("import os\n")
+    (run.folder / "models" / "a" / "empty.py").write_text(
+        "import tvm.script\n@tl.function\ndef f(): pass\n"
+    )
     (run.folder / "models" / "folder.rlx").mkdir()
     (run.folder / "models" / "loop").symlink_to(run.folder / "models")
-    expected = ["models/a.rlx", "models/a/b/c.rlx", "models/a/z.rlx", "models/b.rlx"]
+    inside = ["a/b/c.rlx", "a/model.py", "a/z.rlx"]
+    expected = ["models/a.rlx", *(f"models/{name}" for name in inside), "models/b.rlx"]
     assert [f["path"] for f in run.json("models")["files"]] == expected
     assert [f["path"] for f in run.json("models", "models/a.rlx")["files"]] == expected
 
@@ -544,3 +549,66 @@ def test_a_failure_outside_the_files_is_101(
         "relax-check: this is a bug in rlx: RuntimeError: no such luck\n"
         f"  report the command line, its input and the traceback in {kept}\n"
     )
+
+
+# ---------------------------------------------------------------------------------------- operators of the user's own
+
+OWN = """
+@R.function
+def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    y = R.{}(x, axis=1)
+    return y
+"""
+
+
+def test_an_allowed_operator_is_a_note(run: Run) -> None:
+    run.write(a=OWN.format("mine.gate"))
+    assert run("a.rlx")[0] == 1
+    for pattern in ("mine.gate", "mine.*", "R.mine.*", "relax.mine.gate"):
+        status, out, _ = run("a.rlx", "--allow-operator", pattern)
+        assert status == 0 and "note[D14-operator]" in out, pattern
+        registry._allowed.clear()
+    assert run("a.rlx", "--allow-operator", "other.*")[0] == 1
+    registry._allowed.clear()
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_an_operator_of_a_module_is_checked(run: Run, configured: bool) -> None:
+    name = f"own{configured}.gate"
+    run.write(a=OWN.format(name), b=OWN.format(name).replace("axis", "axs"))
+    module = (
+        f"import rlx\n@rlx.operator({name!r}, 'x, axis: int = -1')\n"
+        "def gate(site, x, axis):\n    return x\n"
+    )
+    (run.folder / "ops.py").write_text(module)
+    options = ["--operators", "ops.py"]
+    if configured:
+        (run.folder / "pyproject.toml").write_text('[tool.rlx]\noperators = ["ops.py"]\n')
+        options = []
+    assert run("a.rlx", *options)[:2] == (0, "1 file checked: no problems\n")
+    status, out, _ = run("b.rlx", *options)
+    assert status == 1 and "did you mean 'axis'?" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "declares no operator"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("import rlx\n@rlx.operator('add', 'x')\ndef add(site, x): return x", "already"),
+    ],
+)
+def test_a_module_without_operators_is_refused(run: Run, text: str, reason: str) -> None:
+    run.write(a=GOOD)
+    name = f"bad{len(text)}.py"
+    (run.folder / name).write_text(text)
+    status, _, err = run("a.rlx", "--operators", name)
+    assert status == 2 and reason in err
+
+
+@pytest.mark.parametrize("table", ["operator = []", "operators = 3", "operators = [", "x = 1"])
+def test_a_wrong_configuration_is_refused(run: Run, table: str) -> None:
+    run.write(a=GOOD)
+    (run.folder / "pyproject.toml").write_text(f"[tool.rlx]\n{table}\n")
+    status, _, err = run("a.rlx")
+    assert status == 2 and "pyproject.toml" in err

@@ -233,3 +233,45 @@ def test_checks_come_by_place() -> None:
     spans = [check.span for check in analyse(module_of(MODULE))]
     assert None not in spans
     assert spans == sorted(spans, key=lambda span: span or (0, 0))
+
+
+OVERWRITING = """\
+@I.ir_module
+class Module:
+    @T.prim_func
+    def kernel({handles}):
+        T.evaluate(0)
+
+    @R.function(pure=False)
+    def main(a: R.Tensor((4,), "float32"), u: R.Tensor("float32", ndim=1), w: R.Tensor((5,), "float32")):
+        y = R.call_tir_inplace(Module.kernel, {given}, inplace_indices={places}, out_sinfo={declared})
+        R.match_cast(y, {declared})
+        return a
+"""
+FOUR = 'R.Tensor((4,), "float32")'
+
+
+@pytest.mark.parametrize(
+    ("given", "places", "declared", "status"),
+    [
+        ("(a, u)", "[0]", FOUR, "redundant"),
+        ("(u, a)", "[1]", FOUR, "redundant"),
+        ("(a, u)", "[1]", FOUR, "needed"),
+        ("(u, a)", "[0]", FOUR, "needed"),
+        ("(a, u)", "[0, -1]", f"[{FOUR}, {FOUR}]", "redundant"),
+        ("(a, u)", "[-1, 0]", f"[{FOUR}, {FOUR}]", "redundant"),
+        ("(a, u)", "[1, -1]", f"[{FOUR}, {FOUR}]", "needed"),
+        ("(a, u)", "[0, 1]", f"[{FOUR}, {FOUR}]", "needed"),
+    ],
+)
+def test_a_result_in_place_is_the_argument(
+    given: str, places: str, declared: str, status: str
+) -> None:
+    """A result that is new is made as declared; one that overwrites an argument is what the argument is."""
+    count = 2 + places.count("-1")
+    handles = ", ".join(f"{name}: T.handle" for name in "abc"[:count])
+    text = OVERWRITING.format(handles=handles, given=given, places=places, declared=declared)
+    cast_to = f"R.Tuple({FOUR}, {FOUR})" if declared.startswith("[") else declared
+    text = text.replace(f"R.match_cast(y, {declared})", f"R.match_cast(y, {cast_to})")
+    checks = analyse(module_of(text))
+    assert [c.status for c in checks if c.kind == "cast"] == [status]

@@ -29,7 +29,7 @@ from rlx.operators import lookup
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import FAMILIES
 from rlx.solver.evaluate import UndefinedError, evaluate
-from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, WARNED, Case
+from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, UNKNOWN, WARNED, Case
 from tests.operators.context import Recorder, derive, k, m, n
 
 from .translate import Translation
@@ -285,6 +285,14 @@ def test_difference_is_as_described(case: Case, ours: str, tvm_says: str, why: s
 def test_refuses_what_tvm_refuses(code: str, case: Case) -> None:
     name, args, attrs = case
     assert [r[:2] for r in derive(name, *args, **attrs).reports] == [(code, "error")]
+    with pytest.raises(Exception):  # noqa: B017 - TVM raises many kinds
+        theirs(case)
+
+
+@pytest.mark.parametrize(("code", "case"), UNKNOWN, ids=[f"{c}:{x[0]}" for c, x in UNKNOWN])
+def test_warns_of_what_tvm_refuses(code: str, case: Case) -> None:
+    name, args, attrs = case
+    assert [r[:2] for r in derive(name, *args, **attrs).reports] == [(code, "warning")]
     with pytest.raises(Exception):  # noqa: B017 - TVM raises many kinds
         theirs(case)
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+import tvm
 from tvm import tirx
 
-from rlx.solver import prove
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64
+from rlx.grammar.tir import PrimExpr
+from rlx.solver import prove, walk
+from rlx.solver.text import parse, show
+from tests.solver.arith.test_spelling import Written, agree
 
 
 def test_expressions_of_tvm_are_questions() -> None:
@@ -74,3 +84,97 @@ def test_other_objects_are_refused() -> None:
         prove(tirx.Var("h", "handle"))
     with pytest.raises(TypeError, match="found float"):
         prove(3.5)
+
+
+_MADE: dict[type[PrimExpr], Any] = {
+    kind: getattr(tirx, kind.__name__)
+    for kind in (
+        *(tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.Min, tir.Max),
+        *(tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE, tir.And, tir.Or),
+    )
+} | {tir.TruncDiv: tirx.Div, tir.TruncMod: tirx.Mod}
+
+
+def to_tvm(expr: PrimExpr, variables: dict[tir.Var, Any]) -> Any:
+    """Our expression as TVM's node by node, so that nothing is folded."""
+    parts = [to_tvm(child, variables) for child in tir.children(expr)]
+    match expr:
+        case tir.Var():
+            return variables[expr]
+        case tir.IntImm(value=value, dtype=kind):
+            return tirx.IntImm(str(kind), value)
+        case tir.Not():
+            return tirx.Not(*parts)
+        case tir.Select():
+            return tirx.Select(*parts)
+        case tir.Cast(dtype=kind):
+            return tirx.Cast(str(kind), *parts)
+        case tir.Call(op=op):
+            return getattr(tirx, op)(*parts)
+    return _MADE[type(expr)](*parts)
+
+
+def in_64_bits(node: PrimExpr) -> PrimExpr | None:
+    """A narrow value as one of 64 bits, since TVM's operators take one type; large literals are cut."""
+    match node:
+        case tir.Cast(dtype=kind):
+            return tir.Cast(INT64, tir.Cast(kind, node.value))
+        case tir.IntImm(value=value) if abs(value) >= 2**63:
+            return tir.IntImm(7)
+    return None
+
+
+def test_what_tvm_prints_is_read_with_the_same_meaning() -> None:
+    """``str()`` and TVMScript of random expressions."""
+    written = 0
+    for number in range(600):
+        rng = random.Random(number)
+        goal = Written(rng)
+        expr = goal.integer(3) if number % 2 else tir.Not(goal._comparison(2))
+        (expr,) = walk.transform([expr], in_64_bits)
+        theirs = to_tvm(expr, {v: tirx.Var(v.name, "int64") for v in goal.variables})
+        try:
+            script = theirs.script(show_meta=False)
+        except tvm.error.InternalError:  # its printer computes quotients of literals, also by zero
+            continue
+        written += 1
+        for text in (str(theirs), script):
+            read = parse(text, {v.name: v for v in goal.variables})
+            assert agree(expr, read, goal.variables, rng), (number, text, show(read))
+    assert written > 550
+
+
+def test_spellings_of_tvm() -> None:
+    n, m, b = tirx.Var("n", "int64"), tirx.Var("m", "int64"), tirx.Var("b", "bool")
+    goals = [
+        tirx.ceildiv(n, 4) * 4 >= n,
+        (n << 2) == n * 4,
+        tirx.truncdiv(n, m) * m + tirx.truncmod(n, m) == n,
+        tirx.any(b, tirx.Not(b)),
+        tirx.all(n >= 0, m >= 0),
+        tirx.likely(n >= 0),
+        tirx.Cast("int64", tirx.Cast("int32", n)) <= 2**31 - 1,
+        tirx.Select(b, n, m) <= tirx.max(n, m),
+        tirx.abs(n) >= n,
+    ]
+    for goal in goals:
+        assert prove(goal).status == "proved", goal
+        shown = goal.asobject() if hasattr(goal, "asobject") else goal
+        assert prove(str(shown)).status == "proved", shown
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n, f: f + f == f,
+        lambda n, f: tirx.Cast("int64", f) == n,
+        lambda n, f: tirx.isnan(f),
+        lambda n, f: tirx.Broadcast(n, 4) == tirx.Broadcast(n, 4),
+    ],
+)
+def test_floats_and_vectors_of_tvm_are_never_decided(make: Callable[[Any, Any], Any]) -> None:
+    goal = make(tirx.Var("n", "int64"), tirx.Var("f", "float32"))
+    try:
+        assert prove(goal).status == "unknown"
+    except TypeError as error:
+        assert "expected" in str(error)

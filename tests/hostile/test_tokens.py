@@ -1,0 +1,102 @@
+"""Any token lost, doubled or exchanged, any node of the metadata changed: every command answers."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from rlx.grammar.metadata import read_metadata
+from rlx.grammar.parser import parse
+from rlx.grammar.regions import metadata_span, metadata_text
+
+from . import sources
+from .commands import complaints, proved
+from .damage import damaged, damaged_metadata, tokens
+from .tokens import GOALS
+
+CONSTANT = Path(__file__).with_name("constant.txt")
+"""A training module as TVM prints it: constants in a function, and bare tensors among the module's attributes."""
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[tuple[str, str]]:
+    return [*sources.of_examples(), *sources.read_by_tvm(), *sources.generated(12)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_damaged_tokens_are_answered(
+    seed: int, programs: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    for number in range(8):
+        rng = random.Random(f"{seed}/{number}")
+        _, text = rng.choice(programs)
+        made = damaged(text, tokens(text), rng)
+        assert complaints(made, tmp_path, rng) == [], made
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_damaged_metadata_is_answered(seed: int, tmp_path: Path) -> None:
+    text = CONSTANT.read_text("utf-8")
+    for number in range(15):
+        rng = random.Random(f"{seed}/{number}")
+        made = damaged_metadata(text, rng)
+        assert complaints(made, tmp_path, rng) == [], made
+
+
+def test_damaged_conditions_are_answered() -> None:
+    rng = random.Random(0)
+    for goal in GOALS * 8:
+        made = damaged(goal, tokens(goal), rng)
+        assert proved(made) is None, made
+
+
+def test_a_constant_is_damaged_alone() -> None:
+    """What cannot be read of one tensor takes no other with it, and is one error."""
+    text = CONSTANT.read_text("utf-8")
+    assert [d.message for d in parse(text).diagnostics] == []
+    whole = metadata_text(text)
+    assert whole is not None
+    before = read_metadata(whole)
+    assert before is not None and all(t is not None for kind in before.values() for t in kind)
+    start = whole.index('"data": "P6G') + len('"data": "')
+    after = read_metadata(whole[:start] + "AAAA" + whole[start + 4 :])
+    assert after is not None and {kind: len(t) for kind, t in after.items()} == {
+        kind: len(t) for kind, t in before.items()
+    }
+    assert [t for kind in after.values() for t in kind].count(None) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{", "", "this metadata is no JSON"),
+        ('GenericConst"][0]', 'GenericConst"][7]', "the metadata holds 2 of 'ir.GenericConst'"),
+        ('GenericConst"][0]', 'GenericConst"]["a"]', "expected the number of a constant"),
+        ('GenericConst"][0]', 'GenericConst"][-1]', "expected the number of a constant"),
+    ],
+)
+def test_references_are_checked(old: str, new: str, message: str) -> None:
+    text = CONSTANT.read_text("utf-8")
+    span = metadata_span(text)
+    assert span is not None
+    at = text.index(old, span[0] if old == "{" else span[1])
+    found = parse(text[:at] + new + text[at + len(old) :]).diagnostics
+    assert [d.message for d in found if d.severity == "error"] == [message]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'T.tanh("f", s, ty_args=(R.Tensor((2,), "float32"),))',
+        "T.tanh(x, axis=R.Object)",
+        "T.foo(where={x: 1})",
+        "T.foo(1, dtype=x)",
+        "T.foo(1, a=[x, [y]])",
+        "T.func_attr({'a': R.Callable, 'b': [x, {'c': R.Object}]})",
+    ],
+)
+def test_named_arguments_of_intrinsics_are_data(call: str, tmp_path: Path) -> None:
+    relax = f'@R.function\ndef main(s: R.Shape(ndim=2), x: R.Tensor((2,), "float32")):\n    y = {call}\n    return y\n'
+    tir = f'@T.prim_func\ndef main(x: T.int32, s: T.Buffer((2,), "float32")):\n    s[0] = {call}\n'
+    for text in (relax, tir):
+        assert complaints(text, tmp_path, random.Random(0)) == []

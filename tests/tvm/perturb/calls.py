@@ -1,0 +1,185 @@
+"""Calls as texts: arguments that are parameters of a function, and arguments that stand in the call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.printer import show
+
+DIMENSIONS = ("n", "m", "k")
+"""The shape variables that every function binds."""
+
+
+@dataclass(frozen=True)
+class TensorArg:
+    """A parameter that is a tensor; without ``dims`` only its rank is known (-1: not even that)."""
+
+    dims: tuple[str, ...] | None
+    dtype: str
+    ndim: int = -1
+
+    @property
+    def annotation(self) -> str:
+        """As a text writes it."""
+        kind = f'"{self.dtype}"' if self.dtype else ""
+        if self.dims is not None:
+            inner = f"({', '.join(self.dims)}{',' if len(self.dims) == 1 else ''})"
+            return f"R.Tensor({inner}{', ' if kind else ''}{kind})"
+        parts = [f"dtype={kind}"] if kind else []
+        parts += [f"ndim={self.ndim}"] if self.ndim >= 0 else []
+        return f"R.Tensor({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class OtherArg:
+    """A parameter of another type."""
+
+    annotation: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """An argument that stands in the call as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """A tuple of arguments."""
+
+    fields: tuple[Argument, ...]
+
+
+Argument = TensorArg | OtherArg | Text | Group
+
+
+@dataclass(frozen=True)
+class OneCall:
+    """A call of an operator, and how it came about."""
+
+    operator: str
+    args: tuple[Argument, ...]
+    attrs: tuple[tuple[str, Argument], ...] = ()
+    label: str = ""
+
+    def with_argument(self, at: int | str, value: Argument, label: str) -> OneCall:
+        """The call with another argument, by position or by keyword."""
+        if isinstance(at, int):
+            args = (*self.args[:at], value, *self.args[at + 1 :])
+            return replace(self, args=args, label=f"{self.label}[{at}] {label}")
+        attrs = tuple((name, value if name == at else old) for name, old in self.attrs)
+        return replace(self, attrs=attrs, label=f"{self.label}[{at}] {label}")
+
+    def places(self) -> Iterator[tuple[int | str, Argument]]:
+        """Every argument with its position or keyword."""
+        yield from enumerate(self.args)
+        yield from self.attrs
+
+
+@dataclass(frozen=True)
+class Written:
+    """A call as the text of a function: its parameters in order, and the expression."""
+
+    params: tuple[tuple[str, str], ...]
+    expr: str
+
+    @property
+    def module(self) -> str:
+        """A whole text, whose function binds ``y`` to the call."""
+        given = "".join(f", {name}: {kind}" for name, kind in self.params)
+        names = ", ".join(f'"{name}"' for name in DIMENSIONS)
+        lines = [f"    {name} = T.int64()" for name in DIMENSIONS]
+        head = f"@R.function(pure=False)\ndef main(sizes: R.Shape([{names}]){given}):\n"
+        return head + "\n".join(lines) + f"\n    y = {self.expr}\n    return y\n"
+
+
+def write(call: OneCall) -> Written:
+    """The text of a call."""
+    params: list[tuple[str, str]] = []
+
+    def shown(argument: Argument) -> str:
+        match argument:
+            case Text(text=text):
+                return text
+            case Group(fields=fields):
+                inner = [shown(field) for field in fields]
+                return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+        params.append((f"x{len(params)}", argument.annotation))
+        return params[-1][0]
+
+    inner = [shown(argument) for argument in call.args]
+    inner += [f"{name}={shown(argument)}" for name, argument in call.attrs]
+    return Written(tuple(params), f"R.{call.operator}({', '.join(inner)})")
+
+
+def argument(value: object) -> Argument:
+    """An argument of a case of ``tests.operators.cases``.
+
+    Raises
+    ------
+    ValueError
+        If it has no text.
+    """
+    match value:
+        case TensorStructInfo(shape=ast.Var()):
+            raise ValueError("held by a variable")
+        case TensorStructInfo(shape=ShapeExpr(values=values), dtype=kind):
+            return TensorArg(tuple(map(show, values)), "" if kind.is_void else str(kind))
+        case TensorStructInfo(dtype=kind, ndim=ndim):
+            return TensorArg(None, "" if kind.is_void else str(kind), ndim)
+        case ast.ObjectStructInfo():
+            return OtherArg("R.Any")
+        case StructInfo():
+            return OtherArg(_shape(value))
+        case ast.Var(struct_info_annotation=StructInfo() as info):
+            return OtherArg(_shape(info))
+        case tuple() if any(isinstance(item, StructInfo) for item in value):
+            return Group(tuple(map(argument, value)))
+    return Text(_literal(value))
+
+
+def _shape(info: StructInfo) -> str:
+    match info:
+        case ast.ShapeStructInfo(values=None, ndim=ndim):
+            return f"R.Shape(ndim={ndim})"
+        case ast.ShapeStructInfo(values=tuple(values)):
+            return f"R.Shape([{', '.join(map(show, values))}])"
+    raise ValueError(f"no text for {info!r}")
+
+
+def _literal(value: object) -> str:
+    match value:
+        case bool() | int() | float() | None:
+            return repr(value)
+        case str():
+            return f'"{value}"'
+        case tir.PrimExpr():
+            return show(value)
+        case ShapeExpr(values=values):
+            return f"R.shape([{', '.join(map(show, values))}])"
+        case ast.Constant(data=data):
+            return f'R.const({data.value!r}, "{data.dtype}")'
+        case ast.StringImm(value=text):
+            return f'"{text}"'
+        case ast.DataTypeImm(value=kind):
+            return f'"{kind}"'
+        case ast.PrimValue(value=prim):
+            return show(prim)
+        case tuple():
+            return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+        case list():
+            return f"[{', '.join(map(_literal, value))}]"
+    raise ValueError(f"no text for {value!r}")
+
+
+def from_case(name: str, args: Sequence[object], attrs: dict[str, object]) -> OneCall:
+    """A case as a call."""
+    return OneCall(
+        name,
+        tuple(map(argument, args)),
+        tuple((key, argument(value)) for key, value in attrs.items()),
+    )

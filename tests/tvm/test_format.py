@@ -1,0 +1,175 @@
+"""What `rlx fmt` writes, TVM reads as the program that it read before, however the text was laid out.
+
+``RLX_TVM_FORMAT=N`` takes N calls of each operator and N generated programs, instead of a sample.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import tvm
+import tvm_ffi
+
+from rlx.generate.programs import Options, random_module
+from rlx.grammar.format_command import format_text
+from rlx.grammar.printer import print_module
+from tests.grammar.noise import noisy
+from tests.hostile.corpus import EXAMPLES
+
+from .calls_as_text import LEGAL, texts
+from .test_printer import read
+
+MANY = int(os.environ.get("RLX_TVM_FORMAT", "0"))
+
+
+def disagreement(text: str, rng: random.Random) -> str | None:
+    """How what is written differs from what was read; texts that TVM does not read say nothing.
+
+    Neither do texts of which TVM says that they differ from themselves: it compares a scalar parameter that stands in
+    the type of a result as a variable without a binder.
+    """
+    try:
+        expected = read(text)
+        if not tvm_ffi.structural_equal(expected, read(text)):
+            return None
+    except Exception:  # noqa: BLE001 - TVM raises many kinds
+        return None
+    other = noisy(text, rng)
+    outcome = format_text(other)
+    if outcome.text is None:
+        return f"not formatted: {outcome.complaints}"
+    if format_text(outcome.text).text != outcome.text:
+        return "formatted again, it is another text"
+    if sorted(comments(outcome.text)) != sorted(comments(other)):
+        return "a comment was lost"
+    return _difference(expected, outcome.text)
+
+
+def _difference(expected: Any, text: str) -> str | None:
+    try:
+        found = read(text)
+    except Exception as error:  # noqa: BLE001
+        return f"TVM refuses it: {str(error)[:300]}"
+    if tvm_ffi.structural_equal(expected, found):
+        return None
+    try:
+        tvm.ir.assert_structural_equal(expected, found)
+    except ValueError as error:
+        return f"TVM reads something else: {str(error)[:300]}"
+    return None
+
+
+def comments(text: str) -> list[str]:
+    """The comments of a text that are not the header that TVM prints."""
+    found = [line[line.index("#") :].strip() for line in text.splitlines() if "#" in line]
+    return [each for each in found if not each.startswith(("# from ", "# with T."))]
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """A call of each operator, or of a sample of them, spelled in one of the ways there are."""
+    rng = random.Random(5)
+    by_name: dict[str, list[Any]] = {}
+    for case in LEGAL:
+        by_name.setdefault(case[0], []).append(case)
+    for name, cases in by_name.items():
+        if MANY or rng.random() < 0.2:
+            for case in rng.sample(cases, min(max(MANY, 1), len(cases))):
+                yield name, rng.choice(list(texts(case)))
+
+
+def test_calls_of_operators() -> None:
+    rng = random.Random(1)
+    wrong = [(name, text, found) for name, text in calls() if (found := disagreement(text, rng))]
+    assert wrong == []
+
+
+HEAD = (
+    '@R.function(pure=False)\ndef main(x: R.Tensor((4, 8), "float32"), c: R.Tensor((), "bool")):\n'
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'R.astype(x, "float16")',
+        'R.zeros((4, 8), "float32")',
+        'R.einsum((x, x), "ij,ij->i")',
+        'R.take(x, R.const([0, 1], "int64"), 0, "clip")',
+        'R.nn.pad(x, (0, 0, 1, 1), "constant", 0.0)',
+        "R.max(x, ())",
+        "R.max(x, [])",
+        "R.max(x, None, True)",
+        "R.concat([R.flatten(x), R.flatten(x)], None)",
+        "R.concat((R.flatten(x),), axis=None)",
+        "R.strided_slice(x, [0], [0], [1], None)",
+        "R.clip(x, 0, 6.5)",
+        "R.clip(x, T.float64(0), T.float32(6))",
+        "R.full((4,), R.const(1.5), 'float32')",
+        "R.reshape(x, (2, -1))",
+        'R.memory.alloc_storage((4,), 0, "global", "uint8")',
+        'R.memory.alloc_storage(R.shape([4]), R.prim_value(0), R.str("global"), R.dtype("uint8"))',
+        'R.call_packed("f", x, R.str("a"), R.prim_value(1), ty_args=R.Object)',
+        'R.call_packed("f", x, "a", 1, ty_args=R.Object)',
+        'R.print(x, format="{}")',
+        "R.tuple(x, x)[0]",
+        "(x, R.exp(x))[1]",
+        "x + x * x",
+        "-x",
+        "R.const([[1, 2], [3, 4]], 'int64')",
+        "x.astype('float16')",
+        *("3", "1.5", "True", "T.int64(3)", "T.bool(True)", "T.float32(1.5)", "R.prim_value(3)"),
+        *("R.prim_value(-3)", "(x, 3, 1.5, True)", "(x, (x, c))[1][0]", "x // x % x", "x < x"),
+        "R.match_cast(x, R.Tensor((4, 8), 'float32'))",
+        "R.str('a\\nb\\x00')",
+        "R.topk(x, 2, 0, 'both', True, 'int32')",
+        "R.layout_transform(x, index_map=lambda a, b: (b, a))",
+        "R.one_hot(R.const([1], 'int64'), R.prim_value(1.0), R.prim_value(0.0), 4, -1)",
+        "R.split(x, [1, 3], 1)",
+    ],
+)
+def test_calls_as_people_write_them(call: str) -> None:
+    text = f"{HEAD}    y = {call}\n    return x\n"
+    assert read(text) is not None
+    assert disagreement(text, random.Random(1)) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = (x, c)\n    a, b = t\n    return a",
+        "if c: y = R.exp(x)\n    else: y = R.sin(x); y = R.exp(y)\n    return y",
+        "y: T.int32 = 3\n    z: T.float32 = 3.5\n    w: T.bool = True\n    return (y, z, w)",
+        "y: R.Tensor(ndim=2) = R.exp(x); z: R.Any = y\n    return z",
+        "n, m = T.int64(), T.int64()\n    y = R.match_cast(x, R.Tensor((n, m)))\n    return y",
+        "@R.function\n    def f(z: R.Tensor((4, 8))):\n        return R.exp(z)\n    y = f(x)\n    return y",
+        "R.func_attr({'a': 1, 'b': [1, 2.5, 'x'], 'c': {1: True}, 'e': None})\n    return x",
+        "R.print(x, x, format='')\n    _ = R.print(x, format='a{}')\n    return x",
+    ],
+)
+def test_functions_as_people_write_them(body: str) -> None:
+    text = f"{HEAD}    {body}\n"
+    assert read(text) is not None
+    assert disagreement(text, random.Random(1)) is None
+
+
+@pytest.mark.parametrize("seed", range(MANY or 6))
+def test_generated_programs(seed: int) -> None:
+    rng = random.Random(seed)
+    text = print_module(random_module(rng, Options(6)), "0.27")
+    assert disagreement(text, rng) is None
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.rlx")), ids=lambda path: path.stem)
+def test_examples(path: Any) -> None:
+    assert disagreement(path.read_text("utf-8"), random.Random(0)) is None
+
+
+def test_a_difference_is_seen() -> None:
+    text = f"{HEAD}    y = R.exp(x)\n    return x\n"
+    assert disagreement(text, random.Random(0)) is None
+    assert "something else" in str(_difference(read(text), text.replace("R.exp", "R.sin")))
+    assert "refuses" in str(_difference(read(text), text.replace("R.exp", "R.unheard_of")))

@@ -1,0 +1,42 @@
+"""What TVM prints of constants into the metadata of a module is read with every element type, and runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.grammar.dtype import dtype
+from rlx.grammar.parser import parse
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.machine.program import load
+from rlx.semantics.outcome import Returned
+from rlx.semantics.values import Tensor
+
+pytest.importorskip("tvm")
+import numpy as np
+from tvm import relax
+
+TYPES = [
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "bfloat16", "float4_e2m1fn"),
+    *("float8_e3m4", "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz"),
+    *("float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+]
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 2)])
+def test_constants_run(name: str, shape: tuple[int, ...]) -> None:
+    kind = numpy_type(dtype(name))
+    count = int(np.prod(shape))
+    data = np.array([1, 0.5, 2, 4, 1, 2][:count]).astype(kind).reshape(shape)
+    block = relax.BlockBuilder()
+    with block.function("main", []):
+        block.emit_func_output(block.emit(relax.Tuple([relax.const(data, name)])))
+    parsed = parse(block.get().script(show_meta=True))
+    assert not parsed.diagnostics
+    outcome = load(parsed.modules[0]).run("main", ())
+    assert isinstance(outcome, Returned)
+    (tensor,) = outcome.value.fields  # type: ignore[attr-defined]
+    assert isinstance(tensor, Tensor)
+    assert tensor.data.dtype == kind and tensor.data.shape == shape
+    assert tensor.data.tobytes() == data.tobytes()

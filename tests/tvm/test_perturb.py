@@ -1,0 +1,50 @@
+"""A sample of the perturbed calls: TVM and we agree, or the table says why not.
+
+``python -m tests.tvm.perturb`` asks about all of them; RLX_PERTURB=N (and RLX_PERTURB_SEED) about more of them here.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from .perturb.bases import WITHOUT_TEXT, bases, operators
+from .perturb.harness import run, systematic
+from .perturb.table import differences, explained
+
+COUNT = int(os.environ.get("RLX_PERTURB", "250"))
+SEED = int(os.environ.get("RLX_PERTURB_SEED", "20"))
+
+
+@pytest.mark.parametrize("kind", ["sys", "random"])
+def test_a_sample_of_perturbed_calls(kind: str) -> None:
+    verdicts = list(run(kind, SEED, COUNT, 1))
+    assert len(verdicts) == COUNT
+    assert sum(v.kind == "agree" for v in verdicts) > COUNT // 2
+    assert [v for v in verdicts if not explained(v)] == []
+
+
+DECLARED_ONLY = {
+    "call_tir",
+    "call_tir_inplace",
+    "call_tir_with_grad",
+    "make_closure",
+    "vm.call_tir_dyn",
+}
+"""They call a function of the module; tests/checker/derive perturbs such calls."""
+
+
+def test_every_operator_is_perturbed() -> None:
+    perturbed = {call.operator for call in systematic(1)}
+    assert set(operators()) - perturbed == DECLARED_ONLY
+    assert not perturbed & WITHOUT_TEXT.keys()
+
+
+def test_bases_are_many() -> None:
+    assert len(list(bases(2))) > 350
+
+
+def test_every_difference_has_a_reason() -> None:
+    assert all(len(d.reason) > 20 for d in differences())
+    assert {d.kind for d in differences()} == {"refused", "silent", "less", "other"}
