@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: check test lint coverage-of-rules bench rules tables
+.PHONY: check test lint coverage-of-rules bench rules tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -28,3 +28,6 @@ rules:  ## the rules with the hashes of their clauses and where they are impleme
 
 tables:  ## the parser's tables from grammar/relax.lark
 	$(PYTHON) -m rlx.grammar.tables
+
+hostile:  ## 100,000 damaged programs through every command; hours
+	nice $(PYTHON) -m tests.hostile.tokens 100000
