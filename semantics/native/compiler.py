@@ -12,6 +12,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,7 +25,9 @@ FLAGS = (
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-ident"),
     "-fno-thread-jumps",  # takes most of the time of a compilation, and loops gain nothing from it,
 )
-TUNING = (("-march=native", "-DRLX_LIBMVEC"), ("-march=native",), ("-mcpu=native",), ())
+LIBMVEC = "-DRLX_LIBMVEC"
+"""Says that glibc's functions of whole vectors are there."""
+TUNING = (("-march=native", LIBMVEC), ("-march=native",), ("-mcpu=native",), ())
 """Tried in this order until one compiles and links."""
 _SECONDS = 120
 _LARGE = 300_000
@@ -107,13 +110,17 @@ def _processor() -> str:
     return "\n".join([platform.machine(), platform.processor(), *sorted(set(kept))])
 
 
+def libraries(flags: Sequence[str]) -> list[str]:
+    """What a kernel that is compiled with these flags is linked with."""
+    vectors = ["-lmvec"] if LIBMVEC in flags else []
+    return [*vectors, "-lm"]
+
+
 def _run(path: str, flags: tuple[str, ...], source: str, target: Path) -> None:
-    libraries = ["-Wl,-z,defs", "-lm"] if platform.system() == "Linux" else ["-lm"]
-    if "-DRLX_LIBMVEC" in flags:
-        libraries.insert(1, "-lmvec")
+    complete = ["-Wl,-z,defs"] if platform.system() == "Linux" else []
     file = target.with_suffix(".c")
     file.write_text(source, encoding="ascii")
-    command = [path, *flags, "-o", str(target), str(file), *libraries]
+    command = [path, *flags, "-o", str(target), str(file), *complete, *libraries(flags)]
     try:
         done = subprocess.run(
             command,

@@ -14,7 +14,7 @@ from rlx.semantics import native
 from rlx.semantics.tir import evaluate
 
 from .programs import prim_func
-from .sanitised.batch import EFFORTS, Case, run
+from .sanitised.batch import PLAIN, Case, processors, run
 
 Array = np.ndarray[Any, Any]
 SIZES = [0, 1, 2, 7, 16, 31, 33, 64, 129, 300]
@@ -191,7 +191,7 @@ def test_tiles_are_right_for_every_number_of_columns_and_every_width(tmp_path: P
         cases.append(Case(product, [x, y, np.zeros((2, columns), kind)], f"product {columns}"))
         wanted += [y.sum(0, dtype=kind), np.matmul(x, y, dtype=kind)]
     vectors = [BYTES[at // 2 % len(BYTES)] for at in range(len(cases))]
-    answers = run(cases, tmp_path / "batch", vectors, EFFORTS[0][1])
+    answers = run(cases, tmp_path / "batch", vectors, PLAIN, processors()[0])
     for case, answer, result in zip(cases, answers, wanted, strict=True):
         assert answer.ending == "returned", (case.label, answer.ending)
         np.testing.assert_array_equal(answer.arrays[-1], result, case.label)

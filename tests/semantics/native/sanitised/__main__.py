@@ -1,7 +1,8 @@
 """``python -m tests.semantics.native.sanitised [COUNT] [--seed N] [--seconds S] [--source NAME]``: kernels under the sanitisers.
 
-Random PrimFuncs, and what TVM's LegalizeOps makes of random calls, are compiled with ``-fsanitize=address,undefined`` for
-each width of vectors, run in a process of their own, and compared with the evaluator. Ends with 1 if one failed.
+Random PrimFuncs, and what TVM's LegalizeOps makes of random calls, are compiled for each width of vectors, run in a process
+of their own, and compared with the evaluator. Most batches have ``-fsanitize=address,undefined``; the others are the machine code
+that ships, with guard pages around each buffer. Ends with 1 if one failed.
 """
 
 from __future__ import annotations

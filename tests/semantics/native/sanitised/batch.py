@@ -1,8 +1,9 @@
-"""Kernels compiled together with the sanitisers of addresses and undefined behaviour, run in a process of their own."""
+"""Kernels compiled as they ship, or with the sanitisers of addresses and undefined behaviour, run in a process of their own."""
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import struct
@@ -23,21 +24,45 @@ Array = np.ndarray[Any, Any]
 FUEL = 8_000
 MEMORY = 1 << 24
 """What a kernel may use."""
-_SANITISED = (
-    *("-std=gnu11", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"),
-    *("-fno-math-errno", "-fno-trapping-math", "-fno-omit-frame-pointer"),
-    *("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"),
-)
-EFFORTS = (
-    (0.9, ("-O0", "-fno-sanitize=null,object-size,alignment,pointer-overflow")),
-    (0.98, ("-O1", "-g1")),
-    (1.0, ("-O2", "-g1")),
-)
-"""Flags, and the share of batches up to which they are used: most of the time is the compiler's."""
+_LOADED = frozenset(["-shared", "-fPIC", "-O3"])
+"""Flags of a library that is loaded, and the effort, which each build chooses."""
 
 
-PROCESSORS = (("-march=native",), ("-march=native", "-mno-avx512f"), ("-march=x86-64", "-mno-avx2"))
-"""Flags that say what the processor has."""
+class Build(NamedTuple):
+    """One way to compile a batch: a name, flags, and its share of the batches."""
+
+    name: str
+    share: float
+    flags: tuple[str, ...]
+
+
+_SANITISERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
+_QUICK = ("-fno-sanitize=null,object-size,alignment,pointer-overflow",)
+PLAIN = Build("sanitised -O0", 0.2, ("-O0", "-g1", *_SANITISERS, *_QUICK))
+SLIGHT = Build("sanitised -O1", 0.15, ("-O1", "-g1", *_SANITISERS))
+FULL = Build("sanitised -O3", 0.25, ("-O3", "-g1", *_SANITISERS))
+SHIPPED = Build("as shipped, between guard pages", 0.4, ("-O3", "-DRLX_FENCED"))
+BUILDS = (PLAIN, SLIGHT, FULL, SHIPPED)
+"""With a sanitiser the compiler makes no vectors. So the machine code that ships is run, too: the same flags, each buffer
+between pages that cannot be touched."""
+
+
+@cache
+def processors() -> tuple[tuple[str, ...], ...]:
+    """What native code is tuned to here, and the same for lesser processors."""
+    _, flags, _ = compiler.toolchain()
+    tuned = flags[len(compiler.FLAGS) :]
+    mentioned = tuple(flag for flag in tuned if flag.startswith("-D"))
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return (tuned,)
+    return (
+        tuned,
+        (*tuned, "-mno-avx512f"),
+        (*tuned, "-mno-avx512f", "-mno-avx2"),
+        ("-march=x86-64", *mentioned),
+    )
+
+
 VECTORS = (64, 32, 16)
 """Bytes of vectors that processors have: each kernel is laid out for all of them, and for one of the others."""
 ODD = (1, 2, 3, 4, 8, 12, 24, 40, 48, 96, 128, 256)
@@ -78,11 +103,18 @@ def source(programs: Sequence[Program], vectors: Sequence[int]) -> str:
     return "\n".join(parts)
 
 
+def flags_of(build: Build, processor: Sequence[str]) -> list[str]:
+    """The compiler's flags: those of native code, and what the build adds."""
+    kept = [flag for flag in compiler.FLAGS if flag not in _LOADED]
+    return [*kept, *processor, *build.flags]
+
+
 def run(
     cases: Sequence[Case],
     folder: Path,
     vectors: Sequence[int],
-    flags: Sequence[str],
+    build: Build,
+    processor: Sequence[str],
     bounds: bool = True,
 ) -> list[Answer]:
     """Compile the cases together, each for a vector width of its own, and run each once.
@@ -101,8 +133,9 @@ def run(
         programs.append(program)
     file = folder / "batch.c"
     file.write_text(source(programs, vectors), "ascii")
-    command = [compiler_path(), *_SANITISED, *flags, "-o", str(folder / "batch")]
-    subprocess.run([*command, str(file), "-lm"], check=True, capture_output=True, text=True)
+    command = [compiler_path(), *flags_of(build, processor), "-o", str(folder / "batch")]
+    libraries = compiler.libraries(processor)
+    subprocess.run([*command, str(file), *libraries], check=True, capture_output=True, text=True)
     with (folder / "in").open("wb") as out:
         for at, case in enumerate(cases):
             _write(out, at, case, programs[at])
@@ -148,7 +181,8 @@ def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[Program]) -
         ended[int(started[-1])] = f"killed: {said[:3000] or done.returncode}"
         first = int(started[-1]) + 1
     found = dict(_read(folder / "out", cases, programs))
-    return [found.get(at) or Answer(ended.get(at, "lost"), ()) for at in range(len(cases))]
+    killed = {at: Answer(said, ()) for at, said in ended.items()}
+    return [(found | killed).get(at, Answer("lost", ())) for at in range(len(cases))]
 
 
 def _read(file: Path, cases: Sequence[Case], programs: Sequence[Program]) -> Any:

@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rlx.semantics.faults import Unsupported
 from rlx.semantics.native.program import generate
 
-from .batch import EFFORTS, ODD, PROCESSORS, VECTORS, Answer, Case, run
+from .batch import BUILDS, ODD, VECTORS, Answer, Build, Case, processors, run
 from .compare import difference, wanted
 
 
@@ -23,6 +23,7 @@ class Report:
     def __init__(self) -> None:
         self.functions: Counter[str] = Counter()
         self.kernels: Counter[str] = Counter()
+        self.builds: Counter[str] = Counter()
         self.endings: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.failures: list[str] = []
@@ -32,6 +33,7 @@ class Report:
         for name, counted in (
             ("functions", self.functions),
             ("kernels, by the bytes of vectors", self.kernels),
+            ("kernels, by the flags", self.builds),
             ("endings", self.endings),
             ("refused", self.refused),
         ):
@@ -49,14 +51,24 @@ class Campaign:
         Endless kernels, by name.
     folder
         Where a batch is compiled; failures are kept beside it.
+    size
+        How many functions are compiled together.
+    builds
+        The ways to compile them; one is drawn for each batch.
     """
 
     def __init__(
-        self, sources: Mapping[str, Iterator[Case]], folder: Path, size: int = 16, seed: int = 0
+        self,
+        sources: Mapping[str, Iterator[Case]],
+        folder: Path,
+        size: int = 16,
+        seed: int = 0,
+        builds: Sequence[Build] = BUILDS,
     ) -> None:
         self.sources, self.folder, self.size = dict(sources), folder, size
         self.report = Report()
         self.rng = random.Random(seed)
+        self.builds = builds
         self.turn = 0
 
     def batch(self) -> None:
@@ -88,12 +100,12 @@ class Campaign:
         repeated = [pair for pair in cases for _ in (*VECTORS, "odd")]
         vectors = [vector for _ in cases for vector in (*VECTORS, self.rng.choice(ODD))]
         self.report.kernels.update(map(str, vectors))
-        processor = self.rng.choice(PROCESSORS)
-        chance = self.rng.random()
-        effort = next(words for share, words in EFFORTS if chance < share)
+        processor = self.rng.choice(processors())
+        [build] = self.rng.choices(self.builds, [build.share for build in self.builds])
+        self.report.builds[build.name] += len(vectors)
         try:
-            flags = (*effort, *processor)
-            answers = run([case for case, _ in repeated], self.folder, vectors, flags)
+            only = [case for case, _ in repeated]
+            answers = run(only, self.folder, vectors, build, processor)
         except subprocess.CalledProcessError as error:
             self._fail(f"the compiler refuses: {error.stderr[-1500:]}")
             return
@@ -103,7 +115,9 @@ class Campaign:
             wrong = difference(case, found, expected)
             if wrong is not None:
                 failed = True
-                self._fail(f"{case.label}, {vector} bytes, {' '.join(flags)}: {wrong}")
+                self._fail(
+                    f"{case.label}, {vector} bytes, {build.name}, {' '.join(processor)}: {wrong}"
+                )
         if failed:
             kept = self.folder.parent / f"failed-{len(self.report.failures)}"
             shutil.copytree(self.folder, kept, dirs_exist_ok=True)

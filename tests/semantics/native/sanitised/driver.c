@@ -1,6 +1,38 @@
-/* Runs the kernels of a batch on the arguments in a file, each buffer a piece of memory of its own: the sanitiser knows where
-   it ends. Writes what they return and what the buffers hold then. A kernel's number is printed before it runs. */
+/* Runs the kernels of a batch on the arguments in a file, each buffer a piece of memory of its own. Writes what they return and
+   what the buffers hold then. A kernel's number is printed before it runs.
+
+   With a sanitiser, that knows where a buffer ends. With RLX_FENCED nothing is added to the kernels: a buffer ends at a page that
+   cannot be touched, or begins behind one, and the rest of its own pages must stay as it is. */
 #include <stdio.h>
+
+#ifdef RLX_FENCED
+#include <sys/mman.h>
+enum { PAGE = 4096, FILL = 0xa7 };
+
+static int64_t pages(int64_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
+
+/* Behind the buffer, or (where `first`) in front of it, is the page. */
+static char *take(int64_t size, int first) {
+    int64_t room = pages(size);
+    char *all = mmap(NULL, room + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || (room && mprotect(all + PAGE, room, PROT_READ | PROT_WRITE))) exit(3);
+    memset(all + PAGE, FILL, room);
+    return all + PAGE + (first ? 0 : room - size);
+}
+
+/* Whether the rest of the pages is as it was; they are given back. */
+static int give(char *buffer, int64_t size, int first) {
+    int64_t room = pages(size);
+    char *all = buffer - (first ? 0 : room - size), *rest = first ? buffer + size : all;
+    int changed = 0;
+    for (int64_t k = 0; k < room - size; ++k) changed |= (unsigned char)rest[k] ^ FILL;
+    munmap(all - PAGE, room + 2 * PAGE);
+    return !changed;
+}
+#else
+static char *take(int64_t size, int first) { return malloc(size); }
+static int give(char *buffer, int64_t size, int first) { free(buffer); return 1; }
+#endif
 
 static int64_t number(FILE *file) {
     int64_t value;
@@ -14,13 +46,13 @@ int main(int count, char **words) {
     int64_t first = atoll(words[3]), at;
     if (!in || !out) return 3;
     while (fread(&at, sizeof at, 1, in) == 1) {
-        int64_t fields = number(in), buffers = number(in);
+        int64_t fields = number(in), buffers = number(in), intact = 1;
         int64_t *v = malloc(fields * sizeof *v), *slots = malloc(buffers * 2 * sizeof *slots);
         if (fread(v, sizeof *v, fields, in) != (size_t)fields) return 3;
         for (int64_t k = 0; k < buffers; ++k) {
             slots[2 * k] = number(in);
             size_t size = slots[2 * k + 1] = number(in);
-            void *memory = malloc(size);
+            char *memory = take(size, (at / 4 + k) % 4 == 3);
             if (fread(memory, 1, size, in) != size) return 3;
             v[slots[2 * k]] = (int64_t)memory;
         }
@@ -32,8 +64,14 @@ int main(int count, char **words) {
             for (int64_t k = 0; k < buffers; ++k)
                 fwrite((void *)v[slots[2 * k]], 1, slots[2 * k + 1], out);
             fflush(out);
+            intact = !v[11];
         }
-        for (int64_t k = 0; k < buffers; ++k) free((void *)v[slots[2 * k]]);
+        for (int64_t k = 0; k < buffers; ++k)
+            intact &= give((char *)v[slots[2 * k]], slots[2 * k + 1], (at / 4 + k) % 4 == 3);
+        if (!intact) {
+            fprintf(stderr, "it wrote beside its buffers\n");
+            return 4;
+        }
         free(slots);
         free(v);
     }
