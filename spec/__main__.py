@@ -1,10 +1,14 @@
-"""`python -m rlx.spec`: the rules with their hashes; `--coverage` and `--gate` for a test run's coverage."""
+"""`python -m rlx.spec`: the rules with their hashes, and what is wrong with them.
+
+`--write` makes the tables of `spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
+from rlx.spec.blocks import README, problems, readme
 from rlx.spec.coverage import Coverage, gate, table
 from rlx.spec.reader import rules
 from rlx.spec.registry import implementations, register_all
@@ -16,10 +20,13 @@ def main(argv: Sequence[str]) -> int:
         coverage = Coverage.read()
         if argv[0] == "--coverage":
             print(table(coverage))
-        problems = gate(coverage)
-        for problem in problems:
+        missing = gate(coverage)
+        for problem in missing:
             print(problem, file=sys.stderr)
-        return 1 if problems else 0
+        return 1 if missing else 0
+    if argv and argv[0] == "--write":
+        README.write_text(readme(), encoding="utf-8")
+        return 0
     register_all()
     wrong = 0
     for name, rule in rules().items():
@@ -32,6 +39,9 @@ def main(argv: Sequence[str]) -> int:
     for name in implementations.keys() - rules().keys():
         wrong += 1
         print(f"{name:<22}no heading")
+    for problem in problems():
+        wrong += 1
+        print(problem, file=sys.stderr)
     return 1 if wrong else 0
 
 

@@ -6,13 +6,64 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from rlx.spec.judgements import judgement_of
 
 FOLDER = Path(__file__).parent
-NOT_RULES = frozenset(["ledger.md"])
+NOT_RULES = frozenset(["README.md", "ledger.md"])
 
 _HEADING = re.compile(r"^## ([A-Z]+\d*(?:-[a-z][a-z-]*)?) (.+)$")
 _PREMISE = re.compile(r"^- `([\w-]+)`: ")
 _ENTRY = re.compile(r"^## (\d+) (.+)$")
+_LABEL = re.compile(r"^([A-Z]+\d*(?:-[a-z][a-z-]*)+): ")
+_BAR = re.compile(r"^-{3,}$")
+_LINK = re.compile(r"\[([^\]]+)\](?:\[[^\]]*\]|\([^)]*\))")
+
+
+class Inference(NamedTuple):
+    """The rule as an inference: premises over a bar, the conclusion under it.
+
+    Attributes
+    ----------
+    premises
+        Pairs of label and text, in order. The label is the code that is reported where the premise fails; it is
+        empty where the premise names a value, or has rules of its own.
+    conclusion
+        What holds if all premises do.
+    judgement
+        The name of the judgement that the conclusion has the form of (:mod:`rlx.spec.judgements`); empty if of none.
+    """
+
+    premises: tuple[tuple[str, str], ...]
+    conclusion: str
+    judgement: str
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The codes of the premises that can fail, in order."""
+        return tuple(label for label, _ in self.premises if label)
+
+
+class Example(NamedTuple):
+    """A program beside a rule.
+
+    Attributes
+    ----------
+    kind
+        What is done with it: ``"relax"``, ``"run"``, ``"tree"`` or ``"order"`` (`spec/README.md`).
+    good
+        Whether it keeps the rule.
+    codes
+        What is reported where it does not.
+    text
+        The program.
+    """
+
+    kind: str
+    good: bool
+    codes: tuple[str, ...]
+    text: str
 
 
 class Rule:
@@ -26,8 +77,12 @@ class Rule:
         What holds, and the reason.
     premises
         Sentences by their code.
+    block
+        The rule as an inference; None where the chapter has none yet.
+    examples
+        The programs beside the rule.
     source
-        Where it comes from.
+        Where it comes from, without the addresses of links.
     ledger
         The numbers of the ledger's entries it follows.
     tvm
@@ -35,7 +90,7 @@ class Rule:
     """
 
     __slots__ = (
-        *("file", "identifier", "ledger", "premises", "source"),
+        *("block", "examples", "file", "identifier", "ledger", "premises", "source"),
         *("statement", "title", "tvm", "why"),
     )
 
@@ -43,10 +98,20 @@ class Rule:
         self.identifier = identifier
         self.title = title
         self.file = file
+        lines, fences = _without_fences(lines)
+        blocks = [inference(text) for head, text in fences if head == ["rule"]]
+        if len(blocks) > 1:
+            raise ValueError(f"{file}: {identifier} has {len(blocks)} blocks")
+        self.block = blocks[0] if blocks else None
+        self.examples = tuple(
+            Example(head[0], head[1] == "good", tuple(head[2:]), "\n".join(text) + "\n")
+            for head, text in fences
+            if len(head) > 1 and head[1] in ("good", "bad")
+        )
         parts = _paragraphs(lines)
         self.statement = parts[""]
         self.why = parts.get("Why", "")
-        self.source = parts.get("Source", "")
+        self.source = _LINK.sub(r"\1", parts.get("Source", ""))
         self.tvm = parts.get("TVM", "")
         self.ledger = tuple(int(n) for n in re.findall(r"\d+", parts.get("Ledger", "")))
         self.premises = _premises(lines)
@@ -57,6 +122,55 @@ class Rule:
         demanded = [self.statement, *(f"{code}: {text}" for code, text in self.premises.items())]
         folded = " ".join(" ".join(demanded).split())
         return hashlib.sha256(folded.encode()).hexdigest()[:8]
+
+
+def inference(lines: list[str]) -> Inference:
+    """Read the lines of a rule's block.
+
+    Raises
+    ------
+    ValueError
+        If there is not one bar, or no conclusion under it.
+    """
+    bars = [at for at, line in enumerate(lines) if _BAR.match(line)]
+    if len(bars) != 1:
+        raise ValueError(f"a block has one bar, this one {len(bars)}: {lines}")
+    above, below = _joined(lines[: bars[0]]), _joined(lines[bars[0] + 1 :])
+    if len(below) != 1:
+        raise ValueError(f"a block has one conclusion, this one {len(below)}: {lines}")
+    premises: list[tuple[str, str]] = []
+    for line in above:
+        match = _LABEL.match(line)
+        premises.append((match[1], line[match.end() :].strip()) if match else ("", line))
+    return Inference(tuple(premises), below[0], judgement_of(below[0]))
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """Lines with those that continue them, which are indented."""
+    found: list[str] = []
+    for line in lines:
+        if line.startswith(" ") and found:
+            found[-1] += " " + line.strip()
+        elif line.strip():
+            found.append(line.strip())
+    return found
+
+
+def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], list[str]]]]:
+    """The lines outside of fenced blocks; of each fenced block the words of its head, and its lines."""
+    outside: list[str] = []
+    fences: list[tuple[list[str], list[str]]] = []
+    inside = False
+    for line in lines:
+        if line.startswith("```"):
+            inside = not inside
+            if inside:
+                fences.append((line[3:].split(), []))
+        elif inside:
+            fences[-1][1].append(line)
+        else:
+            outside.append(line)
+    return outside, fences
 
 
 class Entry:
@@ -122,8 +236,12 @@ def premise_rule(code: str) -> Rule | None:
 
 def _sections(path: Path, heading: re.Pattern[str]) -> list[tuple[tuple[str, str], list[str]]]:
     found: list[tuple[tuple[str, str], list[str]]] = []
+    fenced = False
     for line in path.read_text(encoding="utf-8").splitlines():
-        if match := heading.match(line):
+        fenced ^= line.startswith("```")
+        if fenced and found:
+            found[-1][1].append(line)
+        elif match := heading.match(line):
             found.append(((match[1], match[2]), []))
         elif line.startswith("#"):
             # Another heading ends the section; what follows it belongs to no rule.

@@ -1,0 +1,192 @@
+"""What the blocks of the rules must say, the index that they make, and the parts of `spec/README.md` made of both."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+from rlx.spec import judgements
+from rlx.spec.reader import FOLDER, Rule, rules
+from rlx.spec.registry import implementations
+
+README = FOLDER / "README.md"
+
+PENDING = (
+    "derivation.md",
+    "dynamic_checks.md",
+    "evaluation.md",
+    "evaluation_native.md",
+    "evaluation_nn.md",
+    "evaluation_operators.md",
+    "evaluation_tir.md",
+    "normal_form.md",
+    "operators.md",
+    "order.md",
+    "prim_funcs.md",
+    "well_formedness.md",
+)
+"""The chapters that have no blocks yet. Of every other chapter each rule must have one."""
+
+ROOMS = ("solver", "operators", "checker", "semantics")
+"""The packages whose code reports premises."""
+
+PHASES = {
+    "validity": ("well_formedness.md", "normal_form.md", "prim_funcs.md"),
+    "derivation": ("derivation.md", "operators.md"),
+    "order": ("order.md",),
+    "dynamic checks": ("dynamic_checks.md",),
+    "evaluation": (
+        "evaluation.md",
+        "evaluation_operators.md",
+        "evaluation_nn.md",
+        "evaluation_tir.md",
+        "evaluation_native.md",
+    ),
+}
+"""The columns of the index, with the chapters that each takes its rules from."""
+
+TIR_CHAPTERS = frozenset(["prim_funcs.md", "evaluation_tir.md", "evaluation_native.md"])
+"""The chapters in which a name that Relax and TIR share means TIR's."""
+
+
+def problems() -> list[str]:
+    """What is wrong with the blocks; nothing if each fits its rule and its code.
+
+    The rules must have been registered (:func:`rlx.spec.registry.register_all`).
+    """
+    found = [
+        problem
+        for rule in rules().values()
+        if rule.file not in PENDING
+        for problem in _problems_of(rule)
+    ]
+    if README.read_text(encoding="utf-8") != readme():
+        found.append("README.md: the tables are old; `python -m rlx.spec --write` makes them")
+    return found
+
+
+def _problems_of(rule: Rule) -> list[str]:
+    name, block = rule.identifier, rule.block
+    if block is None:
+        return [f"{name}: there is no block"]
+    found = []
+    labels = block.labels
+    found += [f"{name}: the block lacks the premise {c}" for c in rule.premises if c not in labels]
+    found += [
+        f"{name}: {c} labels no premise of the rule" for c in labels if c not in rule.premises
+    ]
+    found += [f"{name}: {c} stands twice in the block" for c in set(labels) if labels.count(c) > 1]
+    found += [f"{name}: no code reports {c}" for c in labels if not is_written(c)]
+    if not block.judgement:
+        found.append(f"{name}: the conclusion has the form of no judgement: {block.conclusion}")
+    found += [
+        f"{name}: {function.__module__} does not decide {block.judgement!r}"
+        for _, function in implementations.get(name, [])
+        if block.judgement and not judgements.decided_in(block.judgement, function.__module__)
+    ]
+    for good in (True, False):
+        if not any(example.good is good for example in rule.examples):
+            found.append(f"{name}: there is no {'good' if good else 'bad'} program")
+    return found
+
+
+# ---------------------------------------------------------------- the codes that the code reports
+
+
+def is_written(code: str) -> bool:
+    """Whether the code of the toolkit reports a premise: as a literal, or as one that begins so and is completed."""
+    whole, begun = _written()
+    # Compatibility weighs the premises of subtyping, and reports them by its own names.
+    asked = {code, code.replace("COMPAT-", "SUB-")}
+    return any(c in whole or any(c.startswith(b) for b in begun) for c in asked)
+
+
+@cache
+def _written() -> tuple[frozenset[str], frozenset[str]]:
+    """The strings of the rooms that may be codes; and the beginnings of those that the code puts together."""
+    whole: set[str] = set()
+    begun: set[str] = set()
+    package = Path(__file__).resolve().parent.parent
+    for room in ROOMS:
+        for path in (package / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                match node:
+                    case ast.JoinedStr(values=[ast.Constant(value=str() as text), *_]):
+                        begun.add(text)
+                    case ast.Constant(value=str() as text):
+                        whole.add(text)
+    return frozenset(whole), frozenset(b for b in begun if re.match(r"[A-Z]+\d*-", b))
+
+
+# ---------------------------------------------------------------- the index
+
+
+@cache
+def constructs() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the abstract syntax, of Relax and of TIR, in the order of the grammar in `spec/README.md`."""
+    text = README.read_text(encoding="utf-8").split("# Abstract syntax", 1)[1].split("```")[1]
+    relax: dict[str, None] = {}
+    tir: dict[str, None] = {}
+    known = relax
+    for line in text.splitlines():
+        head, _, alternatives = line.partition("::=")
+        if head.strip() == "PrimExpr":
+            known = tir
+        parts = (alternatives or line).split("|")
+        names = (re.match(r"\s*([A-Z]\w+)", part) for part in parts)
+        known.update((match[1], None) for match in names if match)
+    return tuple(relax), tuple(tir)
+
+
+def constructs_of(rule: Rule) -> list[str]:
+    """The constructs that the conclusion of a rule names; TIR's as ``tir.Call`` where Relax has the same name."""
+    if rule.block is None:
+        return []
+    relax, tir = constructs()
+    of_tir = rule.file in TIR_CHAPTERS
+    words = dict.fromkeys(re.findall(r"\b[A-Z]\w+\b", rule.block.conclusion))
+    return [
+        _named(w, w in tir and (of_tir or w not in relax)) for w in words if w in (*relax, *tir)
+    ]
+
+
+def _named(name: str, of_tir: bool) -> str:
+    shared = name in constructs()[0] and name != "PrimFunc"
+    return f"tir.{name}" if of_tir and shared else name
+
+
+def index() -> list[str]:
+    """The index: a row for each construct, a column for each phase, links to the rules."""
+    relax, tir = constructs()
+    named = dict.fromkeys((*relax, *(_named(name, True) for name in tir)))
+    cells: dict[tuple[str, str], list[str]] = {}
+    for rule in rules().values():
+        phase = next(phase for phase, files in PHASES.items() if rule.file in files)
+        for construct in constructs_of(rule):
+            cells.setdefault((construct, phase), []).append(link(rule))
+    rows = [f"| construct | {' | '.join(PHASES)} |", "|---" * (len(PHASES) + 1) + "|"]
+    for name in named:
+        row = [", ".join(cells.get((name, phase), ["-"])) for phase in PHASES]
+        if any(cell != "-" for cell in row):
+            rows.append(f"| `{name}` | {' | '.join(row)} |")
+    return rows
+
+
+def link(rule: Rule) -> str:
+    """A Markdown link to the heading of a rule."""
+    heading = f"{rule.identifier} {rule.title}".lower()
+    anchor = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+    return f"[{rule.identifier}]({rule.file}#{anchor})"
+
+
+def readme() -> str:
+    """`spec/README.md` with the tables as they should be."""
+    text = README.read_text(encoding="utf-8")
+    for name, rows in (("judgements", judgements.table()), ("index", index())):
+        mark = f"<!-- {name} -->\n"
+        before, after = text.split(mark)
+        rest = re.sub(r"\A(\n?\|.*\n)*", "", after)
+        text = before + mark + "\n" + "\n".join(rows) + "\n" + rest
+    return text

@@ -1,0 +1,237 @@
+"""The judgements of the specification: their forms, and which part of the code decides each.
+
+A rule's conclusion has the form of one of them; the function that is registered for the rule stands in one of the
+modules that decide it. `spec/README.md` shows this table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Judgement(NamedTuple):
+    """A form of sentence that rules conclude.
+
+    Attributes
+    ----------
+    name
+        What it is called: ``"derivation"``.
+    form
+        How it is written, with the symbols of `spec/README.md`.
+    pattern
+        What tells it from the other forms: the whole conclusion matches.
+    meaning
+        How it is read.
+    modules
+        The packages or modules whose functions decide it.
+    """
+
+    name: str
+    form: str
+    pattern: str
+    meaning: str
+    modules: tuple[str, ...]
+
+
+JUDGEMENTS = (
+    Judgement(
+        "well-formed",
+        "K |- X ok",
+        r"K \|- .+ ok",
+        "at the place K, X is well-formed",
+        ("rlx.checker.well_formed",),
+    ),
+    Judgement(
+        "normal form",
+        "|- X normal",
+        r"\|- .+ normal",
+        "X is in normal form",
+        ("rlx.checker.normal_form",),
+    ),
+    Judgement(
+        "derivation",
+        "G; S |- e : I",
+        r"G; S \|- .+ : .+",
+        "where variables are known by G and shape variables by S, every value of e is one of I",
+        ("rlx.checker.derive",),
+    ),
+    Judgement(
+        "binding",
+        "G; S |- b => G'; S'",
+        r"G; S \|- .+ => G'; S'",
+        "behind the binding b, variables are known by G' and shape variables by S'",
+        ("rlx.checker.derive",),
+    ),
+    Judgement(
+        "module",
+        "|- M => G",
+        r"\|- .+ => G",
+        "the global variables of the module M are known by G",
+        ("rlx.checker.derive.module",),
+    ),
+    Judgement(
+        "placement",
+        "M |- X on p",
+        r"M \|- .+ on p",
+        "in the module M, the tensors of X are on the device p",
+        ("rlx.checker.derive.devices",),
+    ),
+    Judgement(
+        "overwriting",
+        "K |- X overwrites x",
+        r"K \|- .+ overwrites .+",
+        "at the place K, X may overwrite the memory of x",
+        ("rlx.checker.overwritten",),
+    ),
+    Judgement(
+        "subtyping",
+        "S |- I <: J",
+        r"S \|- .+ <: .+",
+        "every value of I is a value of J, whatever the shape variables are",
+        ("rlx.solver.order.subtype",),
+    ),
+    Judgement(
+        "compatibility",
+        "S |- I fits J",
+        r"S \|- .+ fits .+",
+        "a value of I may stand where J is expected: surely, possibly, or not",
+        ("rlx.solver.order.compatibility",),
+    ),
+    Judgement(
+        "meeting",
+        "S |- I meets J",
+        r"S \|- .+ meets .+",
+        "some value may belong to both I and J",
+        ("rlx.solver.order.meet",),
+    ),
+    Judgement(
+        "least upper bound",
+        "S |- I \\/ J = R",
+        r"S \|- .+ \\/ .+ = .+",
+        "R is the least struct info known above both I and J",
+        ("rlx.solver.order.bounds", "rlx.solver.order.lub_glb"),
+    ),
+    Judgement(
+        "greatest lower bound",
+        "S |- I /\\ J = R",
+        r"S \|- .+ /\\ .+ = .+",
+        "R is the greatest struct info known below both I and J; none if there is none",
+        ("rlx.solver.order.bounds", "rlx.solver.order.lub_glb"),
+    ),
+    Judgement(
+        "erasure",
+        "S |- erase(I) = J",
+        r"S \|- erase\(.+\) = .+",
+        "J is what is still known by I where only the shape variables of S may be named",
+        ("rlx.solver.order.erase",),
+    ),
+    Judgement(
+        "instantiation",
+        "S |- bind(I, J) = s",
+        r"S \|- bind\(.+\) = .+",
+        "s gives the shape variables of the parameter I what the argument J says of them",
+        ("rlx.solver.order.bind",),
+    ),
+    Judgement(
+        "substitution",
+        "I[s] = J",
+        r".+\[s\] = .+",
+        "J is I with the variables of s replaced",
+        ("rlx.solver.order.substitute",),
+    ),
+    Judgement(
+        "type",
+        "type(I) = T",
+        r"type\(.+\) = .+",
+        "T is the traditional type of I",
+        ("rlx.solver.order.traditional",),
+    ),
+    Judgement(
+        "obligation",
+        "S |- Q holds",
+        r"S \|- .+ holds",
+        "what the operator asks by Q of the struct infos of its operands holds for all sizes of at least 1",
+        ("rlx.operators",),
+    ),
+    Judgement(
+        "PrimFunc",
+        "E |- X ok",
+        r"E \|- .+ ok",
+        "in a PrimFunc with the variables and buffers E, X is well-formed",
+        ("rlx.checker.prim_funcs",),
+    ),
+    Judgement(
+        "dynamic check",
+        "G; S |- X checks Q",
+        r"G; S \|- .+ checks .+",
+        "when X runs it compares Q, with the verdict redundant, needed or fails",
+        ("rlx.checker.dynamic_checks",),
+    ),
+    Judgement(
+        "step",
+        "<X, F, H> -> <Y, F', H'>",
+        r"<.+, F, H> -> .+",
+        "with the frames F and the store H the redex X becomes Y: a value, or what is evaluated next",
+        ("rlx.semantics.machine", "rlx.semantics.arrays", "rlx.semantics.numpy_conversion"),
+    ),
+    Judgement(
+        "check of values",
+        "F; H |- vs : Is => F'",
+        r"F; H \|- .+ : .+ => F'",
+        "the values vs belong to the struct infos Is, and F' has the shape variables that this binds",
+        ("rlx.semantics.cast",),
+    ),
+    Judgement(
+        "computation",
+        "compute Q = v",
+        r"compute .+ = .+",
+        "the operator, or the part of operators named Q, computes v",
+        ("rlx.operators.evaluate", "rlx.operators.evaluation"),
+    ),
+    Judgement(
+        "TIR expression",
+        "E; H |- n = v",
+        r"E; H \|- .+ = [^>]+",
+        "with the numbers and buffers E and the memory H the prim expression n has the value v",
+        ("rlx.semantics.tir",),
+    ),
+    Judgement(
+        "TIR statement",
+        "E; H |- X => E'; H'",
+        r"E; H \|- .+ => E'; H'",
+        "the statement X turns the numbers and buffers E and the memory H into E' and H'",
+        ("rlx.semantics.tir",),
+    ),
+    Judgement(
+        "native code",
+        "native X = C",
+        r"native .+ = .+",
+        "X is run as the C program C, with the same outcome as E; H |- X => E'; H'",
+        ("rlx.semantics.native",),
+    ),
+)
+
+
+def judgement_of(conclusion: str) -> str:
+    """The name of the judgement that a conclusion has the form of; empty if of none.
+
+    The forms exclude each other, but for the TIR forms, of which ``=>`` tells the statement.
+    """
+    found = [j.name for j in JUDGEMENTS if re.fullmatch(j.pattern, conclusion)]
+    return found[0] if len(found) == 1 else ""
+
+
+def decided_in(name: str, module: str) -> bool:
+    """Whether a function of a module decides a judgement."""
+    known = next(j for j in JUDGEMENTS if j.name == name)
+    return any(module == prefix or module.startswith(prefix + ".") for prefix in known.modules)
+
+
+def table() -> list[str]:
+    """The judgements as the rows of a Markdown table."""
+    rows = ["| judgement | form | read |", "|---|---|---|"]
+    for judgement in JUDGEMENTS:
+        form = judgement.form.replace("|", "\\|")
+        rows.append(f"| {judgement.name} | `{form}` | {judgement.meaning} |")
+    return rows

@@ -1,0 +1,89 @@
+"""The blocks of the rules: they are read, they fit the code, and the index finds every construct."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.grammar import ast, tir
+from rlx.grammar.node import Node
+from rlx.spec import blocks, rules
+from rlx.spec.judgements import JUDGEMENTS, judgement_of
+from rlx.spec.reader import Inference, Rule, inference
+from rlx.spec.registry import register_all
+
+LINES = [
+    "D12-tuple: G; S |- t : TupleStructInfo(I0,",
+    "  ..., Ik)",
+    "G(x) = I",
+    "D12-index: 0 <= i <= k",
+    "----",
+    "G; S |- TupleGetItem(t, i) : Ii",
+]
+
+
+def test_a_block_is_read() -> None:
+    block = inference(LINES)
+    assert block == Inference(
+        (
+            ("D12-tuple", "G; S |- t : TupleStructInfo(I0, ..., Ik)"),
+            ("", "G(x) = I"),
+            ("D12-index", "0 <= i <= k"),
+        ),
+        "G; S |- TupleGetItem(t, i) : Ii",
+        "derivation",
+    )
+    assert block.labels == ("D12-tuple", "D12-index")
+
+
+@pytest.mark.parametrize("lines", [LINES[:4], LINES[:5], [*LINES, "x"], [*LINES, "---", "x"]])
+def test_a_block_has_one_bar_and_one_conclusion(lines: list[str]) -> None:
+    with pytest.raises(ValueError, match="a block has one"):
+        inference(lines)
+
+
+def test_fences_are_no_part_of_the_clause() -> None:
+    plain = ["What holds.", "", "Premises:", "- `X1-a`: a.", "", "Source: [Title, 1][t]."]
+    fenced = ["What holds.", "```rule", "X1-a: a", "---", "|- X normal", "```", *plain[1:]]
+    fenced += ["```relax bad X1-a", "## no heading", "```"]
+    rule = Rule("X1", "Title", "x.md", fenced)
+    assert rule.clause == Rule("X1", "Title", "x.md", plain).clause
+    assert rule.source == "Title, 1."
+    assert rule.block is not None and rule.block.labels == ("X1-a",)
+    (example,) = rule.examples
+    assert example == ("relax", False, ("X1-a",), "## no heading\n")
+
+
+def test_the_blocks_fit_the_code() -> None:
+    register_all()
+    assert blocks.problems() == []
+
+
+@pytest.mark.parametrize("judgement", JUDGEMENTS, ids=lambda j: j.name)
+def test_a_form_is_of_one_judgement(judgement: object) -> None:
+    assert judgement_of(judgement.form) == judgement.name  # type: ignore[attr-defined]
+
+
+def test_the_abstract_syntax_is_that_of_the_nodes() -> None:
+    relax, prim = blocks.constructs()
+    bases = {"Expr", "Binding", "StructInfo", "PrimExpr", "Stmt", "Binary", "Comparison"}
+    helpers = {"Literal", "VDevice", "Buffer", "IterVar"}
+    assert set(relax) == _nodes(ast) - bases - helpers | {"PrimFunc"}
+    assert set(prim) == _nodes(tir) - bases - helpers
+
+
+def _nodes(module: object) -> set[str]:
+    """The names of the node classes that a module defines."""
+    return {
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, Node)
+        and value is not Node
+        and value.__module__ == module.__name__  # type: ignore[attr-defined]
+    }
+
+
+def test_every_link_of_the_index_leads_to_a_rule() -> None:
+    linked = {blocks.link(rule) for rule in rules().values()}
+    cells = [cell for row in blocks.index()[2:] for cell in row.strip("| ").split(" | ")[1:]]
+    assert {link for cell in cells if cell != "-" for link in cell.split(", ")} <= linked
