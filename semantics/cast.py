@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any, NoReturn
 
@@ -18,10 +18,10 @@ from rlx.semantics.values import (
     Value,
 )
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.order.demands import KINDS, Demand, Path, demands, every, sizes
 from rlx.spec.registry import refuted, rule
 
 Point = Mapping[tir.Var, int]
-Path = tuple[str, ...]
 
 
 class CheckFailed(Exception):
@@ -50,7 +50,6 @@ class CheckFailed(Exception):
         self.found = found
 
 
-@rule("E-cast", "9a58b5dc")
 def check(
     values: Sequence[Value],
     infos: Sequence[ast.StructInfo],
@@ -78,16 +77,30 @@ def check(
     CheckFailed
         If a value does not fit.
     """
+    return compare(values, [demands(info) for info in infos], known, shapes)
+
+
+@rule("E-cast", "9a58b5dc")
+def compare(
+    values: Sequence[Value],
+    wanted: Sequence[Sequence[Demand]],
+    known: Point,
+    shapes: Mapping[ast.Var, Sequence[int]] | None = None,
+) -> dict[tir.Var, int]:
+    """Compare values with the demands of their annotations; see :func:`check`."""
     point: dict[tir.Var, Any] = dict(known)
-    paths = [(f"argument {at}",) if len(values) > 1 else () for at in range(len(values))]
-    for value, info in zip(values, infos, strict=True):
-        for expr, number in _positions(value, info):
-            if isinstance(expr, tir.Var):
-                point.setdefault(expr, number)
+    for value, found in zip(values, wanted, strict=True):
+        for demand in every(found):
+            if (
+                isinstance(demand.wanted, tir.Var)
+                and (number := _number(value, demand)) is not None
+            ):
+                point.setdefault(demand.wanted, number)
     comparison = _Comparison(point, shapes or {})
-    for value, info, path in zip(values, infos, paths, strict=True):
+    for at, (value, found) in enumerate(zip(values, wanted, strict=True)):
+        comparison.outer = (f"argument {at}",) if len(values) > 1 else ()
         try:
-            comparison.compare(value, info, path)
+            comparison.all_hold(value, found)
         except CheckFailed as failed:
             failed.value = value
             raise
@@ -99,107 +112,105 @@ def match_cast(value: Value, info: ast.StructInfo, known: Point) -> dict[tir.Var
     return check([value], [info], known)
 
 
-def _positions(value: Value, info: ast.StructInfo) -> Iterator[tuple[tir.PrimExpr, int | float]]:
-    """Dimensions and values of an annotation with the numbers they meet."""
-    match info, value:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)), Tensor(shape=sizes):
-            yield from zip(dims, sizes, strict=False)
-        case ast.ShapeStructInfo(values=dims), ShapeValue(values=sizes) if dims is not None:
-            yield from zip(dims, sizes, strict=False)
-        case ast.PrimStructInfo(value=expr), Scalar(value=number) if expr is not None:
-            yield expr, number
-        case ast.TupleStructInfo(fields=infos), TupleValue(fields=fields):
-            for field, inner in zip(fields, infos, strict=False):
-                yield from _positions(field, inner)
+def _number(value: Value, demand: Demand) -> int | float | None:
+    """The number that a value has where a demand compares one; None where it has no such part."""
+    for at in demand.fields:
+        if not isinstance(value, TupleValue) or at >= len(value.fields):
+            return None
+        value = value.fields[at]
+    match demand.whole, value:
+        case ast.TensorStructInfo(), Tensor(shape=found):
+            pass
+        case ast.ShapeStructInfo(), ShapeValue(values=found):
+            pass
+        case ast.PrimStructInfo(), Scalar(value=number):
+            return number
+        case _:
+            return None
+    return found[demand.axis] if demand.axis < len(found) else None
 
 
 class _Comparison:
-    """The second phase."""
+    """The second phase: each demand put to the value.
+
+    Attributes
+    ----------
+    outer
+        Where the value stands among those that are checked together.
+    """
 
     def __init__(self, point: Point, shapes: Mapping[ast.Var, Sequence[int]]) -> None:
         self.point = point
         self.shapes = shapes
+        self.outer: Path = ()
 
-    def compare(self, value: Value, info: ast.StructInfo, path: Path) -> None:
-        """Compare a value with its annotation."""
-        match info, value:
-            case ast.ObjectStructInfo(), _:
-                return
-            case ast.TensorStructInfo(), Tensor():
-                self._tensor(value, info, path)
-            case ast.ShapeStructInfo(), ShapeValue():
-                self._dimensions(value.values, info.ndim, info.values, path)
-            case ast.PrimStructInfo(), Scalar():
-                self._scalar(value, info, path)
-            case ast.TupleStructInfo(), TupleValue():
-                self._tuple(value, info, path)
-            case ast.FuncStructInfo(params=None), Packed():
-                return
-            case ast.FuncStructInfo(), Closure() | PrimFuncValue():
-                self._function(value, info, path)
-            case _:
-                from rlx.semantics.machine.words import kind
+    def all_hold(self, value: Value, found: Sequence[Demand]) -> None:
+        """Put demands to a value, and those behind them to what they are about."""
+        for demand in found:
+            _COMPARED[demand.premise](self, value, demand)
+            if demand.premise == "fields":
+                assert isinstance(value, TupleValue)
+                for inner in demand.then:
+                    self.all_hold(value.fields[inner.fields[-1]], (inner,))
+            else:
+                self.all_hold(value, demand.then)
 
-                _fail("E-cast-kind", path, _KINDS[type(info)], kind(value))
+    def _kind(self, value: Value, demand: Demand) -> None:
+        if type(value) not in VALUES[type(demand.wanted)] or (
+            isinstance(value, Packed) and demand.wanted.params is not None
+        ):
+            from rlx.semantics.machine.words import kind
 
-    def _tensor(self, value: Tensor, info: ast.TensorStructInfo, path: Path) -> None:
-        if not info.dtype.is_void and str(info.dtype) != value.dtype:
-            _fail("E-cast-dtype", path, f"elements of type {info.dtype}", value.dtype)
-        device = info.vdevice
-        here = value.device
-        if device is not None and here is not None and here != (device.target, device.index):
-            found = f"{here[0]}:{here[1]}"
-            _fail("E-cast-device", path, f"the device {device.target}:{device.index}", found)
-        shape = info.shape
-        if isinstance(shape, ast.Var):
-            held = self.shapes.get(shape)
-            if held is None:
-                _fail("E-cast-undefined", path, f"a shape in {shape.name_hint}", "none")
-            self._dimensions(value.shape, info.ndim, None, path)
-            literals = tuple(tir.IntImm(size) for size in held)
-            self._dimensions(value.shape, len(held), literals, path)
-        else:
-            dims = shape.values if isinstance(shape, ast.ShapeExpr) else None
-            self._dimensions(value.shape, info.ndim, dims, path)
+            self._fail("kind", demand, KINDS[type(demand.wanted)], kind(value))
 
-    def _dimensions(
-        self,
-        sizes: tuple[int, ...],
-        ndim: int,
-        dims: tuple[tir.PrimExpr, ...] | None,
-        path: Path,
-    ) -> None:
-        if ndim not in (-1, len(sizes)):
-            _fail("E-cast-rank", path, f"rank {ndim}", f"rank {len(sizes)}")
-        for at, (dim, size) in enumerate(zip(dims or (), sizes, strict=False)):
-            wanted = self._number(dim, (*path, f"dimension {at}"))
-            if wanted != size:
-                _fail("E-cast-dimension", (*path, f"dimension {at}"), str(wanted), str(size))
+    def _dtype(self, value: Any, demand: Demand) -> None:
+        # NumPy's names of element types are those of Relax.
+        if str(demand.wanted) != str(value.dtype):
+            what = "a scalar" if isinstance(value, Scalar) else "elements"
+            self._fail("dtype", demand, f"{what} of type {demand.wanted}", str(value.dtype))
 
-    def _scalar(self, value: Scalar, info: ast.PrimStructInfo, path: Path) -> None:
-        if info.dtype != value.dtype:
-            _fail("E-cast-dtype", path, f"a scalar of type {info.dtype}", str(value.dtype))
-        if info.value is not None:
-            wanted = self._number(info.value, path)
-            if wanted != value.value and not (isnan(wanted) and isnan(value.value)):
-                _fail("E-cast-value", path, str(wanted), str(value.value))
+    def _device(self, value: Any, demand: Demand) -> None:
+        wanted, here = demand.wanted, value.device
+        if here is not None and here != (wanted.target, wanted.index):
+            device = f"the device {wanted.target}:{wanted.index}"
+            self._fail("device", demand, device, f"{here[0]}:{here[1]}")
 
-    def _tuple(self, value: TupleValue, info: ast.TupleStructInfo, path: Path) -> None:
-        if len(value.fields) != len(info.fields):
-            wanted = f"{len(info.fields)} fields"
-            _fail("E-cast-fields", path, wanted, f"{len(value.fields)}")
-        for at, (field, inner) in enumerate(zip(value.fields, info.fields, strict=True)):
-            self.compare(field, inner, (*path, f"field {at}"))
+    def _rank(self, value: Any, demand: Demand) -> None:
+        rank = len(_sizes_of(value))
+        if rank != demand.wanted:
+            self._fail("rank", demand, f"rank {demand.wanted}", f"rank {rank}")
 
-    def _function(self, value: Value, info: ast.FuncStructInfo, path: Path) -> None:
+    def _held(self, value: Any, demand: Demand) -> None:
+        held = self.shapes.get(demand.wanted)
+        if held is None:
+            self._fail("undefined", demand, f"a shape in {demand.wanted.name_hint}", "none")
+        literals = tuple(tir.IntImm(size) for size in held)
+        wanted = sizes(demand.whole, len(held), literals, demand.path, demand.fields)
+        self.all_hold(value, wanted)
+
+    def _dimension(self, value: Any, demand: Demand) -> None:
+        wanted, size = self._evaluated(demand), _sizes_of(value)[demand.axis]
+        if wanted != size:
+            self._fail("dimension", demand, str(wanted), str(size))
+
+    def _value(self, value: Any, demand: Demand) -> None:
+        wanted, number = self._evaluated(demand), value.value
+        if wanted != number and not (isnan(wanted) and isnan(number)):
+            self._fail("value", demand, str(wanted), str(number))
+
+    def _fields(self, value: Any, demand: Demand) -> None:
+        if len(value.fields) != demand.wanted:
+            self._fail("fields", demand, f"{demand.wanted} fields", str(len(value.fields)))
+
+    def _function(self, value: Value, demand: Demand) -> None:
         """What is known of a closure against what is expected: it must be such a function for every call."""
         from rlx.semantics.run_time import struct_info_of
         from rlx.solver.order import compatibility, rename_apart, substitute
-        from rlx.solver.order.subtype import says_nothing
         from rlx.solver.prover import Prover
 
-        if says_nothing(info):
+        if isinstance(value, Packed):
             return
+        info = demand.wanted
         numbers = {var: tir.IntImm(number, var.dtype) for var, number in self.point.items()}
         given, wanted = struct_info_of(value), substitute(info, numbers)
         assert isinstance(given, ast.FuncStructInfo)
@@ -209,26 +220,43 @@ class _Comparison:
         found = compatibility(given, wanted, Prover())
         derived = found.reason is not None and found.reason.code == "COMPAT-opaque-derivation"
         if found.kind != "compatible" and not (derived and info.derive_func is not None):
-            _fail("E-cast-function", path, "a function of that type", found.message)
+            self._fail("function", demand, "a function of that type", found.message)
 
-    def _number(self, expr: tir.PrimExpr, path: Path) -> int | float:
+    def _evaluated(self, demand: Demand) -> int | float:
+        expr = demand.wanted
         if isinstance(expr, tir.FloatImm):
             return expr.value
         try:
             return evaluate(expr, self.point, int64=True)
         except UndefinedError as error:
-            _fail("E-cast-undefined", path, "a number", str(error))
+            self._fail("undefined", demand, "a number", str(error))
+
+    def _fail(self, premise: str, demand: Demand, expected: str, found: str) -> NoReturn:
+        code = f"E-cast-{premise}"
+        refuted(code)
+        raise CheckFailed(code, self.outer + demand.path, expected, found)
 
 
-_KINDS: dict[type, str] = {
-    ast.TensorStructInfo: "a tensor",
-    ast.ShapeStructInfo: "a shape",
-    ast.PrimStructInfo: "a scalar",
-    ast.TupleStructInfo: "a tuple",
-    ast.FuncStructInfo: "a function",
+def _sizes_of(value: Tensor | ShapeValue) -> tuple[int, ...]:
+    return value.values if isinstance(value, ShapeValue) else value.shape
+
+
+VALUES: dict[type[ast.StructInfo], tuple[type[Value], ...]] = {
+    ast.TensorStructInfo: (Tensor,),
+    ast.ShapeStructInfo: (ShapeValue,),
+    ast.PrimStructInfo: (Scalar,),
+    ast.TupleStructInfo: (TupleValue,),
+    ast.FuncStructInfo: (Closure, PrimFuncValue, Packed),
 }
-
-
-def _fail(code: str, path: Path, expected: str, found: str) -> NoReturn:
-    refuted(code)
-    raise CheckFailed(code, path, expected, found)
+"""The values of each kind."""
+_COMPARED: dict[str, Callable[[_Comparison, Any, Demand], None]] = {
+    "kind": _Comparison._kind,
+    "dtype": _Comparison._dtype,
+    "device": _Comparison._device,
+    "rank": _Comparison._rank,
+    "held": _Comparison._held,
+    "dimension": _Comparison._dimension,
+    "value": _Comparison._value,
+    "fields": _Comparison._fields,
+    "function": _Comparison._function,
+}

@@ -6,7 +6,8 @@ part is judged with the images put in.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from rlx.checker.derive.words import show
 from rlx.checker.dynamic_checks.model import Part, PartStatus, Path
@@ -25,9 +26,9 @@ from rlx.grammar.node import Node
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
-from rlx.solver.order.partial import demand
+from rlx.solver.order.demands import KINDS, Demand, demands, every, sizes
+from rlx.solver.order.partial import demand as definedness
 from rlx.solver.order.parts import apart, dimensions, identical, rank, same_text
-from rlx.solver.order.subtype import says_nothing
 from rlx.solver.prover import Prover, equation
 from rlx.spec.registry import refuted, rule
 
@@ -35,13 +36,6 @@ Info = StructInfo | None
 Held = Mapping[Node, StructInfo]
 """What is guaranteed of variables, to look up those that hold shapes."""
 
-_KINDS: dict[type[StructInfo], str] = {
-    TensorStructInfo: "a tensor",
-    ShapeStructInfo: "a shape",
-    PrimStructInfo: "a scalar",
-    TupleStructInfo: "a tuple",
-    FuncStructInfo: "a function",
-}
 _ZERO = tir.IntImm(0)
 
 
@@ -93,14 +87,15 @@ class Judgement:
 
     def judge(self, founds: Sequence[Info], wanteds: Sequence[StructInfo]) -> list[list[Part]]:
         """The parts of each pair, all read together as E-cast does; None stands for any value."""
-        for index, (found, wanted) in enumerate(zip(founds, wanteds, strict=True)):
-            self._collect(found, wanted, (), index)
+        compared = [demands(wanted) for wanted in wanteds]
+        for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
+            self._collect(found, wanted, index)
         self._known = {v: image for v, image in self.images.items() if image is not None}
         judged: list[list[Part]] = []
-        for index, (found, wanted) in enumerate(zip(founds, wanteds, strict=True)):
+        for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
             self._position = index
             self.parts = []
-            self._compare(found, wanted, ())
+            self._compare(found, wanted)
             judged.append(self.parts)
         several = len(self.equations) > 1
         self.contradictory = several and self._never(equation(self.equations))
@@ -108,109 +103,24 @@ class Judgement:
 
     # ------------------------------------------------------------ first phase
 
-    def _collect(self, found: Info, wanted: StructInfo, path: Path, index: int) -> None:
+    def _collect(self, found: Info, wanted: Sequence[Demand], index: int) -> None:
         """Note where each variable is bound, and what is known to stand there."""
-        match wanted:
-            case (
-                TensorStructInfo(shape=ast.ShapeExpr(values=dims))
-                | ShapeStructInfo(values=tuple() as dims)
-            ):
-                given = _dimensions_of(found, wanted)
-                for at, dim in enumerate(dims):
-                    image = given[at] if given is not None and len(given) == len(dims) else None
-                    self._bind(dim, image, (*path, f"dimension {at}"), index)
-                    if isinstance(dim, tir.Var) and isinstance(wanted, TensorStructInfo):
-                        self.sizes.add(dim)
-            case PrimStructInfo(value=PrimExpr() as value):
-                image = found.value if isinstance(found, PrimStructInfo) else None
-                self._bind(value, image, path, index)
-            case TupleStructInfo(fields=fields):
-                for at, inner in enumerate(fields):
-                    self._collect(_field(found, at), inner, (*path, f"field {at}"), index)
+        for demand in every(wanted):
+            var = demand.wanted
+            if isinstance(var, tir.Var) and isinstance(demand.whole, TensorStructInfo):
+                self.sizes.add(var)
+            if isinstance(var, tir.Var) and var in self.binders and var not in self._first:
+                self._first[var] = (demand.path, index)
+                self.images[var] = self._given(_inside(found, demand.fields), demand)
 
-    def _bind(self, said: PrimExpr, image: PrimExpr | None, path: Path, index: int) -> None:
-        if isinstance(said, tir.Var) and said in self.binders and said not in self._first:
-            self._first[said] = (path, index)
-            self.images[said] = image
-
-    # ------------------------------------------------------------ second phase
-
-    def _compare(self, found: Info, wanted: StructInfo, path: Path) -> None:
-        if isinstance(wanted, ObjectStructInfo):
-            return
-        kind = self._kind(found, wanted)
-        self._add(path, "kind", kind, _KINDS[type(wanted)], "" if _vague(found) else _said(found))
-        if kind == "impossible":
-            return
-        same = found if type(found) is type(wanted) else None
-        match wanted:
-            case TensorStructInfo():
-                assert same is None or isinstance(same, TensorStructInfo)
-                self._tensor(same, wanted, path)
-            case ShapeStructInfo(values=dims):
-                self._ranked(same, rank(wanted), dims, path)
-            case PrimStructInfo():
-                assert same is None or isinstance(same, PrimStructInfo)
-                self._scalar(same, wanted, path)
-            case TupleStructInfo(fields=fields):
-                self._fields(same, fields, path)
-            case FuncStructInfo() if not says_nothing(wanted):
-                assert same is None or isinstance(same, FuncStructInfo)
-                self._function(same, wanted, path)
-
-    def _kind(self, found: Info, wanted: StructInfo) -> PartStatus:
-        known = not (found is None or isinstance(found, ObjectStructInfo))
-        if isinstance(found, FuncStructInfo) and isinstance(wanted, FuncStructInfo):
-            known = wanted.params is None or found.params is not None
-        return _status(known, type(found) is type(wanted))
-
-    def _tensor(self, found: TensorStructInfo | None, wanted: TensorStructInfo, at: Path) -> None:
-        if not wanted.dtype.is_void:
-            known = found is not None and not found.dtype.is_void
-            given = str(found.dtype) if found is not None and known else ""
-            same = given == str(wanted.dtype)
-            self._add(at, "dtype", _status(known, same), str(wanted.dtype), given)
-        if wanted.vdevice is not None:
-            device = None if found is None else found.vdevice
-            given = "" if device is None else _device(device)
-            name = _device(wanted.vdevice)
-            self._add(at, "device", _status(bool(given), given == name), name, given)
-        shape = wanted.shape
-        if isinstance(shape, ast.Var):
-            self._held_shape(found, shape, at)
-        else:
-            dims = shape.values if isinstance(shape, ast.ShapeExpr) else None
-            self._ranked(found, wanted.ndim if dims is None else len(dims), dims, at)
-
-    def _held_shape(self, found: TensorStructInfo | None, shape: ast.Var, path: Path) -> None:
-        """A shape that a variable holds: the same variable, or dimensions that are known."""
-        if found is not None and found.shape is shape:
-            return
-        info = self.held.get(shape)
-        if isinstance(info, ShapeStructInfo) and info.values is not None:
-            self._ranked(found, len(info.values), info.values, path)
-        else:
-            self._add(path, "dimension", "needed", f"the shape {shape.name_hint}", _said(found))
-
-    def _ranked(
-        self,
-        found: StructInfo | None,
-        wanted: int,
-        dims: tuple[PrimExpr, ...] | None,
-        path: Path,
-    ) -> None:
-        known = isinstance(found, TensorStructInfo | ShapeStructInfo)
-        ndim = rank(found) if known else -1  # type: ignore[arg-type]
-        if wanted >= 0:
-            status = _status(ndim >= 0, ndim == wanted)
-            self._add(path, "rank", status, str(wanted), str(ndim) if ndim >= 0 else "")
-            if status == "impossible":
-                return
-        given = self._spelled(found) if found is not None else None
-        tensor = not isinstance(found, ShapeStructInfo)
-        for at, dim in enumerate(dims or ()):
-            other = given[at] if given is not None else None
-            self._number(dim, other, (*path, f"dimension {at}"), "dimension", tensor)
+    def _given(self, found: Info, demand: Demand) -> PrimExpr | None:
+        """What is known to stand where a demand compares a number."""
+        if found is None or type(found) is not type(demand.whole):
+            return None
+        if isinstance(found, PrimStructInfo):
+            return found.value
+        given = self._spelled(found)
+        return given[demand.axis] if given is not None and len(given) == demand.rank else None
 
     def _spelled(self, found: StructInfo) -> tuple[PrimExpr, ...] | None:
         """The dimensions of a value, those of a shape that a variable holds included."""
@@ -221,25 +131,68 @@ class Judgement:
         assert isinstance(found, TensorStructInfo | ShapeStructInfo)
         return dimensions(found)
 
-    def _scalar(self, found: PrimStructInfo | None, wanted: PrimStructInfo, path: Path) -> None:
-        given = "" if found is None else str(found.dtype)
-        same = given == str(wanted.dtype)
-        self._add(path, "dtype", _status(bool(given), same), str(wanted.dtype), given)
-        if wanted.value is not None and (same or not given):
-            value = None if found is None else found.value
-            self._number(wanted.value, value, path, "value", False)
+    # ------------------------------------------------------------ second phase
 
-    def _fields(self, found: Info, fields: tuple[StructInfo, ...], path: Path) -> None:
-        count = len(found.fields) if isinstance(found, TupleStructInfo) else -1
-        status = _status(count >= 0, count == len(fields))
-        self._add(path, "fields", status, f"{len(fields)} fields", str(count) if count >= 0 else "")
-        if status != "impossible":
-            for at, inner in enumerate(fields):
-                self._compare(_field(found, at), inner, (*path, f"field {at}"))
+    def _compare(self, found: Info, wanted: Sequence[Demand]) -> None:
+        """Judge demands, and those behind each that may be met."""
+        for demand in wanted:
+            status = _JUDGED[demand.premise](self, found, demand)
+            if status == "impossible":
+                continue
+            if demand.premise == "fields":
+                for inner in demand.then:
+                    self._compare(_inside(found, inner.fields[-1:]), (inner,))
+            else:
+                known = type(found) is type(demand.whole)
+                self._compare(found if known else None, demand.then)
+
+    def _kind(self, found: Info, demand: Demand) -> PartStatus:
+        wanted = demand.wanted
+        known = not _vague(found)
+        if isinstance(found, FuncStructInfo) and isinstance(wanted, FuncStructInfo):
+            known = wanted.params is None or found.params is not None
+        status = _status(known, type(found) is type(wanted))
+        given = "" if _vague(found) else _said(found)
+        return self._add(demand.path, "kind", status, KINDS[type(wanted)], given)
+
+    def _dtype(self, found: Any, demand: Demand) -> PartStatus:
+        given = "" if found is None or found.dtype.is_void else str(found.dtype)
+        return self._plain(demand, str(demand.wanted), given)
+
+    def _device(self, found: Any, demand: Demand) -> PartStatus:
+        device = None if found is None else found.vdevice
+        given = "" if device is None else _device(device)
+        return self._plain(demand, _device(demand.wanted), given)
+
+    def _rank(self, found: Any, demand: Demand) -> PartStatus:
+        ndim = -1 if found is None else rank(found)
+        return self._plain(demand, str(demand.wanted), str(ndim) if ndim >= 0 else "")
+
+    def _held(self, found: Any, demand: Demand) -> PartStatus:
+        """A shape that a variable holds: the same variable, or dimensions that are known."""
+        shape, path = demand.wanted, demand.path
+        if found is not None and found.shape is shape:
+            return "proved"
+        info = self.held.get(shape)
+        if isinstance(info, ShapeStructInfo) and info.values is not None:
+            wanted = sizes(demand.whole, len(info.values), info.values, path, demand.fields)
+            self._compare(found, wanted)
+            return "needed"
+        return self._add(path, "dimension", "needed", f"the shape {shape.name_hint}", _said(found))
+
+    def _fields(self, found: Any, demand: Demand) -> PartStatus:
+        given = "" if found is None else str(len(found.fields))
+        return self._plain(demand, str(demand.wanted), given, " fields")
+
+    def _plain(self, demand: Demand, wanted: str, given: str, unit: str = "") -> PartStatus:
+        """Plain data against plain data, which is empty where it is not known."""
+        status = _status(bool(given), given == wanted)
+        return self._add(demand.path, demand.premise, status, wanted + unit, given)
 
     @rule("CHECK-function", "517f6898")
-    def _function(self, found: FuncStructInfo | None, wanted: FuncStructInfo, path: Path) -> None:
+    def _function(self, found: Any, demand: Demand) -> PartStatus:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither more nor less."""
+        wanted = demand.wanted
         known = substitute(wanted, self._known)
         proved = found is not None and all(
             subtype(a, b, self.prover).status == "proved"
@@ -250,29 +203,30 @@ class Judgement:
             refuted("CHECK-function-same")
             never = found is not None and disjoint(found, known, self.prover) is not None
             status = "impossible" if never else "needed"
-        self._add(path, "function", status, show(wanted), _said(found))
+        return self._add(demand.path, "function", status, show(wanted), _said(found))
 
     # ------------------------------------------------------------ numbers
 
     @rule("CHECK-number", "71425d0e")
-    def _number(
-        self, wanted: PrimExpr, found: PrimExpr | None, path: Path, premise: str, tensor: bool
-    ) -> None:
+    def _number(self, whole: Info, demand: Demand) -> PartStatus:
         """One dimension, or the value of a scalar."""
+        wanted, path, premise = demand.wanted, demand.path, demand.premise
+        found = self._given(whole, demand)
         if isinstance(wanted, tir.Var) and self._first.get(wanted) == (path, self._position):
             self.parts.append(self._bound(wanted, path, premise))
-            return
+            return "binds"
         said = substitute_prim(wanted, self._known) if self._known else wanted
         unknown = self._unknown(wanted)
         if found is None or unknown:
             refuted("CHECK-number-known")
+            tensor = isinstance(demand.whole, TensorStructInfo)
             negative = tensor and not unknown and self._negative(said)
             status: PartStatus = "impossible" if negative else "needed"
-            self._add(path, premise, status, show(wanted), "" if found is None else show(found))
             if found is not None:
                 self.equations.append((found, said))
-            return
-        self._equal(said, found, path, premise, show(wanted))
+            given = "" if found is None else show(found)
+            return self._add(path, premise, status, show(wanted), given)
+        return self._equal(said, found, path, premise, show(wanted))
 
     def _bound(self, var: tir.Var, path: Path, premise: str) -> Part:
         """The position at which a variable gets its number."""
@@ -316,14 +270,14 @@ class Judgement:
             v in self.images and self.images[v] is None for v in walk.variables((wanted,))
         )
 
-    def _equal(self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str) -> None:
+    def _equal(
+        self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str
+    ) -> PartStatus:
         if identical(said, found) or same_text(said, found):
-            self._add(path, premise, "proved", name, show(found))
-            return
+            return self._add(path, premise, "proved", name, show(found))
         if isinstance(said, tir.FloatImm) or isinstance(found, tir.FloatImm):
             status: PartStatus = "impossible" if apart(said, found) else "needed"
-            self._add(path, premise, status, name, show(found))
-            return
+            return self._add(path, premise, status, name, show(found))
         verdict = self.prover.equal(said, found)
         if verdict.status == "proved":
             status = "proved" if self._defined(said, found) else "needed"
@@ -332,11 +286,11 @@ class Judgement:
             status = "impossible" if self._never(tir.EQ(said, found)) else "needed"
         if status == "needed":
             self.equations.append((found, said))
-        self._add(path, premise, status, name, show(found), verdict.counterexample)
+        return self._add(path, premise, status, name, show(found), verdict.counterexample)
 
     def _defined(self, said: PrimExpr, found: PrimExpr) -> bool:
         """Whether an expression has a value wherever the one found has."""
-        needed = demand(found, said)
+        needed = definedness(found, said)
         if needed is None or self.prover.always(needed).proved:
             return True
         refuted("CHECK-number-defined")
@@ -353,9 +307,10 @@ class Judgement:
         wanted: str,
         found: str,
         counterexample: Mapping[str, int] | None = None,
-    ) -> None:
+    ) -> PartStatus:
         example = counterexample if status == "needed" else None
         self.parts.append(Part(path, premise, status, wanted, found, example))
+        return status
 
 
 @rule("CHECK-plain", "be8a12af")
@@ -382,15 +337,23 @@ def _device(device: VDevice) -> str:
     return f"{device.target}:{device.index}"
 
 
-def _dimensions_of(found: Info, wanted: StructInfo) -> tuple[PrimExpr, ...] | None:
-    if found is None or type(found) is not type(wanted):
-        return None
-    assert isinstance(found, TensorStructInfo | ShapeStructInfo)
-    return dimensions(found)
+def _inside(found: Info, fields: Sequence[int]) -> Info:
+    """What is known of a field of fields; None where nothing is."""
+    for at in fields:
+        if not isinstance(found, TupleStructInfo) or at >= len(found.fields):
+            return None
+        found = found.fields[at]
+    return found
 
 
-def _field(found: Info, at: int) -> Info:
-    """A field of a tuple; None where nothing is known of it."""
-    if isinstance(found, TupleStructInfo) and at < len(found.fields):
-        return found.fields[at]
-    return None
+_JUDGED: dict[str, Callable[[Judgement, Info, Demand], PartStatus]] = {
+    "kind": Judgement._kind,
+    "dtype": Judgement._dtype,
+    "device": Judgement._device,
+    "rank": Judgement._rank,
+    "held": Judgement._held,
+    "dimension": Judgement._number,
+    "value": Judgement._number,
+    "fields": Judgement._fields,
+    "function": Judgement._function,
+}

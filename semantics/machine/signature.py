@@ -7,12 +7,13 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import VOID
-from rlx.semantics.cast import CheckFailed, check
+from rlx.semantics.cast import CheckFailed, compare
 from rlx.semantics.faults import Refused
 from rlx.semantics.machine.configuration import Frame, Reader
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.simple import simple
 from rlx.semantics.values import ShapeValue, Value
+from rlx.solver.order.demands import demands
 
 
 class Check:
@@ -24,15 +25,16 @@ class Check:
         The shape variables that it binds, in the order in which their numbers are returned.
     """
 
-    __slots__ = ("_known", "_shapes", "_simple", "binds", "infos")
+    __slots__ = ("_known", "_shapes", "_simple", "binds", "demands")
 
     def __init__(
         self, infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var], scope: Scope
     ) -> None:
-        self.infos, self.binds = tuple(infos), tuple(binds)
+        self.binds = tuple(binds)
+        self.demands = [demands(info) for info in infos]
         self._known: list[tuple[tir.Var, Reader]] = []
         self._shapes: list[tuple[ast.Var, Reader]] = []
-        self._simple = simple(self.infos, self.binds)
+        self._simple = simple(infos, self.binds)
         for info in infos:
             self._look_up(info, scope)
 
@@ -76,7 +78,7 @@ class Check:
             if isinstance(held, ShapeValue):
                 shapes[name] = held.values
         try:
-            point = check(values, self.infos, known, shapes)
+            point = compare(values, self.demands, known, shapes)
         except CheckFailed as failed:
             raise Refused(failed.code, str(failed), value=failed.value) from None
         missing = [var.name for var in self.binds if var not in point]

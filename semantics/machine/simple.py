@@ -1,6 +1,7 @@
-"""Annotations that a value can be compared with at once: their dimensions are numbers and variables that they bind.
+"""E-cast compiled for annotations that a value can be compared with at once.
 
-Whatever is not accepted here is decided, and said, by E-cast itself; that both agree is tested.
+The comparisons are compiled from the demands that E-cast itself goes by. A demand that is not known here makes its annotation go
+the way of E-cast, which also says what is wrong with a value that does not fit; that both agree is tested.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from rlx.grammar import ast, tir
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
+from rlx.solver.order.demands import demands, every
 
 Fits = Callable[[Value, list[Any]], bool]
 """Whether a value fits; numbers of variables, by their position, are compared or put into the list."""
 
 Variables = dict[tir.PrimExpr, int]
+Said = dict[str, list[Any]]
+"""What an annotation demands, by premise."""
 
 
 def simple(infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var]) -> tuple[Fits, ...] | None:
@@ -27,21 +31,26 @@ def simple(infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var]) -> tuple[F
 
 
 def _simple(info: ast.StructInfo, variables: Variables) -> Fits | None:
-    match info:
-        case ast.ObjectStructInfo():
-            return lambda value, numbers: True
-        case ast.PrimStructInfo(value=None, dtype=kind):
-            return lambda value, numbers: type(value) is Scalar and value.dtype is kind
-        case ast.PrimStructInfo(value=expr, dtype=kind) if expr in variables:
-            return _bound_scalar(kind, variables[expr])
-        case ast.ShapeStructInfo(values=dims) if dims is not None:
-            return _shape(dims, variables)
-        case ast.TensorStructInfo(vdevice=None):
-            return _tensor(info, variables)
-    return None
+    said: Said = {}
+    for demand in every(demands(info)):
+        said.setdefault(demand.premise, []).append(demand.wanted)
+    if not said:
+        return lambda value, numbers: True
+    compiled = _COMPILED.get(type(info))
+    if compiled is None or not said.keys() <= {"kind", "dtype", "rank", "dimension", "value"}:
+        return None
+    return compiled(said, variables)
 
 
-def _bound_scalar(kind: object, at: int) -> Fits:
+def _scalar(said: Said, variables: Variables) -> Fits | None:
+    (kind,) = said["dtype"]
+    if "value" not in said:
+        return lambda value, numbers: type(value) is Scalar and value.dtype is kind
+    (expr,) = said["value"]
+    if expr not in variables:
+        return None
+    at = variables[expr]
+
     def fits(value: Value, numbers: list[Any]) -> bool:
         if type(value) is not Scalar or value.dtype is not kind:
             return False
@@ -54,19 +63,19 @@ def _bound_scalar(kind: object, at: int) -> Fits:
     return fits
 
 
-def _dims(
-    dims: Sequence[tir.PrimExpr], variables: Variables
-) -> Callable[[Sequence[int], list[Any]], bool] | None:
-    """The comparison of sizes with dimensions that are numbers and bound variables."""
+def _sizes(said: Said, variables: Variables) -> Callable[[Sequence[int], list[Any]], bool] | None:
+    """The comparison of sizes with a rank, and with dimensions that are numbers and bound variables."""
+    (count,) = said.get("rank", [-1])
+    if "dimension" not in said:
+        return lambda sizes, numbers: count in (-1, len(sizes))
     steps: list[tuple[int, int]] = []
-    for dim in dims:
+    for dim in said["dimension"]:
         if isinstance(dim, tir.IntImm):
             steps.append((-1, dim.value))
         elif dim in variables:
             steps.append((variables[dim], 0))
         else:
             return None
-    count = len(steps)
 
     def fits(sizes: Sequence[int], numbers: list[Any]) -> bool:
         if len(sizes) != count:
@@ -84,22 +93,19 @@ def _dims(
     return fits
 
 
-def _shape(dims: Sequence[tir.PrimExpr], variables: Variables) -> Fits | None:
-    compare = _dims(dims, variables)
+def _shape(said: Said, variables: Variables) -> Fits | None:
+    compare = _sizes(said, variables)
     if compare is None:
         return None
     return lambda value, numbers: type(value) is ShapeValue and compare(value.values, numbers)
 
 
-def _tensor(info: ast.TensorStructInfo, variables: Variables) -> Fits | None:
-    shape, ndim = info.shape, info.ndim
-    compare = None
-    if isinstance(shape, ast.ShapeExpr):
-        compare = _dims(shape.values, variables)
-    if (compare is None) != (shape is None):
+def _tensor(said: Said, variables: Variables) -> Fits | None:
+    compare = _sizes(said, variables)
+    if compare is None:
         return None
     try:
-        kind = None if info.dtype.is_void else numpy_type(info.dtype)
+        kind = numpy_type(said["dtype"][0]) if "dtype" in said else None
     except Unsupported:
         return None
 
@@ -109,8 +115,13 @@ def _tensor(info: ast.TensorStructInfo, variables: Variables) -> Fits | None:
         data = value.data
         if kind is not None and data.dtype != kind:
             return False
-        if compare is None:
-            return ndim in (-1, data.ndim)
         return compare(data.shape, numbers)
 
     return fits
+
+
+_COMPILED: dict[type[ast.StructInfo], Callable[[Said, Variables], Fits | None]] = {
+    ast.PrimStructInfo: _scalar,
+    ast.ShapeStructInfo: _shape,
+    ast.TensorStructInfo: _tensor,
+}

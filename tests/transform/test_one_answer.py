@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import analyse
+from rlx.checker.dynamic_checks import analyse, parts
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import INT64, VOID, dtype
+from rlx.semantics import cast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Returned
+from rlx.semantics.run_time import struct_info_of
+from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.solver.order.demands import Premise
+from rlx.solver.prover import Prover
 from rlx.transform.dynamic_checks import eliminate
 
 HEAD = """
@@ -71,12 +83,80 @@ def test_all_agree(value: str, target: str) -> None:
     assert codes == (["D11-cast"] if check.status == "impossible" else [])
     removed = eliminate(module) is not module
     assert removed == (check.status == "redundant")
-    import numpy as np
-
-    from rlx.semantics.values import Tensor
-
     outcome = load(module, packed={"h": lambda *_: None}).run(
         "main", [Tensor(np.zeros(4, "float32"))]
     )
     fails = check.status == "impossible" or (value, target) in FAILS
     assert isinstance(outcome, CheckFailed if fails else Returned)
+
+
+N, M = tir.Var("n"), tir.Var("m")
+DIMS = st.lists(
+    st.sampled_from([N, M, tir.Add(N, M), tir.IntImm(0), tir.IntImm(2), tir.IntImm(-1)]), max_size=3
+).map(tuple)
+KINDS = st.sampled_from([VOID, dtype("float32"), INT64])
+DEVICES = st.sampled_from([None, ast.VDevice("cuda", 0), ast.VDevice("llvm", 0)])
+INFOS: st.SearchStrategy[ast.StructInfo] = st.recursive(
+    st.one_of(
+        st.just(ast.ObjectStructInfo()),
+        st.builds(ast.FuncStructInfo, st.none(), st.just(ast.ObjectStructInfo()), st.booleans()),
+        st.builds(ast.PrimStructInfo, st.just(INT64), st.sampled_from([None, N, tir.IntImm(2)])),
+        st.builds(lambda d: ast.ShapeStructInfo(d, len(d)), DIMS),
+        st.builds(ast.ShapeStructInfo, st.none(), st.integers(-1, 3)),
+        st.builds(
+            lambda d, k, v: ast.TensorStructInfo(ast.ShapeExpr(d), k, len(d), v),
+            DIMS,
+            KINDS,
+            DEVICES,
+        ),
+        st.builds(lambda n, k: ast.TensorStructInfo(None, k, n), st.integers(-1, 3), KINDS),
+    ),
+    lambda inner: st.lists(inner, max_size=2).map(lambda fs: ast.TupleStructInfo(tuple(fs))),
+    max_leaves=4,
+)
+SIZES = st.lists(st.sampled_from([0, 1, 2]), max_size=3).map(tuple)
+VALUES: st.SearchStrategy[Value] = st.recursive(
+    st.one_of(
+        st.just(Packed(lambda *_: ShapeValue(()))),
+        st.builds(Scalar, st.integers(0, 2)),
+        st.builds(ShapeValue, SIZES),
+        st.builds(
+            lambda s, k, v: Tensor(np.zeros(s, k), v),
+            SIZES,
+            st.sampled_from(["float32", "int64"]),
+            st.sampled_from([("cuda", 0), ("llvm", 0)]),
+        ),
+    ),
+    lambda inner: st.lists(inner, max_size=2).map(lambda fs: TupleValue(tuple(fs))),
+    max_leaves=4,
+)
+
+
+@given(INFOS, VALUES)
+def test_of_a_known_value_the_judgement_says_what_the_machine_does(
+    info: ast.StructInfo, value: Value
+) -> None:
+    (said,) = parts.Judgement(Prover(), (N, M), {}).judge([struct_info_of(value)], [info])
+    try:
+        cast.check([value], [info], {})
+        passed = True
+    except cast.CheckFailed as failed:
+        passed = failed.code == "E-cast-undefined"
+    statuses = {part.status for part in said}
+    if not passed:
+        assert statuses & {"impossible", "needed"}
+    else:
+        assert "impossible" not in statuses
+
+
+def test_every_premise_has_its_reader() -> None:
+    assert set(get_args(Premise)) == set(cast._COMPARED) == set(parts._JUDGED)
+
+
+def test_a_shape_value_may_hold_negative_numbers() -> None:
+    """Of a tensor no dimension is negative; of a shape value nothing says so."""
+    wanted = ast.ShapeStructInfo((tir.IntImm(-1),), 1)
+    for found in (None, ast.ObjectStructInfo()):
+        (said,) = parts.Judgement(Prover(), (), {}).judge([found], [wanted])
+        assert all(part.status == "needed" for part in said)
+    assert cast.check([ShapeValue((-1,))], [wanted], {}) == {}

@@ -1,0 +1,130 @@
+"""What a check against an annotation compares, part by part: the one list that every reader of E-cast goes by.
+
+The machine asks a value for each part, the list of run-time checks asks what is guaranteed of the value, and
+the fast path of the machine is compiled from the same list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from rlx.grammar import ast
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.node import Node
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.order.parts import rank
+from rlx.solver.order.subtype import says_nothing
+
+Path = tuple[str, ...]
+"""Where inside a value, in words: ``("field 1", "dimension 0")``."""
+Premise = Literal[
+    "kind", "dtype", "device", "rank", "held", "dimension", "value", "fields", "function"
+]
+
+KINDS: dict[type[StructInfo], str] = {
+    ast.TensorStructInfo: "a tensor",
+    ast.ShapeStructInfo: "a shape",
+    ast.PrimStructInfo: "a scalar",
+    ast.TupleStructInfo: "a tuple",
+    ast.FuncStructInfo: "a function",
+}
+"""The kind of value that each annotation asks for; Object asks for none."""
+
+
+class Demand(Node):
+    """One comparison of a value with an annotation.
+
+    Attributes
+    ----------
+    premise
+        What is compared; a premise of E-cast, or ``"held"``: the shape is the one that a variable holds.
+    wanted
+        What the annotation says: itself for ``"kind"`` and ``"function"``, a data type, a device, a number (of dimensions or
+        fields), the variable that holds a shape, or an expression.
+    whole
+        The annotation that it is part of.
+    path, fields
+        Where the compared part stands: in words, and as the indices of the tuple fields on the way.
+    axis, rank
+        Which dimension is compared, of how many.
+    then
+        Demands that make sense only for a value that may meet this one, in order.
+    """
+
+    premise: Premise
+    wanted: Any
+    whole: StructInfo
+    path: Path = ()
+    fields: tuple[int, ...] = ()
+    axis: int = -1
+    rank: int = -1
+    then: tuple[Demand, ...] = ()
+
+
+def demands(info: StructInfo, path: Path = (), fields: tuple[int, ...] = ()) -> tuple[Demand, ...]:
+    """What an annotation demands of a value: its kind and all that follows, or nothing."""
+    parts: tuple[Demand, ...] = ()
+    match info:
+        case ast.ObjectStructInfo():
+            return ()
+        case ast.TensorStructInfo():
+            parts = _of_tensor(info, path, fields)
+        case ast.ShapeStructInfo(values=dims):
+            parts = sizes(info, rank(info), dims, path, fields)
+        case ast.PrimStructInfo(dtype=dtype, value=value):
+            number = () if value is None else (Demand("value", value, info, path, fields),)
+            parts = (Demand("dtype", dtype, info, path, fields, then=number),)
+        case ast.TupleStructInfo(fields=infos):
+            inner = tuple(
+                demand
+                for at, field in enumerate(infos)
+                for demand in demands(field, (*path, f"field {at}"), (*fields, at))
+            )
+            parts = (Demand("fields", len(infos), info, path, fields, then=inner),)
+        case ast.FuncStructInfo() if not says_nothing(info):
+            parts = (Demand("function", info, info, path, fields),)
+    return (Demand("kind", info, info, path, fields, then=parts),)
+
+
+def _of_tensor(
+    info: ast.TensorStructInfo, path: Path, fields: tuple[int, ...]
+) -> tuple[Demand, ...]:
+    found: list[Demand] = []
+    if not info.dtype.is_void:
+        found.append(Demand("dtype", info.dtype, info, path, fields))
+    if info.vdevice is not None:
+        found.append(Demand("device", info.vdevice, info, path, fields))
+    shape = info.shape
+    if isinstance(shape, ast.Var):
+        held = Demand("held", shape, info, path, fields)
+        ranked = Demand("rank", info.ndim, info, path, fields, then=(held,))
+        found.append(ranked if info.ndim >= 0 else held)
+    else:
+        dims = shape.values if isinstance(shape, ast.ShapeExpr) else None
+        found.extend(sizes(info, info.ndim, dims, path, fields))
+    return tuple(found)
+
+
+def sizes(
+    whole: StructInfo,
+    ndim: int,
+    dims: tuple[PrimExpr, ...] | None,
+    path: Path,
+    fields: tuple[int, ...],
+) -> tuple[Demand, ...]:
+    """The rank, where one is said, and behind it each dimension that is said."""
+    if dims is None:
+        return (Demand("rank", ndim, whole, path, fields),) if ndim >= 0 else ()
+    each = tuple(
+        Demand("dimension", dim, whole, (*path, f"dimension {at}"), fields, at, len(dims))
+        for at, dim in enumerate(dims)
+    )
+    return (Demand("rank", len(dims), whole, path, fields, then=each),)
+
+
+def every(found: Sequence[Demand]) -> Iterator[Demand]:
+    """All demands, each before those behind it."""
+    for demand in found:
+        yield demand
+        yield from every(demand.then)
