@@ -18,6 +18,7 @@ _PREMISE = re.compile(r"^- `([\w-]+)`: ")
 _ENTRY = re.compile(r"^## (\d+) (.+)$")
 _LABEL = re.compile(r"^([A-Z]+\d*(?:-[a-z][a-z-]*)+): ")
 _BAR = re.compile(r"^-{3,}$")
+_TARGET = re.compile(r"^\[[\w-]+\]: \S+$")
 _LINK = re.compile(r"\[([^\]]+)\](?:\[[^\]]*\]|\([^)]*\))")
 
 
@@ -157,7 +158,7 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], list[str]]]]:
-    """The lines outside of fenced blocks; of each fenced block the words of its head, and its lines."""
+    """The lines outside of fenced blocks, without the targets of links; of each block the words of its head, and its lines."""
     outside: list[str] = []
     fences: list[tuple[list[str], list[str]]] = []
     inside = False
@@ -168,7 +169,7 @@ def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], 
                 fences.append((line[3:].split(), []))
         elif inside:
             fences[-1][1].append(line)
-        else:
+        elif not _TARGET.match(line):
             outside.append(line)
     return outside, fences
 

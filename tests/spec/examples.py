@@ -1,0 +1,173 @@
+"""The programs beside the rules of `spec/`, executed: `python -m tests.spec.examples [RULE…]`.
+
+`spec/README.md` says what each kind of fence demands. The command traces the rules, so that it can tell a program that
+applies its rule from one that stands beside it; it prints what is wrong, and nothing if all is right.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+os.environ["RLX_TRACE_RULES"] = "1"
+
+from rlx.checker.check import check_text
+from rlx.checker.dynamic_checks import analyse
+from rlx.checker.normal_form import normal_form
+from rlx.checker.well_formed import well_formed
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import dtype
+from rlx.grammar.parser import parse
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import Ended, Returned
+from rlx.semantics.run.inputs import inputs
+from rlx.semantics.run.text import line
+from rlx.spec import registry, rules
+from rlx.spec.reader import Example, Rule
+from tests.spec.order_lines import judged
+
+
+def relax(example: Example, rule: Rule) -> list[str]:
+    """The errors and warnings of a program, and the notes that are premises of the rule, in the order of the text."""
+    found = check_text(example.text).diagnostics
+    return [d.code for d in found if d.severity != "note" or d.code in rule.premises]
+
+
+def tree(example: Example, rule: Rule) -> list[str]:
+    """What of a tree is not well-formed or not normal: of a text as it is parsed, or of nodes that Python builds."""
+    if example.text.startswith("main("):
+        modules: tuple[ast.IRModule, ...] = (
+            eval(example.text, {**vars(tir), **vars(ast), **_NODES}),
+        )
+    else:
+        parsed = parse(example.text)
+        assert not parsed.diagnostics, parsed.diagnostics
+        modules = parsed.modules
+    return [d.code for m in modules for d in (*well_formed(m), *normal_form(m))]
+
+
+X = ast.Var("x")
+_NODES: dict[str, Any] = {
+    "x": X,
+    "y": ast.Var("y"),
+    "one": ast.Constant(ast.Literal(1, dtype("int32"), ())),
+    "main": lambda body: ast.IRModule(
+        {ast.GlobalVar("main"): ast.Function((X,), body, attrs={"global_symbol": "main"})}
+    ),
+    "dtype": dtype,
+    "block": lambda *bindings: ast.BindingBlock(bindings),
+}
+
+
+def run(example: Example, rule: Rule) -> list[str]:
+    """How a run ends: with the code of the premise that failed, or with what the first line says."""
+    head, _, text = example.text.partition("\n")
+    said, _, result = head.removeprefix("#").partition("=>")
+    options = dict(word.strip().split("=", 1) for word in said.split(";") if word.strip())
+    fuel = int(options.pop("fuel", 10_000))
+    backend = options.pop("backend", "steps")
+    loops = options.pop("iterations", None)
+    report = check_text(text)
+    (module,) = report.modules
+    main = next(f for g, f in module.functions.items() if g.name_hint == "main")
+    assert isinstance(main, ast.Function)
+    printed: list[str] = []
+    ready = load(
+        module,
+        packed=PACKED,
+        backend=backend,
+        output=printed.append,
+        iterations=None if loops is None else int(loops),
+    )
+    outcome = ready.run("main", inputs(main, options).values, fuel=fuel)
+    if isinstance(outcome, Returned):
+        got = "; ".join([line(outcome.value), *printed])
+        return [] if not result or result.strip() == got else [f"returned {got}"]
+    assert isinstance(outcome, Ended), outcome
+    return [outcome.code]
+
+
+def checks(example: Example, rule: Rule) -> list[str]:
+    """The premises that keep the dynamic checks of a program from being redundant."""
+    (module,) = check_text(example.text).modules
+    kept = [check for check in analyse(module) if check.status != "redundant"]
+    return list(dict.fromkeys(part.premise for check in kept for part in check.parts))
+
+
+def _raise(*_: Any) -> None:
+    raise ValueError("the packed function fails")
+
+
+def _overwrite(given: Any, *_: Any) -> Any:
+    given[...] = 0
+    return given
+
+
+def _copy(given: Any, out: Any) -> None:
+    out[...] = given
+
+
+PACKED: dict[str, Callable[..., Any]] = {
+    "same": lambda given, *_: given,
+    "copy": _copy,
+    "leave": lambda *_: None,
+    "overwrite": _overwrite,
+    "fail": _raise,
+}
+"""The packed functions that runs may call."""
+
+
+def order(example: Example, rule: Rule) -> list[str]:
+    """The codes of the lines that fail; of a line that has none to say, ``"false"``."""
+    found = [judged(text) for text in example.text.splitlines() if text.strip()]
+    return [code for code in found if code]
+
+
+KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
+    "relax": relax,
+    "tree": tree,
+    "run": run,
+    "order": order,
+    "checks": checks,
+}
+
+
+def problems(wanted: Sequence[str] = ()) -> list[str]:
+    """What is wrong with the examples of all rules, or of some."""
+    registry.register_all()
+    found: list[str] = []
+    for rule in rules().values():
+        if rule.examples and (not wanted or rule.identifier in wanted or rule.file in wanted):
+            before = registry.applied[rule.identifier]
+            for example in rule.examples:
+                found += _problem(rule, example)
+            if registry.applied[rule.identifier] == before:
+                found.append(f"{rule.identifier}: no example applies the rule")
+    return found
+
+
+def _problem(rule: Rule, example: Example) -> list[str]:
+    verdict = "good" if example.good else "bad"
+    where = f"{rule.identifier}, {example.kind} {verdict} {' '.join(example.codes)}".rstrip()
+    try:
+        got = KINDS[example.kind](example, rule)
+    except Exception as error:  # noqa: BLE001 - a program that cannot be read is a problem to be named
+        return [f"{where}: {type(error).__name__}: {error}"]
+    expected = list(example.codes)
+    if not example.good and not expected:
+        return [f"{where}: a bad program says its codes"]
+    return [] if got == expected else [f"{where}: got {' '.join(got) or 'nothing'}"]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print what is wrong; 1 if anything is."""
+    found = problems(argv)
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

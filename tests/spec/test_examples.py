@@ -1,0 +1,43 @@
+"""The programs beside the rules do what their fences say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.spec.reader import FOLDER
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_examples_do_what_they_say() -> None:
+    """In a process of its own, in which the rules are traced from their registration on."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.spec.examples"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.md")), ids=lambda path: path.stem)
+def test_every_link_has_a_target(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    targets = set(re.findall(r"^\[([\w-]+)\]: ", outside, re.MULTILINE))
+    assert set(re.findall(r"\]\[([\w-]+)\]", outside)) == targets
+    for file, anchor in re.findall(r"\]\((?!https?:)([\w.]+)(?:#([\w-]+))?\)", outside):
+        assert (FOLDER / file).exists(), file
+        if anchor:
+            assert anchor in _anchors(FOLDER / file), f"{file}#{anchor}"
+
+
+def _anchors(path: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
