@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 from . import programs
 
@@ -28,7 +28,7 @@ print(time.perf_counter() - start[0], time.process_time() - start[1])
 """
 
 
-class Run(Node):
+class Run(Record):
     """Seconds of wall time and of processor time, and mebibytes at the peak of a process."""
 
     seconds: float

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NoReturn
 
 from rlx.checker.render.files import Obligations
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, Record, replace
 from rlx.solver.statistics import Statistics
 
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
-class Report(Node):
+class Report(Record):
     """What checking a text gave.
 
     Attributes
@@ -39,6 +40,52 @@ class Report(Node):
     modules: tuple[ast.IRModule, ...]
     info: Mapping[Node, StructInfo]
     statistics: tuple[Statistics, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error; warnings may be there."""
+        return not self.errors
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of severity ``"error"``: rules that are certainly broken."""
+        return self._of("error")
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of severity ``"warning"``: rules that may be broken."""
+        return self._of("warning")
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of severity ``"note"``."""
+        return self._of("note")
+
+    def _of(self, severity: str) -> tuple[Diagnostic, ...]:
+        return tuple(d for d in self.diagnostics if d.severity == severity)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "a report is no truth value: ask for report.ok, report.errors or report.warnings"
+        )
+
+    def __str__(self) -> str:
+        """What `relax-check` prints of it."""
+        from rlx.checker.render import human
+        from rlx.checker.render.files import FileReport
+
+        return human.render(
+            [FileReport(self.source.path, self.source, self.diagnostics, self.obligations)]
+        )
+
+    def __repr__(self) -> str:
+        errors, warnings = len(self.errors), len(self.warnings)
+        return f"<Report on {self.source.path}: {errors} errors, {warnings} warnings>"
+
+    def _repr_html_(self) -> str:
+        from rlx.grammar.notebook import preformatted
+
+        return preformatted(str(self))
 
 
 def check_text(text: str, path: str = "<text>") -> Report:
@@ -128,12 +175,14 @@ def _check(
         refuted += derivation.refuted
         unknown += derivation.unknown
     obligations = Obligations(proved, refuted, unknown)
-    return Report(source, _sorted(diagnostics), obligations, tuple(normal), info, tuple(statistics))
+    return Report(
+        source, _sorted(diagnostics, source), obligations, tuple(normal), info, tuple(statistics)
+    )
 
 
-def _sorted(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """In order of position, at one place the gravest first."""
-    return tuple(sorted(diagnostics, key=_position))
+def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
+    """In order of position, at one place the gravest first, each with its text."""
+    return tuple(replace(d, source=source) for d in sorted(diagnostics, key=_position))
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:

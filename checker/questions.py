@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Record, Span
 from rlx.solver.statistics import Slow, Statistics
 
 SLOWEST = 3
@@ -14,7 +14,7 @@ _SHOWN = 300
 """Nodes of the largest question that is written out."""
 
 
-class Asked(Node):
+class Asked(Record):
     """A slow question: how long it took, its text, and line and column of what it was asked for."""
 
     seconds: float
@@ -23,7 +23,7 @@ class Asked(Node):
     column: int
 
 
-class Questions(Node):
+class Questions(Record):
     """The questions of one file: how often which means settled one, and the slowest."""
 
     means: Mapping[str, int]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 ALWAYS = ("PARSE", "READ", "INTERNAL")
 """Reported whatever is selected: a file in which one of these stands was not checked."""
 
 
-class Selection(Node):
+class Selection(Record):
     """Codes to report: those that a selector in ``select`` names, all if it is empty, but none in ``ignore``.
 
     A selector is a code (``D14-arity``), a rule (``D14``), or the letters of a family (``WF``).

@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 from hypothesis import strategies as st
 
 from rlx.generate.inputs import inputs_for
+from rlx.generate.programs.choices import SIZE, Choices
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.module import build
 from rlx.generate.programs.operators import of_templates
 from rlx.generate.programs.plan import FEATURES, FunctionPlan, Options, Plan
-from rlx.generate.programs.record import SIZE, Record
 from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, IRModule, StructInfo
@@ -190,12 +190,12 @@ def prim_funcs(*, rare: bool = False) -> st.SearchStrategy[PrimFunc]:
 
 def prim_func_of(data: bytes, rare: bool) -> PrimFunc:
     """The PrimFunc that these bytes make; see :func:`prim_funcs`."""
-    record = Record(data)
+    choices = Choices(data)
     kinds = [dtype(name) for name in ("float32", "int64", "float16", "int32")]
-    kind = record.pick(kinds)
+    kind = choices.pick(kinds)
     pool = (tir.IntImm(2), tir.Var("n"), tir.IntImm(3), tir.Var("m"), tir.IntImm(0))
-    dims = tuple(record.pick(pool) for _ in range(record.below(4)))
-    shapes = [dims, *(dims[record.below(len(dims) + 1) :] for _ in range(record.below(3)))]
-    inputs = [tensor(s, record.pick(kinds) if record.one_in(3) else kind) for s in shapes]
-    outputs = [tensor(dims, kind)] * (1 + record.one_in(4))
-    return prim_func(record, inputs, outputs, rare)
+    dims = tuple(choices.pick(pool) for _ in range(choices.below(4)))
+    shapes = [dims, *(dims[choices.below(len(dims) + 1) :] for _ in range(choices.below(3)))]
+    inputs = [tensor(s, choices.pick(kinds) if choices.one_in(3) else kind) for s in shapes]
+    outputs = [tensor(dims, kind)] * (1 + choices.one_in(4))
+    return prim_func(choices, inputs, outputs, rare)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
 
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Record, Span
 
 
 class Source:
@@ -37,21 +37,21 @@ class Source:
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
 
-class Label(Node):
+class Label(Record):
     """A second place that a diagnostic points at, and what is there."""
 
     span: Span
     message: str
 
 
-class Edit(Node):
+class Edit(Record):
     """A replacement of source text that mends what a diagnostic reports."""
 
     span: Span
     text: str
 
 
-class Diagnostic(Node):
+class Diagnostic(Record):
     """One thing found in a program.
 
     Attributes
@@ -73,6 +73,8 @@ class Diagnostic(Node):
         Further facts, what to do about it, and the replacement that does it.
     counterexample
         Values of shape variables for which it goes wrong.
+    source
+        The text that the spans point into; None until a report holds the diagnostic.
     """
 
     code: str
@@ -85,6 +87,18 @@ class Diagnostic(Node):
     help: str | None = None
     edit: Edit | None = None
     counterexample: Mapping[str, int] | None = None
+    source: Source | None = None
+
+    def __str__(self) -> str:
+        """``file:line:column: severity[CODE]: message``"""
+        place = ""
+        if self.source is not None:
+            place = f"{self.source.path}:"
+            if self.span is not None:
+                line, column = self.source.position(self.span[0])
+                place += f"{line}:{column}:"
+            place += " "
+        return f"{place}{self.severity}[{self.code}]: {self.message}"
 
     @property
     def rule(self) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.grammar.node import Node, replace
+from rlx.grammar.node import Record, replace
 
 
-class Dialect(Node):
+class Dialect(Record):
     """How one version of TVM spells Relax.
 
     Attributes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 
-class DataType(Node):
+class DataType(Record):
     """A scalar or vector type.
 
     Attributes

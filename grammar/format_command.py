@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, DIALECTS, dialect
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 SAME, CHANGED, FAILED = 0, 1, 2
 
@@ -29,7 +29,7 @@ _UNKEPT = re.compile(r"^[^#\n]*?\b(R\.DTensor|check_well_formed)[(=]", re.MULTIL
 _IMPORT = re.compile(r"\s*(from\s+[\w.]+\s+import\s.*|import\s.*)\s*")
 
 
-class Outcome(Node):
+class Outcome(Record):
     """What became of one text.
 
     Attributes

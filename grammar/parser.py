@@ -14,7 +14,7 @@ from rlx.grammar.diagnostic import Diagnostic, Label, Source
 from rlx.grammar.expected import explain_unexpected
 from rlx.grammar.lalr import Action, Entry, Rejected, run
 from rlx.grammar.lexer import Lexer, Token
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Node, Record, Span
 from rlx.grammar.pieces import Defined, Open
 from rlx.grammar.prim_statements import NOT_UNDERSTOOD
 from rlx.grammar.recursion import recursion_room
@@ -33,7 +33,7 @@ MAX_ERRORS = 200
 """After so many syntax errors the rest of a text is not read."""
 
 
-class Parsed(Node):
+class Parsed(Record):
     """What a text says.
 
     Attributes
@@ -61,8 +61,13 @@ class ParseError(SyntaxError):
     """A piece of text is not what it was read as; ``diagnostics`` says why."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        super().__init__(diagnostics[0].message)
+        first = diagnostics[0]
+        super().__init__(first.message)
         self.diagnostics = diagnostics
+        if first.source is not None and first.span is not None:  # where Python says it
+            self.filename = first.source.path
+            self.lineno, self.offset = first.source.position(first.span[0])
+            self.text = first.source.line(self.lineno)
 
 
 class TooManyErrors(Exception):

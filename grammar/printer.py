@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from rlx.grammar import ast, dialects, tir
 from rlx.grammar.dialects import DEFAULT, Dialect
 from rlx.grammar.dtype import INT32, INT64
+from rlx.grammar.node import Node
 from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_prim import PrimPrinter, scalar
 from rlx.grammar.printer_relax import FunctionPrinter
@@ -25,6 +26,7 @@ __all__ = [
     "print_expr",
     "print_function",
     "print_module",
+    "print_node",
     "print_prim_expr",
     "print_struct_info",
     "show",
@@ -64,6 +66,29 @@ def print_function(
     """A function on its own, without a header; global functions are written ``cls.name``."""
     printer = _function_printer(function, dialects.dialect(dialect), "Module", (), Remarks())
     return "\n".join(printer.print(name, "")) + "\n"
+
+
+def print_node(node: Node, dialect: str = DEFAULT) -> str:
+    """Any node that has a text: a module, a function, an expression, struct info, a dimension.
+
+    Raises
+    ------
+    TypeError
+        If the node is of a kind that has none by itself.
+    """
+    match node:
+        case ast.IRModule():
+            return print_module(node, dialect)
+        case ast.Function() | tir.PrimFunc():
+            name = node.attrs.get("global_symbol", "main")
+            return print_function(node, str(name), dialect)
+        case ast.StructInfo():
+            return print_struct_info(node, dialect)
+        case tir.PrimExpr():
+            return print_prim_expr(node)
+        case ast.Expr():
+            return print_expr(node, dialect)
+    raise TypeError(f"expected a module or a piece of one, found {type(node).__name__}")
 
 
 @recursion_room()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from rlx.grammar.ast import PrimStructInfo, PrimValue, StructInfo, TensorStructInfo, Var
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, ZERO, add, const, floordiv, literal, mul, sub
@@ -19,7 +19,7 @@ Range = tuple[PrimExpr, PrimExpr]
 """The least and the greatest value of an index."""
 
 
-class IndexMap(Node):
+class IndexMap(Record):
     """An index map read: the names of the indices, and an expression for each axis of the result."""
 
     names: tuple[str, ...]

@@ -9,7 +9,7 @@ import re
 from functools import cache
 
 from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.operators.dims import ceildiv, const, product
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
@@ -17,7 +17,7 @@ from rlx.spec.registry import rule
 _PIECE = re.compile(r"([A-Z])|(\d+)([a-z])")
 
 
-class Layout(Node):
+class Layout(Record):
     """A layout read: its pieces from the outside in, each an axis and the factor split off (None: the rest)."""
 
     text: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 
 class Required:
@@ -18,7 +18,7 @@ class Required:
 REQUIRED = Required()
 
 
-class Parameter(Node):
+class Parameter(Record):
     """A parameter of an operator.
 
     Attributes

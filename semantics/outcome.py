@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Record, Span
 from rlx.semantics.values import Value
 
 
-class Outcome(Node):
-    """Base of what a run ends with."""
+class Outcome(Record):
+    """Base of what a run ends with: :class:`Returned`, or one of the kinds of :class:`Ended`."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run returned a value."""
+        return isinstance(self, Returned)
+
+    def numpy(self) -> Any:
+        """The value as arrays, numbers, tuples and strings.
+
+        Raises
+        ------
+        RuntimeError
+            If the run returned none; the message says why.
+        """
+        raise NotImplementedError
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an outcome is no truth value: ask for outcome.ok")
+
+    def _repr_html_(self) -> str:
+        from rlx.grammar.notebook import preformatted
+
+        return preformatted(str(self))
 
 
 class Returned(Outcome):
@@ -17,6 +40,23 @@ class Returned(Outcome):
 
     value: Value
     configuration: Any = None
+
+    def numpy(self) -> Any:
+        """The value as arrays, numbers, tuples and strings; functions stay values."""
+        from rlx.semantics.machine.plain import to_plain
+
+        return to_plain(self.value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The array of a tensor, for functions of NumPy."""
+        import numpy as np
+
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __str__(self) -> str:
+        from rlx.semantics.run.text import block
+
+        return f"returned\n{block(self.value)}"
 
 
 class Ended(Outcome):
@@ -50,6 +90,16 @@ class Ended(Outcome):
     origin: Span | None = None
     considered: tuple[tuple[str, str], ...] = ()
     configuration: Any = None
+
+    def numpy(self) -> Any:
+        """Nothing: the run has no value."""
+        raise RuntimeError(f"the run returned no value: {self}")
+
+    def __str__(self) -> str:
+        """``kind[CODE]: message``"""
+        from rlx.semantics.run.text import KINDS
+
+        return f"{KINDS[type(self)]}[{self.code}]: {self.message}"
 
 
 class CheckFailed(Ended):

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from rlx.grammar.dtype import INT64, DataType
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimFunc
 
 Device = tuple[str, int]
 """The label of a device: its target and its number among those of that target."""
 
 
-class Value(Node):
+class Value(Record):
     """Base of values. Equality is identity: two tensors of equal content are two tensors."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import expected, walk
 
@@ -12,7 +12,7 @@ Range = tuple[int | None, int | None]
 """Smallest and largest value of a variable; None where there is none."""
 
 
-class State(Node):
+class State(Record):
     """The contents of a context at one moment; never changed once a prover has seen it.
 
     Attributes

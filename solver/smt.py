@@ -13,7 +13,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import Range
@@ -26,7 +26,7 @@ LEFT = "out of time"
 _PATIENCE = 0.1
 
 
-class Query(Node):
+class Query(Record):
     """A question in canonical order.
 
     Attributes
@@ -55,7 +55,7 @@ class Query(Node):
         return Query(self.variables, self.ranges, facts, self.goal, self.positive)
 
 
-class Answer(Node):
+class Answer(Record):
     """What Z3 said: ``"unsat"``, ``"sat"`` with values by name, or ``"unknown"`` with a reason."""
 
     status: str

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, Record
 from rlx.grammar.tir import PrimExpr
 
 SIGHT = "identical"
 _SLOWEST = 3
 
 
-class Slow(Node):
+class Slow(Record):
     """A question that took its time.
 
     Attributes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr, Var
 
 CONTRADICTORY = "contradictory assumptions"
@@ -14,7 +14,7 @@ NEVER_DEFINED = "never defined"
 """Where the assumptions hold, some divisor of the goal is always zero."""
 
 
-class Verdict(Node):
+class Verdict(Record):
     """The answer to a question; one of :class:`Proved`, :class:`Refuted` and :class:`Unknown`.
 
     It is no truth value: ``bool(verdict)`` raises TypeError.
@@ -39,6 +39,19 @@ class Verdict(Node):
     def unknown(self) -> bool:
         """Whether the goal is neither proved nor refuted."""
         return self.status == "unknown"
+
+    def _reason(self) -> str:
+        """What stands behind the status."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The status, and what it rests on, in one line."""
+        return f"{self.status}: {self._reason()}"
+
+    def _repr_html_(self) -> str:
+        from rlx.grammar.notebook import preformatted
+
+        return preformatted(str(self))
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -74,6 +87,12 @@ class Proved(Verdict):
         """``"proved"``"""
         return "proved"
 
+    def _reason(self) -> str:
+        from rlx.grammar.printer import show
+
+        divisors = "".join(f", where {show(divisor)} != 0" for divisor in self.divisors)
+        return self.means + divisors
+
 
 class Refuted(Verdict):
     """The goal is false for the values in ``counterexample``, which satisfy all assumptions.
@@ -98,6 +117,10 @@ class Refuted(Verdict):
         """``"refuted"``"""
         return "refuted"
 
+    def _reason(self) -> str:
+        values = ", ".join(f"{name} = {value}" for name, value in self.example.items())
+        return values or "it is false"
+
     @property
     def counterexample(self) -> Mapping[str, int]:
         """Values of the variables for which the goal is false."""
@@ -114,8 +137,11 @@ class Unknown(Verdict):
         """``"unknown"``"""
         return "unknown"
 
+    def _reason(self) -> str:
+        return self.reason
 
-class Relation(Node):
+
+class Relation(Record):
     """How two dimensions, or two lists of them, compare over all admissible values.
 
     Attributes

@@ -13,7 +13,7 @@ from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, IRModule, StructInfo
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order import substitute, substitute_prim
 from rlx.transform.rewrite import Rewriter
@@ -21,7 +21,7 @@ from rlx.transform.rewrite import Rewriter
 __all__ = ["DynamicCheck", "Plan", "analyse", "eliminate", "plan"]
 
 
-class Plan(Node):
+class Plan(Record):
     """The checks of which a run may skip the comparisons (the second phase of E-cast).
 
     The first phase, which gives shape variables their numbers, is never skipped. The plan holds for runs

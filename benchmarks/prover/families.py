@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 from rlx.grammar import tir
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.text import parse
 
@@ -18,7 +18,7 @@ _EXHAUSTIVE = 3
 _LARGE = (9, 16, 17, 63, 64, 100, 127, 1009, 4097, 65536, 10**6 + 3, 2**31 - 1, 2**40, 10**12)
 
 
-class Case(Node):
+class Case(Record):
     """One question: ``truth`` says whether it holds wherever it is defined."""
 
     family: str

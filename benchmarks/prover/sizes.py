@@ -10,14 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.solver import prove
 
 LARGEST = 2**63 - 1
 PROVED, REFUTED, OPEN = "proved", "refuted", "unknown"
 
 
-class Large(Node):
+class Large(Record):
     """A question, and the answers it may get."""
 
     name: str

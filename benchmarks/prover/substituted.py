@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from benchmarks.prover.families import HELD_OUT, KNOWN, Case, cases
 from rlx.grammar import tir
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Prover, Verdict
 from rlx.solver.text import parse, show
@@ -30,7 +30,7 @@ _IMAGES = (
 """What variables are replaced by; none of it is ever negative."""
 
 
-class Substituted(Node):
+class Substituted(Record):
     """A question made from an identity."""
 
     origin: Case

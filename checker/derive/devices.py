@@ -14,7 +14,7 @@ from rlx.checker.derive.words import callee, named, show
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo, VDevice
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, Record
 from rlx.grammar.visit import walk
 from rlx.solver.order.parts import same_device
 from rlx.spec.registry import refuted, rule
@@ -28,7 +28,7 @@ TRANSFERS = frozenset({"relax.to_vdevice", "relax.hint_on_device"})
 Infos = Mapping[Node, StructInfo]
 
 
-class Placement(Node):
+class Placement(Record):
     """What propagation found.
 
     Attributes

@@ -11,7 +11,7 @@ from rlx.checker.derive.state import Rule, State
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, Record
 from rlx.grammar.recursion import recursion_room
 from rlx.solver.statistics import Statistics
 from rlx.spec.registry import rule
@@ -37,7 +37,7 @@ RULES: Mapping[type[Node], Rule] = {
 """The rule for each kind of expression."""
 
 
-class Derivation(Node):
+class Derivation(Record):
     """What deriving a module gave.
 
     Attributes

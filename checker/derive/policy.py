@@ -25,7 +25,7 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.dtype import BOOL, lacking
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
 
@@ -37,7 +37,7 @@ _TRUE = tir.IntImm(1, BOOL)
 _ZERO = "it fails whenever all shape variables are at least 1; with one of them 0 it may hold"
 
 
-class Finding(Node):
+class Finding(Record):
     """What to report, apart from where: ``extra`` are fields of the diagnostic."""
 
     severity: str

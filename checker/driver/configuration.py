@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 NAME = "pyproject.toml"
 KEYS = ("operators", "allow-operators")
@@ -15,7 +15,7 @@ class ConfigurationError(Exception):
     """The table says something that rlx does not understand."""
 
 
-class Configuration(Node):
+class Configuration(Record):
     """The operators of the project: modules that declare them, and patterns of names that are allowed."""
 
     operators: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.checker.render.files import region
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.model import DynamicCheck, Part
@@ -19,7 +19,7 @@ STATUSES = ("redundant", "impossible", "needed")
 _SUBJECTS = {"entry": "parameter '{}'", "cast": "cast of {}", "return": "{}"}
 
 
-class Listed(Node):
+class Listed(Record):
     """One check.
 
     Attributes

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from rlx.grammar import ast, tir
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Node, Record, Span
 from rlx.grammar.tir import PrimExpr
 
 Path = tuple[str, ...]
@@ -15,7 +15,7 @@ Status = Literal["redundant", "impossible", "needed"]
 Kind = Literal["cast", "entry", "return"]
 
 
-class Part(Node):
+class Part(Record):
     """One comparison of a check.
 
     Attributes
@@ -70,7 +70,7 @@ class Part(Node):
 _OWN_WORDS = frozenset({"kind", "dimension", "value", "fields", "function"})
 
 
-class DynamicCheck(Node):
+class DynamicCheck(Record):
     """One check that the specification requires of a run.
 
     Attributes

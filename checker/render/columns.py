@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 TAB = 4
 ELLIPSIS = "..."
@@ -14,7 +14,7 @@ _UNSAFE |= dict.fromkeys(
 """Characters that would steer a terminal (escape sequences, reordering), and visible ones to show instead."""
 
 
-class Shown(Node):
+class Shown(Record):
     """A line, or a window of it, as it is printed.
 
     Attributes

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Record, Span
 
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.listing import Listed
@@ -16,7 +16,7 @@ Region = tuple[int, int, int, int]
 """Line, column, end line, end column; all from 1, the end being the place after the last character."""
 
 
-class Obligations(Node):
+class Obligations(Record):
     """How many proof obligations were proved, refuted, and left unknown."""
 
     proved: int = 0
@@ -24,7 +24,7 @@ class Obligations(Node):
     unknown: int = 0
 
 
-class FileReport(Node):
+class FileReport(Record):
     """What checking one file gave.
 
     Attributes
@@ -52,7 +52,7 @@ class FileReport(Node):
     questions: Questions | None = None
 
 
-class Summary(Node):
+class Summary(Record):
     """Totals over files."""
 
     files: int

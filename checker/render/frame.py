@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from rlx.checker.render.colour import paint
 from rlx.checker.render.columns import Shown, safe, show
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Record, Span
 
 SHOWN_LINES = 6
 """A span over more lines than this is cut in the middle."""
 
 
-class Mark(Node):
+class Mark(Record):
     """What to draw under a line: from character ``start`` to ``end`` (from 0, exclusive), and what to say there."""
 
     start: int

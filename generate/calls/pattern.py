@@ -13,7 +13,7 @@ from functools import cache
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -26,38 +26,38 @@ GROUPS: dict[str, tuple[str, ...]] = {
 """The element types that the letter of a group may stand for, the plainest first."""
 
 
-class TensorSlot(Node):
+class TensorSlot(Record):
     """A tensor to be found or made; ``group`` is a key of :data:`GROUPS` or the name of an element type."""
 
     group: str
     dims: tuple[PrimExpr, ...]
 
 
-class TupleSlot(Node):
+class TupleSlot(Record):
     """A tuple of such arguments."""
 
     fields: tuple[Slot, ...]
 
 
-class ShapeSlot(Node):
+class ShapeSlot(Record):
     """A shape literal."""
 
     dims: tuple[PrimExpr, ...]
 
 
-class PrimSlot(Node):
+class PrimSlot(Record):
     """A scalar."""
 
     value: PrimExpr
 
 
-class Given(Node):
+class Given(Record):
     """An argument that is the same in every call."""
 
     value: object
 
 
-class MadeSlot(Node):
+class MadeSlot(Record):
     """What a call of another operator gives: a storage, say."""
 
     operator: str
@@ -66,7 +66,7 @@ class MadeSlot(Node):
 Slot = TensorSlot | TupleSlot | ShapeSlot | PrimSlot | Given | MadeSlot
 
 
-class Pattern(Node):
+class Pattern(Record):
     """The arguments of a call.
 
     Attributes

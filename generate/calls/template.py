@@ -27,11 +27,11 @@ from rlx.generate.calls.tables import PATTERNS
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.operators.declare import Operator
 
 
-class Template(Node):
+class Template(Record):
     """A legal call, for any dimensions in the place of its letters.
 
     Attributes

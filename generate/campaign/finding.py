@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from rlx.grammar.node import Node, replace
+from rlx.grammar.node import Record, replace
 
 KINDS = (
     "wrong code",
@@ -21,7 +21,7 @@ KINDS = (
 """What a divergence can be."""
 
 
-class Finding(Node):
+class Finding(Record):
     """One divergence.
 
     Attributes

@@ -12,7 +12,7 @@ from random import Random
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.grammar import ast
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.semantics import values as v
 from rlx.semantics.machine import Configuration, Program, load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
@@ -22,7 +22,7 @@ FUEL = 4000
 RUNS = 6
 
 
-class Verdict(Node):
+class Verdict(Record):
     """What examining a program gave.
 
     Attributes

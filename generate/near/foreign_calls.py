@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rlx.generate.near.places import FLOAT, Step, hide, relu, some, threes
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const
-from rlx.generate.programs.record import Record
 from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, Var
@@ -22,70 +22,70 @@ def _function(builder: FunctionBuilder) -> Var:
     return hide(builder, ast.Function((param,), ast.SeqExpr((), param), threes()))
 
 
-def _kernel(builder: FunctionBuilder, record: Record, outputs: bool = True) -> ast.GlobalVar:
+def _kernel(builder: FunctionBuilder, choices: Choices, outputs: bool = True) -> ast.GlobalVar:
     name = builder.module.name("tir")
     results = [threes()] if outputs else []
-    builder.module.functions[name] = prim_func(record, [threes()], results)
+    builder.module.functions[name] = prim_func(choices, [threes()], results)
     return name
 
 
-def not_packed(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def not_packed(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     _call(builder, "call_pure_packed", (x, x), threes())
 
 
-def not_stated(builder: FunctionBuilder, record: Record) -> None:
-    _call(builder, "call_pure_packed", (ast.ExternFunc("f"), some(builder, record, 3)))
+def not_stated(builder: FunctionBuilder, choices: Choices) -> None:
+    _call(builder, "call_pure_packed", (ast.ExternFunc("f"), some(builder, choices, 3)))
 
 
-def no_closure(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def no_closure(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     _call(builder, "invoke_pure_closure", (x, ast.Tuple((x,))), threes())
 
 
-def too_many_captured(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def too_many_captured(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     _call(builder, "make_closure", (_function(builder), ast.Tuple((x, x))))
 
 
-def wrong_captured(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 4)
+def wrong_captured(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 4)
     _call(builder, "make_closure", (_function(builder), ast.Tuple((x,))))
 
 
-def no_name(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def no_name(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     _call(builder, "call_py_func", (x, ast.Tuple((x,))), threes())
 
 
-def tuple_passed(builder: FunctionBuilder, record: Record) -> None:
-    inner = ast.Tuple((some(builder, record, 3),))
-    _call(builder, "call_tir", (_kernel(builder, record), ast.Tuple((inner,))), threes())
+def tuple_passed(builder: FunctionBuilder, choices: Choices) -> None:
+    inner = ast.Tuple((some(builder, choices, 3),))
+    _call(builder, "call_tir", (_kernel(builder, choices), ast.Tuple((inner,))), threes())
 
 
-def tensor_trailing(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
-    _call(builder, "call_tir", (_kernel(builder, record), ast.Tuple((x,)), x), threes())
+def tensor_trailing(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
+    _call(builder, "call_tir", (_kernel(builder, choices), ast.Tuple((x,)), x), threes())
 
 
-def private_symbol(builder: FunctionBuilder, record: Record) -> None:
-    symbol = ast.ExternFunc(_kernel(builder, record).name_hint)
-    _call(builder, "call_pure_packed", (symbol, some(builder, record, 3)), threes())
+def private_symbol(builder: FunctionBuilder, choices: Choices) -> None:
+    symbol = ast.ExternFunc(_kernel(builder, choices).name_hint)
+    _call(builder, "call_pure_packed", (symbol, some(builder, choices, 3)), threes())
 
 
-def stored_to(builder: FunctionBuilder, record: Record) -> None:
+def stored_to(builder: FunctionBuilder, choices: Choices) -> None:
     """A call of a PrimFunc that stores to its first argument, and to nothing else."""
-    name, x = builder.module.name("tir"), some(builder, record, 3)
-    builder.module.functions[name] = prim_func(record, [threes(), threes()], [])
+    name, x = builder.module.name("tir"), some(builder, choices, 3)
+    builder.module.functions[name] = prim_func(choices, [threes(), threes()], [])
     _call(builder, "call_tir", (name, ast.Tuple((x,))), threes())
 
 
 def declares(info: TensorStructInfo) -> Step:
     """A call whose result is declared as that."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
-        args = ast.Tuple((some(builder, record, 3),))
-        _call(builder, "call_tir", (_kernel(builder, record), args), info)
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
+        args = ast.Tuple((some(builder, choices, 3),))
+        _call(builder, "call_tir", (_kernel(builder, choices), args), info)
 
     return step
 
@@ -93,15 +93,15 @@ def declares(info: TensorStructInfo) -> Step:
 def moved_to(device: Expr) -> Step:
     """A transfer to something."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
-        _call(builder, "to_vdevice", (some(builder, record, 3), device))
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
+        _call(builder, "to_vdevice", (some(builder, choices, 3), device))
 
     return step
 
 
-def used_again(builder: FunctionBuilder, record: Record) -> None:
-    name = _kernel(builder, record, False)
-    x = hide(builder, relu(some(builder, record, 3)))
+def used_again(builder: FunctionBuilder, choices: Choices) -> None:
+    name = _kernel(builder, choices, False)
+    x = hide(builder, relu(some(builder, choices, 3)))
     op = ast.op("relax.call_tir_inplace")
     attrs: dict[str, object] = {"inplace_indices": (0,)}
     hide(builder, ast.Call(op, (name, ast.Tuple((x,))), (threes(),), attrs))

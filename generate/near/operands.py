@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rlx.generate.near.places import FLOAT, Step, hide, some
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const
-from rlx.generate.programs.record import Record
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, ShapeExpr, TensorStructInfo
 from rlx.grammar.dtype import VOID, dtype
@@ -18,39 +18,39 @@ def _call(builder: FunctionBuilder, name: str, *args: Expr, **attrs: object) -> 
 def forgotten(info: TensorStructInfo, name: str, **attrs: object) -> Step:
     """A call of an operator with a matrix of which no more is known than the annotation says."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
-        matrix = hide(builder, some(builder, record, 3, 4), info)
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
+        matrix = hide(builder, some(builder, choices, 3, 4), info)
         _call(builder, name, matrix, **attrs)
 
     return step
 
 
-def unknown_elements(builder: FunctionBuilder, record: Record) -> None:
+def unknown_elements(builder: FunctionBuilder, choices: Choices) -> None:
     info = TensorStructInfo(ShapeExpr((const(3), const(4))), VOID, 2)
-    matrix = hide(builder, some(builder, record, 3, 4), info)
-    _call(builder, "nn.rms_norm", matrix, some(builder, record, 4), axes=(-1,))
+    matrix = hide(builder, some(builder, choices, 3, 4), info)
+    _call(builder, "nn.rms_norm", matrix, some(builder, choices, 4), axes=(-1,))
 
 
-def _indices(builder: FunctionBuilder, record: Record, *before: int) -> Expr:
+def _indices(builder: FunctionBuilder, choices: Choices, *before: int) -> Expr:
     """Indices, as many along the last axis as a shape variable says."""
     dims = (*map(const, before), builder.shape_vars[0])
-    return builder.fresh(record, dtype("int64"), dims, False)
+    return builder.fresh(choices, dtype("int64"), dims, False)
 
 
-def unknown_bounds(builder: FunctionBuilder, record: Record) -> None:
-    begin, two = _indices(builder, record), some(builder, record, 2, kind="int64")
-    _call(builder, "dynamic_strided_slice", some(builder, record, 3, 4), begin, two, two)
+def unknown_bounds(builder: FunctionBuilder, choices: Choices) -> None:
+    begin, two = _indices(builder, choices), some(builder, choices, 2, kind="int64")
+    _call(builder, "dynamic_strided_slice", some(builder, choices, 3, 4), begin, two, two)
 
 
-def unknown_tuples(builder: FunctionBuilder, record: Record) -> None:
-    data, updates = some(builder, record, 3, 4), some(builder, record, 2, 4)
-    _call(builder, "scatter_nd", data, _indices(builder, record, 2), updates)
+def unknown_tuples(builder: FunctionBuilder, choices: Choices) -> None:
+    data, updates = some(builder, choices, 3, 4), some(builder, choices, 2, 4)
+    _call(builder, "scatter_nd", data, _indices(builder, choices, 2), updates)
 
 
 def written(value: int, kind: str) -> Step:
     """A constant."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
         hide(builder, ast.Constant(ast.Literal(value, dtype(kind), ())))
 
     return step

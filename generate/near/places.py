@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const, tensor
-from rlx.generate.programs.record import Record
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, Expr, StructInfo, TensorStructInfo, Var, VarBinding
 from rlx.grammar.dtype import dtype
 
-Step = Callable[[FunctionBuilder, Record], None]
+Step = Callable[[FunctionBuilder, Choices], None]
 FLOAT = dtype("float32")
 
 
@@ -27,9 +27,9 @@ def put(builder: FunctionBuilder, binding: Binding) -> None:
     builder.body.bindings(builder.dataflow).append(binding)
 
 
-def some(builder: FunctionBuilder, record: Record, *dims: int, kind: str = "float32") -> Expr:
+def some(builder: FunctionBuilder, choices: Choices, *dims: int, kind: str = "float32") -> Expr:
     """A tensor in scope, of these dimensions."""
-    return builder.fresh(record, dtype(kind), tuple(map(const, dims)), False)
+    return builder.fresh(choices, dtype(kind), tuple(map(const, dims)), False)
 
 
 def relu(value: Expr) -> ast.Call:

@@ -4,91 +4,95 @@ from __future__ import annotations
 
 from rlx.generate.near.places import FLOAT, Step, hide, some, threes
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const, tensor
-from rlx.generate.programs.record import Record
 from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
 from rlx.grammar.dtype import dtype
 
 
-def _new(builder: FunctionBuilder, record: Record, inputs: list[TensorStructInfo]) -> ast.GlobalVar:
+def _new(
+    builder: FunctionBuilder, choices: Choices, inputs: list[TensorStructInfo]
+) -> ast.GlobalVar:
     name = builder.module.name("tir")
-    builder.module.functions[name] = prim_func(record, inputs, inputs[:1])
+    builder.module.functions[name] = prim_func(choices, inputs, inputs[:1])
     return name
 
 
 def _call_tir(
     builder: FunctionBuilder,
-    record: Record,
+    choices: Choices,
     args: tuple[Expr, ...],
     outs: tuple[StructInfo, ...],
     callee: Expr | None = None,
 ) -> None:
-    name = callee or _new(builder, record, [tensor((const(3),), FLOAT)])
+    name = callee or _new(builder, choices, [tensor((const(3),), FLOAT)])
     hide(builder, ast.Call(ast.op("relax.call_tir"), (name, ast.Tuple(args)), outs))
 
 
-def undeclared(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3),), (threes(), threes()))
+def undeclared(builder: FunctionBuilder, choices: Choices) -> None:
+    _call_tir(builder, choices, (some(builder, choices, 3),), (threes(), threes()))
 
 
-def declared_shape(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3),), (ast.ShapeStructInfo((const(3),), 1),))
+def declared_shape(builder: FunctionBuilder, choices: Choices) -> None:
+    _call_tir(
+        builder, choices, (some(builder, choices, 3),), (ast.ShapeStructInfo((const(3),), 1),)
+    )
 
 
-def callee_variable(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
-    _call_tir(builder, record, (x,), (threes(),), hide(builder, ShapeExpr((const(1),))))
+def callee_variable(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
+    _call_tir(builder, choices, (x,), (threes(),), hide(builder, ShapeExpr((const(1),))))
 
 
-def callee_function(builder: FunctionBuilder, record: Record) -> None:
+def callee_function(builder: FunctionBuilder, choices: Choices) -> None:
     name = builder.module.name("plain")
     param = Var("x", threes())
     attrs: dict[str, object] = {"private": True}
     function = ast.Function((param,), ast.SeqExpr((), param), threes(), None, attrs)
     builder.module.functions[name] = function
-    _call_tir(builder, record, (some(builder, record, 3),), (threes(),), name)
+    _call_tir(builder, choices, (some(builder, choices, 3),), (threes(),), name)
 
 
-def count(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
-    _call_tir(builder, record, (x, x, x), (threes(),))
+def count(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
+    _call_tir(builder, choices, (x, x, x), (threes(),))
 
 
-def shape_for_buffer(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (ShapeExpr((const(3),)),), (threes(),))
+def shape_for_buffer(builder: FunctionBuilder, choices: Choices) -> None:
+    _call_tir(builder, choices, (ShapeExpr((const(3),)),), (threes(),))
 
 
-def buffer_dtype(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3, kind="float16"),), (threes(),))
+def buffer_dtype(builder: FunctionBuilder, choices: Choices) -> None:
+    _call_tir(builder, choices, (some(builder, choices, 3, kind="float16"),), (threes(),))
 
 
-def buffer_rank(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 3, 1),), (threes(),))
+def buffer_rank(builder: FunctionBuilder, choices: Choices) -> None:
+    _call_tir(builder, choices, (some(builder, choices, 3, 1),), (threes(),))
 
 
-def joint(builder: FunctionBuilder, record: Record) -> None:
-    _call_tir(builder, record, (some(builder, record, 4),), (threes(),))
+def joint(builder: FunctionBuilder, choices: Choices) -> None:
+    _call_tir(builder, choices, (some(builder, choices, 4),), (threes(),))
 
 
-def scalar(builder: FunctionBuilder, record: Record) -> None:
+def scalar(builder: FunctionBuilder, choices: Choices) -> None:
     name = builder.module.name("tir")
-    made = prim_func(record, [], [threes()])
+    made = prim_func(choices, [], [threes()])
     extra = tir.Var("factor", dtype("int64"))
     params = (extra, *made.params)
     function = tir.PrimFunc(params, made.body, None, made.buffer_map, made.attrs, True)
     builder.module.functions[name] = function
-    _call_tir(builder, record, (some(builder, record, 3),), (threes(),), name)
+    _call_tir(builder, choices, (some(builder, choices, 3),), (threes(),), name)
 
 
 def inplace(indices: tuple[int, ...], dims: tuple[int, ...] = (3,), kind: str = "float32") -> Step:
     """A call that overwrites its argument, wrongly."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
         name = builder.module.name("tir")
-        builder.module.functions[name] = prim_func(record, [threes()], [])
-        args = ast.Tuple((some(builder, record, 3),))
+        builder.module.functions[name] = prim_func(choices, [threes()], [])
+        args = ast.Tuple((some(builder, choices, 3),))
         out: StructInfo = tensor(tuple(map(const, dims)), dtype(kind))
         if len(indices) == 2 and indices[0] == indices[1]:
             out = ast.TupleStructInfo((out, out))

@@ -12,9 +12,9 @@ from rlx.generate.near.operands import OPERANDS
 from rlx.generate.near.places import FLOAT, Step, hide, put, relu, some, threes
 from rlx.generate.near.prim_calls import PRIM_CALLS
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const, tensor
 from rlx.generate.programs.operators import arguments
-from rlx.generate.programs.record import Record
 from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -33,99 +33,99 @@ from rlx.grammar.dtype import DataType, dtype
 OBJECT = ast.ObjectStructInfo()
 
 
-def broken_call(code: str, builder: FunctionBuilder, record: Record) -> None:
+def broken_call(code: str, builder: FunctionBuilder, choices: Choices) -> None:
     """A call that breaks an obligation of its operator."""
-    name, _, text = record.pick(BROKEN[code].split("\n")).partition(": ")
+    name, _, text = choices.pick(BROKEN[code].split("\n")).partition(": ")
     pattern = parse(text)
     kinds: dict[str, DataType] = {g: FLOAT if g in "ft" else dtype("int64") for g in pattern.groups}
     args = tuple(slots[0] for slots in pattern.args)
     attrs = tuple((key, slots[0]) for key, slots in pattern.attrs)
     template = Template(ast.op(f"relax.{name}"), args, attrs, kinds, OBJECT, True)
-    hide(builder, arguments(builder, record, template, {}))
+    hide(builder, arguments(builder, choices, template, {}))
 
 
 # ---------------------------------------------------------------------- names and scopes
 
 
-def undefined(builder: FunctionBuilder, record: Record) -> None:
+def undefined(builder: FunctionBuilder, choices: Choices) -> None:
     hide(builder, relu(Var("nowhere")))
 
 
-def twice(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def twice(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     var = hide(builder, relu(x))
     put(builder, VarBinding(var, relu(x)))
 
 
-def itself(builder: FunctionBuilder, record: Record) -> None:
+def itself(builder: FunctionBuilder, choices: Choices) -> None:
     var = Var(builder.name("bad"), tensor((const(3),), FLOAT))
     put(builder, VarBinding(var, relu(var)))
 
 
-def no_global(builder: FunctionBuilder, record: Record) -> None:
+def no_global(builder: FunctionBuilder, choices: Choices) -> None:
     hide(builder, ast.Call(ast.GlobalVar("nowhere"), ()))
 
 
-def early(builder: FunctionBuilder, record: Record) -> None:
+def early(builder: FunctionBuilder, choices: Choices) -> None:
     later = Var(builder.name("bad"), tensor((const(3),), FLOAT))
     hide(builder, relu(later))
-    put(builder, VarBinding(later, some(builder, record, 3)))
+    put(builder, VarBinding(later, some(builder, choices, 3)))
 
 
-def out_of_branch(builder: FunctionBuilder, record: Record) -> None:
-    x, inside = some(builder, record, 3), Var(builder.name("bad"))
+def out_of_branch(builder: FunctionBuilder, choices: Choices) -> None:
+    x, inside = some(builder, choices, 3), Var(builder.name("bad"))
     block = ast.BindingBlock((VarBinding(inside, relu(x)),))
     condition = ast.PrimValue(tir.IntImm(1, dtype("bool")))
     hide(builder, ast.If(condition, ast.SeqExpr((block,), inside), ast.SeqExpr((), x)))
     hide(builder, relu(inside))
 
 
-def escapes(builder: FunctionBuilder, record: Record) -> None:
-    local = _dataflow(builder, record, lambda x: relu(x))
+def escapes(builder: FunctionBuilder, choices: Choices) -> None:
+    local = _dataflow(builder, choices, lambda x: relu(x))
     hide(builder, relu(local))
 
 
-def bound_outside(builder: FunctionBuilder, record: Record) -> None:
+def bound_outside(builder: FunctionBuilder, choices: Choices) -> None:
     var = DataflowVar(builder.name("lv"))
-    builder.body.bindings(False).append(VarBinding(var, some(builder, record, 3)))
+    builder.body.bindings(False).append(VarBinding(var, some(builder, choices, 3)))
 
 
 def _dataflow(
-    builder: FunctionBuilder, record: Record, make: Callable[[Expr], Expr]
+    builder: FunctionBuilder, choices: Choices, make: Callable[[Expr], Expr]
 ) -> DataflowVar:
     """A dataflow variable bound in a block of its own."""
-    x = some(builder, record, 3)
+    x = some(builder, choices, 3)
     local = DataflowVar(builder.name("lv"))
     builder.body.bindings(True).append(VarBinding(local, make(x)))
     return local
 
 
-def branch_in_dataflow(builder: FunctionBuilder, record: Record) -> None:
+def branch_in_dataflow(builder: FunctionBuilder, choices: Choices) -> None:
     condition = ast.PrimValue(tir.IntImm(1, dtype("bool")))
-    _dataflow(builder, record, lambda x: ast.If(condition, ast.SeqExpr((), x), ast.SeqExpr((), x)))
+    _dataflow(builder, choices, lambda x: ast.If(condition, ast.SeqExpr((), x), ast.SeqExpr((), x)))
 
 
-def captures(builder: FunctionBuilder, record: Record) -> None:
-    local = _dataflow(builder, record, relu)
+def captures(builder: FunctionBuilder, choices: Choices) -> None:
+    local = _dataflow(builder, choices, relu)
     inner = Var(builder.name("bad"))
     block = ast.BindingBlock((VarBinding(inner, relu(local)),))
     function = ast.Function((), ast.SeqExpr((block,), inner))
     builder.body.bindings(True).append(VarBinding(Var(builder.name("bad")), function))
 
 
-def free_dimension(builder: FunctionBuilder, record: Record) -> None:
+def free_dimension(builder: FunctionBuilder, choices: Choices) -> None:
     hide(builder, ShapeExpr((tir.Var("z"), const(2))))
 
 
-def operator_as_value(builder: FunctionBuilder, record: Record) -> None:
+def operator_as_value(builder: FunctionBuilder, choices: Choices) -> None:
     hide(builder, ast.op("relax.nn.relu"))
 
 
 def annotated(info: Callable[[], StructInfo]) -> Step:
     """A variable under an annotation that is wrong by itself."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
-        hide(builder, some(builder, record, 3), info())
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
+        hide(builder, some(builder, choices, 3), info())
 
     return step
 
@@ -133,7 +133,7 @@ def annotated(info: Callable[[], StructInfo]) -> Step:
 def parameter(info: Callable[[], StructInfo]) -> Step:
     """A parameter of a closure under an annotation that is wrong by itself."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
         three = threes()
         given, unused = Var(builder.name("a"), three), Var(builder.name("bad"), info())
         hide(builder, ast.Function((given, unused), ast.SeqExpr((), given), three))
@@ -146,7 +146,7 @@ def named(
 ) -> Step:
     """A closure of two parameters, of which the annotation of the second names the first."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
         n, annotation = tir.Var(builder.name("n")), first()
         if isinstance(annotation, ast.PrimStructInfo):
             n = tir.Var(n.name, annotation.dtype)
@@ -179,119 +179,119 @@ def shape_of(var: Var) -> StructInfo:
 def cast_to(info: Callable[[], StructInfo]) -> Step:
     """A cast to what is wrong by itself."""
 
-    def step(builder: FunctionBuilder, record: Record) -> None:
-        unknown = hide(builder, some(builder, record, 3), OBJECT)
+    def step(builder: FunctionBuilder, choices: Choices) -> None:
+        unknown = hide(builder, some(builder, choices, 3), OBJECT)
         put(builder, MatchCast(Var(builder.name("bad")), unknown, info()))
 
     return step
 
 
-def squeezed(builder: FunctionBuilder, record: Record) -> None:
+def squeezed(builder: FunctionBuilder, choices: Choices) -> None:
     two = tir.Add(builder.shape_vars[0], const(2))
-    x = builder.fresh(record, FLOAT, (const(3), builder.module.interner.intern(two)), False)
+    x = builder.fresh(choices, FLOAT, (const(3), builder.module.interner.intern(two)), False)
     hide(builder, ast.Call(ast.op("relax.squeeze"), (x,), (), {"axis": (1,)}))
 
 
-def computed_axis(builder: FunctionBuilder, record: Record) -> None:
+def computed_axis(builder: FunctionBuilder, choices: Choices) -> None:
     one = tir.Mul(const(1), const(1))
     attrs: dict[str, object] = {"axes": (one,), "begin": (0,), "end": (2,)}
     hide(
-        builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, record, 3, 4),), (), attrs)
+        builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, choices, 3, 4),), (), attrs)
     )
 
 
-def asserted(builder: FunctionBuilder, record: Record) -> None:
+def asserted(builder: FunctionBuilder, choices: Choices) -> None:
     """In an impure closure, so that the assertion itself may stand there."""
-    x, given = some(builder, record), Var(builder.name("a"), tensor((const(3),), FLOAT))
+    x, given = some(builder, choices), Var(builder.name("a"), tensor((const(3),), FLOAT))
     call = ast.Call(ast.op("relax.assert_op"), (x,), (), {"format": "no"})
     block = ast.BindingBlock((VarBinding(Var("_"), call),))
     hide(builder, ast.Function((given,), ast.SeqExpr((block,), given), None, False))
 
 
-def lanes(builder: FunctionBuilder, record: Record) -> None:
+def lanes(builder: FunctionBuilder, choices: Choices) -> None:
     hide(builder, ast.PrimValue(tir.Cast(dtype("int32x4"), tir.IntImm(1))))
 
 
-def without_tuple(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def without_tuple(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     wrapped = hide(builder, ast.Tuple((x,)))
     name = builder.module.name("tir")
-    builder.module.functions[name] = prim_func(record, [threes()], [threes()])
+    builder.module.functions[name] = prim_func(choices, [threes()], [threes()])
     hide(builder, ast.Call(ast.op("relax.call_tir"), (name, wrapped), (threes(),)))
 
 
-def undeclared_device(builder: FunctionBuilder, record: Record) -> None:
+def undeclared_device(builder: FunctionBuilder, choices: Choices) -> None:
     info = tensor((const(3),), FLOAT)
     there = TensorStructInfo(info.shape, FLOAT, 1, ast.VDevice("cuda", 7))
-    hide(builder, some(builder, record, 3), there)
+    hide(builder, some(builder, choices, 3), there)
 
 
 # ---------------------------------------------------------------------- derivation
 
 
-def condition(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def condition(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     hide(builder, ast.If(x, ast.SeqExpr((), x), ast.SeqExpr((), x)))
 
 
-def annotation(builder: FunctionBuilder, record: Record) -> None:
-    hide(builder, some(builder, record, 3), tensor((const(4),), FLOAT))
+def annotation(builder: FunctionBuilder, choices: Choices) -> None:
+    hide(builder, some(builder, choices, 3), tensor((const(4),), FLOAT))
 
 
-def cast(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def cast(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     put(builder, MatchCast(Var(builder.name("bad")), x, tensor((const(4),), FLOAT)))
 
 
-def cast_annotation(builder: FunctionBuilder, record: Record) -> None:
-    x, one = some(builder, record, 3), tensor((const(3),), FLOAT)
+def cast_annotation(builder: FunctionBuilder, choices: Choices) -> None:
+    x, one = some(builder, choices, 3), tensor((const(3),), FLOAT)
     var = Var(builder.name("bad"), tensor((const(4),), FLOAT))
     put(builder, MatchCast(var, x, one))
 
 
-def no_tuple(builder: FunctionBuilder, record: Record) -> None:
+def no_tuple(builder: FunctionBuilder, choices: Choices) -> None:
     shape = hide(builder, ShapeExpr((const(3),)))
     hide(builder, ast.TupleGetItem(shape, 0))
 
 
-def no_field(builder: FunctionBuilder, record: Record) -> None:
-    pair = hide(builder, ast.Tuple((some(builder, record, 3),)))
+def no_field(builder: FunctionBuilder, choices: Choices) -> None:
+    pair = hide(builder, ast.Tuple((some(builder, choices, 3),)))
     hide(builder, ast.TupleGetItem(pair, 2))
 
 
-def no_operator(builder: FunctionBuilder, record: Record) -> None:
-    hide(builder, ast.Call(ast.op("relax.nowhere"), (some(builder, record, 3),)))
+def no_operator(builder: FunctionBuilder, choices: Choices) -> None:
+    hide(builder, ast.Call(ast.op("relax.nowhere"), (some(builder, choices, 3),)))
 
 
-def no_function(builder: FunctionBuilder, record: Record) -> None:
+def no_function(builder: FunctionBuilder, choices: Choices) -> None:
     shape = hide(builder, ShapeExpr((const(3),)))
     hide(builder, ast.Call(shape, ()))
 
 
-def impure(builder: FunctionBuilder, record: Record) -> None:
-    x = some(builder, record, 3)
+def impure(builder: FunctionBuilder, choices: Choices) -> None:
+    x = some(builder, choices, 3)
     call = ast.Call(ast.op("relax.print"), (x,), (), {"format": "{}"})
     builder.body.bindings(True).append(VarBinding(DataflowVar(builder.name("lv")), call))
 
 
-def bindings_differ(builder: FunctionBuilder, record: Record) -> None:
+def bindings_differ(builder: FunctionBuilder, choices: Choices) -> None:
     n = tir.Var("same")
     infos = (tensor((n,), FLOAT), tensor((n,), FLOAT))
     params = (Var("a", infos[0]), Var("b", infos[1]))
     function = ast.Function(params, ast.SeqExpr((), params[0]), infos[0], None, {}, (n,))
     callee = hide(builder, function)
-    given = (some(builder, record, 3), some(builder, record, 4))
+    given = (some(builder, choices, 3), some(builder, choices, 4))
     hide(builder, ast.Call(callee, given))
 
 
-def result(builder: FunctionBuilder, record: Record) -> None:
+def result(builder: FunctionBuilder, choices: Choices) -> None:
     info = tensor((const(3),), FLOAT)
     param = Var("a", info)
     body = ast.SeqExpr((), param)
     hide(builder, ast.Function((param,), body, tensor((const(4),), FLOAT)))
 
 
-def places(builder: FunctionBuilder, record: Record) -> None:
+def places(builder: FunctionBuilder, choices: Choices) -> None:
     builder.module.placed = True
     devices = ("llvm", 0), ("llvm", 1)
     shape = ShapeExpr((const(3),))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.generate.calls.pattern import LETTERS
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import Dims, Placement, free, tensor, variables
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Frame, Key, Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -72,7 +72,7 @@ class FunctionBuilder:
     """
 
     def __init__(
-        self, module: ModuleBuilder, steps: Sequence[bytes], head: Record, grows: bool = True
+        self, module: ModuleBuilder, steps: Sequence[bytes], head: Choices, grows: bool = True
     ) -> None:
         self.module, self.grows = module, grows
         self.queue, self.at = steps, 0
@@ -100,9 +100,9 @@ class FunctionBuilder:
 
         end = min(self.at + most, len(self.queue))
         while self.at < end:
-            record = Record(self.queue[self.at])
+            choices = Choices(self.queue[self.at])
             self.at += 1
-            step(self, record)
+            step(self, choices)
         self.at = max(self.at, end)
 
     def enter(self) -> tuple[Body, bool, bool]:
@@ -130,7 +130,7 @@ class FunctionBuilder:
 
     def bind(
         self,
-        record: Record,
+        choices: Choices,
         value: Expr,
         info: StructInfo,
         annotation: StructInfo | None = None,
@@ -138,8 +138,8 @@ class FunctionBuilder:
     ) -> Value:
         """Bind an expression of known struct info; ``annotation`` is what is known of the variable instead."""
         local = self.dataflow and not self.output
-        label = record.byte()
-        if annotation is None and record.one_in(4) and not _secret(info):
+        label = choices.byte()
+        if annotation is None and choices.one_in(4) and not _secret(info):
             annotation = info
         made = DataflowVar if local else Var
         var = made(self.name("lv" if local else "gv"), annotation)
@@ -151,7 +151,7 @@ class FunctionBuilder:
         self.body.bindings(False).append(VarBinding(Var("_"), value))
 
     def cast(
-        self, record: Record, value: Value, info: StructInfo, fresh: Sequence[tir.Var]
+        self, choices: Choices, value: Value, info: StructInfo, fresh: Sequence[tir.Var]
     ) -> None:
         """Cast a value, which brings these shape variables into scope."""
         local = self.dataflow and not self.output
@@ -160,7 +160,7 @@ class FunctionBuilder:
         cast = MatchCast(var, value.expr, info, tuple(fresh))
         self.body.bindings(self.dataflow).append(cast)
         self.frame.dims += fresh
-        self.add(record.byte(), var, info, info, local)
+        self.add(choices.byte(), var, info, info, local)
 
     def add(
         self, label: int, expr: Expr, info: StructInfo, truth: StructInfo, local: bool = False
@@ -185,13 +185,13 @@ class FunctionBuilder:
 
     # ------------------------------------------------------------------ what steps need
 
-    def dim(self, record: Record) -> PrimExpr:
+    def dim(self, choices: Choices) -> PrimExpr:
         """A dimension in scope."""
-        return record.pick(self.frame.dims)
+        return choices.pick(self.frame.dims)
 
     def tensor(
         self,
-        record: Record,
+        choices: Choices,
         kind: DataType,
         pattern: Dims,
         chosen: dict[PrimExpr, PrimExpr],
@@ -201,8 +201,8 @@ class FunctionBuilder:
 
         With ``literals`` it may be a constant, of which the checker sees the elements.
         """
-        if not record.one_in(8):
-            for value in self._near(record, (kind, len(pattern))):
+        if not choices.one_in(8):
+            for value in self._near(choices, (kind, len(pattern))):
                 placed = self._unified(pattern, value.dims or (), chosen)
                 if placed is not None:
                     chosen.update(placed)
@@ -211,15 +211,15 @@ class FunctionBuilder:
         for dim in pattern:
             for var in variables(dim):
                 if var in LETTERS and var not in chosen:
-                    chosen[var] = self.dim(record)
-        return self.fresh(record, kind, tuple(place(d, chosen) for d in pattern), literals)
+                    chosen[var] = self.dim(choices)
+        return self.fresh(choices, kind, tuple(place(d, chosen) for d in pattern), literals)
 
-    def _near(self, record: Record, key: Key) -> list[Value]:
+    def _near(self, choices: Choices, key: Key) -> list[Value]:
         """The values of a class in the order in which they are tried, mostly those first that a binding gave."""
         found = self.frame.of(key)
         if not found:
             return found
-        label = record.byte()
+        label = choices.byte()
         ordered = nearest(found, label)
         if label % 4:
             made = set(map(id, self.frame.made))
@@ -252,60 +252,60 @@ class FunctionBuilder:
             return self.module.interner.place(wanted, chosen)
         return None
 
-    def fresh(self, record: Record, kind: DataType, dims: Dims, literals: bool = True) -> Expr:
+    def fresh(self, choices: Choices, kind: DataType, dims: Dims, literals: bool = True) -> Expr:
         """A new tensor: a parameter, a constant, or one that is filled."""
         info = tensor(dims, kind)
-        choice = record.below(6)
+        choice = choices.below(6)
         elements = 1
         for dim in dims:
             elements *= literal(dim) or _CONSTANT_ELEMENTS + 1
         if literals and choice == 3 and elements <= _CONSTANT_ELEMENTS:
-            return constant(record, kind, tuple(literal(d) or 0 for d in dims))
+            return constant(choices, kind, tuple(literal(d) or 0 for d in dims))
         outside = self.grows and free(info) <= set(self.shape_vars)
         if outside and choice != 4:
-            return self.parameter(info, record.byte()).expr
+            return self.parameter(info, choices.byte()).expr
         name = "relax.ones" if choice == 4 else "relax.zeros"
         call = ast.Call(ast.op(name), (ast.ShapeExpr(dims),), (), {"dtype": str(kind)})
-        return self.bind(record, call, info).expr
+        return self.bind(choices, call, info).expr
 
-    def found(self, record: Record, info: TensorStructInfo) -> Expr:
+    def found(self, choices: Choices, info: TensorStructInfo) -> Expr:
         """A tensor of exactly this struct info."""
         assert isinstance(info.shape, ast.ShapeExpr)
-        return self.tensor(record, info.dtype, info.shape.values, {})
+        return self.tensor(choices, info.dtype, info.shape.values, {})
 
-    def expression(self, record: Record, info: StructInfo) -> Expr:
+    def expression(self, choices: Choices, info: StructInfo) -> Expr:
         """An expression that may stand where this struct info is asked for."""
         match info:
             case TensorStructInfo(shape=ast.ShapeExpr()):
-                return self.found(record, info)
+                return self.found(choices, info)
             case TensorStructInfo(dtype=kind, ndim=ndim):
-                dims = tuple(self.dim(record) for _ in range(max(ndim, 0)))
-                return self.tensor(record, kind, dims, {})
+                dims = tuple(self.dim(choices) for _ in range(max(ndim, 0)))
+                return self.tensor(choices, kind, dims, {})
             case ast.ShapeStructInfo(values=values) if values is not None:
                 return ast.ShapeExpr(values)
             case ast.PrimStructInfo(value=value) if value is not None:
                 return ast.PrimValue(value)
             case ast.TupleStructInfo(fields=fields):
-                return ast.Tuple(tuple(self.expression(record, f) for f in fields))
+                return ast.Tuple(tuple(self.expression(choices, f) for f in fields))
         objects = self.frame.of("object") or self.frame.order
-        return nearest(objects, record.byte())[0].expr if objects else ast.Tuple(())
+        return nearest(objects, choices.byte())[0].expr if objects else ast.Tuple(())
 
-    def condition(self, record: Record) -> Expr:
+    def condition(self, choices: Choices) -> Expr:
         """What an If may look at."""
-        if self.shape_vars and record.one_in(2):
-            compared = record.pick((tir.GT, tir.LT, tir.EQ, tir.GE))
-            bound = tir.IntImm(record.below(5))
-            return ast.PrimValue(compared(record.pick(self.shape_vars), bound))
-        return self.tensor(record, BOOL, (), {})
+        if self.shape_vars and choices.one_in(2):
+            compared = choices.pick((tir.GT, tir.LT, tir.EQ, tir.GE))
+            bound = tir.IntImm(choices.below(5))
+            return ast.PrimValue(compared(choices.pick(self.shape_vars), bound))
+        return self.tensor(choices, BOOL, (), {})
 
 
-def constant(record: Record, kind: DataType, shape: tuple[int, ...]) -> ast.Constant:
+def constant(choices: Choices, kind: DataType, shape: tuple[int, ...]) -> ast.Constant:
     """A constant of few elements."""
 
     def element() -> object:
         if kind == BOOL:
-            return bool(record.below(2))
-        return record.pick(_FLOATS) if kind.is_float else record.below(4)
+            return bool(choices.below(2))
+        return choices.pick(_FLOATS) if kind.is_float else choices.below(4)
 
     def nested(rest: tuple[int, ...]) -> object:
         if not rest:

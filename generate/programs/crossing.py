@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.operators import any_value, operator_call
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.scopes import arguments
 from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
@@ -18,50 +18,50 @@ from rlx.grammar.tir import PrimExpr
 _KINDS = ("float32", "int64", "float16", "int32")
 
 
-def _infos(builder: FunctionBuilder, record: Record, most: int) -> list[TensorStructInfo]:
+def _infos(builder: FunctionBuilder, choices: Choices, most: int) -> list[TensorStructInfo]:
     """Tensors whose shapes have dimensions in common, nearly all of one element type."""
-    kind = dtype(record.pick(_KINDS))
-    dims = tuple(builder.dim(record) for _ in range(record.below(3) + 1))
+    kind = dtype(choices.pick(_KINDS))
+    dims = tuple(builder.dim(choices) for _ in range(choices.below(3) + 1))
     infos = [tensor(dims, kind)]
-    for _ in range(record.below(most)):
-        cut = record.below(len(dims))
-        other = dtype(record.pick(_KINDS)) if record.one_in(3) else kind
+    for _ in range(choices.below(most)):
+        cut = choices.below(len(dims))
+        other = dtype(choices.pick(_KINDS)) if choices.one_in(3) else kind
         infos.append(tensor(dims[cut:], other))
     return infos
 
 
 def _prim_func(
     builder: FunctionBuilder,
-    record: Record,
+    choices: Choices,
     inputs: Sequence[TensorStructInfo],
     outputs: Sequence[TensorStructInfo],
 ) -> tir.PrimFunc:
-    return prim_func(record, inputs, outputs, "rare" in builder.module.options.features)
+    return prim_func(choices, inputs, outputs, "rare" in builder.module.options.features)
 
 
-def call_tir(builder: FunctionBuilder, record: Record) -> None:
+def call_tir(builder: FunctionBuilder, choices: Choices) -> None:
     """A PrimFunc of its own, called on tensors: plainly, with a gradient, or on the local part of shards."""
-    infos = _infos(builder, record, 3)
-    outs = infos[:1] * (1 + record.one_in(4))
+    infos = _infos(builder, choices, 3)
+    outs = infos[:1] * (1 + choices.one_in(4))
     name = builder.module.name("tir")
-    builder.module.functions[name] = _prim_func(builder, record, infos, outs)
-    args = ast.Tuple(tuple(builder.found(record, info) for info in infos))
+    builder.module.functions[name] = _prim_func(builder, choices, infos, outs)
+    args = ast.Tuple(tuple(builder.found(choices, info) for info in infos))
     out = outs[0] if len(outs) == 1 else TupleStructInfo(tuple(outs))
     operator, attrs = "call_tir", {}
-    if record.one_in(8):
+    if choices.one_in(8):
         operator, attrs = "call_tir_with_grad", {"te_grad_name": "gradient"}
-    elif record.one_in(16) and "runtime" in builder.module.options.features:
+    elif choices.one_in(16) and "runtime" in builder.module.options.features:
         operator = "dist.call_tir_local_view"
-    builder.bind(record, ast.Call(ast.op(f"relax.{operator}"), (name, args), (out,), attrs), out)
+    builder.bind(choices, ast.Call(ast.op(f"relax.{operator}"), (name, args), (out,), attrs), out)
 
 
-def call_tir_inplace(builder: FunctionBuilder, record: Record) -> None:
+def call_tir_inplace(builder: FunctionBuilder, choices: Choices) -> None:
     """A PrimFunc that overwrites its first argument, a fresh copy that nothing else uses."""
-    (info,) = _infos(builder, record, 1)
+    (info,) = _infos(builder, choices, 1)
     name = builder.module.name("tir")
-    builder.module.functions[name] = _prim_func(builder, record, [info], [])
-    source = builder.found(record, info)
-    copied = builder.bind(record, ast.Call(ast.op("relax.abs"), (source,)), info)
+    builder.module.functions[name] = _prim_func(builder, choices, [info], [])
+    source = builder.found(choices, info)
+    copied = builder.bind(choices, ast.Call(ast.op("relax.abs"), (source,)), info)
     call = ast.Call(
         ast.op("relax.call_tir_inplace"),
         (name, ast.Tuple((copied.expr,))),
@@ -69,20 +69,20 @@ def call_tir_inplace(builder: FunctionBuilder, record: Record) -> None:
         {"inplace_indices": (0,)},
     )
     builder.consume(copied)
-    builder.bind(record, call, info)
+    builder.bind(choices, call, info)
 
 
-def packed(builder: FunctionBuilder, record: Record) -> None:
+def packed(builder: FunctionBuilder, choices: Choices) -> None:
     """A packed function that is believed to be pure."""
-    (info,) = _infos(builder, record, 1)
-    args: tuple[Expr, ...] = (builder.found(record, info),)
-    match record.below(4):
+    (info,) = _infos(builder, choices, 1)
+    args: tuple[Expr, ...] = (builder.found(choices, info),)
+    match choices.below(4):
         case 0:
             call = _call("call_pure_packed", (ExternFunc("test.same"), *args), info)
         case 1:
             call = _call("call_dps_packed", (ExternFunc("test.copy"), ast.Tuple(args)), info)
         case 2:
-            copied = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
+            copied = builder.bind(choices, ast.Call(ast.op("relax.abs"), args), info)
             builder.consume(copied)
             indices: dict[str, object] = {"inplace_indices": (0,)}
             function = ExternFunc("test.negate_inplace")
@@ -90,7 +90,7 @@ def packed(builder: FunctionBuilder, record: Record) -> None:
         case _:
             function = ExternFunc("test.same")
             call = _call("call_py_func", (ast.StringImm("same"), ast.Tuple(args)), info)
-    builder.bind(record, call, info)
+    builder.bind(choices, call, info)
 
 
 def _call(
@@ -102,38 +102,38 @@ def _call(
     return ast.Call(ast.op(f"relax.{name}"), args, (info,), attrs or {})
 
 
-def call_packed(builder: FunctionBuilder, record: Record) -> None:
+def call_packed(builder: FunctionBuilder, choices: Choices) -> None:
     """A packed function called for what it does; only where effects are allowed."""
-    (info,) = _infos(builder, record, 1)
-    args: tuple[Expr, ...] = (builder.found(record, info),)
-    match record.below(4):
+    (info,) = _infos(builder, choices, 1)
+    args: tuple[Expr, ...] = (builder.found(choices, info),)
+    match choices.below(4):
         case 0 | 1:
-            args += (any_value(builder, record),) * record.below(2)
-            builder.bind(record, ast.Call(ExternFunc("test.first"), args, (info,)), info)
+            args += (any_value(builder, choices),) * choices.below(2)
+            builder.bind(choices, ast.Call(ExternFunc("test.first"), args, (info,)), info)
         case 2:
-            builder.bind(record, ast.Call(ExternFunc("vm.builtin.copy"), args, (info,)), info)
+            builder.bind(choices, ast.Call(ExternFunc("vm.builtin.copy"), args, (info,)), info)
         case _:
             name = builder.module.name("tir")
-            builder.module.functions[name] = _prim_func(builder, record, [info], [info])
-            target = builder.bind(record, ast.Call(ast.op("relax.abs"), args), info)
+            builder.module.functions[name] = _prim_func(builder, choices, [info], [info])
+            target = builder.bind(choices, ast.Call(ast.op("relax.abs"), args), info)
             given = (*args, target.expr)
             dynamic = ast.Call(ast.op("relax.vm.call_tir_dyn"), (name, ast.Tuple(given)))
-            builder.effect(ast.Call(name, given) if record.one_in(3) else dynamic)
+            builder.effect(ast.Call(name, given) if choices.one_in(3) else dynamic)
 
 
-def closures_of_operators(builder: FunctionBuilder, record: Record) -> None:
+def closures_of_operators(builder: FunctionBuilder, choices: Choices) -> None:
     """``make_closure`` of a function of the module, and its invocation."""
     callees = [c for c in builder.module.callees if c.params and c.pure]
     if not callees:
-        return operator_call(builder, record)
-    callee = record.pick(callees)
+        return operator_call(builder, choices)
+    callee = choices.pick(callees)
     info = FuncStructInfo(callee.params, callee.ret, True, None, callee.binders)
-    chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(record) for v in callee.binders}
-    args, ret = arguments(builder, record, info, chosen)
-    cut = record.below(len(args) + 1)
+    chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(choices) for v in callee.binders}
+    args, ret = arguments(builder, choices, info, chosen)
+    cut = choices.below(len(args) + 1)
     made = ast.Call(ast.op("relax.make_closure"), (callee.name, ast.Tuple(args[cut:])))
-    closure = builder.bind(record, made, ast.ObjectStructInfo())
-    impure = record.one_in(2) and not builder.pure and not builder.dataflow
+    closure = builder.bind(choices, made, ast.ObjectStructInfo())
+    impure = choices.one_in(2) and not builder.pure and not builder.dataflow
     name = "invoke_closure" if impure else "invoke_pure_closure"
-    builder.bind(record, _call(name, (closure.expr, ast.Tuple(args[:cut])), ret), ret)
+    builder.bind(choices, _call(name, (closure.expr, ast.Tuple(args[:cut])), ret), ret)
     return None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import free, variables
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -33,11 +33,11 @@ OBJECT = ObjectStructInfo()
 _KINDS = ("float32", "int64", "float16")
 
 
-Extra = tuple[int, Callable[[FunctionBuilder, Record], None]]
+Extra = tuple[int, Callable[[FunctionBuilder, Choices], None]]
 
 
 def main(
-    module: ModuleBuilder, head: Record, steps: Sequence[bytes], extra: Extra | None = None
+    module: ModuleBuilder, head: Choices, steps: Sequence[bytes], extra: Extra | None = None
 ) -> None:
     """The function that is entered."""
     builder = FunctionBuilder(module, steps, head)
@@ -49,7 +49,7 @@ def main(
     module.functions[name] = finished(builder, head, {"global_symbol": "main"})
 
 
-def helper(module: ModuleBuilder, head: Record, steps: Sequence[bytes]) -> None:
+def helper(module: ModuleBuilder, head: Choices, steps: Sequence[bytes]) -> None:
     """A function, or two that call each other, for the functions behind it to call."""
     features = module.options.features
     choice = head.below(8)
@@ -77,7 +77,7 @@ def publish(module: ModuleBuilder, name: GlobalVar, function: Function) -> None:
     module.callees.append(Callee(name, function.shape_vars, params, ret, pure))
 
 
-def finished(builder: FunctionBuilder, head: Record, attrs: dict[str, object]) -> Function:
+def finished(builder: FunctionBuilder, head: Choices, attrs: dict[str, object]) -> Function:
     """The function that has been built, with a result chosen from its values."""
     expr, info = result(builder, head)
     ret = visible(info, set(builder.shape_vars))
@@ -91,7 +91,7 @@ def finished(builder: FunctionBuilder, head: Record, attrs: dict[str, object]) -
     return Function(params, builder.body.sequence(expr), written, pure, attrs, binders)
 
 
-def result(builder: FunctionBuilder, head: Record) -> tuple[Expr, StructInfo]:
+def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
     """What a function or a branch yields: a value, or a tuple of some."""
     values = [v for v in builder.frame.order if not v.local]
     if not values:
@@ -135,7 +135,7 @@ def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
 
 
 def _binding_parameter(
-    builder: FunctionBuilder, head: Record, binders: Sequence[tir.Var], entry: bool
+    builder: FunctionBuilder, head: Choices, binders: Sequence[tir.Var], entry: bool
 ) -> tuple[Var, ...]:
     """A parameter that binds those shape variables which no other one binds where it first occurs."""
     missing = list(binders)
@@ -162,7 +162,7 @@ def _binding_parameter(
     return (Var(builder.name("s"), ShapeStructInfo(dims, len(dims))),)
 
 
-def recursive(module: ModuleBuilder, head: Record, steps: Sequence[bytes], count: int) -> None:
+def recursive(module: ModuleBuilder, head: Choices, steps: Sequence[bytes], count: int) -> None:
     """Functions that call each other in a circle, with a shape for fuel: ``n`` goes down to 0."""
     names = [module.name("loop") for _ in range(count)]
     rank = head.below(3)
@@ -196,7 +196,7 @@ def _mentions_other(dim: tir.PrimExpr, known: Sequence[object]) -> bool:
 
 def _loop(
     builder: FunctionBuilder,
-    head: Record,
+    head: Choices,
     callee: GlobalVar,
     n: tir.Var,
     info: TensorStructInfo,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import tensor
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -24,7 +24,7 @@ LOAD = 1
 """How ``make_shape`` takes a number from the heap."""
 
 
-def run_time_calls(builder: FunctionBuilder, record: Record, value: Value) -> None:
+def run_time_calls(builder: FunctionBuilder, choices: Choices, value: Value) -> None:
     """Check a tensor, keep its dimensions on a heap, make a shape of them, and give it that shape."""
     assert isinstance(value.info, TensorStructInfo)
     rank, kind = value.info.ndim, value.info.dtype
@@ -32,29 +32,29 @@ def run_time_calls(builder: FunctionBuilder, record: Record, value: Value) -> No
     sizes = tensor((tir.IntImm(slots),), INT64)
     allocation = (ExternFunc("vm.builtin.alloc_shape_heap"), ast.Tuple((_number(slots),)))
     heap = builder.bind(
-        record, ast.Call(ast.op("relax.call_builtin_with_ctx"), allocation, (sizes,)), sizes
+        choices, ast.Call(ast.op("relax.call_builtin_with_ctx"), allocation, (sizes,)), sizes
     )
     where = ast.StringImm("generated")
     builder.effect(_call("check_tensor_info", value.expr, _number(rank), DataTypeImm(kind), where))
     stored = tuple(_number(n) for slot in range(rank) for n in (STORE, slot))
     builder.effect(_call("match_shape", value.expr, heap.expr, _number(rank), *stored, where))
     again = tuple(
-        _number(n) for slot in range(rank) for n in (record.pick((COMPARE, NOTHING)), slot)
+        _number(n) for slot in range(rank) for n in (choices.pick((COMPARE, NOTHING)), slot)
     )
     builder.effect(_call("match_shape", value.expr, heap.expr, _number(rank), *again, where))
     loaded = tuple(_number(n) for slot in range(rank) for n in (LOAD, slot))
     shape_info = ShapeStructInfo(None, rank)
     made = _call("make_shape", heap.expr, _number(rank), *loaded, info=shape_info)
-    shape = builder.bind(record, made, shape_info)
+    shape = builder.bind(choices, made, shape_info)
     info = TensorStructInfo(None, kind, rank)
     reshaped = _call("reshape", value.expr, shape.expr, info=info)
-    builder.bind(record, reshaped, info)
+    builder.bind(choices, reshaped, info)
 
 
-def ranked(builder: FunctionBuilder, record: Record) -> Value | None:
+def ranked(builder: FunctionBuilder, choices: Choices) -> Value | None:
     """A tensor of known rank and element type, if there is one."""
     found = [v for v in builder.frame.order if v.dims is not None and _is_tensor(v)]
-    return nearest(found, record.byte())[0] if found else None
+    return nearest(found, choices.byte())[0] if found else None
 
 
 def _is_tensor(value: Value) -> bool:

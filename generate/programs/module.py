@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.generate.programs import functions
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import Interner, const
 from rlx.generate.programs.functions import Extra
 from rlx.generate.programs.plan import DEFAULT, Options, Plan
-from rlx.generate.programs.record import Record
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import GlobalVar, IRModule, StructInfo
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 
 
-class Callee(Node):
+class Callee(Record):
     """A function of the module that others may call."""
 
     name: GlobalVar
@@ -77,9 +77,9 @@ def build(plan: Plan, options: Options = DEFAULT, extra: Extra | None = None) ->
     """
     module = ModuleBuilder(options)
     for helper in plan.functions[:-1]:
-        functions.helper(module, Record(helper.head), helper.steps)
+        functions.helper(module, Choices(helper.head), helper.steps)
     last = plan.functions[-1]
-    functions.main(module, Record(last.head), last.steps, extra)
+    functions.main(module, Choices(last.head), last.steps, extra)
     infos: dict[str, tuple[object, ...]] = {}
     if module.placed:
         infos["vdevice"] = tuple(("I.vdevice", *device, "global") for device in module.devices)

@@ -17,9 +17,9 @@ from rlx.generate.calls.pattern import (
 )
 from rlx.generate.calls.template import Family, Template, literal
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import variables
 from rlx.generate.programs.plan import Options
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
@@ -71,87 +71,89 @@ def family(name: str) -> Family:
     return Family(operator)
 
 
-def operator_call(builder: FunctionBuilder, record: Record) -> None:
+def operator_call(builder: FunctionBuilder, choices: Choices) -> None:
     """A call of an operator on values that are there or can be made."""
     names = usable(builder.module.options)
     if not names:
         return
-    at = record.below(len(names))
+    at = choices.below(len(names))
     found = family(names[at])
     while not found.first.pure and (builder.pure or builder.dataflow):
         at = (at + 1) % len(names)
         found = family(names[at])
-    bind_call(builder, record, found)
+    bind_call(builder, choices, found)
 
 
-def bind_call(builder: FunctionBuilder, record: Record, found: Family) -> Expr:
+def bind_call(builder: FunctionBuilder, choices: Choices, found: Family) -> Expr:
     """Bind a call made by one of the operator's templates."""
-    template = _choose(builder, record, found)
+    template = _choose(builder, choices, found)
     chosen: Chosen = {}
-    call = arguments(builder, record, template, chosen)
+    call = arguments(builder, choices, template, chosen)
     if "dst_vdevice" in call.attrs:
         builder.module.placed = True
     info = builder.module.interner.info(template.result, chosen)
     if isinstance(info, ast.TupleStructInfo) and not info.fields:
         builder.effect(call)
         return ast.Tuple(())
-    return builder.bind(record, call, info).expr
+    return builder.bind(choices, call, info).expr
 
 
-def _choose(builder: FunctionBuilder, record: Record, found: Family) -> Template:
+def _choose(builder: FunctionBuilder, choices: Choices, found: Family) -> Template:
     """A template, mostly one for a tensor that is there: calls of calls are what passes work on."""
-    which, *choices = (record.byte() for _ in range(5))
-    label = record.byte()
+    which, *numbers = (choices.byte() for _ in range(5))
+    label = choices.byte()
     if label % 4:
         for value in nearest(builder.frame.made, label)[:_TRIED]:
             assert isinstance(value.info, ast.TensorStructInfo)
-            template = found.over(value.info.dtype, value.info.ndim, which, choices)
+            template = found.over(value.info.dtype, value.info.ndim, which, numbers)
             if template is not None:
                 return template
-    return found.choose(which, choices)
+    return found.choose(which, numbers)
 
 
 _TRIED = 4
 
 
 def arguments(
-    builder: FunctionBuilder, record: Record, template: Template, chosen: Chosen
+    builder: FunctionBuilder, choices: Choices, template: Template, chosen: Chosen
 ) -> ast.Call:
     """A call by a template; ``chosen`` is what its letters stand for, and is added to."""
-    args = tuple(_argument(builder, record, slot, template, chosen) for slot in template.args)
+    args = tuple(_argument(builder, choices, slot, template, chosen) for slot in template.args)
     attrs = {
         name: slot.value
         if isinstance(slot, Given)
-        else _argument(builder, record, slot, template, chosen)
+        else _argument(builder, choices, slot, template, chosen)
         for name, slot in template.attrs
     }
     return ast.Call(template.operator, args, (), attrs)
 
 
 def _argument(
-    builder: FunctionBuilder, record: Record, slot: Slot, template: Template, chosen: Chosen
+    builder: FunctionBuilder, choices: Choices, slot: Slot, template: Template, chosen: Chosen
 ) -> Expr:
     match slot:
         case TensorSlot(group=group, dims=dims):
             kind = element(group, template.kinds)
-            found = builder.tensor(record, kind, dims, chosen, _literals(template, group))
-            return _inline(builder, record, found, template)
+            found = builder.tensor(choices, kind, dims, chosen, _literals(template, group))
+            return _inline(builder, choices, found, template)
         case TupleSlot(fields=fields):
-            return ast.Tuple(tuple(_argument(builder, record, f, template, chosen) for f in fields))
+            return ast.Tuple(
+                tuple(_argument(builder, choices, f, template, chosen) for f in fields)
+            )
         case ShapeSlot(dims=dims):
-            return ast.ShapeExpr(tuple(_placed(builder, record, d, chosen) for d in dims))
+            return ast.ShapeExpr(tuple(_placed(builder, choices, d, chosen) for d in dims))
         case PrimSlot(value=value):
-            return ast.PrimValue(_placed(builder, record, value, chosen))
+            return ast.PrimValue(_placed(builder, choices, value, chosen))
         case MadeSlot(operator=name):
-            return bind_call(builder, record, family(name.removeprefix("relax.")))
+            return bind_call(builder, choices, family(name.removeprefix("relax.")))
         case Given(value=value):
             return literal(value)
 
 
-def _placed(builder: FunctionBuilder, record: Record, dim: PrimExpr, chosen: Chosen) -> PrimExpr:
+def _placed(builder: FunctionBuilder, choices: Choices, dim: PrimExpr, chosen: Chosen) -> PrimExpr:
     for var in variables(dim):
         if var not in chosen:
-            chosen[var] = builder.dim(record)
+            chosen[var] = builder.dim(choices)
     return builder.module.interner.place(dim, chosen)
 
 
@@ -167,22 +169,22 @@ def _literals(template: Template, group: str) -> bool:
     return group not in _INDICES and not template.operator.op_name.startswith("relax.grad.")
 
 
-def _inline(builder: FunctionBuilder, record: Record, found: Expr, template: Template) -> Expr:
+def _inline(builder: FunctionBuilder, choices: Choices, found: Expr, template: Template) -> Expr:
     """An argument, sometimes with a call around it: programs need not be in normal form."""
     options = builder.module.options
-    if template.operator.op_name not in _AROUND or not record.one_in(16):
+    if template.operator.op_name not in _AROUND or not choices.one_in(16):
         return found
     if options.operators or "nested" not in options.features:
         return found
     info = next((v.info for v in builder.frame.order if v.expr is found), None)
     if not isinstance(info, ast.TensorStructInfo) or not info.dtype.is_float:
         return found
-    return ast.Call(ast.op(f"relax.{record.pick(_NESTED)}"), (found,))
+    return ast.Call(ast.op(f"relax.{choices.pick(_NESTED)}"), (found,))
 
 
-def any_value(builder: FunctionBuilder, record: Record) -> Expr:
+def any_value(builder: FunctionBuilder, choices: Choices) -> Expr:
     """Some value in scope, a scalar if there is none."""
     values = builder.frame.order
     if not values:
-        return ast.PrimValue(tir.IntImm(record.below(8)))
-    return nearest(values, record.byte())[0].expr
+        return ast.PrimValue(tir.IntImm(choices.below(8)))
+    return nearest(values, choices.byte())[0].expr

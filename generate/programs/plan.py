@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from rlx.generate.programs.record import SIZE
-from rlx.grammar.node import Node
+from rlx.generate.programs.choices import SIZE
+from rlx.grammar.node import Record
 
 FEATURES = frozenset(
     {
@@ -30,7 +30,7 @@ FEATURES = frozenset(
 """All that a program may contain besides calls of operators."""
 
 
-class Options(Node):
+class Options(Record):
     """What programs to make.
 
     Attributes
@@ -51,14 +51,14 @@ class Options(Node):
 DEFAULT = Options()
 
 
-class FunctionPlan(Node):
+class FunctionPlan(Record):
     """A function: a record for its head and one for each step."""
 
     head: bytes
     steps: Sequence[bytes]
 
 
-class Plan(Node):
+class Plan(Record):
     """A module: the functions that it defines, the one that is entered last."""
 
     functions: Sequence[FunctionPlan]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import free, tensor
 from rlx.generate.programs.operators import operator_call
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -29,79 +29,79 @@ _KINDS = ("float32", "int64", "float16")
 OBJECT = ObjectStructInfo()
 
 
-def dataflow(builder: FunctionBuilder, record: Record) -> None:
+def dataflow(builder: FunctionBuilder, choices: Choices) -> None:
     """A dataflow block of the next steps; the last of them is put out."""
     if builder.dataflow:
-        return operator_call(builder, record)
+        return operator_call(builder, choices)
     builder.dataflow = True
-    for left in range(record.below(4), -1, -1):
-        builder.output = left == 0 or record.one_in(4)
+    for left in range(choices.below(4), -1, -1):
+        builder.output = left == 0 or choices.one_in(4)
         if builder.at < len(builder.queue) and left:
             builder.take(1)
         elif not left:
-            operator_call(builder, record)
+            operator_call(builder, choices)
     builder.dataflow = builder.output = False
     builder.frame.end_dataflow()
     return None
 
 
-def branches(builder: FunctionBuilder, record: Record) -> None:
+def branches(builder: FunctionBuilder, choices: Choices) -> None:
     """An If; both branches yield a tensor, of one shape or only of one rank."""
     if builder.dataflow or builder.depth >= _DEEP:
-        return operator_call(builder, record)
-    condition = builder.condition(record)
-    kind = dtype(record.pick(_KINDS))
-    dims = tuple(builder.dim(record) for _ in range(record.below(3)))
+        return operator_call(builder, choices)
+    condition = builder.condition(choices)
+    kind = dtype(choices.pick(_KINDS))
+    dims = tuple(builder.dim(choices) for _ in range(choices.below(3)))
     info = tensor(dims, kind)
-    alike = not record.one_in(4)
+    alike = not choices.one_in(4)
     sequences: list[ast.SeqExpr] = []
     for _ in range(2):
         outer = builder.enter()
-        builder.take(record.below(3))
-        expr = builder.found(record, info)
+        builder.take(choices.below(3))
+        expr = builder.found(choices, info)
         if not alike:
             values = builder.frame.of((kind, len(dims)))
             if values:
-                expr = nearest(values, record.byte())[0].expr
+                expr = nearest(values, choices.byte())[0].expr
         sequences.append(builder.leave(outer, expr))
     whole = info if alike else TensorStructInfo(None, kind, len(dims))
-    builder.bind(record, ast.If(condition, sequences[0], sequences[1]), whole)
+    builder.bind(choices, ast.If(condition, sequences[0], sequences[1]), whole)
     return None
 
 
-def joined(builder: FunctionBuilder, record: Record) -> None:
+def joined(builder: FunctionBuilder, choices: Choices) -> None:
     """An If between two values of any kind, alike if possible; what is known of it is their least upper bound."""
     values = builder.frame.order
     if builder.dataflow or not values:
-        return operator_call(builder, record)
-    condition = builder.condition(record)
-    one = nearest(builder.frame.order, record.byte())[0]
+        return operator_call(builder, choices)
+    condition = builder.condition(choices)
+    one = nearest(builder.frame.order, choices.byte())[0]
     alike = [v for v in values if type(v.info) is type(one.info) and v is not one]
-    other = nearest(alike or values, record.byte())[0]
+    other = nearest(alike or values, choices.byte())[0]
     whole = lub(one.info, other.info, _PROVER)
     branch, otherwise = (ast.SeqExpr((), v.expr) for v in (one, other))
-    builder.bind(record, ast.If(condition, branch, otherwise), whole)
+    builder.bind(choices, ast.If(condition, branch, otherwise), whole)
     return None
 
 
-def closure(builder: FunctionBuilder, record: Record) -> None:
+def closure(builder: FunctionBuilder, choices: Choices) -> None:
     """A function literal of the next steps."""
     if builder.dataflow or builder.depth >= _DEEP:
-        return operator_call(builder, record)
+        return operator_call(builder, choices)
     own: tuple[tir.Var, ...] = ()
-    if "symbolic" in builder.module.options.features and record.one_in(3):
+    if "symbolic" in builder.module.options.features and choices.one_in(3):
         own = (tir.Var(builder.name("d")),)
-    dims = (*own, *(builder.dim(record) for _ in range(record.below(3))))
-    params = [tensor(dims, dtype(record.pick(_KINDS)))]
-    if record.one_in(3):
+    dims = (*own, *(builder.dim(choices) for _ in range(choices.below(3))))
+    params = [tensor(dims, dtype(choices.pick(_KINDS)))]
+    if choices.one_in(3):
         params.append(tensor(dims, dtype("float32")))
-    make_closure(builder, record, own, params, None, record.below(4))
+    make_closure(builder, choices, own, params, None, choices.below(4))
     return None
 
 
 def make_closure(
     builder: FunctionBuilder,
-    record: Record,
+    choices: Choices,
     own: tuple[tir.Var, ...],
     params: list[TensorStructInfo],
     wanted: TensorStructInfo | None,
@@ -113,10 +113,10 @@ def make_closure(
     builder.frame.dims += own
     variables = tuple(Var(builder.name("a"), info) for info in params)
     for var, info in zip(variables, params, strict=True):
-        builder.add(record.byte(), var, info, info)
+        builder.add(choices.byte(), var, info, info)
     outside = builder.frames[-2]
     builder.take(steps)
-    expr, yielded = _result(builder, record, wanted)
+    expr, yielded = _result(builder, choices, wanted)
     inner = set(builder.frame.dims) - set(outside.dims) - set(own)
     from rlx.generate.programs.functions import visible
 
@@ -128,66 +128,69 @@ def make_closure(
     var = Var(builder.name("fn"))
     builder.body.bindings(False).append(VarBinding(var, function))
     typed = FuncStructInfo(tuple(params), ret, True, None, own)
-    return builder.add(record.byte(), var, typed, typed)
+    return builder.add(choices.byte(), var, typed, typed)
 
 
 def _result(
-    builder: FunctionBuilder, record: Record, wanted: TensorStructInfo | None
+    builder: FunctionBuilder, choices: Choices, wanted: TensorStructInfo | None
 ) -> tuple[Expr, StructInfo]:
     if wanted is not None:
-        return builder.found(record, wanted), wanted
+        return builder.found(choices, wanted), wanted
     values = [v for v in builder.frame.order if isinstance(v.info, TensorStructInfo)]
     return values[-1].expr, values[-1].info
 
 
-def call_function(builder: FunctionBuilder, record: Record) -> None:
+def call_function(builder: FunctionBuilder, choices: Choices) -> None:
     """A call of a closure, or of a function of the module."""
     closures = builder.frame.of("function")
     callees = [
         c for c in builder.module.callees if c.pure or not (builder.pure or builder.dataflow)
     ]
-    if closures and (not callees or record.one_in(2)):
-        value = nearest(closures, record.byte())[0]
+    if closures and (not callees or choices.one_in(2)):
+        value = nearest(closures, choices.byte())[0]
         if isinstance(value.info, FuncStructInfo) and value.info.params is not None:
-            _call(builder, record, value.expr, value.info)
+            _call(builder, choices, value.expr, value.info)
             return
     if not callees:
-        return operator_call(builder, record)
-    callee = record.pick(callees)
+        return operator_call(builder, choices)
+    callee = choices.pick(callees)
     info = FuncStructInfo(callee.params, callee.ret, callee.pure, None, callee.binders)
-    _call(builder, record, callee.name, info)
+    _call(builder, choices, callee.name, info)
     return None
 
 
-def _call(builder: FunctionBuilder, record: Record, callee: Expr, info: FuncStructInfo) -> None:
-    chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(record) for v in info.binders}
-    args, ret = arguments(builder, record, info, chosen)
-    builder.bind(record, ast.Call(callee, args), ret)
+def _call(builder: FunctionBuilder, choices: Choices, callee: Expr, info: FuncStructInfo) -> None:
+    chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(choices) for v in info.binders}
+    args, ret = arguments(builder, choices, info, chosen)
+    builder.bind(choices, ast.Call(callee, args), ret)
 
 
 def arguments(
-    builder: FunctionBuilder, record: Record, info: FuncStructInfo, chosen: dict[PrimExpr, PrimExpr]
+    builder: FunctionBuilder,
+    choices: Choices,
+    info: FuncStructInfo,
+    chosen: dict[PrimExpr, PrimExpr],
 ) -> tuple[tuple[Expr, ...], StructInfo]:
     """Arguments for a call, and its struct info."""
     interner = builder.module.interner
     placed = [interner.info(p, chosen) for p in info.params or ()]
-    args = tuple(builder.expression(record, p) for p in placed)
+    args = tuple(builder.expression(choices, p) for p in placed)
     return args, interner.info(info.ret, chosen)
 
 
-def higher_order(builder: FunctionBuilder, record: Record) -> None:
+def higher_order(builder: FunctionBuilder, choices: Choices) -> None:
     """A closure that is given to a function of the module, which calls it twice."""
     if builder.dataflow or builder.depth >= _DEEP:
-        return operator_call(builder, record)
-    info = tensor(tuple(builder.dim(record) for _ in range(record.below(3))), dtype("float32"))
-    name = _twice(builder, record, info.ndim)
-    given = make_closure(builder, record, (), [info], info, record.below(3))
-    call = ast.Call(name, (given.expr, builder.found(record, info)))
-    builder.bind(record, call, info)
+        return operator_call(builder, choices)
+    info = tensor(tuple(builder.dim(choices) for _ in range(choices.below(3))), dtype("float32"))
+    name = _twice(builder, choices, info.ndim)
+    given = make_closure(builder, choices, (), [info], info, choices.below(3))
+    call = ast.Call(name, (given.expr, builder.found(choices, info)))
+    builder.bind(choices, call, info)
     return None
 
 
-def _twice(builder: FunctionBuilder, record: Record, rank: int) -> ast.GlobalVar:
+def _twice(builder: FunctionBuilder, choices: Choices, rank: int) -> ast.GlobalVar:
     """A function that takes a closure; its shape variables are bound by the tensor that it takes first."""
     name = builder.module.name("twice")
     dims = tuple(tir.Var(hint) for hint in "nmk"[:rank])

@@ -7,11 +7,11 @@ from functools import cache
 
 from rlx.generate.programs import crossing, scopes
 from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import known
 from rlx.generate.programs.lowered import ranked, run_time_calls
 from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.plan import Options
-from rlx.generate.programs.record import Record
 from rlx.generate.programs.values import Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -24,7 +24,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import VOID, dtype
 
-Step = Callable[[FunctionBuilder, Record], None]
+Step = Callable[[FunctionBuilder, Choices], None]
 OBJECT = ObjectStructInfo()
 EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")
 _WRITTEN = (
@@ -35,9 +35,9 @@ _WRITTEN = (
 """What a text may say of a packed function."""
 
 
-def step(builder: FunctionBuilder, record: Record) -> None:
+def step(builder: FunctionBuilder, choices: Choices) -> None:
     """Add to a function what a record says."""
-    record.pick(_table(builder.module.options))(builder, record)
+    choices.pick(_table(builder.module.options))(builder, choices)
 
 
 @cache
@@ -47,7 +47,7 @@ def _table(options: Options) -> tuple[Step, ...]:
     return tuple(s for weight, s in allowed for _ in range(weight))
 
 
-def cast(builder: FunctionBuilder, record: Record) -> None:
+def cast(builder: FunctionBuilder, choices: Choices) -> None:
     """A cast to what is true of a value, with new shape variables for some dimensions."""
     values = [
         v
@@ -57,15 +57,15 @@ def cast(builder: FunctionBuilder, record: Record) -> None:
     ]
     values += [v for v in builder.frame.order if v.dims and v not in values]
     if not values:
-        return operator_call(builder, record)
-    value = nearest(values, record.byte())[0]
+        return operator_call(builder, choices)
+    value = nearest(values, choices.byte())[0]
     fresh: list[tir.Var] = []
     dims = known(value.truth)
     if dims is None:
         dims = tuple(_fresh(builder, fresh) for _ in range(getattr(value.info, "ndim", 0)))
     else:
-        dims = tuple(_fresh(builder, fresh) if record.one_in(3) else d for d in dims)
-    builder.cast(record, value, _with(value, dims), fresh)
+        dims = tuple(_fresh(builder, fresh) if choices.one_in(3) else d for d in dims)
+    builder.cast(choices, value, _with(value, dims), fresh)
     return None
 
 
@@ -80,19 +80,19 @@ def _with(value: Value, dims: tuple[tir.PrimExpr, ...]) -> StructInfo:
     return ShapeStructInfo(dims, len(dims))
 
 
-def loose(builder: FunctionBuilder, record: Record) -> None:
+def loose(builder: FunctionBuilder, choices: Choices) -> None:
     """A value under an annotation that says less."""
     values = builder.frame.order
     if not values:
-        return operator_call(builder, record)
-    value = nearest(values, record.byte())[0]
-    less = _less(record, value.info)
-    builder.bind(record, value.expr, value.info, less, value.truth)
+        return operator_call(builder, choices)
+    value = nearest(values, choices.byte())[0]
+    less = _less(choices, value.info)
+    builder.bind(choices, value.expr, value.info, less, value.truth)
     return None
 
 
-def _less(record: Record, info: StructInfo) -> StructInfo:
-    choice = record.below(4)
+def _less(choices: Choices, info: StructInfo) -> StructInfo:
+    choice = choices.below(4)
     match info:
         case TensorStructInfo(dtype=kind, ndim=ndim) if choice < 3:
             return (
@@ -105,28 +105,28 @@ def _less(record: Record, info: StructInfo) -> StructInfo:
         case PrimStructInfo(dtype=kind) if choice < 2:
             return PrimStructInfo(kind)
         case TupleStructInfo(fields=fields) if choice < 3:
-            return TupleStructInfo(tuple(_less(record, f) for f in fields))
+            return TupleStructInfo(tuple(_less(choices, f) for f in fields))
     return OBJECT
 
 
-def make_tuple(builder: FunctionBuilder, record: Record) -> None:
+def make_tuple(builder: FunctionBuilder, choices: Choices) -> None:
     """A tuple of values, or a field of one."""
     tuples = builder.frame.of("tuple")
-    if tuples and not record.one_in(3):
-        value = nearest(tuples, record.byte())[0]
+    if tuples and not choices.one_in(3):
+        value = nearest(tuples, choices.byte())[0]
         assert isinstance(value.info, TupleStructInfo)
         if value.info.fields:
-            index = record.below(len(value.info.fields))
+            index = choices.below(len(value.info.fields))
             info = value.info.fields[index]
             truth = value.truth.fields[index] if isinstance(value.truth, TupleStructInfo) else info
-            builder.bind(record, ast.TupleGetItem(value.expr, index), info, None, truth)
+            builder.bind(choices, ast.TupleGetItem(value.expr, index), info, None, truth)
             return
     values = [v for v in builder.frame.order if not isinstance(v.info, ast.FuncStructInfo)]
     if not values:
-        return operator_call(builder, record)
-    chosen = [nearest(values, record.byte())[0] for _ in range(1 + record.below(3))]
+        return operator_call(builder, choices)
+    chosen = [nearest(values, choices.byte())[0] for _ in range(1 + choices.below(3))]
     builder.bind(
-        record,
+        choices,
         ast.Tuple(tuple(v.expr for v in chosen)),
         TupleStructInfo(tuple(v.info for v in chosen)),
         None,
@@ -134,49 +134,49 @@ def make_tuple(builder: FunctionBuilder, record: Record) -> None:
     )
 
 
-def leaf(builder: FunctionBuilder, record: Record) -> None:
+def leaf(builder: FunctionBuilder, choices: Choices) -> None:
     """A shape, a scalar, a string or a data type under a name."""
     scalars = "scalars" in builder.module.options.features
-    match record.below(5):
+    match choices.below(5):
         case 0:
-            dims = tuple(builder.dim(record) for _ in range(1 + record.below(3)))
-            builder.bind(record, ast.ShapeExpr(dims), ShapeStructInfo(dims, len(dims)))
+            dims = tuple(builder.dim(choices) for _ in range(1 + choices.below(3)))
+            builder.bind(choices, ast.ShapeExpr(dims), ShapeStructInfo(dims, len(dims)))
         case 1 if scalars:
-            dim = builder.dim(record)
-            builder.bind(record, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
+            dim = builder.dim(choices)
+            builder.bind(choices, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
         case 2:
-            builder.bind(record, ast.StringImm(record.pick(("a", "", "λ"))), OBJECT)
+            builder.bind(choices, ast.StringImm(choices.pick(("a", "", "λ"))), OBJECT)
         case 3 if not builder.dataflow:
-            name = record.pick(("test.same", "test.first"))
+            name = choices.pick(("test.same", "test.first"))
             rare = "rare" in builder.module.options.features
-            info = record.pick(_WRITTEN) if rare and record.one_in(2) else None
-            builder.bind(record, ast.ExternFunc(name, info), info or EXTERNAL)
+            info = choices.pick(_WRITTEN) if rare and choices.one_in(2) else None
+            builder.bind(choices, ast.ExternFunc(name, info), info or EXTERNAL)
         case _:
-            kind = record.pick(("float32", "int8", "bool"))
-            builder.bind(record, ast.DataTypeImm(dtype(kind)), OBJECT)
+            kind = choices.pick(("float32", "int8", "bool"))
+            builder.bind(choices, ast.DataTypeImm(dtype(kind)), OBJECT)
 
 
-def alias(builder: FunctionBuilder, record: Record) -> None:
+def alias(builder: FunctionBuilder, choices: Choices) -> None:
     """Another name for a value."""
     values = builder.frame.order
     if not values:
-        return operator_call(builder, record)
-    value = nearest(values, record.byte())[0]
-    builder.bind(record, value.expr, value.info, None, value.truth)
+        return operator_call(builder, choices)
+    value = nearest(values, choices.byte())[0]
+    builder.bind(choices, value.expr, value.info, None, value.truth)
     return None
 
 
-def effect(builder: FunctionBuilder, record: Record) -> None:
+def effect(builder: FunctionBuilder, choices: Choices) -> None:
     """A call that has an effect, where that is allowed."""
     if builder.pure or builder.dataflow:
-        return operator_call(builder, record)
-    if record.one_in(2):
-        return crossing.call_packed(builder, record)
-    if record.one_in(4):
-        value = ranked(builder, record)
+        return operator_call(builder, choices)
+    if choices.one_in(2):
+        return crossing.call_packed(builder, choices)
+    if choices.one_in(4):
+        value = ranked(builder, choices)
         if value is not None:
-            return run_time_calls(builder, record, value)
-    values = tuple(any_value(builder, record) for _ in range(1 + record.below(2)))
+            return run_time_calls(builder, choices, value)
+    values = tuple(any_value(builder, choices) for _ in range(1 + choices.below(2)))
     builder.effect(ast.Call(ast.op("relax.print"), values, (), {"format": "{}" * len(values)}))
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.generate.programs.record import Record
+from rlx.generate.programs.choices import Choices
 from rlx.generate.tir.stages import Stages
 from rlx.grammar import tir
 from rlx.grammar.ast import ShapeExpr, TensorStructInfo
@@ -31,7 +31,7 @@ class _Shapes:
 
 
 def prim_func(
-    record: Record,
+    choices: Choices,
     inputs: Sequence[TensorStructInfo],
     outputs: Sequence[TensorStructInfo],
     rare: bool = False,
@@ -51,7 +51,7 @@ def prim_func(
         for k, info in enumerate((*inputs, *outputs))
     ]
     results = buffers[len(inputs) :] or buffers[:1]
-    stages = Stages(record, buffers[: len(inputs)], rare)
+    stages = Stages(choices, buffers[: len(inputs)], rare)
     for result in results:
         stages.stage(result)
     handles = tuple(tir.Var(b.name, HANDLE) for b in buffers)

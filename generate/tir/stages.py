@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rlx.generate.programs.record import Record
+from rlx.generate.programs.choices import Choices
 from rlx.generate.tir.terms import Axis, Terms, number
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, INT64
@@ -24,14 +24,14 @@ class Stages:
         The body so far.
     """
 
-    def __init__(self, record: Record, readable: Sequence[Buffer], rare: bool) -> None:
-        self.record, self.readable, self.rare = record, list(readable), rare
+    def __init__(self, choices: Choices, readable: Sequence[Buffer], rare: bool) -> None:
+        self.choices, self.readable, self.rare = choices, list(readable), rare
         self.statements: list[Stmt] = []
         self.count = 0
 
     def stage(self, out: Buffer) -> None:
         """Write all of a buffer; it may be read behind."""
-        self.record.pick(_KINDS)(self, out)
+        self.choices.pick(_KINDS)(self, out)
         if out not in self.readable:
             self.readable.append(out)
 
@@ -45,16 +45,16 @@ class Stages:
         """The loops, of some kind, around a body; the outermost at most is run in parallel."""
         for var, extent in reversed(axes):
             kind = "serial"
-            if self.record.one_in(4):
+            if self.choices.one_in(4):
                 kind = "unroll" if isinstance(extent, tir.IntImm) else "serial"
-                if var is axes[0][0] and not self.record.one_in(3):
+                if var is axes[0][0] and not self.choices.one_in(3):
                     kind = "parallel"
             body = tir.For(var, tir.IntImm(0, var.dtype), extent, kind, body)
         return body
 
     def terms(self, axes: Sequence[Axis]) -> Terms:
         """What expressions inside of these loops are made of."""
-        return Terms(self.record, self.readable, axes, self.rare)
+        return Terms(self.choices, self.readable, axes, self.rare)
 
     def store(self, out: Buffer, axes: Sequence[Axis]) -> Stmt:
         """The assignment of a value to the element where the loops are."""
@@ -101,10 +101,10 @@ class Stages:
 
     def reduction(self, out: Buffer) -> None:
         """A block with a reduction axis; its result is written before where the axis may be empty."""
-        inner: PrimExpr = tir.IntImm(self.record.pick(_EXTENTS), INT32)
+        inner: PrimExpr = tir.IntImm(self.choices.pick(_EXTENTS), INT32)
         others = [d for b in self.readable for d in b.shape if b is not out]
-        if others and self.record.one_in(2):
-            inner = self.record.pick(others)
+        if others and self.choices.one_in(2):
+            inner = self.choices.pick(others)
         if not isinstance(inner, tir.IntImm) or inner.value == 0:
             axes = self.loops(out.shape)
             fill = tir.BufferStore(out, places(axes), number(1, out.dtype))
@@ -112,10 +112,10 @@ class Stages:
         loops = [*self.loops(out.shape), *self.loops([inner], "k")]
         axes = self.axes(loops)
         place = places(axes[:-1])
-        init = tir.BufferStore(out, place, number(self.record.below(2), out.dtype))
+        init = tir.BufferStore(out, place, number(self.choices.below(2), out.dtype))
         if out in self.readable:
             self.readable.remove(out)
-        combine = self.record.pick((tir.Add, tir.Max, tir.Min))
+        combine = self.choices.pick((tir.Add, tir.Max, tir.Min))
         term = self.terms(axes).value(out.dtype)
         update = tir.BufferStore(out, place, combine(tir.BufferLoad(out, place), term))
         self.statements.append(self.block(loops, axes, update, init, 1))
@@ -182,7 +182,7 @@ class Stages:
         axes = self.loops(out.shape)
         store = self.around(self.store(out, axes), axes)
         step = tir.BufferStore(counter, at, tir.Add(count, one))
-        limit = tir.IntImm(1 + self.record.below(2), INT32)
+        limit = tir.IntImm(1 + self.choices.below(2), INT32)
         self.statements += [
             tir.AllocBuffer(counter, "alloc_buffer"),
             tir.BufferStore(counter, at, tir.IntImm(0, INT32)),
@@ -210,9 +210,9 @@ class Stages:
         lanes = tir.IntImm(last.value, INT32)
         zero, one = tir.IntImm(0, INT64), tir.IntImm(1, INT64)
         at = (*places(axes), tir.Call("Ramp", (zero, one, lanes)))
-        value = tir.Call("Broadcast", (number(self.record.below(4), out.dtype), lanes))
+        value = tir.Call("Broadcast", (number(self.choices.below(4), out.dtype), lanes))
         body: Stmt = tir.BufferStore(out, at, value)
-        if self.record.one_in(2):
+        if self.choices.one_in(2):
             body = tir.SeqStmt(
                 (body, tir.BufferStore(out, at, tir.Add(tir.BufferLoad(out, at), value)))
             )
@@ -224,7 +224,7 @@ class Stages:
         self.plain(out)
         if self.rare:
             call = tir.Call("tvm_warp_activemask", ())
-            value = self.record.pick((call, tir.Call("reinterpret", (call,))))
+            value = self.choices.pick((call, tir.Call("reinterpret", (call,))))
             self.statements.append(tir.Evaluate(value))
 
     def _local(self, out: Buffer) -> Buffer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rlx.generate.programs.record import Record
+from rlx.generate.programs.choices import Choices
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
 from rlx.grammar.tir import Buffer, PrimExpr, Var
@@ -31,9 +31,9 @@ class Terms:
     """
 
     def __init__(
-        self, record: Record, buffers: Sequence[Buffer], axes: Sequence[Axis], rare: bool
+        self, choices: Choices, buffers: Sequence[Buffer], axes: Sequence[Axis], rare: bool
     ) -> None:
-        self.record, self.buffers, self.axes, self.rare = record, buffers, axes, rare
+        self.choices, self.buffers, self.axes, self.rare = choices, buffers, axes, rare
 
     def value(self, kind: DataType) -> PrimExpr:
         """A number of this type, from every buffer of the type as far as that is possible."""
@@ -44,20 +44,20 @@ class Terms:
                 result = load if result is None else self._joined(result, load)
         if result is None and self.buffers:
             result = self.cast(number(0, kind), kind)
-        leaf = number(self.record.below(4), kind)
+        leaf = number(self.choices.below(4), kind)
         result = leaf if result is None else self._joined(result, leaf)
         return self._around(result, kind)
 
     def condition(self) -> PrimExpr:
         """A comparison of what is exact: axes, elements, numbers."""
         left: PrimExpr = number(1, INT64)
-        if self.axes and not self.record.one_in(3):
-            left = self.record.pick(self.axes)[0]
+        if self.axes and not self.choices.one_in(3):
+            left = self.choices.pick(self.axes)[0]
         elif self.buffers:
-            left = self.load(self.record.pick(self.buffers))
-        compared = self.record.pick((tir.LT, tir.GE, tir.EQ, tir.NE, tir.GT, tir.LE))
-        found: PrimExpr = compared(left, number(self.record.below(3), tir.type_of(left)))
-        match self.record.below(6):
+            left = self.load(self.choices.pick(self.buffers))
+        compared = self.choices.pick((tir.LT, tir.GE, tir.EQ, tir.NE, tir.GT, tir.LE))
+        found: PrimExpr = compared(left, number(self.choices.below(3), tir.type_of(left)))
+        match self.choices.below(6):
             case 3:
                 return tir.And(found, tir.Not(compared(number(2, INT32), number(1, INT32))))
             case 4:
@@ -91,18 +91,18 @@ class Terms:
     # ------------------------------------------------------------------ operations
 
     def _joined(self, a: PrimExpr, b: PrimExpr) -> PrimExpr:
-        return self.record.pick((tir.Add, tir.Mul, tir.Sub, tir.Max, tir.Min))(a, b)
+        return self.choices.pick((tir.Add, tir.Mul, tir.Sub, tir.Max, tir.Min))(a, b)
 
     def _around(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """An operation on the value, one time in three."""
-        if not self.record.one_in(3):
+        if not self.choices.one_in(3):
             return value
-        if self.record.one_in(2):
-            return self.record.pick(_ALWAYS)(self, value, kind)
+        if self.choices.one_in(2):
+            return self.choices.pick(_ALWAYS)(self, value, kind)
         if kind == BOOL:
             return tir.Not(value)
         forms = _OF_FLOATS if kind.is_float else _OF_INTEGERS
-        return self.record.pick((*forms, *_RARE) if self.rare else forms)(self, value, kind)
+        return self.choices.pick((*forms, *_RARE) if self.rare else forms)(self, value, kind)
 
     def _guarded(self, condition: PrimExpr, value: PrimExpr, otherwise: PrimExpr) -> PrimExpr:
         return tir.Call("if_then_else", (condition, value, otherwise), tir.type_of(value))
@@ -125,13 +125,13 @@ class Terms:
         """What another buffer holds, or an axis, in this type."""
         others = [b for b in self.buffers if b.dtype != kind]
         if others:
-            load = self.load(self.record.pick(others))
+            load = self.load(self.choices.pick(others))
             source = tir.type_of(load)
             if source.is_float and not kind.is_float and kind != BOOL:
                 load = tir.Max(tir.Min(load, number(_LIMIT, source)), number(0, source))
             return tir.Cast(kind, load)
         if self.axes:
-            return tir.Cast(kind, self.record.pick(self.axes)[0])
+            return tir.Cast(kind, self.choices.pick(self.axes)[0])
         return value
 
     def quotient(self, value: PrimExpr, kind: DataType) -> PrimExpr:
@@ -139,12 +139,12 @@ class Terms:
         if kind.is_float:
             below = tir.Add(tir.Call("fabs", (value,)), number(1, kind))
             return tir.Div(number(3, kind), below)
-        division = self.record.pick((tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod))
-        return division(value, number(1 + self.record.below(4), kind))
+        division = self.choices.pick((tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod))
+        return division(value, number(1 + self.choices.below(4), kind))
 
     def real(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """A function of the C library where it is far from its ends."""
-        word = self.record.pick(("tanh", "sigmoid", "exp", "sqrt", "cos"))
+        word = self.choices.pick(("tanh", "sigmoid", "exp", "sqrt", "cos"))
         if word == "exp":
             value = tir.Min(value, number(2, kind))
         if word == "sqrt":
@@ -153,19 +153,19 @@ class Terms:
 
     def bits(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """Two's complement."""
-        if self.record.one_in(4):
+        if self.choices.one_in(4):
             return tir.Call("bitwise_not", (value,))
-        word = self.record.pick(("bitwise_and", "bitwise_or", "bitwise_xor"))
+        word = self.choices.pick(("bitwise_and", "bitwise_or", "bitwise_xor"))
         return tir.Call(word, (value, number(5, kind)))
 
     def shifted(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """A shift by less than the width of the narrowest type."""
-        word = self.record.pick(("shift_left", "shift_right"))
-        return tir.Call(word, (value, number(self.record.below(8), kind)))
+        word = self.choices.pick(("shift_left", "shift_right"))
+        return tir.Call(word, (value, number(self.choices.below(8), kind)))
 
     def power(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """The square or the cube."""
-        return tir.Call("pow", (value, number(2 + self.record.below(2), kind)))
+        return tir.Call("pow", (value, number(2 + self.choices.below(2), kind)))
 
     def reinterpreted(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """There and back, so that the number is known."""

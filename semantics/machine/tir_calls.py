@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from rlx.grammar import ast
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine import pattern, prims
@@ -32,7 +32,7 @@ from rlx.semantics.values import (
 from rlx.spec.registry import rule
 
 
-class Result(Node):
+class Result(Record):
     """A tensor that a call declares: where its dimensions are, its element type and its device."""
 
     dims: Callable[[Frame], Sequence[int]]
@@ -40,7 +40,7 @@ class Result(Node):
     device: Device | None
 
 
-class Results(Node):
+class Results(Record):
     """What a call declares of its results.
 
     Attributes

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar import tir
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Record, Span
 from rlx.semantics.native import statements
 from rlx.semantics.native.coverage import flat
 from rlx.semantics.native.expressions import value_of
@@ -16,7 +16,7 @@ from rlx.semantics.native.ranges import Bounds, Poly
 from rlx.semantics.native.state import State
 
 
-class Hoisted(Node):
+class Hoisted(Record):
     """An index to compute early, the access it belongs to, and what must hold for the access to happen."""
 
     index: tir.PrimExpr

@@ -15,6 +15,7 @@ from rlx.grammar.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import FileError, load
 from rlx.semantics.run.literals import literal, value_of
+from rlx.semantics.run.python_values import from_python
 from rlx.semantics.run.sizes import Known, NoSizeError, learn, positions
 from rlx.semantics.scalars import DoesNotFit, fitted
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
@@ -56,7 +57,7 @@ class Inputs:
         self.values, self.sizes, self.made_up = values, sizes, made_up
 
 
-def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> Inputs:
+def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -> Inputs:
     """Arguments for the parameters of a function.
 
     Parameters
@@ -65,7 +66,8 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
         The entry.
     given
         A text for a parameter or a shape variable: a file (``x.npy``), a way to make one up (``rand``, ``zeros``,
-        ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``, ``[1, 2]``, ``([1], 2)``).
+        ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``, ``[1, 2]``, ``([1], 2)``). What is no text is
+        a value of Python: see :func:`rlx.semantics.run.python_values.from_python`.
     seed
         Of the random numbers; parameters without a text are random.
 
@@ -92,7 +94,7 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
     values = {
         name: _given(name, given[name], _info(param))
         for name, param in params.items()
-        if name in given and given[name] not in _WAYS
+        if name in given and not _is_way(given[name])
     }
     sizes = _learn(said, values, params)
     made_up = [name for name, var in shape_vars.items() if var not in sizes]
@@ -102,7 +104,7 @@ def inputs(function: ast.Function, given: Mapping[str, str], seed: int = 0) -> I
     random = np.random.default_rng(seed)
     for name, param in params.items():
         if name not in values:
-            way = _WAYS[given.get(name, "rand")]
+            way = _WAYS[str(given.get(name, "rand"))]
             values[name] = _make(name, _info(param), sizes, lambda *a, way=way: way(random, *a))
     made_up += [name for name in params if name not in given]
     return Inputs(
@@ -143,7 +145,13 @@ def _learn(
 # ---------------------------------------------------------------- values that the user gives
 
 
-def _integer(name: str, text: str, kind: DataType) -> int:
+def _is_way(given: object) -> bool:
+    """Whether it names a way to make a value up."""
+    return isinstance(given, str) and given in _WAYS
+
+
+def _integer(name: str, given: object, kind: DataType) -> int:
+    text = str(given)
     try:
         number = int(text)
     except ValueError:
@@ -154,8 +162,10 @@ def _integer(name: str, text: str, kind: DataType) -> int:
         raise InputError(f"{name}: {misfit}") from None
 
 
-def _given(name: str, text: str, info: ast.StructInfo) -> Value:
+def _given(name: str, text: object, info: ast.StructInfo) -> Value:
     try:
+        if not isinstance(text, str):
+            return from_python(name, text, info)
         if text.endswith((".npy", ".npz")):
             return load(Path(text), info)
         return value_of(literal(text), info)
@@ -167,7 +177,7 @@ def _given(name: str, text: str, info: ast.StructInfo) -> Value:
         ways = ", ".join(_WAYS)
         raise InputError(
             f"{name}: expected a .npy file, a number, a list, a quoted string, or one of {ways}; "
-            f"found {_short(text)!r}"
+            f"found {_short(str(text))!r}"
         ) from None
 
 
@@ -195,6 +205,8 @@ def _make(name: str, info: ast.StructInfo, sizes: Mapping[tir.Var, int], fill: F
             return Tensor(fill(dims, _numpy_type(name, FLOAT32 if kind.is_void else kind)))
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return ShapeValue(_sizes(name, dims, sizes))
+        case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
+            return ShapeValue((DEFAULT_SIZE,) * min(ndim, MOST_DIMENSIONS))
         case ast.PrimStructInfo(dtype=kind, value=expr):
             if expr is not None and (not isinstance(expr, tir.Var) or expr in sizes):
                 return Scalar(_number(name, expr, sizes), kind)

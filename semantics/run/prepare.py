@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -162,14 +162,26 @@ def _read(path: str) -> str:
         raise UsageError(f"{path}: {error}") from None
 
 
-def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
+def callable_functions(
+    modules: Sequence[ast.IRModule],
+) -> dict[str, tuple[ast.IRModule, ast.Function]]:
+    """The functions that can be called from outside, by name, each with its module."""
     found: dict[str, tuple[ast.IRModule, ast.Function]] = {}
-    for module in report.modules:
+    for module in modules:
         for var, function in module.functions.items():
             if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
                 found.setdefault(var.name_hint, (module, function))
-    if name is None:
-        name = "main" if "main" in found or len(found) != 1 else next(iter(found))
+    return found
+
+
+def default_entry(functions: Mapping[str, object]) -> str:
+    """The function that is called where nobody says which: ``main``, or the only one."""
+    return "main" if "main" in functions or len(functions) != 1 else next(iter(functions))
+
+
+def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
+    found = callable_functions(report.modules)
+    name = default_entry(found) if name is None else name
     if name not in found:
         known = ", ".join(found) or "none"
         raise UsageError(f"there is no entry {name!r}; functions that can be called: {known}")

@@ -18,7 +18,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.order.parts import Dimensions, dimensions, identical
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 
-class Conflict(Node):
+class Conflict(Record):
     """Two images of one variable that are not equal for all values.
 
     ``relation`` is how they compare: ``"never"`` equal makes the call impossible, otherwise it may be
@@ -54,7 +54,7 @@ class Conflict(Node):
         return self.relation is not None and self.relation.kind == "never"
 
 
-class Binding(Node):
+class Binding(Record):
     """What the arguments say of the variables.
 
     Attributes
@@ -72,7 +72,7 @@ class Binding(Node):
     unbound: tuple[Key, ...]
 
 
-class Instance(Node):
+class Instance(Record):
     """A function type at one call: no variable of it is bound any more.
 
     Variables without an image are replaced by new ones of the same name, so that those of the caller are

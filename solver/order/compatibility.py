@@ -18,7 +18,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.order.partial import demand
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Kind = Literal["compatible", "possible", "incompatible"]
 
 
-class Compatibility(Node):
+class Compatibility(Record):
     """Whether a value may be passed, and if not, why.
 
     Attributes

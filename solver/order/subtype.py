@@ -20,7 +20,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.bind import instantiate
 from rlx.solver.order.partial import demand
@@ -47,7 +47,7 @@ Path = tuple[tuple[str, int], ...]
 """Where inside an annotation: ``(("field", 1), ("parameter", 0), ("dimension", 2))``, all from 0."""
 
 
-class Mismatch(Node):
+class Mismatch(Record):
     """A premise that fails, or two dimensions that are to be equal.
 
     Attributes

@@ -10,8 +10,8 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.generate.programs import FEATURES, Options, build, random_module, random_plan
+from rlx.generate.programs.choices import SIZE, Choices
 from rlx.generate.programs.plan import FunctionPlan, Plan
-from rlx.generate.programs.record import SIZE, Record
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.printer import print_module
@@ -144,12 +144,12 @@ def test_a_record_of_zeros_is_a_call_of_relu() -> None:
 
 
 def test_a_record_ends_in_zeros() -> None:
-    record = Record(b"\x05\x07")
-    assert [record.below(4), record.below(1), record.below(300), record.below(9)] == [
+    choices = Choices(b"\x05\x07")
+    assert [choices.below(4), choices.below(1), choices.below(300), choices.below(9)] == [
         1,
         0,
         7 * 256 % 300,
         0,
     ]
-    assert not record.one_in(3)
-    assert record.pick("ab") == "a"
+    assert not choices.one_in(3)
+    assert choices.pick("ab") == "a"

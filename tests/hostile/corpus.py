@@ -10,7 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from rlx.checker import command
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLEAN, FOUND, UNABLE = 0, 1, 2
@@ -18,7 +18,7 @@ HEAD = re.compile(r"^(error|warning|note)\[\S+\]", re.MULTILINE)
 ESCAPED = re.compile(r"Traceback|INTERNAL")
 
 
-class Answer(Node):
+class Answer(Record):
     """What the command said: its status, and what it wrote."""
 
     status: int

@@ -9,7 +9,7 @@ from typing import Any, cast
 from rlx.checker.check import check_text
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.printer import show
 from rlx.grammar.visit import bindings
 from rlx.solver.context import Context
@@ -21,7 +21,7 @@ OneBinding = ast.VarBinding | ast.MatchCast
 BINDING = re.compile(r"( +)(\w+): (?=[RI]\.)")
 
 
-class Difference(Node):
+class Difference(Record):
     """One binding of which the two know different things.
 
     ``cause`` is what it is put under: the operator (or kind of expression), and what differs.
@@ -36,14 +36,14 @@ class Difference(Node):
         return f"{self.where}: {self.cause}\n    ours   {self.ours}\n    theirs {self.theirs}"
 
 
-class Comparison(Node):
+class Comparison(Record):
     """How many values were compared, and those that differ."""
 
     compared: int
     differences: tuple[Difference, ...]
 
 
-class Site(Node):
+class Site(Record):
     """A value of TVM's and ours: what produced it, where, what each knows."""
 
     where: str

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import ast
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.semantics.outcome import Ended, Fault, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -29,7 +29,7 @@ TOLERANCE: dict[str, float] = {
 """Relative, and absolute for numbers around 1; other floats are compared for a half of their range."""
 
 
-class Meaning(Node):
+class Meaning(Record):
     """What one function does on one set of inputs.
 
     Attributes

@@ -13,7 +13,7 @@ import pytest
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, HANDLE, INT64, DataType, dtype
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.semantics import native
 from rlx.semantics.faults import Fault
 from rlx.semantics.native.intrinsics import LIBM
@@ -47,7 +47,7 @@ def samples(kind: DataType) -> list[Any]:
         return [float(v) for v in made.astype(numpy_type(kind))]
 
 
-class Case(Node):
+class Case(Record):
     """An expression of some operands, the type of its result, and the rows of operands to try."""
 
     result: DataType

@@ -21,13 +21,13 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Assignment = Mapping[tir.Var, int]
 
 
-class Value(Node):
+class Value(Record):
     """Base of values."""
 
 

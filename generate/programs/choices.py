@@ -8,10 +8,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SIZE = 32
-"""Bytes in a record: more than nearly every step reads."""
+"""Bytes in a choices: more than nearly every step reads."""
 
 
-class Record:
+class Choices:
     """The bytes of one step, read from left to right; behind the last one there are zeros.
 
     Zero is the plainest choice everywhere, so that a smaller record makes a plainer step.

@@ -1,0 +1,274 @@
+"""The calls of the facade: each takes a path, a text, a module, or a module of TVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.subject import (
+    IllFormedError,
+    Subject,
+    SubjectError,
+    chosen,
+    module_of,
+    source_of,
+)
+
+if TYPE_CHECKING:
+    from rlx.checker.check import Report
+    from rlx.grammar.ast import IRModule
+    from rlx.semantics.outcome import Outcome
+    from rlx.solver.api import Assumptions, Goal
+    from rlx.solver.verdict import Verdict
+
+DIALECT = "0.27"
+"""The dialect that is written where none is asked for."""
+
+
+def check(subject: Subject) -> Report:
+    """All that is wrong with a program, found in one go.
+
+    Parameters
+    ----------
+    subject
+        A path, a text of any dialect, a module of :func:`parse`, or a ``tvm.IRModule``.
+
+    Returns
+    -------
+    Report
+        With ``ok``, ``errors``, ``warnings`` and ``diagnostics``; ``str`` of it is what `relax-check` prints.
+
+    Raises
+    ------
+    TypeError
+        If `subject` is of another type.
+    OSError
+        If it is a path that cannot be read.
+    """
+    from rlx.checker.check import check_text
+
+    source = source_of(subject)
+    return check_text(source.text, source.path)
+
+
+def parse(text: str, *, name: str | None = None) -> IRModule:
+    """The module that a text holds.
+
+    Parameters
+    ----------
+    text
+        A text of any dialect; functions without a class form a module, too.
+    name
+        Which module, where the text holds several.
+
+    Raises
+    ------
+    TypeError
+        If it is no text; :func:`load` takes paths and modules of TVM.
+    ParseError
+        If it has syntax errors: ``diagnostics`` has all of them.
+    SubjectError
+        If it holds no module, or several and no name says which.
+    """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"expected a text, found {type(text).__name__}: rlx.load takes paths and modules"
+        )
+    from rlx.grammar.diagnostic import Source
+
+    return module_of(Source(text), name)
+
+
+def load(subject: Subject, *, name: str | None = None) -> IRModule:
+    """The module in a file, in a text, or behind a ``tvm.IRModule``.
+
+    Raises
+    ------
+    ParseError, SubjectError
+        As :func:`parse` does.
+    TypeError, OSError
+        As :func:`check` does.
+    """
+    return module_of(subject, name)
+
+
+def show(subject: Subject, dialect: str = DIALECT) -> str:
+    """A program, or any piece of one, as TVMScript.
+
+    Parameters
+    ----------
+    subject
+        What :func:`check` takes, or a node: a function, an expression, a struct info, a dimension.
+    dialect
+        The version of TVM whose spelling to write: ``"0.16"`` to ``"0.27"``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such dialect.
+    ParseError, SubjectError
+        As :func:`parse` does.
+    """
+    from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.node import Node
+    from rlx.grammar.printer import print_module, print_node
+
+    known(dialect)
+    if isinstance(subject, Node):
+        return print_node(subject, dialect)
+    return print_module(module_of(subject), dialect)
+
+
+def fmt(subject: Subject, dialect: str = DIALECT) -> str:
+    """A program in one style, with its comments; no file is changed.
+
+    Raises
+    ------
+    SubjectError
+        If the text has syntax errors, or holds what printing would lose; the message names the place.
+    ValueError
+        If there is no such dialect.
+    """
+    from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.format_command import format_text
+
+    known(dialect)
+    source = source_of(subject)
+    outcome = format_text(source.text, source.path, dialect)
+    if outcome.text is None:
+        raise SubjectError("\n".join(outcome.complaints))
+    return outcome.text
+
+
+def prove(
+    goal: Goal,
+    assume: Assumptions = (),
+    lower: Mapping[str, int | None] | None = None,
+    *,
+    int64: bool = False,
+) -> Verdict:
+    """Decide whether a condition on dimensions holds for all values of its variables.
+
+    Parameters
+    ----------
+    goal
+        A condition: a text (``"n % 4 == 0"``), an expression, or a PrimExpr of TVM.
+    assume
+        Conditions that hold.
+    lower
+        The smallest value of a variable, by name; 0 where nothing is said, None for no limit.
+    int64
+        Whether a value beyond 64 bits counts as a failure.
+
+    Returns
+    -------
+    Verdict
+        ``proved``, ``refuted`` (with a ``counterexample``) or ``unknown`` (with a ``reason``).
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a text cannot be read, or is no condition.
+    """
+    from rlx.solver.api import prove as decide
+
+    return decide(goal, assume, lower, int64=int64)
+
+
+def run(
+    subject: Subject,
+    entry: str | None = None,
+    inputs: Mapping[str, object] | Sequence[object] | None = None,
+    *,
+    packed: Mapping[str, Callable[..., object]] | None = None,
+    seed: int = 0,
+    fuel: int | None = None,
+    backend: str = "native",
+    output: Callable[[str], None] = print,
+) -> Outcome:
+    """Run a function of a program by the rules of the specification.
+
+    Parameters
+    ----------
+    subject
+        What :func:`check` takes.
+    entry
+        The function to call; None for ``main``, or the only one.
+    inputs
+        Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of an earlier run; sizes of
+        shape variables by their names. A text is read as the command line's: ``"zeros"``, ``"x.npy"``. What is not
+        given follows from what is, or is made up.
+    packed
+        The external functions that the program may call, by name. No other code is ever called.
+    seed
+        Of what is made up.
+    fuel
+        How many steps to take; None for 500,000.
+    backend
+        How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
+    output
+        Called with each line that the program prints.
+
+    Returns
+    -------
+    Outcome
+        ``ok`` says whether there is a ``value``; ``numpy()`` gives it as arrays and numbers. Otherwise ``code``
+        and ``message`` say which rule ended the run, and why.
+
+    Raises
+    ------
+    IllFormedError
+        If the checker finds errors; its ``report`` has them.
+    SubjectError
+        If there is no such entry, or the text holds several modules.
+    ValueError
+        If an input does not fit, or there is no such backend.
+    """
+    from rlx.semantics.machine import load as prepare
+    from rlx.semantics.run.inputs import inputs as arguments
+    from rlx.semantics.run.prepare import FUEL, ITERATIONS, callable_functions, default_entry
+
+    if backend not in ITERATIONS:
+        raise ValueError(
+            f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
+        )
+    report = check(subject)
+    if not report.ok:
+        raise IllFormedError(report)
+    module = chosen(report.modules, report.source)
+    functions = callable_functions([module])
+    name = default_entry(functions) if entry is None else entry
+    if name not in functions:
+        known = ", ".join(functions) or "none"
+        raise SubjectError(f"there is no entry {name!r}; functions that can be called: {known}")
+    function = functions[name][1]
+    given = _by_name(inputs, [param.name_hint for param in function.params])
+    values = arguments(function, given, seed).values
+    steps = FUEL if fuel is None else fuel
+    program = prepare(
+        module,
+        packed=packed,
+        backend=backend,
+        output=output,
+        iterations={way: steps * each for way, each in ITERATIONS.items()},
+    )
+    return program.run(name, values, fuel=steps)
+
+
+def _by_name(
+    inputs: Mapping[str, object] | Sequence[object] | None, names: Sequence[str]
+) -> Mapping[str, object]:
+    """Arguments by parameter; those in order get the names of the parameters."""
+    if inputs is None:
+        return {}
+    if isinstance(inputs, Mapping):
+        return inputs
+    if isinstance(inputs, str | bytes) or not isinstance(inputs, Sequence):
+        raise TypeError(
+            f"inputs: expected a mapping by name or a list, found {type(inputs).__name__}"
+        )
+    if len(inputs) > len(names):
+        raise ValueError(
+            f"inputs: expected at most {len(names)}, one for each parameter; found {len(inputs)}"
+        )
+    return dict(zip(names, inputs, strict=False))
