@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.parts import rank
 from rlx.solver.order.subtype import says_nothing
@@ -32,7 +32,7 @@ KINDS: dict[type[StructInfo], str] = {
 """The kind of value that each annotation asks for; Object asks for none."""
 
 
-class Demand(Node):
+class Demand(Record):
     """One comparison of a value with an annotation.
 
     Attributes
