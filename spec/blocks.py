@@ -14,14 +14,12 @@ from rlx.spec.registry import implementations
 README = FOLDER / "README.md"
 
 PENDING = (
-    "derivation.md",
     "dynamic_checks.md",
     "evaluation.md",
     "evaluation_native.md",
     "evaluation_nn.md",
     "evaluation_operators.md",
     "evaluation_tir.md",
-    "normal_form.md",
     "operators.md",
     "order.md",
     "prim_funcs.md",
