@@ -1,41 +1,85 @@
-"""The blocks of functions, and probes at their heads."""
+"""The blocks of functions, their names, and probes at their heads."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+WANTED = "wanted.json"
+"""The file that says which blocks get probes, if not all do."""
 
 PROBE = "__rlx_reached__"
 """The built-in function that probes call with the name of their block."""
 
 
-def heads(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks inside functions, without those of classes and modules."""
+class Block(NamedTuple):
+    """Statements inside a function.
 
-    def walk(node: ast.AST, inside: bool) -> Iterator[list[ast.stmt]]:
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        inside = is_function or (inside and not isinstance(node, ast.ClassDef))
-        if inside:
+    Attributes
+    ----------
+    name
+        `CLASS.FUNCTION#N`, N counted inside the function: what is written elsewhere in the file does not change it.
+    """
+
+    name: str
+    statements: list[ast.stmt]
+
+    @property
+    def first(self) -> int:
+        return self.statements[0].lineno
+
+    @property
+    def last(self) -> int:
+        return self.statements[-1].end_lineno or 0
+
+
+def blocks(tree: ast.AST) -> list[Block]:
+    """The blocks inside functions, without those of classes and modules."""
+    seen = Counter[str]()
+
+    def number(name: str) -> int:
+        seen[name] += 1
+        return seen[name] - 1
+
+    def walk(node: ast.AST, path: str, inside: str | None) -> Iterator[Block]:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            path = f"{path}.{node.name}" if path else node.name
+            if isinstance(node, ast.ClassDef):
+                inside = None
+            else:
+                again = number(f"{path}()")
+                inside = f"{path}~{again}" if again else path
+        if inside is not None:
             for field in ("body", "orelse", "finalbody"):
                 block = getattr(node, field, None)
                 if isinstance(block, list) and block:
-                    yield block
+                    yield Block(f"{inside}#{number(inside)}", block)
         for child in ast.iter_child_nodes(node):
-            yield from walk(child, inside)
+            yield from walk(child, path, inside)
 
-    yield from walk(tree, False)
+    return list(walk(tree, "", None))
 
 
-def with_probes(path: Path, text: str) -> ast.Module:
-    """The file with a probe at the head of each block, named `FILE:LINE` after the block's first line."""
+def block_of(tree: ast.AST, line: int) -> str | None:
+    """The name of the innermost block of a function that holds a line, or nothing outside of functions."""
+    around = [block for block in blocks(tree) if block.first <= line <= block.last]
+    return min(around, key=lambda block: block.last - block.first).name if around else None
+
+
+def with_probes(path: Path, text: str, wanted: Collection[str] | None = None) -> ast.Module:
+    """The file with a probe at the head of each block (or each wanted one), named `FILE:BLOCK`."""
     tree = ast.parse(text)
-    for block in list(heads(tree)):
-        first = block[0]
+    for block in blocks(tree):
+        name = f"{path}:{block.name}"
+        if wanted is not None and name not in wanted:
+            continue
+        first = block.statements[0]
         documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        name = ast.Constant(f"{path}:{first.lineno}")
-        probe = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [name], []))
+        probe = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(name)], []))
         for node in ast.walk(probe):
             ast.copy_location(node, first)
-        block.insert(int(documented), probe)
+        block.statements.insert(int(documented), probe)
     return tree

@@ -6,23 +6,25 @@ import ast
 import json
 import math
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from .blocks import heads
+from .blocks import block_of, blocks
 from .draw import Drawn
 
-BUDGET = 30.0
+BUDGET = 15.0
 """Seconds of tests for a mutant, as long as they took when they were noted."""
+
+LITTLE = 5.0
+"""Seconds of tests for a mutant whose own block no test reaches."""
 
 NOT_ASKED = re.compile(r"chromium|test_sanitised|test_cold|hostile/test_size")
 """Tests that start a browser or a compiler with sanitisers: dear, and what they start is not mutated."""
 
-REGISTRY = "tests/spec/test_registry.py"
-"""Asked of what stands outside of functions, too: it looks at what modules register when they are loaded."""
+REGISTRY = re.compile(r"tests/(spec/test_registry|operators/test_binding|test_layout)")
+"""Asked of what stands outside of functions, too: they look at what modules register when they are loaded."""
 
 
 class Test(NamedTuple):
@@ -33,75 +35,105 @@ class Test(NamedTuple):
     breadth: int
 
 
+class Choice(NamedTuple):
+    """The tests for a mutant, and whether they reach its very block."""
+
+    tests: list[Test]
+    reached: bool
+
+
+class Notes:
+    """What one process wrote: the numbers of blocks, and for each test the set of its blocks, as bits."""
+
+    def __init__(self, path: Path) -> None:
+        self.places: dict[str, int] = {}
+        self.tests: list[tuple[Test, int]] = []
+        for line in path.read_text("utf-8").splitlines():
+            name, seconds, new, mask = json.loads(line)
+            for block in new:
+                self.places[block] = len(self.places)
+            if not NOT_ASKED.search(name):
+                bits = int.from_bytes(bytes.fromhex(mask), "little")
+                self.tests.append((Test(name, seconds, bits.bit_count()), bits))
+
+    def reaching(self, wanted: Iterable[str]) -> Iterable[tuple[Test, int]]:
+        """The tests that reach some of these blocks, and how many."""
+        mask = sum(1 << self.places[name] for name in wanted if name in self.places)
+        if mask:
+            for test, bits in self.tests:
+                if bits & mask:
+                    yield test, (bits & mask).bit_count()
+
+
 class Reach:
     """Blocks and the tests that reach them."""
 
     def __init__(self, folder: Path) -> None:
-        self.tests: dict[str, Test] = {}
-        self.by_block: dict[str, list[str]] = defaultdict(list)
-        self.by_file: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for path in sorted(folder.glob("*.json")):
-            noted = json.loads(path.read_text("utf-8"))
-            for name, (seconds, blocks) in noted["tests"].items():
-                if NOT_ASKED.search(name):
-                    continue
-                self.tests[name] = Test(name, seconds, len(blocks))
-                for at in blocks:
-                    block = noted["blocks"][at]
-                    self.by_block[block].append(name)
-                    self.by_file[block.rpartition(":")[0]][name] += 1
+        self.notes = [Notes(path) for path in sorted(folder.glob("*.jsonl"))]
 
-    def of(self, mutant: Drawn, original: str) -> list[Test]:
-        """The tests for a mutant, the most telling first, within the budget."""
-        block = block_of(original, mutant.line)
-        found: Iterable[str]
-        if block is not None:
-            found = self.by_block.get(f"{mutant.file}:{block}", ())
-            ordered = sorted(map(self.tests.__getitem__, found), key=_dear)
-        else:
-            reached = self.by_file.get(mutant.file, {})
-            ordered = sorted(
-                map(self.tests.__getitem__, reached), key=lambda t: _dear(t) / reached[t.name] ** 2
-            )
-            first = [test for test in self.tests.values() if test.name.startswith(REGISTRY)]
-            return first + _within(_mixed(ordered, mutant))
-        return _within(_mixed(ordered, mutant))
+    def of(self, mutant: Drawn, original: str) -> Choice:
+        """The tests for a mutant, the most telling first, within the budget.
+
+        If no test is known to reach its block (one in a process that it starts may do so), the tests
+        of the function's other blocks are asked for a while, then those of the file.
+        """
+        for attempt, wanted in enumerate(blocks_for(mutant, original)):
+            found = [pair for notes in self.notes for pair in notes.reaching(wanted)]
+            if not found:
+                continue
+            weight = {test.name: _dear(test) / hits**2 for test, hits in found}
+            if attempt == 0 and len(wanted) == 1:
+                weight = {test.name: _dear(test) for test, _ in found}
+            ordered = sorted((test for test, _ in found), key=lambda test: weight[test.name])
+            tests = _within(_mixed(ordered, mutant, weight), LITTLE if attempt else BUDGET)
+            if block_of(ast.parse(original), mutant.line) is None:
+                tests = [*self._registered(), *tests]
+            return Choice(tests, attempt == 0)
+        return Choice(self._registered(), False)
+
+    def _registered(self) -> list[Test]:
+        return [
+            test for notes in self.notes for test, _ in notes.tests if REGISTRY.match(test.name)
+        ]
+
+
+def blocks_for(mutant: Drawn, original: str) -> list[list[str]]:
+    """Whose tests to ask: the block's, else the function's, else the file's; outside of functions the file's."""
+    tree = ast.parse(original)
+    all_of_file = [f"{mutant.file}:{block.name}" for block in blocks(tree)]
+    inner = block_of(tree, mutant.line)
+    if inner is None:
+        return [all_of_file]
+    function = f"{mutant.file}:{inner.rpartition('#')[0]}#"
+    of_function = [name for name in all_of_file if name.startswith(function)]
+    return [[f"{mutant.file}:{inner}"], of_function, all_of_file]
 
 
 def _dear(test: Test) -> float:
-    return (test.seconds + 0.05) * math.sqrt(test.breadth + 10)
+    return (test.seconds + 0.01) * math.sqrt(test.breadth + 10)
 
 
-def _mixed(tests: list[Test], mutant: Drawn) -> list[Test]:
+def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[Test]:
     """By turns one of each file of tests, those of the mutant's room first."""
     groups: dict[str, list[Test]] = defaultdict(list)
     for test in tests:
         groups[test.name.partition("::")[0]].append(test)
     stem = re.split(r"[/.]", mutant.file)[-2]
-    near = sorted(
-        groups, key=lambda name: (stem not in name, mutant.room not in name, _dear(groups[name][0]))
-    )
+
+    def order(name: str) -> tuple[bool, bool, float]:
+        return stem not in name, mutant.room not in name, weight[groups[name][0].name]
+
+    near = sorted(groups, key=order)
     longest = max(map(len, groups.values()), default=0)
     return [
         groups[name][turn] for turn in range(longest) for name in near if turn < len(groups[name])
     ]
 
 
-def _within(tests: list[Test]) -> list[Test]:
-    left, kept = BUDGET, []
+def _within(tests: list[Test], budget: float) -> list[Test]:
+    left, kept = budget, []
     for test in tests:
         if test.seconds <= left:
             left -= test.seconds + 0.01
             kept.append(test)
     return kept
-
-
-def block_of(text: str, line: int) -> int | None:
-    """The first line of the innermost block of a function that holds a line, or nothing outside of functions."""
-    tree = ast.parse(text)
-    spans = sorted((block[0].lineno, block[-1].end_lineno or 0) for block in heads(tree))
-    inner = None
-    for first, last in spans[: bisect_right([s for s, _ in spans], line)]:
-        if first <= line <= last:
-            inner = first
-    return inner

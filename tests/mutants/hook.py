@@ -13,12 +13,19 @@ from types import CodeType, ModuleType
 
 ROOT = Path(__file__).parents[2]
 
-Change = Callable[[Path, str], ast.Module | str | None]
-"""What is compiled instead of a file's text; nothing leaves the file as it is."""
+Change = Callable[[Path, str], CodeType | None]
+"""What is run instead of a file's text; nothing leaves the file as it is."""
+
+
+def compiled(source: ast.Module | str, path: Path) -> CodeType:
+    """The code of a file's new text, with the name of the file itself."""
+    code = compile(source, str(ROOT / path), "exec", dont_inherit=True)
+    assert isinstance(code, CodeType)
+    return code
 
 
 class Loader(importlib.machinery.SourceFileLoader):
-    """Compiles what the change makes of the file, and keeps no byte code of it."""
+    """Gives the code that the change makes of the file, and keeps no byte code of it."""
 
     def __init__(self, name: str, path: str, change: Change) -> None:
         super().__init__(name, path)
@@ -29,11 +36,7 @@ class Loader(importlib.machinery.SourceFileLoader):
         if not path.is_relative_to(ROOT):
             return super().get_code(fullname)
         changed = self.change(path.relative_to(ROOT), path.read_text("utf-8"))
-        if changed is None:
-            return super().get_code(fullname)
-        code = compile(changed, self.path, "exec", dont_inherit=True)
-        assert isinstance(code, CodeType)
-        return code
+        return super().get_code(fullname) if changed is None else changed
 
 
 class Finder(importlib.abc.MetaPathFinder):

@@ -1,31 +1,33 @@
 """Random mutants of all rooms: `python -m tests.mutants.random COUNT [SEED] [--room ROOM …]`.
 
-Which tests reach which lines is noted once, under `build/reach` (`python -m tests.mutants.random --note` notes it anew).
-No file of the working tree is changed. The exit status is 1 if fewer than `--least` of 100 mutants are noticed.
+Which tests reach which blocks is noted by `--note`, under `build/reach`. No file of the working tree is changed. The
+exit status is 1 if fewer than `--least` of 100 mutants are noticed.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from . import child
-from .choose import Reach
+from .blocks import WANTED
+from .choose import Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
 
 REACH = ROOT / "build" / "reach"
 WORK = ROOT / "build" / "random-mutants"
-NOTED = ("tests", "--ignore=tests/tvm", "--ignore=tests/mutants")
-"""The tests that are asked: all but those that compare with TVM, which take minutes."""
+LEFT_OUT = ("--ignore=tests/mutants",)
+"""Tests that are not noted: those of this folder."""
 
 
 class Verdict(NamedTuple):
@@ -37,34 +39,90 @@ class Verdict(NamedTuple):
     witness: str = ""
 
 
-def note() -> int:
+def note(at_once: int) -> int:
     """Note which tests reach which blocks."""
     shutil.rmtree(REACH, ignore_errors=True)
-    command = [sys.executable, "-m", "pytest", "-p", "tests.mutants.reach", "-q", "-n", "auto"]
+    command = [sys.executable, "-m", "pytest", "-p", "tests.mutants.reach", "-q"]
+    command += ["-n", str(at_once)] * (at_once > 1)
+    environment = {**os.environ, "RLX_REACH": str(REACH), "CI": "true"}
     return subprocess.run(
-        [*command, *NOTED], cwd=ROOT, env={**os.environ, "RLX_REACH": str(REACH)}, check=False
+        [*command, *LEFT_OUT, "tests"], cwd=ROOT, env=environment, check=False
     ).returncode
 
 
-def jobs(mutants: Iterable[Drawn], reach: Reach) -> Iterator[tuple[Drawn, child.Job]]:
-    """What is to do for each mutant."""
-    for number, mutant in enumerate(mutants):
-        tests = reach.of(mutant, (ROOT / mutant.file).read_text("utf-8"))
-        limits = [(test.name, 10.0 + 30.0 * test.seconds) for test in tests]
-        yield mutant, child.Job(mutant.file, mutant.text, limits, WORK / str(number))
+def want(mutants: Sequence[Drawn], folder: Path) -> None:
+    """Prepare a folder so that the run that notes has probes only where these mutants need them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    names = set[str]()
+    for mutant in mutants:
+        first, *_ = blocks_for(mutant, (ROOT / mutant.file).read_text("utf-8"))
+        names.update(first)
+    (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")
 
 
-def judged(mutant: Drawn, job: child.Job, status: int) -> Verdict:
-    """Read what a process left."""
-    last = (job.folder / "last").read_text("utf-8") if (job.folder / "last").exists() else ""
-    if status == 0:
-        return Verdict(mutant, "survived", f"{len(job.tests)} tests")
-    stack = job.folder / "stack"
-    if stack.exists() and "Timeout" in stack.read_text("utf-8"):
-        return Verdict(mutant, *_slow(job, last))
-    witness = last if last in dict(job.tests) else job.tests[0][0]
-    how = last if status in (1, 2) else f"{last} (status {status})"
-    return Verdict(mutant, "noticed", how, witness)
+def job_for(mutant: Drawn, choice: Choice, folder: Path) -> child.Job:
+    """What is to do for a mutant."""
+    limits = [(test.name, 10.0 + 10.0 * test.seconds) for test in choice.tests]
+    return child.Job(mutant.file, mutant.text, limits, folder)
+
+
+class Round:
+    """The examination of some mutants."""
+
+    def __init__(self, mutants: Sequence[Drawn], reach: Reach, at_once: int) -> None:
+        self.mutants = mutants
+        self.at_once = at_once
+        self.choices = [
+            reach.of(mutant, (ROOT / mutant.file).read_text("utf-8")) for mutant in mutants
+        ]
+        self.jobs = [
+            job_for(mutant, choice, WORK / str(at))
+            for at, (mutant, choice) in enumerate(zip(mutants, self.choices, strict=True))
+        ]
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """One for each mutant, as they end: first those that loaded functions can be changed to."""
+        later: list[int] = []
+        quick: list[int] = []
+        for at, job in enumerate(self.jobs):
+            if not job.tests:
+                yield Verdict(self.mutants[at], "unreached", "no test gets there")
+            else:
+                (later if job.pairs() is None else quick).append(at)
+        jobs = [self.jobs[at] for at in quick]
+        for place, status in child.serve(jobs, self.at_once, WORK):
+            at = quick[place]
+            if status == child.NOT_LOADED:
+                later.append(at)
+            else:
+                yield self.judged(at, status)
+        started = ((at, child.start(self.jobs[at])) for at in later)
+        for at, status in child.waited(started, self.at_once):
+            yield self.judged(at, status)
+
+    def judged(self, at: int, status: int) -> Verdict:
+        """Read what a process left."""
+        mutant, job = self.mutants[at], self.jobs[at]
+        last = job.folder / "last"
+        test = last.read_text("utf-8") if last.exists() else ""
+        stack = job.folder / "stack"
+        if status == 0:
+            kind = "survived" if self.choices[at].reached else "unreached"
+            verdict = Verdict(mutant, kind, f"{len(job.tests)} tests")
+        elif stack.exists() and "Timeout" in stack.read_text("utf-8"):
+            verdict = Verdict(mutant, *_slow(job, test))
+        else:
+            witness = test if test in dict(job.tests) else ""
+            verdict = Verdict(mutant, "noticed", _how(test, status), witness)
+        shutil.rmtree(job.folder, ignore_errors=True)
+        return verdict
+
+
+def _how(test: str, status: int) -> str:
+    if status in (1, 2):
+        return test
+    return f"{test} hangs" if status == -27 else f"{test} (status {status})"
 
 
 def _slow(job: child.Job, test: str) -> tuple[str, str]:
@@ -76,36 +134,6 @@ def _slow(job: child.Job, test: str) -> tuple[str, str]:
     if os.waitstatus_to_exitcode(status) == 0:
         return "noticed", f"{test} hangs"
     return "undecided", f"{test} is slow without the mistake, too"
-
-
-def run(mutants: Iterable[Drawn], reach: Reach, at_once: int) -> Iterator[Verdict]:
-    """Examine mutants, some at a time."""
-    todo, active = jobs(mutants, reach), dict[int, tuple[Drawn, child.Job]]()
-    more = True
-    while more or active:
-        while more and len(active) < at_once:
-            found = next(todo, None)
-            if found is None:
-                more = False
-            elif not found[1].tests:
-                yield Verdict(found[0], "unreached", "no test gets there")
-            else:
-                shutil.rmtree(found[1].folder, ignore_errors=True)
-                active[child.start(found[1])] = found
-        if active:
-            number, status = os.wait()
-            mutant, job = active.pop(number)
-            _end_group(number)
-            yield judged(mutant, job, os.waitstatus_to_exitcode(status))
-            shutil.rmtree(job.folder, ignore_errors=True)
-
-
-def _end_group(number: int) -> None:
-    """End what a process left behind."""
-    try:
-        os.killpg(number, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def trusted(verdicts: list[Verdict]) -> list[Verdict]:
@@ -159,7 +187,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("count", type=int, nargs="?", default=40, metavar="COUNT")
     parser.add_argument("seed", type=int, nargs="?", metavar="SEED")
     parser.add_argument("--room", action="append", choices=ROOMS)
+    parser.add_argument("--reach", type=Path, default=REACH, metavar="FOLDER", help="the notes")
     parser.add_argument("--note", action="store_true", help="note anew which tests reach what")
+    parser.add_argument(
+        "--want", action="store_true", help="only prepare the notes of a test run for these mutants"
+    )
     parser.add_argument("--least", type=float, default=0.0, metavar="PERCENT")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     return parser.parse_args()
@@ -168,13 +200,16 @@ def _arguments() -> argparse.Namespace:
 def main() -> int:
     """Draw, run, print."""
     given = _arguments()
-    if given.note or not REACH.exists():
-        note()
     seed = int(time.time()) if given.seed is None else given.seed
     print(f"{given.count} mutants, seed {seed}", flush=True)
-    mutants = islice(draw(seed, tuple(given.room or ROOMS)), given.count)
+    mutants = list(islice(draw(seed, tuple(given.room or ROOMS)), given.count))
+    if given.want:
+        want(mutants, given.reach)
+        return 0
+    if given.note:
+        note(given.jobs)
     verdicts = []
-    for verdict in run(mutants, Reach(REACH), given.jobs):
+    for verdict in Round(mutants, Reach(given.reach), given.jobs).verdicts():
         verdicts.append(verdict)
         show(verdict)
     decided = trusted(verdicts)

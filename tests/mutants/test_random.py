@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import json
 import pickle
 import runpy
+import signal
 import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import pytest
 
 from . import child
-from .blocks import PROBE, with_probes
-from .choose import block_of
-from .draw import ARROW, ROOT, bare, draw, set_aside
+from .blocks import PROBE, block_of, blocks, with_probes
+from .choose import Reach
+from .draw import ARROW, ROOT, Drawn, bare, draw, set_aside
+from .patch import Functions, changed
 
 TEXT = '''\
 LIMIT = 4
@@ -49,19 +54,73 @@ def test_annotations_are_no_change() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "block"), [(1, None), (4, None), (6, 5), (7, 7), (9, 9), (10, 9), (11, 9)]
+    ("line", "block"),
+    [(1, None), (4, None), (6, "f#0"), (7, "f#1"), (9, "f#2"), (10, "f#2"), (11, "f#2")],
 )
-def test_the_block_of_a_line(line: int, block: int | None) -> None:
-    assert block_of(TEXT, line) == block
+def test_the_block_of_a_line(line: int, block: str | None) -> None:
+    assert block_of(ast.parse(TEXT), line) == block
+
+
+def test_the_name_of_a_block_depends_on_its_function_alone() -> None:
+    inside = "class A:\n    def f(self):\n        for x in self:\n            x()\n"
+    names = ["A.f#0", "A.f#1"]
+    assert [block.name for block in blocks(ast.parse(inside))] == names
+    assert [block.name for block in blocks(ast.parse(f"{TEXT}\n{inside}"))][3:] == names
+    again = [block.name for block in blocks(ast.parse(inside + inside))]
+    assert again == [*names, "A.f~1#0", "A.f~1#1"]
 
 
 def test_probes_stand_at_the_heads_of_blocks(tmp_path: Path) -> None:
     reached: list[str] = []
     file = tmp_path / "b.py"
-    file.write_text(ast.unparse(with_probes(Path("a/b.py"), TEXT)), "utf-8")
-    f = runpy.run_path(str(file), {PROBE: reached.append})["f"]
-    assert f(1) == 5 and f.__doc__ == "Text."
-    assert reached == ["a/b.py:5", "a/b.py:9"]
+    for wanted in (None, {"a/b.py:f#2"}):
+        file.write_text(ast.unparse(with_probes(Path("a/b.py"), TEXT, wanted)), "utf-8")
+        f = runpy.run_path(str(file), {PROBE: reached.append})["f"]
+        assert f(1) == 5 and f.__doc__ == "Text."
+    assert reached == ["a/b.py:f#0", "a/b.py:f#2", "a/b.py:f#2"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("x + LIMIT", "y + LIMIT", []),
+        ("y + LIMIT", "y - LIMIT", ["f"]),
+        ("LIMIT = 4", "LIMIT = 5", None),
+    ],
+)
+def test_which_functions_a_change_needs(old: str, new: str, names: list[str] | None) -> None:
+    codes = [compile(text, "f.py", "exec") for text in (TEXT, TEXT.replace(old, new))]
+    found = changed(*codes)
+    assert (None if found is None else [code.co_qualname for code, _ in found]) == names
+
+
+def test_the_code_of_loaded_functions_is_exchanged() -> None:
+    old, new = (compile(text, "f.py", "exec") for text in (TEXT, TEXT.replace("+", "-")))
+    [inner] = [const for const in old.co_consts if isinstance(const, CodeType)]
+    function = FunctionType(inner, {"LIMIT": 4})
+    pairs = changed(old, new)
+    assert pairs and Functions().patch(pairs)
+    assert function(1) == -3
+
+
+def test_tests_are_chosen_by_what_they_reach(tmp_path: Path) -> None:
+    notes = [
+        ["tests/a.py::one", 1.0, ["a/b.py:f#0", "a/b.py:f#2"], "03"],
+        ["tests/a.py::two", 2.0, ["a/b.py:f#1"], "05"],
+        ["tests/a.py::long", 99.0, [], "05"],
+        ["tests/c.py::other", 1.0, ["a/c.py:g#0"], "08"],
+    ]
+    (tmp_path / "main.jsonl").write_text("\n".join(map(json.dumps, notes)), "utf-8")
+    reach = Reach(tmp_path)
+
+    def names(line: int) -> tuple[list[str], bool]:
+        choice = reach.of(Drawn("a/b.py", line, "", "", ""), TEXT)
+        return [test.name.rpartition(":")[2] for test in choice.tests], choice.reached
+
+    assert names(7) == (["two"], True)
+    assert names(10) == (["one"], True)
+    assert names(6) == (["one", "two"], True)
+    assert names(1) == (["one", "two"], True)
 
 
 def test_mutants_set_aside_can_be_made() -> None:
@@ -72,32 +131,40 @@ def test_mutants_set_aside_can_be_made() -> None:
         assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(text)), entry
 
 
-START = """
+EXAMINE = """
 import os, pickle, sys
 from tests.mutants import child
-number = child.start(child.Job(*pickle.load(sys.stdin.buffer)))
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]))
+jobs = [child.Job(*job) for job in pickle.load(sys.stdin.buffer)]
+statuses = dict(child.serve(jobs, 2, jobs[0].folder))
+again = [job._replace(folder=job.folder / "anew") for job in jobs]
+anew = dict(child.waited(((at, child.start(job)) for at, job in enumerate(again)), 2))
+print([[found[at] for at in range(len(jobs))] for found in (statuses, anew)])
 """
 
 
-@pytest.mark.parametrize(("new", "status"), [(None, 0), ("9 if s > 0 else", 1), ("while 1: 0", 1)])
-def test_a_process_says_whether_a_test_fails(tmp_path: Path, new: str | None, status: int) -> None:
+def test_processes_say_whether_a_test_fails(tmp_path: Path) -> None:
     file = "semantics/tir/intrinsics.py"
     text = (ROOT / file).read_text("utf-8")
     line = "    total_shift = q - s\n"
     assert line in text
     test = "tests/semantics/tir/test_values.py::test_q_multiply_shift_rounds_halves_upwards"
-    changed = {
-        None: None,
-        "9 if s > 0 else": text.replace(line, "    total_shift = 9 if s > 0 else q - s\n"),
-        "while 1: 0": text.replace(line, f"    while 1:\n        0\n{line}"),
-    }[new]
-    job = child.Job(file, changed, [(test, 5.0)], tmp_path)
+    mistakes = [
+        line,
+        "    total_shift = 9 if s > 0 else q - s\n",
+        f"    while 1:\n        0\n{line}",
+    ]
+    jobs = [
+        child.Job(file, text.replace(line, mistake), [(test, 2.0)], tmp_path / str(at))
+        for at, mistake in enumerate(mistakes)
+    ]
     # From a process without `rlx`: only what is not loaded yet can be loaded with a mistake.
     done = subprocess.run(
-        [sys.executable, "-c", START], cwd=ROOT, input=pickle.dumps(tuple(job)), check=False
+        [sys.executable, "-c", EXAMINE],
+        cwd=ROOT,
+        input=pickle.dumps([tuple(job) for job in jobs]),
+        stdout=subprocess.PIPE,
+        check=True,
     )
-    assert done.returncode == status
-    hangs = "Timeout" in (tmp_path / "stack").read_text("utf-8")
-    assert hangs == (new == "while 1: 0")
-    assert (tmp_path / "last").read_text("utf-8") == ("" if status == 0 else test)
+    assert json.loads(done.stdout) == [[0, 1, -signal.SIGPROF]] * 2
+    for at, folder in itertools.product(range(3), ("", "anew")):
+        assert (tmp_path / str(at) / folder / "last").read_text("utf-8") == (test if at else "")
