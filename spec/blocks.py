@@ -21,7 +21,6 @@ PENDING = (
     "evaluation_operators.md",
     "evaluation_tir.md",
     "operators.md",
-    "order.md",
     "prim_funcs.md",
 )
 """The chapters that have no blocks yet. Of every other chapter each rule must have one."""

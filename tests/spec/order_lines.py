@@ -34,7 +34,11 @@ def judged(text: str) -> str:
             left, right = text.split(symbol)
             return judge(info(left, scope), info(right, scope))
     left, right = text.rsplit(" = ", 1)
-    return "" if _value(left, scope) == right.strip() else "false"
+    found = _value(left, scope)
+    if found == "BIND-conflict-agree":
+        return found
+    wanted = right if right == "none" or ":=" in right else show(info(right, scope))
+    return "" if found == wanted else "false"
 
 
 def info(text: str, scope: Scope) -> ast.StructInfo:
