@@ -10,60 +10,13 @@ from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.neutral import KnownInteger, Name, Negation, Operation
 from rlx.grammar.node import Span
+from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT
 
 if TYPE_CHECKING:
     from rlx.grammar.coerce import Coerce
 
-PRECEDENCE = {
-    "or": 1,
-    "and": 2,
-    "<": 4,
-    "<=": 4,
-    ">": 4,
-    ">=": 4,
-    "==": 4,
-    "!=": 4,
-    "|": 5,
-    "^": 6,
-    "&": 7,
-    "<<": 8,
-    ">>": 8,
-    "+": 9,
-    "-": 9,
-    "*": 10,
-    "/": 10,
-    "//": 10,
-    "%": 10,
-    "@": 10,
-    "**": 12,
-}
-"""Python's: a higher number binds tighter; all associate to the left but `**`. `not` stands at 3."""
-NOT = 3
-
-PRIM: dict[str, type[tir.Binary]] = {
-    "+": tir.Add,
-    "-": tir.Sub,
-    "*": tir.Mul,
-    "//": tir.FloorDiv,
-    "%": tir.FloorMod,
-    "<": tir.LT,
-    "<=": tir.LE,
-    ">": tir.GT,
-    ">=": tir.GE,
-    "==": tir.EQ,
-    "!=": tir.NE,
-    "and": tir.And,
-    "or": tir.Or,
-}
-PRIM_CALL = {
-    "<<": "shift_left",
-    ">>": "shift_right",
-    "&": "bitwise_and",
-    "|": "bitwise_or",
-    "^": "bitwise_xor",
-    "**": "pow",
-}
-COMPARISONS = frozenset(["<", "<=", ">", ">=", "==", "!=", "and", "or"])
+PRECEDENCE = {"@": 10, **{symbol: o.strength for symbol, o in BY_SYMBOL.items()}}
+"""Python's: a higher number binds tighter; all associate to the left but `**`."""
 RELAX = {
     "+": "relax.add",
     "-": "relax.subtract",
@@ -88,7 +41,9 @@ RELAX = {
     "or": "relax.logical_or",
 }
 _SYMBOLS: dict[ast.Expr, str] = {
-    ast.op(name): symbol for symbol, name in RELAX.items() if symbol in PRIM
+    ast.op(name): symbol
+    for symbol, name in RELAX.items()
+    if symbol in BY_SYMBOL and symbol != "/" and BY_SYMBOL[symbol].node
 }
 """The operators of Relax that stand for arithmetic of scalars."""
 RELAX_PREFIX = {"-": "relax.negative", "~": "relax.bitwise_not", "not": "relax.logical_not"}
@@ -235,7 +190,7 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
         if name in ("/", "**") and coerce.scope.in_prim_func():
             _unambiguous(name, value, other, where)
         value = _prim_binary(name, value, other, where, data_type)
-        if name in COMPARISONS:
+        if BY_SYMBOL[name].strength <= COMPARISON:
             data_type = literal
     return value
 
@@ -275,18 +230,17 @@ def _type(value: tir.PrimExpr, literal: DataType) -> DataType:
 def _prim_binary(
     operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span, data_type: DataType
 ) -> tir.PrimExpr:
-    made = PRIM.get(operator)
-    if made is not None:
-        return made(a, b, span)
     if operator == "/":
         called = isinstance(a, tir.Call) and tir.type_of(a).is_float
         if called or data_type.is_float or tir.type_of(b).is_float:
             return tir.Div(a, b, span)
         return tir.TruncDiv(a, b, span)
-    name = PRIM_CALL.get(operator)
-    if name is None:
+    found = BY_SYMBOL.get(operator)
+    if found is None:
         raise Rejected(f"the operator {operator} does not work on scalars", *span)
-    return tir.Call(name, (a, b), data_type, {}, span)
+    if found.node is not None:
+        return found.node(a, b, span)
+    return tir.Call(found.name, (a, b), data_type, {}, span)
 
 
 def _prim_prefix(coerce: Coerce, operator: str, operand: Entry, span: Span) -> tir.PrimExpr:

@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Callable
 from textwrap import dedent
 
+from rlx.grammar.prim_operators import BY_SYMBOL
+
 MAX_INTEGER = 1 << 64
 MAX_STRING = 1000
 
@@ -30,11 +32,7 @@ _NUMBER: dict[type, Callable[[object, object], object]] = {
 
 
 _OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
+    sign: found for sign in ("+", "-", "*", "//", "%") if (found := BY_SYMBOL[sign].exact)
 }
 
 

@@ -9,47 +9,20 @@ from collections.abc import Callable, Mapping
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
 from rlx.grammar.node import Node
+from rlx.grammar.prim_operators import (
+    ATOM,
+    BY_INTRINSIC,
+    BY_NODE,
+    COMPARISON,
+    NOT,
+    POWER,
+    SIGN,
+    PrimOperator,
+)
 from rlx.grammar.tir import PrimExpr
 
 Names = Mapping[Node, str]
 """What variables and buffers are called where that is not the name they carry."""
-
-_ATOM = 13
-_POWER = 12
-_UNARY = 11
-_COMPARISON = 4
-_NOT = 3
-
-_INFIX: dict[type, tuple[str, int]] = {
-    tir.Or: (" or ", 1),
-    tir.And: (" and ", 2),
-    tir.EQ: (" == ", 4),
-    tir.NE: (" != ", 4),
-    tir.LT: (" < ", 4),
-    tir.LE: (" <= ", 4),
-    tir.GT: (" > ", 4),
-    tir.GE: (" >= ", 4),
-    tir.Add: (" + ", 9),
-    tir.Sub: (" - ", 9),
-    tir.Mul: (" * ", 10),
-    tir.Div: (" / ", 10),
-    tir.FloorDiv: (" // ", 10),
-    tir.FloorMod: (" % ", 10),
-}
-_OPERATOR_CALLS = {
-    "bitwise_or": (" | ", 5),
-    "bitwise_xor": (" ^ ", 6),
-    "bitwise_and": (" & ", 7),
-    "shift_left": (" << ", 8),
-    "shift_right": (" >> ", 8),
-    "pow": (" ** ", _POWER),
-}
-_NAMED: dict[type, str] = {
-    tir.TruncDiv: "T.truncdiv(",
-    tir.TruncMod: "T.truncmod(",
-    tir.Min: "T.min(",
-    tir.Max: "T.max(",
-}
 
 _ESCAPES = {
     **{code: f"\\x{code:02x}" for code in (*range(32), 0x7F)},
@@ -106,8 +79,9 @@ def _float_imm(node: tir.FloatImm) -> str:
 Part = str | tuple[PrimExpr, int]
 """Text, or an operand with the precedence it must have."""
 
-_BARE = 0
-_TYPED = _ATOM + 1
+BARE = 0
+"""The precedence of an operand that nothing around it can tear apart."""
+_TYPED = ATOM + 1
 """A precedence nothing has: the operand is an integer literal that must say its type."""
 
 
@@ -139,7 +113,7 @@ class PrimPrinter:
             return self.names.get(expr) or expr.name
         if type(expr) is tir.IntImm:
             return _int_imm(expr, self.plain)
-        return _Text(self).run(expr)
+        return Text(self.names, self.plain, self.value).run(expr)
 
     def alone(self, expr: PrimExpr, bare: DataType | None = None) -> str:
         """The expression where a bare literal would be read as of the type ``bare``."""
@@ -159,52 +133,63 @@ class PrimPrinter:
         return value_text(value, self.text)
 
 
-class _Text:
-    """One expression being written: a stack of what is still to write."""
+class Text:
+    """One expression being written: a stack of what is still to write.
 
-    def __init__(self, printer: PrimPrinter) -> None:
-        self.names = printer.names
-        self.plain = printer.plain
-        self.value = printer.value
+    Attributes
+    ----------
+    prefix, select
+        What stands before the names of calls, and what a Select is called.
+    """
+
+    prefix = "T."
+    select = "Select"
+
+    def __init__(self, names: Names, plain: DataType, value: Callable[[object], str]) -> None:
+        self.names = names
+        self.plain = plain
+        self.value = value
 
     def run(self, expr: PrimExpr) -> str:
+        """The whole text."""
         out: list[str] = []
-        stack: list[Part] = [(expr, _BARE)]
+        stack: list[Part] = [(expr, BARE)]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
                 out.append(item)
             else:
-                stack.extend(reversed(self._parts(*item)))
+                stack.extend(reversed(self.parts(*item)))
         return "".join(out)
 
-    def _parts(self, expr: PrimExpr, required: int) -> list[Part]:
+    def parts(self, expr: PrimExpr, required: int) -> list[Part]:
+        """The text of a node, with its operands and the precedence that each must have."""
         if isinstance(expr, tir.Binary):
             return self._binary(expr, required)
         match expr:
             case tir.Var(name=name):
                 return [self.names.get(expr) or name]
             case tir.IntImm():
-                return [_int_imm(expr, None if required == _TYPED else self.plain)]
+                return [self.integer(expr, required)]
             case tir.FloatImm():
                 return [_float_imm(expr)]
             case tir.StringImm(value=text):
                 return [quoted(text)]
             case tir.Not(a=a):
-                return _wrapped(["not ", self._alone(a, _NOT)], _NOT, required)
+                return wrapped(["not ", self.alone(a, NOT)], NOT, required)
             case tir.Select(condition=c, true_value=t, false_value=f):
-                return ["T.Select(", self._alone(c), ", ", *self._pair(t, f, ", "), ")"]
+                return self._choice(self.select, c, t, f)
             case tir.Cast(dtype=dtype, value=v):
-                return [f'T.Cast("{dtype}", ', (v, _BARE), ")"]
+                return [self.cast(dtype), (v, BARE), ")"]
             case tir.Slice(start=start, stop=stop):
-                return [self._alone(start, _BARE, INT32), ":", self._alone(stop, _BARE, INT32)]
+                return [self.alone(start, BARE, INT32), ":", self.alone(stop, BARE, INT32)]
             case tir.BufferLoad(buffer=buffer, indices=indices):
                 name = self.names.get(buffer) or buffer.name
                 return [name, "[", *(self._list(indices) or ["()"]), "]"]
             case tir.Let(var=var, value=value, body=body):
                 name = self.names.get(var) or var.name
-                between = [", where={", name, ": ", self._alone(value), "})"]
-                return ["T.Let(", self._alone(body), *between]
+                between = [", where={", name, ": ", self.alone(value), "})"]
+                return ["T.Let(", self.alone(body), *between]
             case tir.Call():
                 return self._call(expr, required)
             case tir.OpaqueExpr(text=text):
@@ -212,30 +197,40 @@ class _Text:
         raise TypeError(f"not a prim expression: {type(expr).__name__}")
 
     def _binary(self, expr: tir.Binary, required: int) -> list[Part]:
-        infix = _INFIX.get(type(expr))
-        if infix is not None:
-            return self._infix(expr.a, expr.b, *infix, required)
-        return [_NAMED[type(expr)], *self._pair(expr.a, expr.b, ", "), ")"]
+        written = BY_NODE[type(expr)]
+        if written.symbol:
+            return self._infix(expr.a, expr.b, written, required)
+        return [f"{self.prefix}{written.name}(", *self._pair(expr.a, expr.b, ", "), ")"]
 
-    def _infix(
-        self, a: PrimExpr, b: PrimExpr, symbol: str, level: int, required: int
-    ) -> list[Part]:
-        if symbol == " - " and self._is_negation(a, b):
-            return _wrapped(["-", (b, _ATOM)], _UNARY, required)
+    def _infix(self, a: PrimExpr, b: PrimExpr, written: PrimOperator, required: int) -> list[Part]:
+        level = written.strength
+        if written.node is tir.Sub and self.is_negation(a, b):
+            return wrapped(["-", (b, ATOM)], SIGN, required)
         left, right = level, level + 1
-        if level == _COMPARISON:  # would chain in Python
+        if level == COMPARISON:  # would chain in Python
             left = right
-        elif level == _POWER:
-            left, right = _ATOM, _POWER
-        x, y = self._required(a, b, left, True), self._required(b, a, right, True)
-        return _wrapped([(a, x), symbol, (b, y)], level, required)
+        elif level == POWER:
+            left, right = ATOM, POWER
+        x, y = self.required(a, b, left, True), self.required(b, a, right, True)
+        return wrapped([(a, x), f" {written.symbol} ", (b, y)], level, required)
+
+    def _choice(self, name: str, c: PrimExpr, t: PrimExpr, f: PrimExpr) -> list[Part]:
+        return [f"{self.prefix}{name}(", self.alone(c), ", ", *self._pair(t, f, ", "), ")"]
 
     def _pair(self, a: PrimExpr, b: PrimExpr, between: str) -> list[Part]:
         """Two operands between commas."""
-        x, y = self._required(a, b, _BARE, False), self._required(b, a, _BARE, False)
+        x, y = self.required(a, b, BARE, False), self.required(b, a, BARE, False)
         return [(a, x), between, (b, y)]
 
-    def _required(self, operand: PrimExpr, beside: PrimExpr, level: int, infix: bool) -> int:
+    def integer(self, node: tir.IntImm, required: int) -> str:
+        """An integer literal, with its type where it does not follow from the place."""
+        return _int_imm(node, None if required == _TYPED else self.plain)
+
+    def cast(self, dtype: DataType) -> str:
+        """What stands before the value of a cast."""
+        return f'{self.prefix}Cast("{dtype}", '
+
+    def required(self, operand: PrimExpr, beside: PrimExpr, level: int, infix: bool) -> int:
         """The precedence of an operand; :data:`_TYPED` where a bare literal would change its type."""
         if type(operand) is not tir.IntImm or operand.dtype != self.plain:
             return level
@@ -245,13 +240,13 @@ class _Text:
         numeric = found.is_integer or found.is_float
         return level if found == self.plain or (infix and not numeric) else _TYPED
 
-    def _alone(self, expr: PrimExpr, level: int = _BARE, bare: DataType | None = None) -> Part:
+    def alone(self, expr: PrimExpr, level: int = BARE, bare: DataType | None = None) -> Part:
         """An operand without another beside it: a literal is bare only if of the type given."""
         if type(expr) is not tir.IntImm or expr.dtype == BOOL:
             return (expr, level)
         return integer(expr.value) if expr.dtype == bare else (expr, _TYPED)
 
-    def _is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
+    def is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether ``a - b`` is what ``-b`` reads as: zero minus something that is no literal."""
         if not isinstance(a, tir.IntImm | tir.FloatImm) or repr(a.value) not in ("0", "0.0"):
             return False
@@ -263,31 +258,31 @@ class _Text:
         """Indices, and arguments of intrinsics: bare literals are int32 everywhere."""
         parts: list[Part] = []
         for each in exprs:
-            shown = self._alone(each, _BARE, INT32)
+            shown = self.alone(each, BARE, INT32)
             parts += (", ", shown) if parts else (shown,)
         return parts
 
     def _call(self, call: tir.Call, required: int) -> list[Part]:
         args = call.args
         if call.dtype is not None and not call.attrs:
-            if len(args) == 2 and (infix := _OPERATOR_CALLS.get(call.op)):
-                return self._infix(args[0], args[1], *infix, required)
+            if len(args) == 2 and (written := BY_INTRINSIC.get(call.op)):
+                return self._infix(args[0], args[1], written, required)
             if len(args) == 1 and call.op == "bitwise_not":
-                return _wrapped(["~", (args[0], _ATOM)], _UNARY, required)
+                return wrapped(["~", (args[0], ATOM)], SIGN, required)
         if call.op == "if_then_else" and len(args) == 3 and not call.attrs:
-            both = self._pair(args[1], args[2], ", ")
-            return ["T.if_then_else(", self._alone(args[0]), ", ", *both, ")"]
+            return self._choice(call.op, *args)
         arguments = self._list(args)
         for key, value in call.attrs.items():
             arguments += (", " if arguments else "", f"{key}={self.value(value)}")
-        return [f"T.{call.op}(", *arguments, ")"]
+        return [f"{self.prefix}{call.op}(", *arguments, ")"]
 
 
 def _untyped(expr: PrimExpr) -> bool:
     return isinstance(expr, tir.Call) and expr.dtype is None
 
 
-def _wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
+def wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
+    """What has a precedence, in parentheses where its place requires a higher one."""
     return ["(", *parts, ")"] if level < required else parts
 
 

@@ -8,6 +8,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Rejected
 from rlx.grammar.neutral import Form
+from rlx.grammar.prim_operators import BY_NAME
 from rlx.grammar.words import Arguments, form
 
 if TYPE_CHECKING:
@@ -65,31 +66,7 @@ def cast(actions: Expressions, a: Arguments) -> tir.PrimExpr:
     return tir.Cast(actions.coerce.data_type(first), actions.coerce.prim(second, literal), a.span)
 
 
-_BINARY: dict[str, type[tir.Binary]] = {
-    "T.min": tir.Min,
-    "T.max": tir.Max,
-    "T.floordiv": tir.FloorDiv,
-    "T.FloorDiv": tir.FloorDiv,
-    "T.floormod": tir.FloorMod,
-    "T.FloorMod": tir.FloorMod,
-    "T.truncdiv": tir.TruncDiv,
-    "T.Div": tir.TruncDiv,
-    "T.truncmod": tir.TruncMod,
-    "T.Mod": tir.TruncMod,
-    "T.Add": tir.Add,
-    "T.Sub": tir.Sub,
-    "T.Mul": tir.Mul,
-    "T.Min": tir.Min,
-    "T.Max": tir.Max,
-    "T.EQ": tir.EQ,
-    "T.NE": tir.NE,
-    "T.LT": tir.LT,
-    "T.LE": tir.LE,
-    "T.GT": tir.GT,
-    "T.GE": tir.GE,
-    "T.And": tir.And,
-    "T.Or": tir.Or,
-}
+_BINARY = {f"T.{name}": made for name, made in BY_NAME.items()}
 
 
 @form(*_BINARY)

@@ -7,40 +7,22 @@ from collections.abc import Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.prim_operators import OPERATORS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.walk import dtype_range, is_boolean
 
 PREFIXES = frozenset(("T", "tir", "tirx", "tvm.tir", "tvm.tirx"))
 """Modules that may stand before the name of a call, as TVMScript and Python write it."""
 
-_PAIRS: dict[str, type[tir.Binary]] = {
-    "add": tir.Add,
-    "sub": tir.Sub,
-    "mul": tir.Mul,
-    "floordiv": tir.FloorDiv,
-    "floormod": tir.FloorMod,
-    "truncdiv": tir.TruncDiv,
-    "truncmod": tir.TruncMod,
-    "tdiv": tir.TruncDiv,
-    "tmod": tir.TruncMod,
-    "div": tir.TruncDiv,
-    "mod": tir.TruncMod,
-    "eq": tir.EQ,
-    "ne": tir.NE,
-    "lt": tir.LT,
-    "le": tir.LE,
-    "gt": tir.GT,
-    "ge": tir.GE,
+_NAMED: dict[str, type[tir.Binary]] = {
+    name.lower(): found.node
+    for found in OPERATORS
+    if found.node not in (None, tir.Div)
+    for name in (found.name, *found.names, *found.short)
+    if name.isidentifier()
 }
-"""Operators of two operands by name; names of classes, such as ``FloorDiv``, count in lower case."""
-_SEVERAL: dict[str, type[tir.Binary]] = {
-    "min": tir.Min,
-    "max": tir.Max,
-    "and": tir.And,
-    "or": tir.Or,
-    "all": tir.And,
-    "any": tir.Or,
-}
+"""Operators by name, as TVM or a question has it; names of classes, such as ``FloorDiv``, count in lower case."""
+_SEVERAL = frozenset((tir.Min, tir.Max, tir.And, tir.Or))
 """Operators of two or more operands."""
 _INTRINSICS = {
     "abs": 1,
@@ -59,7 +41,7 @@ _INTRINSICS = {
 _CAST = re.compile(r"(?:bool|u?int[1-9]\d{0,3})\Z")
 _FLOAT = re.compile(r"(?:b?float|handle)\w*\Z")
 KNOWN = (
-    "min, max, select, if_then_else, floordiv, floormod, truncdiv (tdiv), truncmod (tmod), ceildiv, abs, "
+    "min, max, select, if_then_else, floordiv, floormod, truncdiv, truncmod, ceildiv, abs, "
     "shift_left, shift_right and casts like int32 are"
 )
 
@@ -73,10 +55,9 @@ def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
         If there is no such call, or not of as many operands.
     """
     low, count = name.lower(), len(operands)
-    if low in _PAIRS and count == 2:
-        return _PAIRS[low](operands[0], operands[1])
-    if low in _SEVERAL and count >= 2:
-        return joined(_SEVERAL[low], operands)
+    operator = _NAMED.get(low)
+    if operator is not None and (count == 2 or (count > 2 and operator in _SEVERAL)):
+        return joined(operator, operands)
     if low == "not" and count == 1:
         return tir.Not(operands[0])
     if low in ("select", "if_then_else") and count == 3:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rlx.grammar import tir
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import State
@@ -121,7 +122,7 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
     found = dict.fromkeys(
         node.b
         for node in nodes
-        if isinstance(node, walk.DIVISIONS)
+        if isinstance(node, INTEGER_DIVISIONS)
         and (not isinstance(node.b, tir.IntImm) or node.b.value == 0)
     )
     if found and any(isinstance(n, _PROTECTING) for n in nodes):
@@ -146,7 +147,7 @@ def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
         if walk.conditional(node):
             stack.append(tir.children(node)[0])
             continue
-        if isinstance(node, walk.DIVISIONS):
+        if isinstance(node, INTEGER_DIVISIONS):
             found.add(node.b)
         stack.extend(tir.children(node))
     return found

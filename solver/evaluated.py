@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rlx.grammar import tir
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 
@@ -61,7 +62,7 @@ def defined(expr: PrimExpr) -> PrimExpr:
 
 
 def _divides(node: PrimExpr) -> PrimExpr:
-    if not isinstance(node, walk.DIVISIONS):
+    if not isinstance(node, INTEGER_DIVISIONS):
         return walk.TRUE
     if isinstance(node.b, tir.IntImm) and node.b.value:
         return walk.TRUE

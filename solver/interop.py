@@ -6,28 +6,8 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, DataType, dtype
+from rlx.grammar.prim_operators import BY_NAME
 from rlx.grammar.tir import PrimExpr
-
-_BINARY: dict[str, type[tir.Binary]] = {
-    kind.__name__: kind
-    for kind in (
-        tir.Add,
-        tir.Sub,
-        tir.Mul,
-        tir.FloorDiv,
-        tir.FloorMod,
-        tir.Min,
-        tir.Max,
-        tir.EQ,
-        tir.NE,
-        tir.LT,
-        tir.LE,
-        tir.GT,
-        tir.GE,
-        tir.And,
-        tir.Or,
-    )
-} | {"Div": tir.TruncDiv, "Mod": tir.TruncMod}
 
 _EXPECTED = (
     "expected an expression over integers (variables, literals, + - * // %, truncdiv, truncmod, min, max, comparisons, "
@@ -70,7 +50,7 @@ def _compared(expr: Any) -> Any:
 
 def _operands(node: Any) -> tuple[Any, ...]:
     match type(node).__name__:
-        case name if name in _BINARY:
+        case name if name in BY_NAME:
             return (node.a, node.b)
         case "Select":
             return (node.condition, node.true_value, node.false_value)
@@ -87,8 +67,8 @@ def _operands(node: Any) -> tuple[Any, ...]:
 
 def _node(node: Any, operands: tuple[PrimExpr, ...], variables: dict[object, tir.Var]) -> PrimExpr:
     name = type(node).__name__
-    if name in _BINARY:
-        return _BINARY[name](operands[0], operands[1])
+    if name in BY_NAME:
+        return BY_NAME[name](operands[0], operands[1])
     match name:
         case "Var" | "SizeVar":
             return variables.setdefault(node, _variable(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar import tir
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import bounds, canonical, facts, normal_form, smt, tactics, walk
 from rlx.solver.context import Range, State
@@ -231,7 +232,7 @@ class Question:
             engine = Engine(FUEL)
         self._work.lend(engine)
         for node in walk.topological(goal, *self.facts):
-            if isinstance(node, walk.DIVISIONS):
+            if isinstance(node, INTEGER_DIVISIONS):
                 if isinstance(node.b, tir.IntImm):
                     if node.b.value > 0:
                         yield node.b

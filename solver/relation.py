@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
@@ -168,7 +169,7 @@ def _positive(session: Session, nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]
 
 def _divisible(nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
     for node in nodes:
-        if isinstance(node, walk.DIVISIONS):
+        if isinstance(node, INTEGER_DIVISIONS):
             yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
 
 

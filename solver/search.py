@@ -12,6 +12,7 @@ from itertools import combinations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
+from rlx.grammar.prim_operators import ON_INTEGERS, exact
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import Range
@@ -28,44 +29,12 @@ class _Poison:
 _POISON = _Poison()
 
 
-def _truncdiv(a: int, b: int) -> int:
-    return a // b if (a >= 0) == (b > 0) else -(-a // b)
-
-
-def _truncmod(a: int, b: int) -> int:
-    return a - b * _truncdiv(a, b)
-
-
 def _select(c: int, t: int, f: int) -> int:
     return t if c else f
 
 
-def _both(a: int, b: int) -> int:
-    return b if a else 0
-
-
-def _either(a: int, b: int) -> int:
-    return 1 if a else b
-
-
 _STEPS: dict[type[PrimExpr], Callable[..., int]] = {
-    tir.Add: operator.add,
-    tir.Sub: operator.sub,
-    tir.Mul: operator.mul,
-    tir.FloorDiv: operator.floordiv,
-    tir.FloorMod: operator.mod,
-    tir.TruncDiv: _truncdiv,
-    tir.TruncMod: _truncmod,
-    tir.Min: min,
-    tir.Max: max,
-    tir.EQ: operator.eq,
-    tir.NE: operator.ne,
-    tir.LT: operator.lt,
-    tir.LE: operator.le,
-    tir.GT: operator.gt,
-    tir.GE: operator.ge,
-    tir.And: _both,
-    tir.Or: _either,
+    **{kind: exact(kind) for kind in ON_INTEGERS},
     tir.Not: operator.not_,
     tir.Select: _select,
     tir.Call: _select,

@@ -14,6 +14,7 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Record
+from rlx.grammar.prim_operators import BY_NODE
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.context import Range
@@ -134,25 +135,13 @@ class _Writer:
         return f"(ite {text} 1 0)" if self._boolean[node] else text
 
     def _node(self, node: PrimExpr) -> tuple[str, bool]:
-        operator = _OPERATORS.get(type(node))
-        if operator is not None:
-            assert isinstance(node, tir.Binary)
-            a, b = self._as_int(node.a), self._as_int(node.b)
-            return f"({operator} {a} {b})", isinstance(node, tir.Comparison)
+        if isinstance(node, tir.Binary):
+            return self._binary(node)
         match node:
             case tir.IntImm(value=value):
                 return _integer(int(value)), False
-            case tir.And() | tir.Or():
-                word = "and" if isinstance(node, tir.And) else "or"
-                return f"({word} {self._as_truth(node.a)} {self._as_truth(node.b)})", True
             case tir.Not():
                 return f"(not {self._as_truth(node.a)})", True
-            case tir.Min() | tir.Max():
-                x, y = self._as_int(node.a), self._as_int(node.b)
-                word = "<=" if isinstance(node, tir.Min) else ">="
-                return f"(ite ({word} {x} {y}) {x} {y})", False
-            case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
-                return self._division(node), False
             case tir.Cast():
                 return self._cast(node)
             case tir.Select() | tir.Call():
@@ -176,18 +165,24 @@ class _Writer:
         _, rest = self._floor(f"(- {text} {_integer(low)})", _integer(high - low + 1), True)
         return f"(+ {rest} {_integer(low)})", False
 
-    def _division(self, node: tir.Binary) -> str:
-        a, b = self._as_int(node.a), self._as_int(node.b)
-        positive = node.b in self._positive
+    def _binary(self, node: tir.Binary) -> tuple[str, bool]:
+        logical = isinstance(node, (tir.And, tir.Or))
+        operand = self._as_truth if logical else self._as_int
+        a, b, floor, rest, trunc = operand(node.a), operand(node.b), "", "", ""
         if isinstance(node, (tir.FloorDiv, tir.FloorMod)):
-            return self._floor(a, b, positive)[isinstance(node, tir.FloorMod)]
+            floor, rest = self._floor(a, b, node.b in self._positive)
+        elif isinstance(node, (tir.TruncDiv, tir.TruncMod)):
+            trunc = self._truncated(a, b, node.b in self._positive)
+        text = BY_NODE[type(node)].smt.format(a=a, b=b, floor=floor, rest=rest, trunc=trunc)
+        return text, logical or isinstance(node, tir.Comparison)
+
+    def _truncated(self, a: str, b: str, positive: bool) -> str:
+        """The quotient rounded towards zero, made of those of the numbers without their signs."""
         size = b if positive else f"(ite (>= {b} 0) {b} (- {b}))"
         up = self._floor(a, size, positive)[0]
         down = self._floor(f"(- {a})", size, positive)[0]
         quotient = f"(ite (>= {a} 0) {up} (- {down}))"
-        if not positive:
-            quotient = f"(ite (>= {b} 0) {quotient} (- {quotient}))"
-        return quotient if isinstance(node, tir.TruncDiv) else f"(- {a} (* {b} {quotient}))"
+        return quotient if positive else f"(ite (>= {b} 0) {quotient} (- {quotient}))"
 
     def _floor(self, a: str, b: str, positive: bool) -> tuple[str, str]:
         """Quotient and remainder of a floor division."""
@@ -220,19 +215,6 @@ class _Writer:
         else:
             self.assertion(f"(or (and (> {b} 0) {up}) (and (< {b} 0) {down}) (= {b} 0))")
         return q, r
-
-
-_OPERATORS: dict[type[PrimExpr], str] = {
-    tir.Add: "+",
-    tir.Sub: "-",
-    tir.Mul: "*",
-    tir.EQ: "=",
-    tir.NE: "distinct",
-    tir.LT: "<",
-    tir.LE: "<=",
-    tir.GT: ">",
-    tir.GE: ">=",
-}
 
 
 def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:

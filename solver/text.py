@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64
+from rlx.grammar.prim_operators import COMPARISON, NOT, OPERATORS, SIGN, PrimOperator
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import calls
 from rlx.solver.shown import show
@@ -36,39 +37,20 @@ _SAY_INSTEAD = {
     ".": "the prover knows integers only, no floats",
 }
 """What to write instead of something that other languages have."""
-_COMPARISONS: dict[str, type[tir.Binary]] = {
-    "==": tir.EQ,
-    "!=": tir.NE,
-    "<": tir.LT,
-    "<=": tir.LE,
-    ">": tir.GT,
-    ">=": tir.GE,
-}
-_NOT, _COMPARISON, _SIGN = 3, 4, 11
 
 
-def _intrinsic(name: str) -> Callable[[PrimExpr, PrimExpr], PrimExpr]:
-    return lambda a, b: tir.Call(name, (a, b), INT64)
+def _operation(found: PrimOperator) -> Callable[[PrimExpr, PrimExpr], PrimExpr]:
+    node, name = found.node, found.name
+    return node or (lambda a, b: tir.Call(name, (a, b), INT64))
 
 
 _BINARY: dict[str, tuple[int, Callable[[PrimExpr, PrimExpr], PrimExpr]]] = {
-    "or": (1, tir.Or),
-    "||": (1, tir.Or),
-    "and": (2, tir.And),
-    "&&": (2, tir.And),
-    **{symbol: (_COMPARISON, kind) for symbol, kind in _COMPARISONS.items()},
-    "|": (5, _intrinsic("bitwise_or")),
-    "^": (6, _intrinsic("bitwise_xor")),
-    "&": (7, _intrinsic("bitwise_and")),
-    "<<": (8, _intrinsic("shift_left")),
-    ">>": (8, _intrinsic("shift_right")),
-    "+": (9, tir.Add),
-    "-": (9, tir.Sub),
-    "*": (10, tir.Mul),
-    "//": (10, tir.FloorDiv),
-    "%": (10, tir.FloorMod),
+    symbol: (found.strength, _operation(found))
+    for found in OPERATORS
+    for symbol in (found.symbol, *found.short)
+    if symbol not in ("", "/", "**") and (symbol == found.symbol or not symbol.isidentifier())
 }
-_BEGINNINGS = {"(": 0, "-": _SIGN, "+": _SIGN, "~": _SIGN, "!": _SIGN}
+_BEGINNINGS = {"(": 0, "-": SIGN, "+": SIGN, "~": SIGN, "!": SIGN}
 """Symbols that begin an operand, and how strongly they hold it."""
 
 
@@ -165,7 +147,7 @@ class _Reader:
             return False
         own = found[0]
         # Comparisons wait for the rest of their chain.
-        self._reduce(level, own + (own == _COMPARISON))
+        self._reduce(level, own + (own == COMPARISON))
         level.waiting.append((own, self._token))
         self._advance()
         return True
@@ -205,13 +187,13 @@ class _Reader:
         operands, waiting = begun.operands, begun.waiting
         while waiting and waiting[-1][0] >= level:
             own = waiting[-1][0]
-            if own == _COMPARISON:
+            if own == COMPARISON:
                 _compare(operands, waiting)
                 continue
             word = waiting.pop()[1]
             right = operands.pop()
             left = operands[-1]
-            if own < _NOT:
+            if own < NOT:
                 left, right = self._condition(left, word), self._condition(right, word)
             operands[-1] = _BINARY[word][1](left, right)
 
@@ -258,7 +240,7 @@ class _Reader:
         self._advance()
         match name:
             case "not":
-                self._begin("not", _NOT)
+                self._begin("not", NOT)
                 return None
             case "True" | "False" | "true" | "false":
                 return tir.IntImm(int(name.lower() == "true"), BOOL)
@@ -289,13 +271,13 @@ class _Reader:
 def _compare(operands: list[PrimExpr], waiting: list[tuple[int, str]]) -> None:
     """A chain of comparisons."""
     count = 0
-    while count < len(waiting) and waiting[-1 - count][0] == _COMPARISON:
+    while count < len(waiting) and waiting[-1 - count][0] == COMPARISON:
         count += 1
     words = [word for _, word in waiting[-count:]]
     values = operands[-count - 1 :]
     del waiting[-count:], operands[-count - 1 :]
     links: list[PrimExpr] = [
-        _COMPARISONS[word](values[i], values[i + 1]) for i, word in enumerate(words)
+        _BINARY[word][1](values[i], values[i + 1]) for i, word in enumerate(words)
     ]
     operands.append(calls.joined(tir.And, links))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.grammar.prim_operators import ON_INTEGERS
 from rlx.grammar.tir import PrimExpr
 
 ZERO = tir.IntImm(0)
@@ -16,12 +17,7 @@ TRUE: PrimExpr = tir.IntImm(1, BOOL)
 
 
 _LEAVES = frozenset((tir.Var, tir.IntImm))
-_PAIRS: frozenset[type[PrimExpr]] = frozenset(
-    (
-        *(tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod),
-        *(tir.Min, tir.Max, tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE, tir.And, tir.Or),
-    )
-)
+_PAIRS: frozenset[type[PrimExpr]] = frozenset(ON_INTEGERS)
 """The common kinds of nodes; :func:`rlx.grammar.tir.children` knows the operands of all."""
 
 
@@ -249,8 +245,6 @@ def _declared(node: PrimExpr) -> DataType:
             return buffer.dtype
     return INT64
 
-
-DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 
 _INTERPRETED = frozenset((*_PAIRS, tir.Not, tir.Select, tir.IntImm))
 

@@ -23,6 +23,7 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.node import Node
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
@@ -247,7 +248,7 @@ class Judgement:
             "CHECK-variable-scope": all(v in self.written for v in nodes if type(v) is tir.Var),
             "CHECK-variable-type": tir.type_of(image) == var.dtype,
             "CHECK-variable-defined": all(
-                self._divides(n) for n in nodes if isinstance(n, walk.DIVISIONS)
+                self._divides(n) for n in nodes if isinstance(n, INTEGER_DIVISIONS)
             ),
         }
         for code, holds in premises.items():

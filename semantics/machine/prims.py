@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.prim_operators import BY_NODE, DIVISIONS, exact
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine.configuration import Frame, Reader
 from rlx.semantics.machine.scopes import Scope
@@ -123,10 +123,8 @@ def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Rea
     if not kind.is_integer:
         return _float(node, kind, a, b)
     low, high = limits(kind)
-    operation = _INTEGERS.get(type(node))
-    if operation is None:
-        return _no_arithmetic(node)
-    divides = type(node) in _DIVISIONS
+    operation = exact(type(node))
+    divides = isinstance(node, DIVISIONS)
 
     def run(frame: Frame) -> int:
         x, y = a(frame), b(frame)
@@ -150,7 +148,7 @@ def _float(node: Any, kind: DataType, a: Reader, b: Reader) -> Reader:
 
 
 def _comparison(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
-    a, b, operation = made[node.a], made[node.b], _COMPARISONS[type(node)]
+    a, b, operation = made[node.a], made[node.b], exact(type(node))
     return lambda frame: operation(a(frame), b(frame))
 
 
@@ -197,32 +195,6 @@ def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reade
     return lambda frame: convert(value(frame))
 
 
-def _truncdiv(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-_DIVISIONS = frozenset({tir.Div, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod})
-_INTEGERS: dict[type, Callable[[int, int], int]] = {
-    tir.Add: operator.add,
-    tir.Sub: operator.sub,
-    tir.Mul: operator.mul,
-    tir.Div: _truncdiv,
-    tir.FloorDiv: operator.floordiv,
-    tir.FloorMod: operator.mod,
-    tir.TruncDiv: _truncdiv,
-    tir.TruncMod: lambda a, b: a - b * _truncdiv(a, b),
-    tir.Min: min,
-    tir.Max: max,
-}
-_COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
-    tir.EQ: operator.eq,
-    tir.NE: operator.ne,
-    tir.LT: operator.lt,
-    tir.LE: operator.le,
-    tir.GT: operator.gt,
-    tir.GE: operator.ge,
-}
 _MAKERS: dict[type, Callable[[Any, Mapping[tir.PrimExpr, Reader], Scope], Reader]] = {
     tir.IntImm: _literal,
     tir.FloatImm: _literal,
@@ -233,6 +205,9 @@ _MAKERS: dict[type, Callable[[Any, Mapping[tir.PrimExpr, Reader], Scope], Reader
     tir.Select: _select,
     tir.Call: _call,
     tir.Cast: _cast,
-    **dict.fromkeys((*_INTEGERS,), _binary),
-    **dict.fromkeys((*_COMPARISONS,), _comparison),
+    **{
+        kind: _comparison if issubclass(kind, tir.Comparison) else _binary
+        for kind in BY_NODE
+        if kind not in (tir.And, tir.Or)
+    },
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
+from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import intrinsics, types
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.types import Value
@@ -22,23 +23,7 @@ if TYPE_CHECKING:
 
 Visit = Generator[tir.PrimExpr, Value, Value]
 
-_ARITHMETIC: dict[type, str] = {tir.Add: "+", tir.Sub: "-", tir.Mul: "*", tir.Div: "/"}
-_COMPARE: dict[type, str] = {
-    tir.EQ: "==",
-    tir.NE: "!=",
-    tir.LT: "<",
-    tir.LE: "<=",
-    tir.GT: ">",
-    tir.GE: ">=",
-}
-_CHECKED: dict[type, str] = {tir.Add: "add", tir.Sub: "sub", tir.Mul: "mul"}
-_DIVISION: dict[type, str] = {
-    tir.FloorDiv: "fdiv",
-    tir.FloorMod: "fmod",
-    tir.TruncDiv: "tdiv",
-    tir.TruncMod: "tmod",
-    tir.Div: "tdiv",
-}
+_CHECKED = (tir.Add, tir.Sub, tir.Mul)
 
 
 def value_of(state: State, expr: tir.PrimExpr) -> Value:
@@ -138,16 +123,17 @@ def _binary(state: State, expr: Any) -> Visit:
     dtype = common(a, b)
     a, b = converted(state, a, dtype), converted(state, b, dtype)
     kind = type(expr)
+    if kind is tir.Div and not dtype.is_float:
+        kind = tir.TruncDiv
     if state.exact and kind in _CHECKED and not dtype.is_float:
         return _checked(state, expr, a, b)
-    if kind in _COMPARE:
-        return define(state, f"({a.text} {_COMPARE[kind]} {b.text})", BOOL)
-    if kind in (tir.Min, tir.Max):
-        sign = "<" if kind is tir.Min else ">"
-        return define(state, f"({a.text} {sign} {b.text} ? {a.text} : {b.text})", dtype)
-    if kind in _DIVISION and not (kind is tir.Div and dtype.is_float):
+    if kind in INTEGER_DIVISIONS:
         return _divided(state, expr, a, b, dtype)
-    text = f"({a.text} {_ARITHMETIC[kind]} {b.text})"
+    text = BY_NODE[kind].c.format(a=a.text, b=b.text)
+    if issubclass(kind, tir.Comparison):
+        return define(state, text, BOOL)
+    if kind in (tir.Min, tir.Max):
+        return define(state, text, dtype)
     return define(state, types.rounded(dtype, text), dtype)
 
 
@@ -158,20 +144,20 @@ def _checked(state: State, expr: Any, a: Value, b: Value) -> Value:
     name = state.out.fresh()
     state.out.put(f"int64_t {name};")
     operands = f"(int64_t){a.text}, (int64_t){b.text}, &{name}"
-    state.out.stop_if(f"__builtin_{_CHECKED[type(expr)]}_overflow({operands})", site)
+    state.out.stop_if(f"__builtin_{type(expr).__name__.lower()}_overflow({operands})", site)
     return Value(name, INT64)
 
 
 def _divided(state: State, expr: Any, a: Value, b: Value, dtype: DataType) -> Value:
-    helper = _DIVISION[type(expr)]
+    kind = tir.TruncDiv if type(expr) is tir.Div else type(expr)
     if not dtype.is_float:
         if b.known == 0 or b.known is None:
             site = state.out.site("E-tir-divide", "an integer is divided by zero", expr.span)
             state.out.stop_if(f"{b.text} == 0", site)
         if b.known and b.known > 0 and state.is_natural(expr.a):
-            sign = "/" if helper.endswith("div") else "%"
+            sign = "/" if kind in (tir.FloorDiv, tir.TruncDiv) else "%"
             return define(state, types.rounded(dtype, f"({a.text} {sign} {b.text})"), dtype)
-    text = f"rlx_{helper}_{types.suffix(dtype)}({a.text}, {b.text})"
+    text = BY_NODE[kind].c.format(a=a.text, b=b.text, t=types.suffix(dtype))
     return define(state, text, dtype)
 
 
@@ -350,8 +336,8 @@ def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
             "E-tir-shift-amount", f"a number of {bits} bits is shifted by {{a}}", expr.span
         )
         state.out.stop_if(f"(uint64_t)(int64_t){n.text} >= {bits}", site, f"(int64_t){n.text}")
-    sign = "<<" if expr.op == "shift_left" else ">>"
-    return define(state, types.rounded(a.dtype, f"({a.text} {sign} {n.text})"), a.dtype)
+    text = BY_INTRINSIC[expr.op].c.format(a=a.text, b=n.text)
+    return define(state, types.rounded(a.dtype, text), a.dtype)
 
 
 def _power(state: State, expr: Any, a: Value, n: Value) -> Value:

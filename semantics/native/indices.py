@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import types
 from rlx.semantics.native.ranges import Poly
 
@@ -59,7 +60,7 @@ def _visit(state: State, expr: Any) -> Visit:
             return state.sums.get(expr)
         case tir.Add() | tir.Sub() | tir.Mul():
             return _arithmetic(expr, (yield expr.a), (yield expr.b))
-        case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod():
+        case tir.Binary() if isinstance(expr, INTEGER_DIVISIONS):
             return _division(state, expr, (yield expr.a), (yield expr.b))
         case tir.Min() | tir.Max():
             return _extremum(state, expr, (yield expr.a), (yield expr.b))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from rlx.grammar.dtype import BOOL, INT32, DataType
+from rlx.grammar.prim_operators import BY_INTRINSIC
 from rlx.semantics.native import types
 from rlx.semantics.native.refusal import refuse
 
@@ -34,7 +35,6 @@ VECTORISED |= {"log2": 1, "log1p": 1, "atan2": 2, "hypot": 2, "acosh": 1, "asinh
 """Functions of libm that glibc also has for whole vectors (libmvec, within 4 units in the last place)."""
 
 TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
-INFIX = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 SAME = frozenset(["likely", "tvm_thread_invariant", "assume_value"])
 WHOLE = frozenset(["floor", "ceil", "trunc", "round", "nearbyint"])
 
@@ -68,7 +68,7 @@ def on_integers(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[
     """A function of integers or Booleans that cannot fail."""
     match op, operands:
         case (("bitwise_and" | "bitwise_or" | "bitwise_xor"), (a, b)):
-            return types.rounded(data_type, f"({a} {INFIX[op]} {b})"), data_type
+            return types.rounded(data_type, BY_INTRINSIC[op].c.format(a=a, b=b)), data_type
         case "bitwise_not", (a,):
             sign = "!" if data_type == BOOL else "~"
             return types.rounded(data_type, f"({sign}{a})"), data_type

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
+from rlx.grammar.prim_operators import DIVISIONS
 from rlx.semantics.native import types
 from rlx.semantics.native.indices import (
     ROOM,
@@ -209,7 +210,7 @@ class State:
         match node:
             case tir.BufferLoad() | tir.OpaqueExpr():
                 return False
-            case tir.FloorDiv() | tir.FloorMod() | tir.TruncDiv() | tir.TruncMod() | tir.Div():
+            case tir.Binary() if isinstance(node, DIVISIONS):
                 return self._divides(node)
             case tir.Cast(dtype=dtype, value=value):
                 return dtype == BOOL or dtype.is_float or not self.type_of(value).is_float

@@ -10,6 +10,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.grammar.prim_operators import DIVISIONS, exact
 from rlx.semantics.tir import calls, memory
 from rlx.semantics.tir.terms import (
     Evaluate,
@@ -25,7 +26,6 @@ from rlx.semantics.tir.values import (
     Operation,
     binary,
     cast,
-    exact,
     fault,
     into,
     limits,
@@ -168,11 +168,8 @@ def _operation(run: Expressions, node: tir.Binary, a: Term, b: Term) -> Operatio
         apply = lambda x, y: plain(convert(x), y)
     if a.vector or b.vector:
         apply = lanewise(apply)
-    fails = run.exact or isinstance(node, _DIVISIONS)
+    fails = run.exact or isinstance(node, DIVISIONS)
     return located(apply, node.span) if fails and not meet.is_float else apply
-
-
-_DIVISIONS = (tir.Div, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 
 
 @rule("E-tir-index", "ce6d7ef3")

@@ -14,6 +14,7 @@ import numpy as np
 
 from rlx.grammar.dtype import BOOL, INT32, DataType
 from rlx.grammar.node import Span
+from rlx.grammar.prim_operators import BY_INTRINSIC
 from rlx.semantics.tir.values import (
     Number,
     divide,
@@ -146,22 +147,21 @@ def bitwise(name: str, dtype: DataType) -> Function:
     """An operation on the bits of integers in two's complement."""
     bring, (low, high) = into(dtype), limits(dtype)
     mask = high - low  # all bits set
+    found = BY_INTRINSIC.get(name)
+    if found is not None and found.exact is not None:
+        whole = found.exact
+        if name in ("shift_left", "shift_right"):
+            return lambda a, n: bring(whole(a, amount(n, dtype)))
+        return lambda a, b: bring(whole(a, b))
     table: dict[str, Function] = {
-        "bitwise_and": lambda a, b: bring(a & b),
-        "bitwise_or": lambda a, b: bring(a | b),
-        "bitwise_xor": lambda a, b: bring(a ^ b),
         "bitwise_not": lambda a: (not a) if dtype == BOOL else bring(~a),
-        "shift_left": lambda a, n: bring(a << amount(n, dtype)),
-        "shift_right": lambda a, n: a >> amount(n, dtype),
         "popcount": lambda a: (a & mask).bit_count(),
         "clz": lambda a: dtype.bits - (a & mask).bit_length(),
     }
     return table[name]
 
 
-BITWISE = frozenset(
-    ["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right"]
-)
+BITWISE = frozenset(["bitwise_not", *(o.name for o in BY_INTRINSIC.values() if o.exact)])
 
 
 @rule("E-tir-reinterpret", "2aaeb67c")

@@ -19,6 +19,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.grammar.dtype import dtype as named
 from rlx.grammar.node import Span
+from rlx.grammar.prim_operators import DIVISIONS, exact
 from rlx.semantics.faults import Fault, Unsupported
 from rlx.spec.registry import refuted, rule
 
@@ -163,17 +164,6 @@ def nonzero(divisor: int) -> int:
     return divisor
 
 
-def trunc_div(a: int, b: int) -> int:
-    """The quotient of integers, rounded towards zero."""
-    quotient = abs(a) // abs(nonzero(b))
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-def trunc_mod(a: int, b: int) -> int:
-    """The remainder of :func:`trunc_div`, with the sign of `a`."""
-    return a - trunc_div(a, b) * b
-
-
 @rule("E-tir-extremum", "9f29cd71")
 def extremum(kind: type[tir.Binary]) -> Operation:
     """`min(a, b)` is `a` where `a < b`, else `b`; `max(a, b)` is `a` where `a > b`, else `b`."""
@@ -182,32 +172,12 @@ def extremum(kind: type[tir.Binary]) -> Operation:
     return lambda a, b: a if a > b else b  # noqa: FURB136
 
 
-_INTEGERS: dict[type[tir.Binary], Operation] = {
-    tir.Add: operator.add,
-    tir.Sub: operator.sub,
-    tir.Mul: operator.mul,
-    tir.Div: trunc_div,
-    tir.FloorDiv: lambda a, b: a // nonzero(b),
-    tir.FloorMod: lambda a, b: a % nonzero(b),
-    tir.TruncDiv: trunc_div,
-    tir.TruncMod: trunc_mod,
-}
 _FLOATS: dict[type[tir.Binary], Operation] = {
     tir.Add: operator.add,
     tir.Sub: operator.sub,
     tir.Mul: operator.mul,
     tir.Div: divide,
     tir.TruncMod: fmod,
-}
-_COMPARISONS: dict[type[tir.Binary], Operation] = {
-    tir.EQ: operator.eq,
-    tir.NE: operator.ne,
-    tir.LT: operator.lt,
-    tir.LE: operator.le,
-    tir.GT: operator.gt,
-    tir.GE: operator.ge,
-    tir.And: lambda a, b: bool(a) and bool(b),
-    tir.Or: lambda a, b: bool(a) or bool(b),
 }
 
 
@@ -229,14 +199,16 @@ def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
     Fault
         When the operation is applied: `E-tir-divide`.
     """
-    if kind in _COMPARISONS:
-        return _COMPARISONS[kind]
+    if issubclass(kind, (tir.Comparison, tir.And, tir.Or)):
+        return exact(kind)
     if kind in (tir.Min, tir.Max):
         return extremum(kind)
     bring = into(dtype)
     if not dtype.is_float:
-        exact = _INTEGERS[kind]
-        return lambda a, b: bring(exact(a, b))
+        whole = exact(kind)
+        if kind in DIVISIONS:
+            return lambda a, b: bring(whole(a, nonzero(b)))
+        return lambda a, b: bring(whole(a, b))
     if kind is tir.FloorDiv:
         return lambda a, b: floor(bring(divide(a, b)))
     if kind is tir.TruncDiv:
@@ -245,11 +217,6 @@ def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
         return lambda a, b: bring(a - bring(floor(bring(divide(a, b))) * b))
     result = _FLOATS[kind]
     return lambda a, b: bring(result(a, b))
-
-
-def exact(kind: type[tir.Binary]) -> Operation:
-    """The operation on integers, without bringing the result into a type: index arithmetic's."""
-    return _COMPARISONS.get(kind) or _INTEGERS.get(kind) or extremum(kind)
 
 
 # ---------------------------------------------------------------- casts

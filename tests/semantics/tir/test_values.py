@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
+from rlx.grammar.prim_operators import truncated_quotient, truncated_remainder
 from rlx.semantics.faults import Fault, Unsupported
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import (
@@ -26,8 +27,6 @@ from rlx.semantics.tir.values import (
     from_integer,
     into,
     limits,
-    trunc_div,
-    trunc_mod,
 )
 
 INTEGERS = {
@@ -77,8 +76,8 @@ def test_float_arithmetic_is_rounded_once(name: str, a: float, b: float, sign: s
 @given(whole, whole.filter(bool))
 def test_divisions_of_integers(a: int, b: int) -> None:
     exact = Fraction(a, b)
-    assert trunc_div(a, b) == math.trunc(exact)
-    assert trunc_mod(a, b) == a - math.trunc(exact) * b
+    assert truncated_quotient(a, b) == math.trunc(exact)
+    assert truncated_remainder(a, b) == a - math.trunc(exact) * b
     dt = dtype("int64")
     x, y = into(dt)(a), into(dt)(b)
     if y:

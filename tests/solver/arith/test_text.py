@@ -18,7 +18,7 @@ from rlx.solver.text import NESTING_LIMIT, parse, show
         ("-(n//4)", "-(n // 4)"),
         ("n % -4 - -3", "n % -4 - -3"),
         ("min(a, b, c)", "min(min(a, b), c)"),
-        ("select(a < b, tdiv(a, 2), tmod(b, 3))", "select(a < b, tdiv(a, 2), tmod(b, 3))"),
+        ("select(a < b, tdiv(a, 2), tmod(b, 3))", "select(a < b, truncdiv(a, 2), truncmod(b, 3))"),
         ("(a == b) == (b == a)", "(a == b) == (b == a)"),
         ("True and n < 1_000", "True and n < 1000"),
     ],
