@@ -15,12 +15,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "step": ("rlx.semantics.run.step_command", "show a run step by step, as text or as a page"),
     "fuzz": ("rlx.generate.campaign.command", "put random programs before an oracle"),
     "reduce": ("rlx.generate.reduce.command", "make a program smaller while a command succeeds"),
+    "why": ("rlx.checker.why.command", "show which rules gave what stands at a place"),
     "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
 
-CHECKING = frozenset(["run", "step", "reduce"])
+CHECKING = frozenset(["run", "step", "reduce", "why"])
 """The commands besides `check` that check programs: they know the project's own operators."""
 
 

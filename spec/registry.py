@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
+from types import CodeType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,6 +23,9 @@ TRACING = bool(os.environ.get("RLX_TRACE_RULES"))
 
 implementations: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
 """Rule id to the hash of its clause and the function, for every registration made."""
+
+codes: dict[CodeType, str] = {}
+"""Which rule a code object implements: what a recorder of derivations looks for."""
 
 applied: Counter[str] = Counter()
 """How often each rule was applied, while tracing."""
@@ -46,6 +50,7 @@ def rule(identifier: str, clause: str) -> Callable[[F], F]:
 
     def register(function: F) -> F:
         implementations.setdefault(identifier, []).append((clause, function))
+        codes[function.__code__] = identifier
         if not TRACING:
             return function
 

@@ -17,6 +17,7 @@ ANSI: Mapping[str, str] = {
     "gutter": "1;34",
     "related": "1;34",
     "strong": "1",
+    "faint": "2",
     "added": "32",
     "removed": "31",
 }

@@ -1,0 +1,142 @@
+"""Steps for the rules that were applied inside of a rule, for what it compared, and for what it found wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from rlx.checker.why import values
+from rlx.checker.why.leaves import alike, changed_nothing, failed_premise, question, sentence
+from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Record
+from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Span
+from rlx.grammar.printer_show import show
+from rlx.solver.order import Compatibility
+from rlx.spec import premise_rule, rules
+
+OF_EXPRESSIONS = frozenset(f"D{number:02}" for number in range(2, 17))
+"""The rules that give an expression, a binding or a PrimFunc its struct info: these become steps of their own."""
+
+_REWRITES = ("SUBST-", "ERASE-")
+"""The rules that rewrite a struct info: worth a line where something changes."""
+
+_GRAVITY = {"compatible": HOLDS, "possible": WARNING, "incompatible": ERROR}
+
+
+def rule_step(
+    name: str, text: str, span: Span | None = None, info: StructInfo | None = None
+) -> Step:
+    """An application of a rule."""
+    title = rules()[name].title if name in rules() else ""
+    return Step("rule", text, code=name, title=title, span=span, info=info)
+
+
+class Applications:
+    """Adds to steps what their rules did.
+
+    Parameters
+    ----------
+    final
+        What the check reported in the end: some of what rules say is taken back.
+    """
+
+    def __init__(self, final: Collection[Diagnostic]) -> None:
+        self.final = final
+
+    def add(self, step: Step, record: Record) -> None:
+        """What a rule asked, compared and found wrong; and which of its premises did not fail."""
+        reported = [d for d in record.diagnostics if d in self.final]
+        elsewhere = self._reattributed(record, reported)
+        for inner in _visible(record.inner):
+            self._inner(step, inner, elsewhere.get(inner, []), bool(reported))
+        for diagnostic in reported:
+            if not any(diagnostic in moved for moved in elsewhere.values()):
+                self.premise(step, diagnostic)
+        failed = {*record.failed, *(d.code for d in reported)}
+        if record.name in rules():
+            known = rules()[record.name].premises
+            step.held = tuple(code for code in known if code not in failed)
+
+    def _reattributed(
+        self, record: Record, reported: Iterable[Diagnostic]
+    ) -> Mapping[Record, list[Diagnostic]]:
+        """Diagnostics that belong to a rule which gave up inside: what the rule found, the call reports."""
+        found: dict[Record, list[Diagnostic]] = {}
+        for diagnostic in reported:
+            rule = premise_rule(diagnostic.code)
+            if rule is None or rule.identifier == record.name:
+                continue
+            inside = [r for r in record.inner if r.name == rule.identifier]
+            if inside:
+                found.setdefault(inside[-1], []).append(diagnostic)
+        return found
+
+    def _inner(
+        self, step: Step, record: Record, reported: Iterable[Diagnostic], fails: bool
+    ) -> None:
+        """A rule, a question, a comparison or a binding inside of a rule."""
+        if record.kind == BINDING:
+            self._images(step, record)
+            return
+        if record.name.startswith(_REWRITES) and changed_nothing(record):
+            return
+        found = self._of_record(record, fails)
+        if found is None or any(alike(found, below) for _, below in step.below):
+            return
+        for diagnostic in reported:
+            self.premise(found, diagnostic)
+        failed = {d.code for d in reported}
+        found.held = tuple(code for code in found.held if code not in failed)
+        step.has("", found)
+
+    def _images(self, step: Step, record: Record) -> None:
+        """What shape variables stand for at a call or a cast; a match inside of another one is its own business."""
+        mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
+        whose = "callee's " if step.code == "D14" else ""
+        for var, image in mapping.items():
+            pair = (f"{whose}{show(var)}", values.value_text(image))
+            if pair not in step.values:
+                step.values.append(pair)
+
+    def _of_record(self, record: Record, fails: bool) -> Step | None:
+        if record.kind == QUESTION:
+            return question(record)
+        if record.kind == COMPARISON:
+            return self._comparison(record, fails)
+        text = ", ".join(f"{name} = {text}" for name, text in values.given(record.arguments))
+        result = values.result_text(record.result)
+        step = rule_step(record.name, f"{text} ⇒ {result}" if result else text)
+        self.add(step, record)
+        return step
+
+    def _comparison(self, record: Record, fails: bool) -> Step | None:
+        """Whether one struct info may stand for another, and which premise of the order says no."""
+        result = record.result
+        if not isinstance(result, Compatibility):
+            return None
+        given, wanted = show(record.arguments["a"]), show(record.arguments["b"])
+        answer = {"compatible": "fits", "possible": "may fit", "incompatible": "does not fit"}
+        text = f"{given} {answer[result.kind]} {wanted}"
+        step = Step("comparison", text, code="", title="")
+        for inner in _visible(record.inner):
+            self._inner(step, inner, (), fails)
+        reason = result.reason
+        if reason is not None:
+            status = _GRAVITY[result.kind] if fails else NOTE
+            below = Step("premise", result.message, code=reason.code, status=status)
+            below.title = sentence(reason.code)
+            step.has("", below)
+            step.failed(status)
+        return step
+
+    def premise(self, step: Step, diagnostic: Diagnostic) -> None:
+        """A premise that fails, with what the checker says about it."""
+        step.has("", failed_premise(diagnostic))
+        step.failed(diagnostic.severity)
+
+
+def _visible(records: Iterable[Record]) -> Iterator[Record]:
+    """What to show of what happened inside of a rule: not the steps that have their own places in the tree."""
+    return (r for r in records if r.name not in OF_EXPRESSIONS)

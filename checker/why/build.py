@@ -1,0 +1,347 @@
+"""From what was recorded to the steps of a derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from rlx.checker.check import Report
+from rlx.checker.why import values
+from rlx.checker.why.applications import OF_EXPRESSIONS, Applications, rule_step
+from rlx.checker.why.index import Index
+from rlx.checker.why.leaves import (
+    buffer_text,
+    failed_premise,
+    parameter_name,
+)
+from rlx.checker.why.place import Construct, is_nameless, spaces_folded
+from rlx.checker.why.recorder import Record, Recorder
+from rlx.checker.why.step import Step, settle
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Node, Span
+from rlx.grammar.printer_show import show
+from rlx.spec import premise_rule
+
+TEXT = 72
+"""Characters of an expression that are shown."""
+
+_SUBJECTS = ast.Expr | ast.Binding | tir.PrimFunc
+
+
+class Builder:
+    """The steps of one check, made where they are asked for."""
+
+    def __init__(self, report: Report, recorder: Recorder) -> None:
+        self.source = report.source
+        self.info_of = report.info
+        self.applications = Applications(frozenset(report.diagnostics))
+        self.records: dict[Node, Record] = {}
+        self.reports: dict[Diagnostic, tuple[Record, Node | None]] = {}
+        self._read(recorder.roots)
+        self.index = Index(report.modules)
+        self._steps: dict[object, Step] = {}
+        self._open: list[Callable[[], None]] = []
+
+    def _read(self, roots: Iterable[Record]) -> None:
+        """Which application of a rule gave each subject its struct info; which reported what, inside of which."""
+        stack: list[tuple[Record, Node | None]] = [(record, None) for record in roots]
+        while stack:
+            record, subject = stack.pop()
+            if record.name in OF_EXPRESSIONS:
+                own = next((v for v in record.arguments.values() if isinstance(v, _SUBJECTS)), None)
+                if own is not None:
+                    subject = own
+                    self.records.setdefault(own, record)
+            self.reports.update((d, (record, subject)) for d in record.diagnostics)
+            stack.extend((inner, subject) for inner in record.inner)
+
+    # ------------------------------------------------------------ asking
+
+    def tree(self, constructs: Iterable[Construct]) -> list[Step]:
+        """The derivations of constructs, with all that they rest on."""
+        roots = list(dict.fromkeys(self._construct(c) for c in constructs))
+        self._finish()
+        return roots
+
+    def alone(self, diagnostics: Iterable[Diagnostic]) -> list[Step]:
+        """Steps for what is wrong at a place and part of no derivation there."""
+        found = [self._home_of(d) for d in diagnostics]
+        self._finish()
+        return list(dict.fromkeys(found))
+
+    def settled(self, roots: list[Step]) -> list[Step]:
+        """The same trees, fit to be shown."""
+        settle(roots)
+        return roots
+
+    def _finish(self) -> None:
+        while self._open:
+            self._open.pop()()
+
+    def _construct(self, construct: Construct) -> Step:
+        subject = construct.subject
+        match construct.kind:
+            case "result":
+                assert isinstance(subject, ast.SeqExpr)
+                return self._result(subject)
+            case "parameter":
+                assert isinstance(subject, ast.Var)
+                return self._parameter(subject)
+            case "binding":
+                assert isinstance(subject, ast.Binding)
+                return self._binding(subject)
+            case "primfunc":
+                assert isinstance(subject, tir.PrimFunc)
+                return self._prim_func(subject)
+        assert isinstance(subject, ast.Expr)
+        return self.expression(subject)
+
+    def _once(self, key: object, step: Step, fill: Callable[[Step], None]) -> Step:
+        """The step for a key, filled later: derivations are longer than Python can recurse."""
+        self._steps[key] = step
+        self._open.append(lambda: fill(step))
+        return step
+
+    # ------------------------------------------------------------ expressions
+
+    def expression(self, expr: ast.Expr) -> Step:
+        """The step that gives an expression its struct info."""
+        if isinstance(expr, ast.Var) and is_nameless(expr, self.source):
+            _, home = self.index.home.get(expr, ("", expr))
+            if isinstance(home, ast.VarBinding) and not isinstance(home.value, ast.Var):
+                return self.expression(home.value)
+        found = self._steps.get(expr)
+        if found is not None:
+            return found
+        info = self.info_of.get(expr)
+        record = self.records.get(expr)
+        name = record.name if record is not None else "D02" if _is_variable(expr) else ""
+        text = self.text(expr)
+        if info is None or not name:
+            text = f"{text}: nothing was derived, since something before it is wrong"
+            return self._once(expr, Step("note", text, span=_span(expr)), lambda step: None)
+        # The place of a global variable is that of its first use, which tells nothing.
+        span = None if isinstance(expr, ast.GlobalVar) else _span(expr)
+        step = rule_step(name, f"{text} : {show(info)}", span, info)
+        return self._once(expr, step, lambda step: self._fill(step, expr, record))
+
+    def _fill(self, step: Step, expr: ast.Expr, record: Record | None) -> None:
+        for label, part in self._parts(expr, step):
+            step.has(label, part)
+        if record is not None:
+            self.applications.add(step, record)
+
+    def _parts(self, expr: ast.Expr, step: Step) -> Iterator[tuple[str, Step]]:
+        """The derivations of what an expression is made of."""
+        match expr:
+            case ast.Var():
+                yield "", self._bound(expr)
+            case ast.GlobalVar():
+                yield from self._global(expr)
+            case ast.Call():
+                yield from self._of_call(expr, step)
+            case ast.Tuple(fields=fields):
+                yield from ((f"field {i}", self.expression(f)) for i, f in enumerate(fields))
+            case ast.TupleGetItem(tuple_value=value, index=index):
+                step.values.append(("index", str(index)))
+                yield "tuple", self.expression(value)
+            case ast.If(cond=cond, true_branch=then, false_branch=otherwise):
+                yield "condition", self.expression(cond)
+                yield "then", self.expression(then)
+                yield "else", self.expression(otherwise)
+            case ast.SeqExpr(blocks=blocks, body=body):
+                for block in blocks:
+                    yield from (("", self._binding(b)) for b in block.bindings if self._shown(b))
+                yield "result", self.expression(body)
+            case ast.Function(params=params, body=body):
+                yield from (("parameter", self._parameter(p)) for p in params)
+                yield "body", self.expression(body)
+
+    def _shown(self, binding: ast.Binding) -> bool:
+        """Whether a binding is not seen where its value is used anyway."""
+        return not (
+            isinstance(binding, ast.VarBinding) and is_nameless(binding.var, self.source)
+        ) or isinstance(binding.value, ast.Function)
+
+    def _of_call(self, call: ast.Call, step: Step) -> Iterator[tuple[str, Step]]:
+        if isinstance(call.op, ast.Op):
+            yield from self._of_operator(call, call.op, step)
+            return
+        yield "callee", self.expression(call.op)
+        yield from ((f"argument {i}", self.expression(a)) for i, a in enumerate(call.args))
+
+    def _of_operator(self, call: ast.Call, op: ast.Op, step: Step) -> Iterator[tuple[str, Step]]:
+        """Arguments by the parameters they are bound to, and what the call leaves to its defaults."""
+        from rlx.operators import lookup
+        from rlx.operators.parameters import REQUIRED
+
+        operator = lookup(op.op_name)
+        parameters = operator.parameters if operator is not None else ()
+        for index, argument in enumerate(call.args):
+            yield parameter_name(parameters, index), self.expression(argument)
+        for name, value in call.attrs.items():
+            if isinstance(value, ast.Expr):
+                yield name, self.expression(value)
+            elif values.value_text(value):
+                step.values.append((name, values.value_text(value)))
+        if call.sinfo_args:
+            step.values.append(("types", values.value_text(call.sinfo_args)))
+        for parameter in parameters[len(call.args) :]:
+            if parameter.name not in call.attrs and parameter.default not in (REQUIRED, None):
+                step.values.append((parameter.name, f"{parameter.default} (default)"))
+
+    # ------------------------------------------------------------ names
+
+    def _bound(self, var: ast.Var) -> Step:
+        kind, home = self.index.home.get(var, ("", var))
+        if kind == "parameter":
+            return self._parameter(var)
+        if isinstance(home, ast.Binding):
+            return self._binding(home)
+        return Step("note", f"nothing binds '{var.name_hint}'", span=var.span)
+
+    def _global(self, gv: ast.GlobalVar) -> Iterator[tuple[str, Step]]:
+        """A function by its signature, or by its body where no annotation says what it returns."""
+        function = self.index.globals.get(gv)
+        info = self.info_of.get(gv)
+        if isinstance(function, tir.PrimFunc):
+            yield "", self._prim_func(function)
+        elif function is None or info is None:
+            yield "", Step("note", f"the module has no function '{gv.name_hint}'", span=gv.span)
+        elif function.ret_struct_info is None:
+            yield "", self.expression(function)
+        else:
+            span = function.name_span or function.span
+            text = f"{gv.name_hint} : {show(info)}"
+            step = rule_step("D01", text, span, info)
+            step.details = ("its annotations say so",)
+            yield "", step
+
+    def _parameter(self, var: ast.Var) -> Step:
+        found = self._steps.get(("parameter", var))
+        if found is not None:
+            return found
+        _, function = self.index.home.get(var, ("", var))
+        owner = self.index.functions.get(function, "a function")
+        info = self.info_of.get(var)
+        told = "" if info is None else f" : {show(info)}"
+        step = rule_step("D11", f"{var.name_hint}{told}", var.span, info)
+        said = "as annotated" if var.struct_info_annotation is not None else "without annotation"
+        step.details = (f"a parameter of {owner}, {said}",)
+        return self._once(("parameter", var), step, lambda step: None)
+
+    def _prim_func(self, function: tir.PrimFunc) -> Step:
+        found = self._steps.get(function)
+        if found is not None:
+            return found
+        record = self.records.get(function)
+        name = self.index.functions.get(function, "the PrimFunc")
+        span = function.name_span or function.span
+        if record is None or not isinstance(record.result, StructInfo):
+            return Step("note", f"nothing was derived of {name}", span=span)
+        step = rule_step("D16", f"{name} : {show(record.result)}", span, record.result)
+        for param in function.params:
+            buffer = function.buffer_map.get(param)
+            said = str(param.dtype) if buffer is None else buffer_text(buffer)
+            step.values.append((param.name, said))
+        return self._once(function, step, lambda step: None)
+
+    # ------------------------------------------------------------ bindings
+
+    def _binding(self, binding: ast.Binding) -> Step:
+        found = self._steps.get(binding)
+        if found is not None:
+            return found
+        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        info = self.info_of.get(var) if var is not None else None
+        name = var.name_hint if var is not None else "match_cast"
+        text = name if info is None else f"{name} : {show(info)}"
+        step = rule_step("D11", text, binding.span, info)  # type: ignore[attr-defined]
+        if isinstance(binding, ast.MatchCast):
+            step.values.append(("cast to", show(binding.struct_info)))
+        if var is not None and var.struct_info_annotation is not None:
+            step.values.append(("annotated", show(var.struct_info_annotation)))
+        return self._once(binding, step, lambda step: self._fill_binding(step, binding))
+
+    def _fill_binding(self, step: Step, binding: ast.Binding) -> None:
+        step.has("value", self.expression(binding.value))  # type: ignore[attr-defined]
+        record = self.records.get(binding)
+        if record is not None:
+            self.applications.add(step, record)
+
+    def _result(self, seq: ast.SeqExpr) -> Step:
+        """What a function or a branch yields: its last expression, without all the bindings before it."""
+        key = ("result", seq)
+        found = self._steps.get(key)
+        if found is not None:
+            return found
+        function = self.index.bodies.get(seq)
+        rule, what, span = "D10", self.text(seq), seq.body_span
+        if function is not None:
+            rule, what = "D15", f"what {self.index.functions.get(function, 'it')} returns"
+        info = self.info_of.get(seq)
+        step = rule_step(rule, what if info is None else f"{what} : {show(info)}", span, info)
+        if function is not None and function.ret_struct_info is not None:
+            step.values.append(("annotated", show(function.ret_struct_info)))
+
+        def fill(step: Step) -> None:
+            step.has("result", self.expression(seq.body))
+            record = self.records.get(function or seq)
+            if record is not None:
+                self.applications.add(step, record)
+
+        return self._once(key, step, fill)
+
+    def _home_of(self, diagnostic: Diagnostic) -> Step:
+        """The derivation inside of which something was found wrong."""
+        record, subject = self.reports.get(diagnostic, (None, None))
+        match subject:
+            case ast.Function(body=ast.SeqExpr() as body) if diagnostic.rule == "D15":
+                return self._result(body)
+            case ast.Function() | tir.PrimFunc() | None:
+                return self._outside(diagnostic, record)
+            case ast.Binding():
+                return self._binding(subject)
+        assert isinstance(subject, ast.Expr)
+        return self.expression(subject)
+
+    def _outside(self, diagnostic: Diagnostic, record: Record | None) -> Step:
+        """What is wrong by a rule that gives no struct info: well-formedness, syntax, PrimFuncs."""
+        rule = premise_rule(diagnostic.code)
+        if rule is None:
+            return failed_premise(diagnostic)
+        text = ""
+        if record is not None:
+            text = ", ".join(f"{n} = {v}" for n, v in values.given(record.arguments))
+        step = rule_step(rule.identifier, text, diagnostic.span, None)
+        self.applications.premise(step, diagnostic)
+        step.held = tuple(code for code in rule.premises if code != diagnostic.code)
+        return step
+
+    # ------------------------------------------------------------ words
+
+    def text(self, expr: ast.Expr) -> str:
+        """An expression as its author wrote it, on one line."""
+        match expr:
+            case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
+                return name
+            case ast.Function():
+                return self.index.functions.get(expr, "the function")
+            case ast.SeqExpr():
+                return self.index.sequences.get(expr, "the sequence")
+            case ast.If(cond=cond):
+                return f"if {self.text(cond)}"
+        span = _span(expr)
+        written = show(expr) if span is None else self.source.text[slice(*span)]
+        folded = spaces_folded(written)
+        return folded if len(folded) <= TEXT else f"{folded[: TEXT - 1]}…"
+
+
+def _is_variable(expr: ast.Expr) -> bool:
+    return isinstance(expr, ast.Var | ast.GlobalVar | ast.Op)
+
+
+def _span(expr: ast.Expr) -> Span | None:
+    span: Span | None = getattr(expr, "span", None)
+    return span

@@ -1,0 +1,112 @@
+"""`rlx why FILE:LINE[:COLUMN]`: which rules gave what stands there its struct info, with the values filled in."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+
+from rlx.grammar.node import Node
+
+FINE, FOUND, UNABLE = 0, 1, 2
+
+_PLACE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
+
+_STDIN = "<stdin>"
+
+EPILOG = """\
+With a column the innermost expression there is meant, without one the whole statements of the line. FILE is
+a .rlx or .py file, or - for standard input. A line of the tree says what is concluded and by which rule;
+below it stand what it rests on, what was compared, and what the prover was asked. ✓ lists the premises of
+the rule that do not fail; ✗ marks what is certainly wrong, ! what may be, ? what could not be decided.
+
+exit status: 0 the tree is shown; 1 it is shown, and an error stands in it; 2 there is nothing at
+that place, or the file cannot be read; 101 a bug in the tool."""
+
+
+class _Wanted(Node):
+    """A place on the command line."""
+
+    path: str
+    line: int
+    column: int | None
+
+
+def main(argv: Sequence[str], prog: str = "rlx why") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = _parser(prog)
+    # A place in standard input begins as an option does.
+    arguments = parser.parse_args([f"{_STDIN}{a[1:]}" if a.startswith("-:") else a for a in argv])
+    if arguments.depth is not None and arguments.depth < 0:
+        parser.error(f"--depth is at least 0, found {arguments.depth}")
+    wanted = _place(arguments.place)
+    if wanted is None:
+        parser.error(f"expected FILE:LINE or FILE:LINE:COLUMN, found {arguments.place!r}")
+    from rlx.checker.driver.sources import decode, displayed, read
+
+    try:
+        data = read(wanted.path)
+    except OSError as error:
+        sys.stderr.write(f"{prog}: cannot read {wanted.path}: {error.strerror or error}\n")
+        return UNABLE
+    source, problem = decode(data, displayed(wanted.path))
+    if problem is not None:
+        sys.stderr.write(f"{prog}: {source.path}: {problem.message}\n")
+        return UNABLE
+    return _answer(source.text, source.path, wanted, arguments, prog)
+
+
+def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace, prog: str) -> int:
+    from rlx.checker.why.explain import why
+    from rlx.checker.why.place import BadPlace
+
+    try:
+        found = why(text, path, wanted.line, wanted.column)
+    except BadPlace as nothing:
+        sys.stderr.write(f"{prog}: {nothing}\n")
+        return UNABLE
+    if arguments.format == "json":
+        from json import dumps
+
+        from rlx.checker.why.json import as_json
+
+        place = {"path": path, "line": wanted.line, "column": wanted.column}
+        sys.stdout.write(f"{dumps({**place, **as_json(found.roots, found.source)}, indent=1)}\n")
+    else:
+        from rlx.checker.render.colour import theme_for
+        from rlx.checker.why.text import render
+
+        for line in render(found.roots, found.source, theme_for(sys.stdout), arguments.depth):
+            sys.stdout.write(f"{line}\n")
+    return FOUND if found.has_error else FINE
+
+
+def _place(text: str) -> _Wanted | None:
+    """``FILE:LINE`` or ``FILE:LINE:COLUMN``; a file may have colons in its name."""
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        return None
+    path = "-" if match[1] == _STDIN else match[1]
+    return _Wanted(path, int(match[2]), None if match[3] is None else int(match[3]))
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Show the derivation of what stands at a place: a tree of rules with their values.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("place", metavar="FILE:LINE[:COLUMN]", help="what to explain")
+    add("--format", choices=("human", "json"), default="human", help="how (default: human)")
+    add("--depth", type=int, metavar="N", help="show N levels below what was asked for")
+    return parser

@@ -1,0 +1,98 @@
+"""A derivation as one JSON object.
+
+``version``
+    Grows when a key changes its meaning or goes; a new key does not change it.
+``roots``
+    The numbers of the steps that were asked for.
+``steps``
+    Every step once; steps refer to each other by number, so what is used twice is written once, and no depth of a
+    derivation is too deep for a reader of JSON. References never run in circles.
+
+A step has these keys:
+
+``kind``
+    ``"rule"``: an application of a rule. ``"premise"``: a premise that fails. ``"question"``: a question to the
+    prover. ``"comparison"``: whether one struct info may stand where another one is expected. ``"reference"``: the
+    derivation inside of which it stands. ``"note"``: what no rule says.
+``rule``, ``premise``, ``title``
+    The rule's id; the code of a premise that fails (null for other kinds); the title of the rule, the sentence of the
+    premise, and of a question the verdict: ``"proved"``, ``"refuted"`` or ``"unknown"``.
+``text``
+    What is concluded, asked, or wrong, with its values.
+``struct_info``
+    What is concluded of an expression or a binding, as programs write it; otherwise null.
+``status``, ``beneath``
+    ``"holds"``, or the gravest of what fails here, and of what fails in the steps below: ``"note"``, ``"warning"``,
+    ``"error"``.
+``line``, ``column``, ``end_line``, ``end_column``
+    Where what it is about stands; null where no text does.
+``values``
+    What went into the rule: pairs of a name and a value.
+``held``
+    The premises of the rule that do not fail here.
+``details``
+    Counterexamples, reasons, help.
+``steps``
+    What it rests on: objects with ``as`` (the parameter, ``"value"``, … or ``""``) and ``step``, a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rlx.checker.why.step import Step, every
+from rlx.grammar.diagnostic import Source
+from rlx.spec import premise_rule
+
+VERSION = 1
+
+
+def as_json(roots: Sequence[Step], source: Source) -> dict[str, Any]:
+    """Trees as the object described above."""
+    numbers = {id(step): number for number, step in enumerate(every(roots))}
+    return {
+        "version": VERSION,
+        "roots": [numbers[id(root)] for root in roots],
+        "steps": [_step(step, source, numbers) for step in every(roots)],
+    }
+
+
+def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]:
+    return {
+        "kind": step.kind,
+        "rule": _rule(step),
+        "premise": step.code if step.kind == "premise" else None,
+        "title": step.title,
+        "text": step.text,
+        "struct_info": _written(step),
+        "status": step.status,
+        "beneath": step.beneath,
+        **_place(step, source),
+        "values": [list(pair) for pair in step.values],
+        "held": list(step.held),
+        "details": list(step.details),
+        "steps": [{"as": label, "step": numbers[id(below)]} for label, below in step.below],
+    }
+
+
+def _rule(step: Step) -> str | None:
+    if step.kind == "premise":
+        rule = premise_rule(step.code)
+        return None if rule is None else rule.identifier
+    return step.code or None
+
+
+def _written(step: Step) -> str | None:
+    from rlx.grammar.printer import print_struct_info
+
+    return None if step.info is None else print_struct_info(step.info)
+
+
+def _place(step: Step, source: Source) -> dict[str, int | None]:
+    names = ("line", "column", "end_line", "end_column")
+    if step.span is None:
+        return dict.fromkeys(names)
+    start, end = step.span
+    place = (*source.position(start), *source.position(max(start, end)))
+    return dict(zip(names, place, strict=True))

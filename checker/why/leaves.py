@@ -1,0 +1,79 @@
+"""Steps that rest on nothing else: questions to the prover, premises that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.checker.why import values
+from rlx.checker.why.recorder import Record
+from rlx.checker.why.step import Step
+from rlx.grammar import tir
+from rlx.grammar.ast import StructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.printer_show import show
+from rlx.operators.parameters import Parameter
+from rlx.spec import premise_rule
+
+
+def question(record: Record) -> Step:
+    verdict = values.verdict_of(record.result)
+    goal = values.question_text(record.name, record.arguments)
+    step = Step("question", goal, title=verdict)
+    step.details = values.reasons(record.result)
+    return step
+
+
+def failed_premise(diagnostic: Diagnostic) -> Step:
+    details = [*diagnostic.notes]
+    example = values.example_text(diagnostic.counterexample or {})
+    if example and not any(example in note for note in details):
+        details.append(f"it fails for {example}")
+    if diagnostic.help:
+        details.append(f"help: {diagnostic.help}")
+    step = Step(
+        "premise",
+        diagnostic.message,
+        code=diagnostic.code,
+        title=sentence(diagnostic.code),
+        span=diagnostic.span,
+        status=diagnostic.severity,
+        details=details,
+    )
+    return step
+
+
+def sentence(code: str) -> str:
+    """What a premise demands."""
+    rule = premise_rule(code)
+    return "" if rule is None else rule.premises.get(code, rule.title)
+
+
+def changed_nothing(record: Record) -> bool:
+    """Whether a rule that rewrites gave back what it was given."""
+    given = next((v for v in record.arguments.values() if isinstance(v, StructInfo)), None)
+    same = given is not None and isinstance(record.result, StructInfo)
+    return same and show(given) == show(record.result)  # type: ignore[arg-type]
+
+
+def alike(a: Step, b: Step) -> bool:
+    """Whether two steps inside of one rule say the same: rules are applied to each dimension alike."""
+    return not (a.below or b.below) and (a.kind, a.code, a.text, a.details) == (
+        b.kind,
+        b.code,
+        b.text,
+        b.details,
+    )
+
+
+def parameter_name(parameters: Sequence[Parameter], index: int) -> str:
+    """The parameter that takes a positional argument."""
+    for at, parameter in enumerate(parameters):
+        if parameter.variadic and index >= at:
+            return f"{parameter.name}[{index - at}]"
+        if at == index:
+            return str(parameter.name)
+    return f"argument {index}"
+
+
+def buffer_text(buffer: tir.Buffer) -> str:
+    return f"buffer {values.value_text(tuple(buffer.shape)) or '()'} of {buffer.dtype}"

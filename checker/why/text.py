@@ -1,0 +1,144 @@
+"""A derivation as a tree of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rlx.checker.render.colour import paint
+from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
+from rlx.grammar.diagnostic import Source
+
+NESTING = 12
+"""So deep steps are nested; what a variable rests on further down gets a tree of its own below."""
+
+_MARKS = {HOLDS: "", NOTE: "?", WARNING: "!", ERROR: "✗"}
+Theme = Mapping[str, str]
+
+
+def render(
+    roots: Sequence[Step], source: Source, theme: Theme, depth: int | None = None
+) -> Iterator[str]:
+    """The lines of trees, one after the other.
+
+    Parameters
+    ----------
+    depth
+        How many levels below each root are shown; None for all.
+    """
+    shown: set[int] = set()
+    waiting = list(roots)
+    first = True
+    while waiting:
+        root = waiting.pop(0)
+        if id(root) in shown:
+            continue
+        if not first:
+            yield ""
+        first = False
+        tree = _Tree(source, theme, depth, shown)
+        yield from tree.lines(root)
+        waiting = [*tree.deferred, *waiting] if depth is None else waiting
+
+
+class _Tree:
+    """The lines of one tree; what is nested too deeply is deferred to trees of its own."""
+
+    def __init__(self, source: Source, theme: Theme, depth: int | None, shown: set[int]) -> None:
+        self.source, self.theme, self.depth, self.shown = source, theme, depth, shown
+        self.deferred: list[Step] = []
+
+    def lines(self, root: Step) -> Iterator[str]:
+        """A tree, without recursion."""
+        stack: list[tuple[Step, str, str, int]] = [(root, "", "", 0)]
+        while stack:
+            step, lead, label, level = stack.pop()
+            follow = _continued(lead)
+            known = id(step) in self.shown
+            self.shown.add(id(step))
+            below = self._below(step, known, level)
+            yield f"{self._gutter(lead)}{self._head(step, label, known)}"
+            more = self._gutter(f"{follow}│  " if below else f"{follow}   ")
+            if not known:
+                yield from (f"{more}{line}" for line in self._details(step))
+            if step.below and not known and not below:
+                yield f"{more}{self._cut(step)}"
+            for at, (name, inner) in reversed(list(enumerate(below))):
+                branch = "└─ " if at == len(below) - 1 else "├─ "
+                stack.append((inner, f"{follow}{branch}", name, level + 1))
+
+    def _below(self, step: Step, known: bool, level: int) -> Sequence[tuple[str, Step]]:
+        if known or (self.depth is not None and level >= self.depth):
+            return ()
+        if self.depth is None and level >= NESTING and step.code in ("D02", "D11"):
+            self.shown.discard(id(step))
+            self.deferred.append(step)
+            return ()
+        return step.below
+
+    def _cut(self, step: Step) -> str:
+        if self.depth is None:
+            return self._faint("… below")
+        failing = _MARKS[step.beneath]
+        steps = "1 step" if len(step.below) == 1 else f"{len(step.below)} steps"
+        rest = f"… rests on {steps}"
+        return self._faint(rest) + (
+            f" {paint(self.theme, step.beneath, failing)}" if failing else ""
+        )
+
+    def _head(self, step: Step, label: str, known: bool) -> str:
+        mark = _MARKS[step.status]
+        parts = [paint(self.theme, step.status, mark)] if mark else []
+        if label:
+            parts.append(self._faint(f"{label}:"))
+        match step.kind:
+            case "rule":
+                parts += self._rule(step)
+            case "question":
+                told = f": {'; '.join(step.details)}" if step.details else ""
+                parts.append(f"{step.text}? {step.title}{self._faint(told)}")
+            case "premise":
+                parts.append(f"{paint(self.theme, step.status, step.code)}: {step.text}")
+            case "reference":
+                parts.append(f"{step.text}  {self._faint('(the derivation at hand)')}")
+                return " ".join(parts)
+            case _:
+                parts.append(step.text)
+        if known and step.below:
+            parts.append(self._faint("(shown above)"))
+        return " ".join(parts)
+
+    def _rule(self, step: Step) -> Iterator[str]:
+        if step.text and step.info is not None:
+            yield step.text
+        yield paint(self.theme, "related", f"[{step.code} {step.title}{self._place(step)}]")
+        if step.text and step.info is None:
+            yield step.text
+
+    def _details(self, step: Step) -> Iterator[str]:
+        if step.kind == "rule":
+            told = [*step.details, *(f"{name} = {value}" for name, value in step.values)]
+            if told:
+                yield self._faint("; ".join(told))
+            if step.held:
+                yield self._faint(f"✓ {', '.join(step.held)}")
+        elif step.kind == "premise":
+            if step.title:
+                yield self._faint(f"premise: {step.title}")
+            yield from step.details
+
+    def _place(self, step: Step) -> str:
+        if step.span is None or step.info is None:
+            return ""
+        line, column = self.source.position(step.span[0])
+        return f", {line}:{column}"
+
+    def _gutter(self, lead: str) -> str:
+        return paint(self.theme, "gutter", lead)
+
+    def _faint(self, text: str) -> str:
+        return paint(self.theme, "faint", text)
+
+
+def _continued(lead: str) -> str:
+    """The gutter of what follows a line with that gutter."""
+    return lead.replace("├─ ", "│  ").replace("└─ ", "   ")

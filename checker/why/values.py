@@ -1,0 +1,136 @@
+"""What went into a rule and what came out of it, in the short form of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Node
+from rlx.grammar.printer_show import show
+from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+
+LENGTH = 160
+"""Characters of one value that are shown."""
+
+_PLACES = frozenset(
+    ["at", "best", "i", "index", "j", "names", "number", "path", "premise", "span", "what", "word"]
+)
+"""Arguments of rules that say where something stands or how to speak of it, not what it is."""
+
+_SHOWN = ast.StructInfo | ast.Expr | ast.VDevice | tir.PrimExpr | DataType
+
+
+def given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The arguments of a rule that are values of the program, by parameter."""
+    for name, value in arguments.items():
+        if name not in _PLACES and not name.startswith("_"):
+            text = value_text(value)
+            if text:
+                yield name, text
+
+
+def value_text(value: object) -> str:
+    """A value of the program in short form; nothing where it is none."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, str):
+        return shortened(value)
+    if isinstance(value, _SHOWN):
+        return shortened(show(value))
+    if isinstance(value, tuple | list) and all(isinstance(v, _SHOWN | int) for v in value):
+        texts = [show(v) if isinstance(v, Node) else str(v) for v in value]
+        return shortened(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})")
+    return ""
+
+
+def result_text(value: object) -> str:
+    """What a rule returned, where that is a value of the program."""
+    return "" if isinstance(value, bool | int | float | str) else value_text(value)
+
+
+def shortened(text: str, length: int = LENGTH) -> str:
+    """A text with its middle left out if it is long."""
+    if len(text) <= length:
+        return text
+    half = (length - 3) // 2
+    return f"{text[:half]} … {text[-half:]}"
+
+
+def example_text(example: Mapping[str, int]) -> str:
+    """``n = 1, m = 2``"""
+    return ", ".join(f"{name} = {value}" for name, value in example.items())
+
+
+# ---------------------------------------------------------------- questions
+
+
+def question_text(method: str, arguments: Mapping[str, Any]) -> str:
+    """What the prover was asked."""
+    match method:
+        case "equal":
+            return f"{show(arguments['a'])} == {show(arguments['b'])}"
+        case "relate_all":
+            pairs = [_equation(a, b) for a, b in arguments["pairs"]]
+            return shortened(" and ".join(dict.fromkeys(pairs)) or "nothing")
+        case "never":
+            return f"never {show(arguments['condition'])}"
+    return show(arguments["condition"])
+
+
+def _equation(a: tir.PrimExpr, b: tir.PrimExpr) -> str:
+    """Two sides of a comparison; a condition alone where the other side is true."""
+    if isinstance(b, tir.IntImm) and b.dtype.code == "bool" and b.value == 1:
+        return show(a)
+    return f"{show(a)} == {show(b)}"
+
+
+def verdict_of(answer: object) -> str:
+    """``"proved"``, ``"refuted"`` or ``"unknown"``."""
+    match answer:
+        case Verdict():
+            return answer.status
+        case Relation(kind="always"):
+            return "proved"
+        case Relation(kind="never" | "sometimes"):
+            return "refuted"
+    return "unknown"
+
+
+def reasons(answer: object) -> tuple[str, ...]:
+    """Why the prover answered that."""
+    match answer:
+        case Proved(means=means, divisors=divisors):
+            needed = tuple(f"{show(d)} is not 0" for d in divisors)
+            return (f"by {means}", *needed)
+        case Refuted(example=example):
+            return (_for(example),)
+        case Unknown(reason=reason):
+            return (reason,)
+        case Relation():
+            return _of_relation(answer)
+    return ()
+
+
+def _of_relation(answer: Relation) -> tuple[str, ...]:
+    found: list[str] = []
+    if answer.kind == "never":
+        found.append("false for all sizes of at least 1")
+    elif answer.counterexample is not None:
+        found.append(_for(answer.counterexample))
+    if answer.kind == "sometimes" and answer.witness:
+        found.append(f"true for {example_text(answer.witness)}")
+    if answer.assumption is not None:
+        found.append(f"it would hold if {show(answer.assumption)}")
+    if answer.zero_saves:
+        found.append("with a size of 0 it may hold")
+    if answer.reason:
+        found.append(answer.reason)
+    return tuple(found)
+
+
+def _for(example: Mapping[str, int]) -> str:
+    return f"false for {example_text(example)}" if example else "false whatever the sizes are"
