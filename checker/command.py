@@ -48,6 +48,8 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         return explain(arguments.explain)
     if not arguments.path:
         parser.error("give at least one PATH")
+    if arguments.derivations and arguments.format != "json":
+        parser.error("--derivations is for --format json; `rlx why` shows one derivation to people")
     selection = Selection(parse(arguments.select), parse(arguments.ignore))
     unknown = _unknown_selectors(selection)
     if unknown:
@@ -65,6 +67,7 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         check_file,
         listing=arguments.dynamic_checks,
         statistics=arguments.statistics,
+        derivations=arguments.derivations,
         operators=operators,
         allowed=allowed,
     )
@@ -109,6 +112,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
     add("--statistics", action="store_true", help="count codes, and questions to the prover")
     add("--dynamic-checks", action="store_true", help="list the checks that a run makes")
+    add("--derivations", action="store_true", help=_DERIVATIONS)
     add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
     add("--version", action=_Version, help="print the version, and exit")
     return parser
@@ -117,6 +121,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 _ALLOW = (
     "let an operator pass that Relax does not have, or all that a pattern such as 'my.*' describes"
 )
+_DERIVATIONS = "with --format json: add why each expression is what it is, as `rlx why` does"
 _OPERATORS = "import operators that a module, or a .py file, declares with @rlx.operator"
 
 

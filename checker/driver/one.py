@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.sources import decode, displayed, read, unreadable
 from rlx.checker.render.files import FileReport, Obligations
@@ -29,10 +29,11 @@ def check_file(
     *,
     listing: bool = False,
     statistics: bool = False,
+    derivations: bool = False,
     operators: Sequence[str] = (),
     allowed: Sequence[str] = (),
 ) -> FileReport:
-    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover.
+    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover, ``derivations``.
 
     ``operators`` and ``allowed`` are the user's own: see :func:`rlx.operators.external.load`.
     """
@@ -49,16 +50,20 @@ def check_file(
     if problem is not None:
         return FileReport(displayed(path), source, (problem,))
     try:
-        return _check(source, listing, statistics)
+        return _check(source, listing, statistics, derivations)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
         return crashed(displayed(path), f"{type(error).__name__}: {error}", keep_traceback())
 
 
-def _check(source: Source, listing: bool, statistics: bool) -> FileReport:
+def _check(source: Source, listing: bool, statistics: bool, derivations: bool) -> FileReport:
     from rlx.checker.check import check_text
     from rlx.checker.questions import questions
 
-    report = check_text(source.text, source.path)
+    trees = None
+    if derivations:
+        report, trees = _derived(source)
+    else:
+        report = check_text(source.text, source.path)
     held = report.obligations
     obligations = Obligations(held.proved, held.refuted, held.unknown)
     found = tuple(report.diagnostics)
@@ -66,8 +71,23 @@ def _check(source: Source, listing: bool, statistics: bool) -> FileReport:
     checks = _listed(report) if listing else None
     asked = questions(report.statistics, source) if statistics else None
     return FileReport(
-        source.path, shown, found, obligations, dynamic_checks=checks, questions=asked
+        source.path,
+        shown,
+        found,
+        obligations,
+        dynamic_checks=checks,
+        questions=asked,
+        derivations=trees,
     )
+
+
+def _derived(source: Source) -> tuple[Report, dict[str, Any]]:
+    """The check of a text, recorded, and the derivations as JSON has them."""
+    from rlx.checker.why.explain import everything
+    from rlx.checker.why.json import as_json
+
+    report, found = everything(source.text, source.path)
+    return report, as_json(found.roots, found.source)
 
 
 def _listed(report: Report) -> tuple[Listed, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -41,6 +41,8 @@ class FileReport(Record):
         The run-time checks by place, none of a file with errors; None where nobody asked.
     questions
         What the prover was asked; None where nobody wants to know.
+    derivations
+        Why everything is what it is, as :mod:`rlx.checker.why.json` describes; None where nobody asked.
     """
 
     path: str
@@ -50,6 +52,7 @@ class FileReport(Record):
     outcome: str = "checked"
     dynamic_checks: tuple[Listed, ...] | None = None
     questions: Questions | None = None
+    derivations: Mapping[str, object] | None = None
 
 
 class Summary(Record):

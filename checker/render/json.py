@@ -27,6 +27,7 @@ def render(files: Sequence[FileReport]) -> str:
                         "path": file.path,
                         "diagnostics": [_diagnostic(d, file.source) for d in file.diagnostics],
                         **_dynamic_checks(file),
+                        **_derivations(file),
                     }
                     for file in files
                 ],
@@ -64,6 +65,11 @@ def _dynamic_checks(file: FileReport) -> dict[str, Any]:
     from rlx.checker.render.dynamic_checks import as_json
 
     return {"dynamic_checks": [as_json(check) for check in file.dynamic_checks]}
+
+
+def _derivations(file: FileReport) -> dict[str, Any]:
+    """The key that `--derivations` adds."""
+    return {} if file.derivations is None else {"derivations": dict(file.derivations)}
 
 
 def _diagnostic(diagnostic: Diagnostic, source: Source | None) -> dict[str, Any]:

@@ -64,6 +64,12 @@ class Builder:
         self._finish()
         return roots
 
+    def step_of(self, expr: ast.Expr) -> Step:
+        """The derivation of one expression."""
+        step = self.expression(expr)
+        self._finish()
+        return step
+
     def alone(self, diagnostics: Iterable[Diagnostic]) -> list[Step]:
         """Steps for what is wrong at a place and part of no derivation there."""
         found = [self._home_of(d) for d in diagnostics]

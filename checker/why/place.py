@@ -193,10 +193,9 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
     offset = source.line_starts[line - 1] + column - 1
     here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
     if not here:
-        what = (
-            _nothing(text)
-            or f"nothing that has struct info stands at column {column} of line {line}"
-        )
+        empty = _nothing(text)
+        told = f"nothing that has struct info stands at column {column} of line {line}"
+        what = f"line {line} of {source.path} {empty}" if empty else f"{told} of {source.path}"
         raise BadPlace(f"{what}{_nearest(found, source, line)}")
     # Of two that own the same text, the later one is the inner one.
     return min(reversed(here), key=lambda c: c.span[1] - c.span[0])
@@ -211,6 +210,9 @@ def on_line(found: Sequence[Construct], source: Source, line: int) -> list[Const
         If there is no such line, or nothing on it.
     """
     text = _line(source, line)
+    while text.lstrip().startswith("@") and line < len(source.line_starts):
+        line += 1  # a decorator belongs to what it decorates
+        text = source.line(line)
     empty = _nothing(text)
     if empty:
         raise BadPlace(f"line {line} of {source.path} {empty}{_nearest(found, source, line)}")
@@ -266,10 +268,10 @@ def _nothing(text: str) -> str:
 
 def _nearest(found: Sequence[Construct], source: Source, line: int) -> str:
     """The construct nearest to a line, in words to add to a sentence."""
-    near = [(abs(source.position(c.span[0])[0] - line), c) for c in found if c.is_statement]
+    near = [(source.position(c.span[0])[0] - line, c) for c in found if c.is_statement]
     if not near:
         return ""
-    construct = min(near, key=lambda pair: pair[0])[1]
+    construct = min(near, key=lambda pair: (abs(pair[0]), pair[0] < 0))[1]
     at, column = source.position(construct.span[0])
     return f"; the nearest is {_named(construct, source)}, at {at}:{column}"
 

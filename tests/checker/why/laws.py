@@ -1,0 +1,94 @@
+"""What holds of every derivation, and a long run of it: ``python -m tests.checker.why.laws [PROGRAMS]``.
+
+A tree must conclude what the checker concluded, and lead to every premise that fails.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+
+from rlx.checker.check import Report, check_text
+from rlx.checker.why.build import Builder
+from rlx.checker.why.explain import at_place
+from rlx.checker.why.recorder import recording
+from rlx.checker.why.step import Step, every, settle
+from rlx.generate.near import CODES, near_miss
+from rlx.grammar import ast
+from rlx.grammar.printer import print_module
+from rlx.grammar.printer_show import show
+from rlx.spec.registry import implementations
+
+
+def broken_laws(text: str) -> Iterator[str]:
+    """What is wrong with the derivations of a text."""
+    with recording() as recorder:
+        report = check_text(text)
+    builder = Builder(report, recorder)
+    yield from _conclusions(builder, report)
+    yield from _failures(builder, report)
+
+
+def _conclusions(builder: Builder, report: Report) -> Iterator[str]:
+    """Each tree concludes the struct info of the checker's table, by a registered rule that answered it."""
+    roots: list[Step] = []
+    for node, info in report.info.items():
+        if not isinstance(node, ast.Expr):
+            continue
+        step = builder.step_of(node)
+        roots.append(step)
+        if step.kind != "rule" or step.info is None or show(step.info) != show(info):
+            yield f"{show(node)} is {show(info)}, and the tree says {step}"
+        record = builder.records.get(node)
+        if record is not None and show(record.result) != show(info):
+            yield f"{show(node)} is {show(info)}, and {record.name} gave {show(record.result)}"
+    settle(roots)
+    for step in every(roots):
+        if step.kind == "rule" and step.code not in implementations:
+            yield f"no function is registered for {step.code}"
+
+
+def _failures(builder: Builder, report: Report) -> Iterator[str]:
+    """At the place of each diagnostic, by line and by column, some tree has the premise that failed."""
+    for found in report.diagnostics:
+        line, column = report.source.position((found.span or (0, 0))[0])
+        for at in (None, column):
+            roots = at_place(builder, report, line, at).roots
+            if not any(_is_failure(step, found.code) for step in every(roots)):
+                yield f"{found.code} fails at {line}:{column}, and no tree there says so"
+
+
+def _is_failure(step: Step, code: str) -> bool:
+    return step.kind == "premise" and step.code == code and step.status != "holds"
+
+
+def main(count: int) -> int:
+    """Check the laws on near misses of every code, and on random programs."""
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    from rlx.generate import modules
+
+    wrong = 0
+    for code in CODES:
+        for problem in broken_laws(print_module(near_miss(code, random.Random(0)))):
+            wrong += 1
+            print(f"{code}: {problem}")
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(modules())
+    def hold(module: ast.IRModule) -> None:
+        assert not list(broken_laws(print_module(module)))
+
+    hold()
+    print(f"{len(CODES)} near misses, {count} programs: {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 500))

@@ -1,0 +1,182 @@
+"""What a place means, and what is said where nothing stands there."""
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.checker.why.build import Builder
+from rlx.checker.why.explain import at_place, why
+from rlx.checker.why.place import BadPlace
+from rlx.checker.why.recorder import recording
+from rlx.checker.why.step import Step, every
+
+PROGRAM = """\
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool")
+    ) -> R.Tensor(("n", 4), "float32"):
+        # twice
+        @R.function
+        def twice(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            z = R.add(y, y)
+            return z
+
+        with R.dataflow():
+            a = R.nn.relu(R.exp(x))
+            b = R.concat(
+                [a, a],
+                axis=0,
+            )
+            R.output(b)
+        if c:
+            r = R.nn.relu(b)
+        else:
+            r = b
+        s = R.negative(r); u = R.negative(s)
+        return u
+
+    @T.prim_func
+    def kernel(A: T.Buffer((4,), "float32")):
+        for i in range(4):
+            A[i] = T.float32(1)
+"""
+
+
+def texts(line: int, column: int | None = None) -> list[str]:
+    """What the trees at a place of the program conclude."""
+    return [step.text for step in why(PROGRAM, "p.rlx", line, column).roots]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (3, ["main"]),
+        (4, ["main"]),
+        (8, ["twice"]),
+        (5, ["x", "c"]),
+        (9, ["twice"]),
+        (10, ["z"]),
+        (11, ["what twice returns"]),
+        (14, ["a"]),
+        (15, ["b"]),
+        (16, ["b"]),
+        (18, ["b"]),
+        (20, ["r"]),
+        (21, ["the branch where it holds"]),
+        (22, ["r"]),
+        (23, ["the branch where it does not hold"]),
+        (25, ["what main returns"]),
+        (28, ["kernel"]),
+        (30, ["kernel"]),
+    ],
+)
+def test_a_line_means_its_statements(line: int, found: list[str]) -> None:
+    assert [text.split(" : ")[0] for text in texts(line)] == found
+
+
+def test_a_line_of_several_statements() -> None:
+    names = [text.split(" : ")[0] for text in texts(24)]
+    assert names == ["s", "u"]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "found"),
+    [
+        (14, 13, "a"),
+        (14, 17, "R.nn.relu(R.exp(x))"),
+        (14, 27, "R.exp(x)"),
+        (14, 33, "x"),
+        (16, 18, "a"),
+        (16, 17, "[a, a]"),
+        (20, 12, "c"),
+        (20, 9, "if c"),
+        (5, 12, "x"),
+        (5, 20, "x"),
+        (25, 16, "u"),
+    ],
+)
+def test_a_column_means_the_innermost_expression(line: int, column: int, found: str) -> None:
+    assert texts(line, column)[0].split(" : ")[0] == found
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "said"),
+    [
+        (7, None, "line 7 of p.rlx is a comment; the nearest is the binding of 'twice', at 9:9"),
+        (12, None, "line 12 of p.rlx is blank; the nearest is what a function returns, at 11:20"),
+        (99, None, "p.rlx has 30 lines, so there is no line 99"),
+        (0, None, "p.rlx has 30 lines, so there is no line 0"),
+        (11, 40, "line 11 of p.rlx has 20 columns, so there is no column 40"),
+        (
+            1,
+            1,
+            "nothing that has struct info stands at column 1 of line 1 of p.rlx; the nearest is",
+        ),
+        (13, None, "nothing on line 13 of p.rlx has struct info; the nearest is"),
+    ],
+)
+def test_nothing_there(line: int, column: int | None, said: str) -> None:
+    with pytest.raises(BadPlace) as caught:
+        why(PROGRAM, "p.rlx", line, column)
+    assert str(caught.value).startswith(said)
+
+
+def test_every_place_has_an_answer() -> None:
+    """No place of the text, and none beside it, makes the tool fail."""
+    with recording() as recorder:
+        report = check_text(PROGRAM, "p.rlx")
+    builder = Builder(report, recorder)
+    for line, text in enumerate(PROGRAM.splitlines(), 1):
+        for column in (None, *range(len(text) + 3)):
+            try:
+                assert at_place(builder, report, line, column).roots
+            except BadPlace as nothing:
+                assert str(nothing)
+
+
+def test_a_text_that_does_not_parse() -> None:
+    broken = PROGRAM.replace("R.exp(x)", "R.exp(x")
+    found = why(broken, "p.rlx", 14)
+    assert "PARSE" in {step.code for step in every(found.roots)}
+    assert found.has_error
+    assert why(broken, "p.rlx", 10).roots[0].text.startswith("z : ")
+
+
+def test_what_could_not_be_read_is_named() -> None:
+    with pytest.raises(BadPlace, match="the text does not parse at 3:"):
+        why("@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n    y = = x\n", "p.rlx", 2, 80)
+
+
+def test_a_recursive_function_rests_on_itself_once() -> None:
+    text = """\
+@I.ir_module
+class Module:
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        y = Module.f(x)
+        return y
+"""
+    found = why(text, "p.rlx", 5)
+    kinds = [step.kind for step in every(found.roots)]
+    assert kinds.count("reference") == 2  # the function, and its own binding
+
+
+def test_chains_longer_than_python_recurses() -> None:
+    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(1200)]
+    text = "\n".join(
+        ['@R.function\ndef f(x0: R.Tensor(("n",), "float32")):', *lines, "    return x1200\n"]
+    )
+    roots = why(text, "p.rlx", 1202).roots
+    assert sum(step.code == "D14" for step in every(roots)) == 1200
+    assert shown_lines(list(roots), text) > 3600
+
+
+def shown_lines(roots: list[Step], text: str) -> int:
+    """How many lines the trees have; none is wider than nesting to a fixed depth makes it."""
+    from rlx.checker.why.text import render
+    from rlx.grammar.diagnostic import Source
+
+    lines = list(render(roots, Source(text), {}))
+    assert max(map(len, lines)) < 300
+    return len(lines)

@@ -1,0 +1,134 @@
+"""`rlx why` as a person types it, and the derivations in the JSON of `relax-check`."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.checker.command import main as relax_check
+from rlx.checker.why.command import main
+
+ROOT = Path(__file__).parents[2]
+BROKEN = ROOT / "examples" / "broken"
+
+STEP: dict[str, type | tuple[type, ...]] = {
+    "kind": str,
+    "rule": (str, type(None)),
+    "premise": (str, type(None)),
+    "title": str,
+    "text": str,
+    "struct_info": (str, type(None)),
+    "status": str,
+    "beneath": str,
+    "line": (int, type(None)),
+    "column": (int, type(None)),
+    "end_line": (int, type(None)),
+    "end_column": (int, type(None)),
+    "values": list,
+    "held": list,
+    "details": list,
+    "steps": list,
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [
+        ("broken/broadcast.rlx:12", 0),  # a warning is no error
+        ("broken/reshape.rlx:9", 1),
+        ("broken/reshape.rlx:9:65", 1),
+        ("broken/reshape.rlx:8", 1),
+        ("broken/unbound.rlx:8:57", 1),
+        ("mlp.rlx:21", 0),
+        ("mlp.rlx:2", 2),
+        ("mlp.rlx:2000", 2),
+        ("nothing.rlx:1", 2),
+        ("broken:1", 2),
+    ],
+)
+def test_exit_status(place: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(ROOT / "examples" / place)]) == status
+    out, err = capsys.readouterr()
+    assert bool(out) == (status != 2)
+    assert err.count("\n") == (status == 2)
+
+
+@pytest.mark.parametrize(
+    "argv", [[], ["x.rlx"], ["x.rlx:0x1"], ["x.rlx:1", "--depth", "-1"], [":1"]]
+)
+def test_wrong_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(argv)
+    assert stopped.value.code == 2
+    assert "rlx why: error: " in capsys.readouterr().err
+
+
+def test_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (BROKEN / "broadcast.rlx").read_bytes()
+    for place in ("-:12:26", "-:12"):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert main([place]) == 0
+        assert "OBL-broadcast-dims" in capsys.readouterr().out
+
+
+def test_a_python_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "examples" / "mlp.rlx").read_text(encoding="utf-8")
+    path = tmp_path / "a:b.py"
+    path.write_text(f"import tvm\n\n{text}\n\nprint(1)\n", encoding="utf-8")
+    assert main([f"{path}:23"]) == 0
+    assert capsys.readouterr().out.startswith("logits : Tensor((n, 10), float32) [D11 Bindings")
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(BROKEN / "kernel.rlx")
+    assert main([f"{path}:28:13", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    head = {key: found[key] for key in ("path", "line", "column", "version", "roots")}
+    assert head == {"path": path, "line": 28, "column": 13, "version": 1, "roots": [0]}
+    assert_steps(found["steps"])
+    assert found["steps"][0]["rule"] == "D14"
+
+
+def assert_steps(steps: list[dict[str, object]]) -> None:
+    """The steps have the keys that are documented, refer to each other, and do not run in circles."""
+    for step in steps:
+        assert list(step) == list(STEP)
+        assert all(isinstance(step[key], kind) for key, kind in STEP.items())
+        assert all(set(below) == {"as", "step"} for below in step["steps"])  # type: ignore[attr-defined]
+    seen: set[int] = set()
+
+    def visit(number: int, path: tuple[int, ...]) -> None:
+        assert number not in path
+        if number not in seen:
+            seen.add(number)
+            for below in steps[number]["steps"]:  # type: ignore[attr-defined]
+                visit(below["step"], (*path, number))
+
+    visit(0, ())
+
+
+def test_derivations_of_a_check(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(BROKEN / "kernel.rlx"), str(BROKEN / "syntax.rlx")]
+    assert relax_check(["--format", "json", "--derivations", *paths]) == 1
+    derived = json.loads(capsys.readouterr().out)
+    assert relax_check(["--format", "json", *paths]) == 1
+    plain = json.loads(capsys.readouterr().out)
+    assert derived["version"] == plain["version"] == 1
+    for file in derived["files"]:
+        found = file.pop("derivations")
+        assert found["version"] == 1
+        failed = {step["premise"] for step in found["steps"]}
+        assert {d["code"] for d in file["diagnostics"]} <= failed
+        assert_steps(found["steps"])
+    assert derived == plain
+
+
+def test_derivations_are_for_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        relax_check(["--derivations", str(BROKEN / "kernel.rlx")])
+    assert stopped.value.code == 2
+    assert "--format json" in capsys.readouterr().err
