@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from rlx.checker.check import Report
 from rlx.checker.why import values
-from rlx.checker.why.applications import OF_EXPRESSIONS, Applications, rule_step
+from rlx.checker.why.applied import OF_EXPRESSIONS, Applied, rule_step, said
 from rlx.checker.why.index import Index
 from rlx.checker.why.leaves import (
     buffer_text,
@@ -14,7 +14,7 @@ from rlx.checker.why.leaves import (
     parameter_name,
 )
 from rlx.checker.why.place import Construct, is_nameless, spaces_folded
-from rlx.checker.why.recorder import Record, Recorder
+from rlx.checker.why.recorder import Application, Recorder
 from rlx.checker.why.step import Step, settle
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
@@ -35,17 +35,17 @@ class Builder:
     def __init__(self, report: Report, recorder: Recorder) -> None:
         self.source = report.source
         self.info_of = report.info
-        self.applications = Applications(frozenset(report.diagnostics))
-        self.records: dict[Node, Record] = {}
-        self.reports: dict[Diagnostic, tuple[Record, Node | None]] = {}
+        self.applied = Applied(report.diagnostics)
+        self.records: dict[Node, Application] = {}
+        self.reports: dict[object, tuple[Application, Node | None]] = {}
         self._read(recorder.roots)
         self.index = Index(report.modules)
         self._steps: dict[object, Step] = {}
         self._open: list[Callable[[], None]] = []
 
-    def _read(self, roots: Iterable[Record]) -> None:
+    def _read(self, roots: Iterable[Application]) -> None:
         """Which application of a rule gave each subject its struct info; which reported what, inside of which."""
-        stack: list[tuple[Record, Node | None]] = [(record, None) for record in roots]
+        stack: list[tuple[Application, Node | None]] = [(record, None) for record in roots]
         while stack:
             record, subject = stack.pop()
             if record.name in OF_EXPRESSIONS:
@@ -53,7 +53,7 @@ class Builder:
                 if own is not None:
                     subject = own
                     self.records.setdefault(own, record)
-            self.reports.update((d, (record, subject)) for d in record.diagnostics)
+            self.reports.update((said(d), (record, subject)) for d in record.diagnostics)
             stack.extend((inner, subject) for inner in record.inner)
 
     # ------------------------------------------------------------ asking
@@ -132,11 +132,11 @@ class Builder:
         step = rule_step(name, f"{text} : {show(info)}", span, info)
         return self._once(expr, step, lambda step: self._fill(step, expr, record))
 
-    def _fill(self, step: Step, expr: ast.Expr, record: Record | None) -> None:
+    def _fill(self, step: Step, expr: ast.Expr, record: Application | None) -> None:
         for label, part in self._parts(expr, step):
             step.has(label, part)
         if record is not None:
-            self.applications.add(step, record)
+            self.applied.add(step, record)
 
     def _parts(self, expr: ast.Expr, step: Step) -> Iterator[tuple[str, Step]]:
         """The derivations of what an expression is made of."""
@@ -274,7 +274,7 @@ class Builder:
         step.has("value", self.expression(binding.value))  # type: ignore[attr-defined]
         record = self.records.get(binding)
         if record is not None:
-            self.applications.add(step, record)
+            self.applied.add(step, record)
 
     def _result(self, seq: ast.SeqExpr) -> Step:
         """What a function or a branch yields: its last expression, without all the bindings before it."""
@@ -295,13 +295,13 @@ class Builder:
             step.has("result", self.expression(seq.body))
             record = self.records.get(function or seq)
             if record is not None:
-                self.applications.add(step, record)
+                self.applied.add(step, record)
 
         return self._once(key, step, fill)
 
     def _home_of(self, diagnostic: Diagnostic) -> Step:
         """The derivation inside of which something was found wrong."""
-        record, subject = self.reports.get(diagnostic, (None, None))
+        record, subject = self.reports.get(said(diagnostic), (None, None))
         match subject:
             case ast.Function(body=ast.SeqExpr() as body) if diagnostic.rule == "D15":
                 return self._result(body)
@@ -312,7 +312,7 @@ class Builder:
         assert isinstance(subject, ast.Expr)
         return self.expression(subject)
 
-    def _outside(self, diagnostic: Diagnostic, record: Record | None) -> Step:
+    def _outside(self, diagnostic: Diagnostic, record: Application | None) -> Step:
         """What is wrong by a rule that gives no struct info: well-formedness, syntax, PrimFuncs."""
         rule = premise_rule(diagnostic.code)
         if rule is None:
@@ -321,7 +321,7 @@ class Builder:
         if record is not None:
             text = ", ".join(f"{n} = {v}" for n, v in values.given(record.arguments))
         step = rule_step(rule.identifier, text, diagnostic.span, None)
-        self.applications.premise(step, diagnostic)
+        self.applied.premise(step, diagnostic)
         step.held = tuple(code for code in rule.premises if code != diagnostic.code)
         return step
 

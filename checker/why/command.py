@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 
 FINE, FOUND, UNABLE = 0, 1, 2
 
@@ -25,7 +25,7 @@ exit status: 0 the tree is shown; 1 it is shown, and an error stands in it; 2 th
 that place, or the file cannot be read; 101 a bug in the tool."""
 
 
-class _Wanted(Node):
+class _Wanted(Record):
     """A place on the command line."""
 
     path: str

@@ -10,11 +10,11 @@ from rlx.checker.why.place import BadPlace, Construct, at_column, constructs, on
 from rlx.checker.why.recorder import Recorder, recording
 from rlx.checker.why.step import ERROR, Step, every
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Node
+from rlx.grammar.node import Record
 from rlx.grammar.recursion import recursion_room
 
 
-class Derivations(Node):
+class Derivations(Record):
     """The trees of what was asked for.
 
     Attributes

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Node, Record, Span
 from rlx.grammar.visit import subexpressions
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
 
 
-class Construct(Node):
+class Construct(Record):
     """Something that has struct info, and where it stands.
 
     Attributes

@@ -23,7 +23,7 @@ _KEPT = frozenset(["D01"])
 """Of what is applied on the outside, only derivations are kept where nothing fails: the rest just holds."""
 
 
-class Record:
+class Application:
     """One application of a rule, or one question.
 
     Attributes
@@ -49,12 +49,12 @@ class Record:
     def __init__(self, kind: str, name: str, arguments: dict[str, Any]) -> None:
         self.kind, self.name, self.arguments = kind, name, arguments
         self.result: Any = None
-        self.inner: list[Record] = []
+        self.inner: list[Application] = []
         self.failed: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
     def __repr__(self) -> str:
-        return f"Record({self.name}, {len(self.inner)} inside)"
+        return f"Application({self.name}, {len(self.inner)} inside)"
 
     @property
     def is_quiet(self) -> bool:
@@ -72,8 +72,8 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self.roots: list[Record] = []
-        self._open: list[Record] = []
+        self.roots: list[Application] = []
+        self._open: list[Application] = []
         self._seams = _seams()
         self._failure = registry.refuted.__code__
         self._report = Diagnostic.__init__.__code__
@@ -85,18 +85,18 @@ class Recorder:
             if code in registry.codes or code in self._seams:
                 self._begin(frame, code)
             elif code is self._failure:
-                self._innermost().failed.append(frame.f_locals["code"])
+                self._note("failed", frame.f_locals["code"])
         elif event == "return":
             code = frame.f_code
             if code in registry.codes or code in self._seams:
                 self._end(value)
             elif code is self._report:
-                self._innermost().diagnostics.append(frame.f_locals["self"])
+                self._note("diagnostics", frame.f_locals["self"])
 
     def _begin(self, frame: FrameType, code: CodeType) -> None:
         rule = registry.codes.get(code)
         kind, name = ("rule", rule) if rule is not None else self._seams[code]
-        self._open.append(Record(kind, name, dict(frame.f_locals)))
+        self._open.append(Application(kind, name, dict(frame.f_locals)))
 
     def _end(self, value: object) -> None:
         if not self._open:
@@ -108,13 +108,10 @@ class Recorder:
         elif record.name in _KEPT or not record.is_quiet:
             self.roots.append(record)
 
-    def _innermost(self) -> Record:
-        """The application at hand; outside of all rules, one without a name that is kept apart."""
+    def _note(self, what: str, value: object) -> None:
+        """Add to the application at hand; what fails outside of all rules has no values to show."""
         if self._open:
-            return self._open[-1]
-        outside = Record("rule", "", {})
-        self.roots.append(outside)
-        return outside
+            getattr(self._open[-1], what).append(value)
 
 
 def _seams() -> dict[CodeType, tuple[str, str]]:
@@ -131,7 +128,7 @@ def _seams() -> dict[CodeType, tuple[str, str]]:
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Record what the checker does in this thread, for the duration.
+    """Application what the checker does in this thread, for the duration.
 
     A profiler that was at work is put back afterwards.
     """

@@ -7,7 +7,6 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Node
 from rlx.grammar.printer_show import show
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
@@ -19,7 +18,7 @@ _PLACES = frozenset(
 )
 """Arguments of rules that say where something stands or how to speak of it, not what it is."""
 
-_SHOWN = ast.StructInfo | ast.Expr | ast.VDevice | tir.PrimExpr | DataType
+_SHOWN = ast.StructInfo | ast.Expr | ast.VDevice | tir.PrimExpr
 
 
 def given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -39,10 +38,12 @@ def value_text(value: object) -> str:
         return str(value)
     if isinstance(value, str):
         return shortened(value)
+    if isinstance(value, DataType):
+        return str(value)
     if isinstance(value, _SHOWN):
         return shortened(show(value))
-    if isinstance(value, tuple | list) and all(isinstance(v, _SHOWN | int) for v in value):
-        texts = [show(v) if isinstance(v, Node) else str(v) for v in value]
+    if isinstance(value, tuple | list) and all(isinstance(v, _SHOWN | DataType | int) for v in value):
+        texts = [show(v) if isinstance(v, _SHOWN) else str(v) for v in value]
         return shortened(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})")
     return ""
 

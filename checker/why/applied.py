@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rlx.checker.why import values
 from rlx.checker.why.leaves import alike, changed_nothing, failed_premise, question, sentence
-from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Record
+from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
@@ -33,7 +33,12 @@ def rule_step(
     return Step("rule", text, code=name, title=title, span=span, info=info)
 
 
-class Applications:
+def said(diagnostic: Diagnostic) -> tuple[object, ...]:
+    """What a diagnostic says, and where: a report holds copies of those that rules made."""
+    return diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span
+
+
+class Applied:
     """Adds to steps what their rules did.
 
     Parameters
@@ -42,12 +47,12 @@ class Applications:
         What the check reported in the end: some of what rules say is taken back.
     """
 
-    def __init__(self, final: Collection[Diagnostic]) -> None:
-        self.final = final
+    def __init__(self, final: Iterable[Diagnostic]) -> None:
+        self.final = frozenset(map(said, final))
 
-    def add(self, step: Step, record: Record) -> None:
+    def add(self, step: Step, record: Application) -> None:
         """What a rule asked, compared and found wrong; and which of its premises did not fail."""
-        reported = [d for d in record.diagnostics if d in self.final]
+        reported = [d for d in record.diagnostics if said(d) in self.final]
         elsewhere = self._reattributed(record, reported)
         for inner in _visible(record.inner):
             self._inner(step, inner, elsewhere.get(inner, []), bool(reported))
@@ -60,10 +65,10 @@ class Applications:
             step.held = tuple(code for code in known if code not in failed)
 
     def _reattributed(
-        self, record: Record, reported: Iterable[Diagnostic]
-    ) -> Mapping[Record, list[Diagnostic]]:
+        self, record: Application, reported: Iterable[Diagnostic]
+    ) -> Mapping[Application, list[Diagnostic]]:
         """Diagnostics that belong to a rule which gave up inside: what the rule found, the call reports."""
-        found: dict[Record, list[Diagnostic]] = {}
+        found: dict[Application, list[Diagnostic]] = {}
         for diagnostic in reported:
             rule = premise_rule(diagnostic.code)
             if rule is None or rule.identifier == record.name:
@@ -74,7 +79,7 @@ class Applications:
         return found
 
     def _inner(
-        self, step: Step, record: Record, reported: Iterable[Diagnostic], fails: bool
+        self, step: Step, record: Application, reported: Iterable[Diagnostic], fails: bool
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
         if record.kind == BINDING:
@@ -91,7 +96,7 @@ class Applications:
         found.held = tuple(code for code in found.held if code not in failed)
         step.has("", found)
 
-    def _images(self, step: Step, record: Record) -> None:
+    def _images(self, step: Step, record: Application) -> None:
         """What shape variables stand for at a call or a cast; a match inside of another one is its own business."""
         mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
         whose = "callee's " if step.code == "D14" else ""
@@ -100,7 +105,7 @@ class Applications:
             if pair not in step.values:
                 step.values.append(pair)
 
-    def _of_record(self, record: Record, fails: bool) -> Step | None:
+    def _of_record(self, record: Application, fails: bool) -> Step | None:
         if record.kind == QUESTION:
             return question(record)
         if record.kind == COMPARISON:
@@ -111,7 +116,7 @@ class Applications:
         self.add(step, record)
         return step
 
-    def _comparison(self, record: Record, fails: bool) -> Step | None:
+    def _comparison(self, record: Application, fails: bool) -> Step | None:
         """Whether one struct info may stand for another, and which premise of the order says no."""
         result = record.result
         if not isinstance(result, Compatibility):
@@ -137,6 +142,6 @@ class Applications:
         step.failed(diagnostic.severity)
 
 
-def _visible(records: Iterable[Record]) -> Iterator[Record]:
+def _visible(records: Iterable[Application]) -> Iterator[Application]:
     """What to show of what happened inside of a rule: not the steps that have their own places in the tree."""
     return (r for r in records if r.name not in OF_EXPRESSIONS)
