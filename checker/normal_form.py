@@ -111,7 +111,7 @@ def value_is_flat(
             )
 
 
-@rule("NF2", "ce0da94c")
+@rule("NF2", "ce0da94c", refuses=True)
 def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     """A SeqExpr that is no body and no branch."""
     judge.report(

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from rlx.spec.reader import rules
+from rlx.spec.registry import refusals, register_all
 
 RESULT = Path("build") / "rule-coverage.json"
 
@@ -46,16 +47,14 @@ class Coverage:
             code for rule in rules().values() for code in rule.premises if not self.failed.get(code)
         ]
 
-    def only_failed(self) -> list[str]:
-        """The rules that were entered only to fail: their code runs where they are broken, and nowhere else."""
-        return [name for name in rules() if self.applied.get(name) and not self.held.get(name)]
-
-    def remarks(self) -> list[str]:
-        """What the numbers do not show."""
-        found = self.only_failed()
-        if not found:
-            return []
-        return [f"entered only to fail, so no test shows them holding: {', '.join(found)}"]
+    def not_held(self) -> list[str]:
+        """The rules that tests apply, and never where they hold; without those whose code is only the refusal."""
+        register_all()
+        return [
+            name
+            for name in rules()
+            if self.applied.get(name) and not self.held.get(name) and name not in refusals
+        ]
 
     def counts(self) -> dict[str, int]:
         """How many rules and premises are covered."""
@@ -84,11 +83,11 @@ def table(coverage: Coverage) -> str:
         f"{counts['rules']} of {len(rules())} rules applied, "
         f"{counts['premises']} of {premises} premises failed in some test"
     )
-    lines += coverage.remarks()
     return "\n".join(lines)
 
 
 def gate(coverage: Coverage) -> list[str]:
     """Why the coverage is not enough; nothing if it is."""
     found = [f"no test applies {name}" for name in coverage.not_applied()]
+    found += [f"no test shows {name} holding" for name in coverage.not_held()]
     return found + [f"no test makes {code} fail" for code in coverage.not_failed()]

@@ -34,11 +34,11 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what the gate found, above the last line, and which rules no test shows holding."""
+    """Say what the gate found, above the last line."""
     if not terminalreporter.config.getoption("--rules-gate"):
         return
     terminalreporter.section("coverage of rules")
-    for line in (*_problems, *_coverage().remarks()):
+    for line in _problems:
         terminalreporter.line(line)
 
 

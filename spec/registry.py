@@ -37,7 +37,11 @@ failed: Counter[str] = Counter()
 """How often each premise (a diagnostic code, or a code given to :func:`refuted`) failed, while tracing."""
 
 
-def rule(identifier: str, clause: str) -> Callable[[F], F]:
+refusals: set[str] = set()
+"""The rules whose function is entered only where they are broken: what holds is decided before it."""
+
+
+def rule(identifier: str, clause: str, *, refuses: bool = False) -> Callable[[F], F]:
     """Register a function as the implementation of a rule.
 
     Parameters
@@ -46,9 +50,13 @@ def rule(identifier: str, clause: str) -> Callable[[F], F]:
         The rule's id, a heading under `spec/`.
     clause
         The first 8 hexadecimal digits of the SHA-256 of the clause (`make rules` prints them).
+    refuses
+        The function only says what is wrong, so no test can show it holding.
     """
 
     def register(function: F) -> F:
+        if refuses:
+            refusals.add(identifier)
         implementations.setdefault(identifier, []).append((clause, function))
         codes[function.__code__] = identifier
         if not TRACING:

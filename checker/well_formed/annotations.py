@@ -124,7 +124,7 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "eadeda54")
+@rule("WF14", "eadeda54", refuses=True)
 def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
@@ -136,7 +136,7 @@ def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None
     )
 
 
-@rule("WF15", "94d50b37")
+@rule("WF15", "94d50b37", refuses=True)
 def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
@@ -148,7 +148,7 @@ def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> Non
     )
 
 
-@rule("WF16", "b2b8ede0")
+@rule("WF16", "b2b8ede0", refuses=True)
 def scalar_value_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
@@ -215,7 +215,7 @@ def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
         )
 
 
-@rule("WF06", "09b7ac02")
+@rule("WF06", "09b7ac02", refuses=True)
 def signature_binds(state: State, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
     if var not in state.holes and state.once((var, "unbound")):

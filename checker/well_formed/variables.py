@@ -135,7 +135,7 @@ def similar(state: State, name: str, in_scope: Iterable[str]) -> str | None:
     return known[name]
 
 
-@rule("WF09", "90901136")
+@rule("WF09", "90901136", refuses=True)
 def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
     """An operator stands only as a callee."""
     state.report(
@@ -146,7 +146,7 @@ def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
     )
 
 
-@rule("WF11", "02ab08b8")
+@rule("WF11", "02ab08b8", refuses=True)
 def captured_by_function(state: State, var: ast.DataflowVar, span: Span | None) -> None:
     """A function in a dataflow block captures none of its dataflow variables."""
     state.report(

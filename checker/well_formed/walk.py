@@ -253,8 +253,7 @@ def _bind(state: State, var: ast.Var) -> None:
     else:
         state.bound.add(var)
     if type(var) is ast.DataflowVar:
-        if state.block is None:
-            variables.dataflow_variable_is_bound_inside(state, var)
+        variables.dataflow_variable_is_bound_inside(state, var)
         state.enter(var, state.block)
     else:
         state.enter(var, None)

@@ -225,7 +225,7 @@ def _collecting_less() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@rule("E-fuel", "f1fc1863")
+@rule("E-fuel", "f1fc1863", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuel:
     """What ends a run that took the steps it was given."""
     return faults.OutOfFuel("E-fuel-left", f"{fuel} steps were not enough")

@@ -23,7 +23,7 @@ DATA = re.compile(r"(\w+)\.data\Z")
 """How the text of a buffer's memory reads."""
 
 
-@rule("E-tir-opaque", "2586be6c")
+@rule("E-tir-opaque", "2586be6c", refuses=True)
 def opaque(node: Any) -> Term:
     """What is said of text that was kept as it stands."""
     text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]

@@ -268,7 +268,7 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
     unknown(name)
 
 
-@rule("E-tir-intrinsic", "6a8b6477")
+@rule("E-tir-intrinsic", "6a8b6477", refuses=True)
 def unknown(name: str, span: Span | None = None) -> NoReturn:
     """What is said of an intrinsic without a meaning."""
     shown = f"the intrinsic T.{name} cannot be evaluated here"

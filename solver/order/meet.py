@@ -60,7 +60,7 @@ def _apart(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("MEET-kind", "144e5b39")
+@rule("MEET-kind", "144e5b39", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("MEET-kind-same", a, b)
 
