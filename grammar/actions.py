@@ -102,6 +102,8 @@ class Expressions:
         text = c[0][0]
         found = self.scope.names.get(text)
         if found is not None:
+            if type(found) is tir.BufferLoad:  # a scalar of a PrimFunc that can be assigned to
+                return tir.BufferLoad(found.buffer, found.indices, c[0][1:])
             return found
         if text == "None":
             return None
@@ -525,6 +527,10 @@ class Expressions:
         name = METHODS.get(method)
         if name is None or not isinstance(value, ast.Expr):
             if isinstance(value, (tir.Buffer, tir.PrimExpr)):
+                if method == "astype" and _is_cast(value, arguments):
+                    assert isinstance(value, tir.PrimExpr)
+                    data_type = self.coerce.data_type(arguments.positional[0])
+                    return tir.Cast(data_type, value, arguments.span)
                 return tir.OpaqueExpr(
                     self.text[arguments.start : arguments.end], (arguments.start, arguments.end)
                 )
@@ -591,6 +597,10 @@ class Expressions:
                 return self._get_item(value, items, start, end)
             case Sequence() if not self.scope.in_prim_func():
                 return self._get_item(self.coerce.expr(c[0]), items, start, end)
+        if type(value) is tir.BufferLoad and self.text_between(*c[0][1:]) == value.buffer.name:
+            help = f"write `{value.buffer.name}`"
+            words = f"{value.buffer.name!r} is a scalar, and no buffer to index"
+            raise Rejected(words, start, end, help, certain=True)
         if isinstance(value, tir.PrimExpr):
             return tir.OpaqueExpr(self.text[start:end], (start, end))
         raise Rejected(f"{describe(value)} can't be subscripted", start, end)
@@ -603,6 +613,8 @@ class Expressions:
         if meant:
             self._misspelt(meant, (c[0][1], c[0][2]))
             text = _BARE.get(meant[0], meant[0])
+        if text.startswith("T.") and self.scope.in_prim_func():
+            return Form(text, items, {})
         form = FORMS.get(text)
         if form is not None:
             if len(items) == 1 and isinstance(items[0][0], Sequence) and text == "R.Tensor":
@@ -678,6 +690,12 @@ def _as_written(value: object, start: int, end: int) -> Any:
     if isinstance(value, tuple):
         return Sequence([(_as_written(item, start, end), start, end) for item in value], "(")
     return KnownInteger(value) if type(value) is int else value
+
+
+def _is_cast(value: object, arguments: Arguments) -> bool:
+    """Whether `x.astype(…)` is a cast of a scalar."""
+    one = len(arguments.positional) == 1 and not arguments.keywords
+    return one and isinstance(value, tir.PrimExpr) and not isinstance(value, tir.OpaqueExpr)
 
 
 def _is_scalar_data(value: object) -> bool:

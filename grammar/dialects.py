@@ -36,6 +36,9 @@ class Dialect(Record):
     direct_buffers
         Whether buffers are parameters of a PrimFunc even where their shape is symbolic, else a handle
         and ``T.match_buffer``.
+    mutable_scalars
+        Whether a PrimFunc writes `t: T.int32 = e` for a scalar that can be assigned to again, and `T.let` for one that
+        cannot; else that is how the latter is written.
     type_vars
         Whether shape variables are declared before the class, else ``n = T.int64()`` inside functions
         (and quoted in signatures).
@@ -56,6 +59,7 @@ class Dialect(Record):
     function_flag: bool
     module_flag: bool
     direct_buffers: bool
+    mutable_scalars: bool
     type_vars: bool
     constant_key: str
 
@@ -74,6 +78,7 @@ _V16 = Dialect(
     function_flag=False,
     module_flag=False,
     direct_buffers=False,
+    mutable_scalars=False,
     type_vars=False,
     constant_key="relax.expr.Constant",
 )
@@ -84,6 +89,7 @@ _V24 = replace(
     block_attr="T.sblock_attr",
     alloc_buffer="T.sblock_alloc_buffer",
     tir_module="tirx",
+    mutable_scalars=True,
 )
 _V25 = replace(_V24, version="0.25", function_flag=True, module_flag=True)
 _V26 = replace(

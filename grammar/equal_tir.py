@@ -7,6 +7,8 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.comparison import Comparison, Path, Special, require
+from rlx.grammar.node import replace
+from rlx.grammar.prim_scalars import SCALARS, memory_scope
 from rlx.grammar.visit import shape_vars_of
 
 
@@ -129,9 +131,18 @@ def _let(run: Comparison, a: tir.LetStmt, b: tir.LetStmt, path: Path) -> None:
 
 
 def _alloc(run: Comparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Path) -> None:
-    words = [op.removeprefix("sblock_") for op in (a.op, b.op)]  # one word before 0.24
-    require(words[0] == words[1], (path, "op"), a.op, b.op)
-    run.then(*_contents(a.buffer, b.buffer, path), lambda: run.bind(a.buffer, b.buffer))
+    (word, left), (other, right) = _memory(a), _memory(b)
+    require(word == other, (path, "op"), a.op, b.op)
+    run.then(*_contents(left, right, path), lambda: run.bind(a.buffer, b.buffer))
+
+
+def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
+    """How a buffer is allocated, in one of the spellings that say the same."""
+    scope = memory_scope(stmt)
+    if scope is not None:
+        return "alloc_buffer", replace(stmt.buffer, attrs={**stmt.buffer.attrs, "scope": scope})
+    word = stmt.op.removeprefix("sblock_")  # one word before 0.24
+    return "alloc_buffer" if word in SCALARS else word, stmt.buffer
 
 
 def _with(run: Comparison, a: tir.With, b: tir.With, path: Path) -> None:

@@ -148,7 +148,6 @@ class Parser(Definitions):
         self.end = end
         self.decorations: list[Entry] = []
         self.holes: set[Any] = set()
-        self.assigned: set[tir.Var] = set()
         self.diagnostics: list[Diagnostic] = []
         self._error_starts: list[int] = []
         self._actions: list[Action | None] | None = None

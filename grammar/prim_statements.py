@@ -9,8 +9,19 @@ from rlx.grammar.actions import Expressions
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, describe
-from rlx.grammar.node import Span
+from rlx.grammar.node import Span, replace
 from rlx.grammar.pieces import Open, Signature, flatten
+from rlx.grammar.prim_scalars import (
+    LOCAL,
+    SCALARS,
+    assignable,
+    assigns_lets,
+    let_annotation,
+    scalar_buffer,
+    scalar_type,
+    scalar_value,
+    stored,
+)
 
 if TYPE_CHECKING:
     from rlx.grammar.ast import Var
@@ -66,7 +77,6 @@ class PrimStatements(Expressions):
     """Statement actions of PrimFuncs; the parser supplies the reporting."""
 
     holes: set[Var]
-    assigned: set[tir.Var]
 
     def error(
         self, message: str, span: Span, help: str | None = None, related: Span | None = None
@@ -262,6 +272,10 @@ class PrimStatements(Expressions):
                 raise Rejected(f"{found.head} gives no value", value[1], value[2], certain=True)
             if found.head == "T.launch_thread":
                 return self.prim_enter(value, [(name, *where)])
+            if found.head[2:] in SCALARS:
+                return self._declare_scalar(name, found, where, span)
+            if found.head == "T.bind" and annotation is None and len(found.args) == 1:
+                return self._let(name, where, None, found.args[0], span)
             if found.head in DECLARATIONS:
                 return self._declare_buffer(name, found, where, span)
             if found.head == "T.axis.remap" and len(found.args) == 2:
@@ -281,29 +295,82 @@ class PrimStatements(Expressions):
         ):
             self.scope.bind(name, tir.Var(name, span=where))
             return self.opaque(*span)
+        if isinstance(found, str):
+            raise Rejected("a scalar is a number, not a text", *value[1:], certain=True)
         known = self.scope.names.get(name)
-        if isinstance(known, tir.Buffer) and annotation is None and _is_one(known):
-            # A buffer of one element is a scalar that can be assigned to (since 0.26).
-            zero = tir.IntImm(0, INT32, where)
-            return tir.BufferStore(known, (zero,), self.coerce.prim(value, known.dtype), span)
-        literal = INT32 if annotation is None else self._let_type(annotation)
-        prim = self.coerce.prim(value, literal)
-        if annotation is None and known is not None and known in self.assigned:
-            return self.opaque(*span)  # a variable that changes: one name for several values
+        if annotation is None:
+            buffer = assignable(known)
+            if buffer is not None:
+                return stored(buffer, self.coerce.prim(value, buffer.dtype), where, span)
+            if isinstance(found, tir.Buffer):  # another name for it
+                self.scope.bind(name, found)
+                return None
+            if not assigns_lets(self.text):
+                return self._scalar(name, where, self.coerce.prim(value, INT32), span)
+            return self._let(name, where, None, value, span)
+        form = annotation[0]
+        if isinstance(form, (bool, int, float, str)):
+            words = f"expected the type of a scalar, such as T.float32, found {describe(form)}"
+            raise Rejected(words, annotation[1], annotation[2], certain=True)
+        if isinstance(form, Form | Name) and let_annotation(form):
+            inner = form.args[0] if isinstance(form, Form) and form.args else None
+            return self._let(name, where, inner, value, span)
+        if assigns_lets(self.text):
+            return self._let(name, where, annotation, value, span)
+        data_type = self._annotated_type(annotation)
+        if data_type == HANDLE:
+            words, help = "a handle cannot be assigned to", "write T.let[T.handle] for it"
+            raise Rejected(words, *span, help=help, certain=True)
+        buffer = scalar_buffer(name, data_type, where)
+        prim = self.coerce.prim(value, data_type)
+        self.scope.bind(name, scalar_value(buffer, where))
         if isinstance(prim, tir.OpaqueExpr):
+            return self.opaque(*span)
+        return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, where, span)]
+
+    def _scalar(self, name: str, where: Span, value: tir.PrimExpr, span: Span) -> Any:
+        """`t = value`: a scalar that can be assigned to again."""
+        data_type = None if isinstance(value, tir.OpaqueExpr) else scalar_type(value)
+        if data_type is None:
             self.scope.bind(name, tir.Var(name, span=where))
             return self.opaque(*span)
-        data_type = literal if annotation is not None else _type_or(prim, INT32)
+        buffer = scalar_buffer(name, data_type, where)
+        self.scope.bind(name, scalar_value(buffer, where))
+        return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, value, where, span)]
+
+    def _let(
+        self, name: str, where: Span, annotation: Entry | None, value: Entry, span: Span
+    ) -> tir.Stmt:
+        """A variable that keeps its value; without an annotation it has the type of that."""
+        data_type = None if annotation is None else self._annotated_type(annotation)
+        prim = self.coerce.prim(value, INT32)
+        data_type = scalar_type(prim) if data_type is None else data_type
+        if data_type is None or isinstance(prim, tir.OpaqueExpr):
+            self.scope.bind(name, tir.Var(name, span=where))
+            return self.opaque(*span)
         var = tir.Var(name, data_type, where)
         self.scope.bind(name, var)
-        self.assigned.add(var)
         return tir.LetStmt(var, prim, span)
 
-    def _let_type(self, annotation: Entry) -> DataType:
-        value = annotation[0]
-        if isinstance(value, Form) and value.head == "T.let" and value.args:
-            return self._annotated_type(value.args[0])
-        return self._annotated_type(annotation)
+    def prim_declare(self, name: Entry, annotation: Entry, span: Span) -> tir.Stmt:
+        """`t: T.float32`: a scalar without a value; `t: T.float32[4]`: a local buffer."""
+        text, start, end = name
+        form = annotation[0]
+        if not isinstance(form, Form | Name) or let_annotation(form):
+            return self.opaque(*span)
+        items = form.args if isinstance(form, Form) else []
+        word = form.head if isinstance(form, Form) else form.text
+        data_type = self._annotated_type((Name(word), annotation[1], annotation[2]))
+        if data_type == HANDLE:
+            return self.opaque(*span)
+        if items:
+            shape = tuple(self.coerce.prim(item, INT32) for item in items)
+            buffer = tir.Buffer(text, shape, data_type, {}, (start, end))
+            self.scope.bind(text, buffer)
+            return tir.AllocBuffer(buffer, "alloc_local", span)
+        buffer = scalar_buffer(text, data_type, (start, end))
+        self.scope.bind(text, scalar_value(buffer, (start, end)))
+        return tir.AllocBuffer(buffer, LOCAL, span)
 
     def _declare_variable(self, name: str, where: Span, form: Form, span: Span) -> Any:
         try:  # 2022's T.var says no type: it is a dimension's
@@ -332,6 +399,16 @@ class PrimStatements(Expressions):
             return Part("alloc", tir.AllocBuffer(buffer, form.head[2:], span), span)
         return tir.AllocBuffer(buffer, form.head[2:], span)
 
+    def _declare_scalar(self, name: str, form: Form, where: Span, span: Span) -> tir.AllocBuffer:
+        """`t = T.local_scalar("int32")`: a scalar without a value."""
+        given = form.args[0] if form.args else form.keywords.get("dtype")
+        memory = form.args[1] if len(form.args) > 1 else form.keywords.get("scope")
+        data_type = FLOAT32 if given is None else self.coerce.data_type(given)
+        attrs = {} if memory is None else {"scope": self.coerce.text(memory)}
+        buffer = replace(scalar_buffer(name, data_type, where), attrs=attrs)
+        self.scope.bind(name, scalar_value(buffer, where))
+        return tir.AllocBuffer(buffer, form.head[2:], span)
+
     def _axis(self, name: str, where: Span, kind: str, args: list[Entry], span: Span) -> Part:
         domain = args[0][0]
         binding = self.coerce.prim(args[1], INT32)
@@ -353,9 +430,24 @@ class PrimStatements(Expressions):
             for (name, start, end), item in zip(names, items, strict=True):
                 self._declare_variable(name, (start, end), item[0], span)
             return None
+        if len(items) == len(names):
+            self._all_new(names)
+            return flatten(
+                [
+                    self.prim_assign(name, (start, end), None, item, span)
+                    for (name, start, end), item in zip(names, items, strict=True)
+                ]
+            )
         for name, start, end in names:
             self.scope.bind(name, tir.Var(name, span=(start, end)))
         return self.opaque(*span)
+
+    def _all_new(self, names: list[Entry]) -> None:
+        """A tuple of names on the left of `=` binds all of them; none can be assigned to again."""
+        for name, start, end in names:
+            if assignable(self.scope.names.get(name)) and not assigns_lets(self.text):
+                words = f"{name!r} is bound already, and a tuple of names binds all of them"
+                raise Rejected(words, start, end, help="assign to one name at a time", certain=True)
 
     def _remap(self, names: list[Entry], form: Form, span: Span) -> Part:
         kinds = self.coerce.text(form.args[0])
@@ -605,14 +697,6 @@ class PrimStatements(Expressions):
 def _is_number(value: Any) -> bool:
     """Whether a form is a function of scalars, or describes something: neither a loop nor a frame."""
     return isinstance(value, Form) and (value.head[2:] in tir.AS_OPERAND or value.head in NO_FRAMES)
-
-
-def _is_one(buffer: tir.Buffer) -> bool:
-    """Whether a buffer has one axis of one element."""
-    match buffer.shape:
-        case (tir.IntImm(value=1),):
-            return True
-    return False
 
 
 def _joined(statements: list[tir.Stmt]) -> tir.Stmt:

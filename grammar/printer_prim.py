@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
@@ -98,13 +99,20 @@ class PrimPrinter:
         The data type whose literals are written bare: int64 in shapes, int32 inside PrimFuncs.
     value
         How to write the value of a keyword argument.
+    scalars
+        Buffers of one element that are written by their names alone.
     """
 
     def __init__(
-        self, names: Names, plain: DataType, value: Callable[[object], str] | None = None
+        self,
+        names: Names,
+        plain: DataType,
+        value: Callable[[object], str] | None = None,
+        scalars: AbstractSet[tir.Buffer] = frozenset(),
     ) -> None:
         self.names = names
         self.plain = plain
+        self.scalars = scalars
         self.value = value or self._value
 
     def text(self, expr: PrimExpr) -> str:
@@ -113,7 +121,7 @@ class PrimPrinter:
             return self.names.get(expr) or expr.name
         if type(expr) is tir.IntImm:
             return _int_imm(expr, self.plain)
-        return Text(self.names, self.plain, self.value).run(expr)
+        return Text(self.names, self.plain, self.value, self.scalars).run(expr)
 
     def alone(self, expr: PrimExpr, bare: DataType | None = None) -> str:
         """The expression where a bare literal would be read as of the type ``bare``."""
@@ -145,10 +153,17 @@ class Text:
     prefix = "T."
     select = "Select"
 
-    def __init__(self, names: Names, plain: DataType, value: Callable[[object], str]) -> None:
+    def __init__(
+        self,
+        names: Names,
+        plain: DataType,
+        value: Callable[[object], str],
+        scalars: AbstractSet[tir.Buffer] = frozenset(),
+    ) -> None:
         self.names = names
         self.plain = plain
         self.value = value
+        self.scalars = scalars
 
     def run(self, expr: PrimExpr) -> str:
         """The whole text."""
@@ -185,6 +200,8 @@ class Text:
                 return [self.alone(start, BARE, INT32), ":", self.alone(stop, BARE, INT32)]
             case tir.BufferLoad(buffer=buffer, indices=indices):
                 name = self.names.get(buffer) or buffer.name
+                if buffer in self.scalars:
+                    return [name]
                 return [name, "[", *(self._list(indices) or ["()"]), "]"]
             case tir.Let(var=var, value=value, body=body):
                 name = self.names.get(var) or var.name

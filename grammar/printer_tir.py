@@ -8,6 +8,8 @@ from rlx.grammar import tir
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
 from rlx.grammar.equal import structural_equal
+from rlx.grammar.node import Span, replace
+from rlx.grammar.prim_scalars import LOCAL, SCALARS, memory_scope, scalar_buffers
 from rlx.grammar.printer_prim import PrimPrinter, quoted
 from rlx.grammar.printer_tir_names import PrimFuncNames
 from rlx.grammar.remarks import Remarks
@@ -44,7 +46,8 @@ class PrimFuncPrinter:
         self.dialect = dialect
         self.scope = PrimFuncNames(function, global_names)
         self.names = self.scope.names
-        self.prim = PrimPrinter(self.names, INT32)
+        scalars = scalar_buffers(function) if dialect.mutable_scalars else frozenset()
+        self.prim = PrimPrinter(self.names, INT32, scalars=scalars)
         self.lines: list[str] = []
         self.known: set[tir.Var] = set()
         self.loops: dict[PrimExpr, tir.For] = {}
@@ -52,7 +55,7 @@ class PrimFuncPrinter:
 
     def type_vars(self) -> tuple[str, ...]:
         """Names of the shape variables that can be declared before the class."""
-        return tuple(self.names.get(v) or v.name for v in self.scope.shape_vars if v.dtype == INT64)
+        return tuple(self._name(v) for v in self.scope.shape_vars if v.dtype == INT64)
 
     def is_schedulable(self) -> bool:
         """Whether the function is of the kind that has blocks."""
@@ -104,7 +107,7 @@ class PrimFuncPrinter:
     def _param(self, param: tir.Var) -> str:
         buffer = self.function.buffer_map.get(param)
         if buffer is not None and self._is_direct(buffer):
-            name = self.names.get(buffer) or buffer.name
+            name = self._name(buffer)
             return f"{name}: T.Buffer({self._buffer(buffer, self._quoted_dim)})"
         self.known.add(param)
         dtype = "handle" if param.dtype == HANDLE else str(param.dtype)
@@ -114,9 +117,9 @@ class PrimFuncPrinter:
         """A handle has a name of its own only where its buffer is matched in the body."""
         buffer = self.function.buffer_map.get(param)
         if buffer is None:
-            return self.names.get(param) or param.name
+            return self._name(param)
         if param not in self.names:
-            own = self.names.get(buffer) or buffer.name
+            own = self._name(buffer)
             hint = f"var_{own}" if param.name in (own, buffer.name) else param.name
             self.names[param] = self.scope.fresh.unless_free(hint)
         return self.names[param]
@@ -125,10 +128,10 @@ class PrimFuncPrinter:
         outside = self.dialect.type_vars
         for var in self.scope.shape_vars:
             if not outside or var.dtype != INT64:
-                self.lines.append(f"{pad}{self.names.get(var) or var.name} = T.{var.dtype}()")
+                self.lines.append(f"{pad}{self._name(var)} = T.{var.dtype}()")
         for param, buffer in self.function.buffer_map.items():
             if not self._is_direct(buffer):
-                name = self.names.get(buffer) or buffer.name
+                name = self._name(buffer)
                 head = f"{name} = T.match_buffer({self._param_name(param)}, "
                 self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
 
@@ -171,11 +174,10 @@ class PrimFuncPrinter:
         if span is not None and self.remarks.left:
             if isinstance(stmt, tir.OpaqueStmt):
                 self.remarks.drop(span)
-            self.lines += [pad + remark for remark in self.remarks.before(span[0])]
+            self._remarks(span, pad)
         match stmt:
             case tir.SeqStmt(stmts=stmts):
-                for each in stmts:
-                    self._stmt(each, pad)
+                self._sequence(stmts, pad)
             case tir.BufferStore(buffer=buffer, indices=indices, value=value):
                 target = text(tir.BufferLoad(buffer, indices))
                 self.lines.append(f"{pad}{target} = {self.prim.alone(value, buffer.dtype)}")
@@ -189,19 +191,21 @@ class PrimFuncPrinter:
                 self.lines.append(f"{pad}while {self.prim.alone(condition)}:")
                 self._body(body, pad + _INDENT)
             case tir.LetStmt(var=var, value=value):
-                dtype = f"T.let[T.{var.dtype}]" if self.dialect.type_vars else f"T.{var.dtype}"
-                name = self.names.get(var) or var.name
-                self.lines.append(f"{pad}{name}: {dtype} = {self.prim.alone(value, var.dtype)}")
+                dtype = f"T.{var.dtype}"
+                if self.dialect.mutable_scalars:
+                    dtype = f"T.let[{dtype}]"
+                name = self._name(var)
+                self.lines.append(f"{pad}{name}: {dtype} = {self.prim.alone(value, INT32)}")
             case tir.AllocBuffer():
                 self._allocate(stmt, pad)
             case tir.Assert():
                 self._assert(stmt, pad)
             case tir.With(call=call, var=var, body=body):
-                name = "" if var is None else f" as {self.names.get(var) or var.name}"
+                name = "" if var is None else f" as {self._name(var)}"
                 self.lines.append(f"{pad}with {text(call)}{name}:")
                 self._body(body, pad + _INDENT)
             case tir.MatchBuffer(buffer=buffer, source=source):
-                name = self.names.get(buffer) or buffer.name
+                name = self._name(buffer)
                 head = f"{name} = T.match_buffer({text(source)}, "
                 self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
             case tir.Evaluate(value=tir.Call(op="ret", args=(given,))) if self.dialect.type_vars:
@@ -212,6 +216,35 @@ class PrimFuncPrinter:
                 self.lines.append(pad + (shown if is_call else f"T.evaluate({shown})"))
             case tir.OpaqueStmt(text=lines):
                 self.lines += [pad + line if line else "" for line in lines.split("\n")]
+
+    def _sequence(self, stmts: tuple[Stmt, ...], pad: str) -> None:
+        """Statements one after the other; a scalar and its first value are one line."""
+        at = 0
+        while at < len(stmts):
+            match stmts[at : at + 2]:
+                case (
+                    tir.AllocBuffer(buffer=buffer, op=op),
+                    tir.BufferStore(buffer=target) as first,
+                ) if (
+                    target is buffer
+                    and op == LOCAL
+                    and buffer in self.prim.scalars
+                    and not _mentions(first.value, buffer)
+                ):
+                    self._remarks(first.span, pad)
+                    value = self.prim.alone(first.value, buffer.dtype)
+                    self.lines.append(f"{pad}{self._scalar(buffer)} = {value}")
+                    at += 2
+                case _:
+                    self._stmt(stmts[at], pad)
+                    at += 1
+
+    def _remarks(self, span: Span | None, pad: str) -> None:
+        if span is not None:
+            self.lines += [pad + remark for remark in self.remarks.before(span[0])]
+
+    def _scalar(self, buffer: tir.Buffer) -> str:
+        return f"{self._name(buffer)}: T.{buffer.dtype}"
 
     def _assert(self, stmt: tir.Assert, pad: str) -> None:
         parts = [quoted(part) for part in stmt.message]
@@ -236,9 +269,22 @@ class PrimFuncPrinter:
                     return
 
     def _allocate(self, stmt: tir.AllocBuffer, pad: str) -> None:
-        name = self.names.get(stmt.buffer) or stmt.buffer.name
-        arguments = self._buffer(stmt.buffer, None, always=False)
-        self.lines.append(f"{pad}{name} = {self._alloc_word(stmt.op)}({arguments})")
+        op, buffer = stmt.op, stmt.buffer
+        name = self._name(buffer)
+        if buffer in self.prim.scalars:
+            made = f"{name} = T.{op}({self._scalar_arguments(buffer)})"
+            self.lines.append(pad + (self._scalar(buffer) if op == LOCAL else made))
+            return
+        scope = memory_scope(stmt)
+        if op in SCALARS or (scope is not None and not self.dialect.mutable_scalars):
+            attrs = buffer.attrs if scope is None else {**buffer.attrs, "scope": scope}
+            op, buffer = "alloc_buffer", replace(buffer, attrs=attrs)
+        arguments = self._buffer(buffer, None, always=False)
+        self.lines.append(f"{pad}{name} = {self._alloc_word(op)}({arguments})")
+
+    def _scalar_arguments(self, buffer: tir.Buffer) -> str:
+        scope = [self.prim.value(value) for value in buffer.attrs.values()]
+        return ", ".join([quoted(str(buffer.dtype)), *scope])
 
     def _alloc_word(self, op: str) -> str:
         """Before 0.24 one word allocates everywhere, since then blocks have their own."""
@@ -253,16 +299,35 @@ class PrimFuncPrinter:
     # ------------------------------------------------------------------ loops and blocks
 
     def _for(self, stmt: tir.For, pad: str) -> None:
-        loops = _grid(stmt)
+        loops = self._grid(stmt)
         self.loops.update((loop.loop_var, loop) for loop in loops)
         if len(loops) > 1:
-            names = ", ".join([self.names.get(v.loop_var) or v.loop_var.name for v in loops])
+            names = ", ".join([self._name(v.loop_var) for v in loops])
             extents = self.prim.texts(tuple(v.extent for v in loops))
             self.lines.append(f"{pad}for {names} in T.grid({extents}):")
         else:
-            name = self.names.get(stmt.loop_var) or stmt.loop_var.name
+            name = self._name(stmt.loop_var)
             self.lines.append(f"{pad}for {name} in {self._range(stmt)}:")
         self._body(loops[-1].body, pad + _INDENT)
+
+    def _grid(self, stmt: tir.For) -> list[tir.For]:
+        """The loops that one ``T.grid`` can stand for: plain, from zero, of independent extents and names."""
+        loops = [stmt]
+        if not _is_plain(stmt):
+            return loops
+        names = {self._name(stmt.loop_var)}
+        while isinstance(inner := loops[-1].body, tir.For) and _is_plain(inner):
+            outer = {loop.loop_var for loop in loops}
+            if any(v in outer for v in tir.free_vars(inner.extent)):
+                break
+            if self._name(inner.loop_var) in names:
+                break
+            names.add(self._name(inner.loop_var))
+            loops.append(inner)
+        return loops
+
+    def _name(self, node: tir.Var | tir.Buffer) -> str:
+        return self.names.get(node) or node.name
 
     def _range(self, loop: tir.For) -> str:
         word = "range" if loop.kind == "serial" and not loop.attrs else f"T.{loop.kind}"
@@ -289,7 +354,7 @@ class PrimFuncPrinter:
             attrs = self._mapping(block.attrs)
             self.lines.append(f"{inner}{self.dialect.block_attr}({attrs})")
         for buffer in block.alloc_buffers:
-            name = self.names.get(buffer) or buffer.name
+            name = self._name(buffer)
             arguments = self._buffer(buffer, None, always=False)
             self.lines.append(f"{inner}{name} = {self.dialect.alloc_buffer}({arguments})")
         if block.init is not None:
@@ -310,7 +375,7 @@ class PrimFuncPrinter:
                 run += 1
             if run > at + 1:
                 group = axes[at:run]
-                names = ", ".join([self.names.get(a.var) or a.var.name for a in group])
+                names = ", ".join([self._name(a.var) for a in group])
                 kinds = "".join([a.kind for a in group])
                 bound = self.prim.texts(tuple(a.binding for a in group))
                 self.lines.append(f'{pad}{names} = T.axis.remap("{kinds}", [{bound}])')
@@ -327,7 +392,7 @@ class PrimFuncPrinter:
         return loop.min, loop.extent if _is_zero(loop.min) else _stop(loop.min, loop.extent)
 
     def _axis(self, axis: tir.IterVar, pad: str) -> None:
-        name = self.names.get(axis.var) or axis.var.name
+        name = self._name(axis.var)
         kind = _AXIS.get(axis.kind, axis.kind)
         start, stop = axis.dom or self._loop_range(axis.binding)
         dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
@@ -335,6 +400,10 @@ class PrimFuncPrinter:
 
 
 _AXIS = {"S": "spatial", "R": "reduce"}
+
+
+def _mentions(expr: PrimExpr, buffer: tir.Buffer) -> bool:
+    return any(isinstance(e, tir.BufferLoad) and e.buffer is buffer for e in tir.postorder(expr))
 
 
 def _is_zero(expr: PrimExpr) -> bool:
@@ -348,19 +417,6 @@ def _stop(start: PrimExpr, extent: PrimExpr) -> PrimExpr:
     if isinstance(start, tir.IntImm) and isinstance(extent, tir.IntImm):
         return tir.IntImm(start.value + extent.value, extent.dtype)
     return tir.Add(start, extent)
-
-
-def _grid(stmt: tir.For) -> list[tir.For]:
-    """The loops that one ``T.grid`` can stand for: plain, from zero, of independent extents."""
-    loops = [stmt]
-    if not _is_plain(stmt):
-        return loops
-    while isinstance(inner := loops[-1].body, tir.For) and _is_plain(inner):
-        outer = {loop.loop_var for loop in loops}
-        if any(v in outer for v in tir.free_vars(inner.extent)):
-            break
-        loops.append(inner)
-    return loops
 
 
 def _is_plain(loop: tir.For) -> bool:

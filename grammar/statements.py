@@ -76,7 +76,7 @@ class Statements(PrimStatements):
 
     def do_declare(self, c: list[Entry]) -> Any:
         if self.scope.frame.kind in ("prim_func", "block"):
-            return self.opaque(c[0][1], c[-1][2])
+            return self.prim_declare(c[0], c[2], (c[0][1], c[-1][2]))
         # TVM prints a variable that nothing binds like this in front of its first use.
         name, start, end = c[0]
         info = self.coerce.info(c[2])

@@ -9,7 +9,10 @@ from typing import Any
 from rlx.checker.prim_funcs.known import ARITY, INTEGERS, KNOWN, is_known
 from rlx.checker.prim_funcs.names import is_bound, name_is_bound
 from rlx.checker.prim_funcs.state import State
-from rlx.checker.prim_funcs.types import (
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.node import Span
+from rlx.grammar.prim_types import (
     BOOLEAN,
     TEXT,
     UNKNOWN,
@@ -21,9 +24,6 @@ from rlx.checker.prim_funcs.types import (
     scalar,
     shown,
 )
-from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
-from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 _HEAD = re.compile(r"([A-Za-z_]\w*)\s*([.(\[]|\Z)")

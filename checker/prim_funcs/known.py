@@ -59,9 +59,14 @@ _TYPES = re.compile(
 )
 
 
+_AXES = frozenset(["spatial", "reduce", "scan", "opaque", "S", "R", "remap"])
+
+
 def is_known(word: str) -> bool:
     """Whether `T.word` means something in some version of TVM."""
-    first = word.partition(".")[0]
+    first, _, rest = word.partition(".")
+    if first == "axis" and rest:
+        return rest in _AXES
     return first in KNOWN or first.startswith("_") or _TYPES.match(first) is not None
 
 

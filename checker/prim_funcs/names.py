@@ -9,7 +9,7 @@ from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
 
 
-@rule("TIR01", "0506d117")
+@rule("TIR01", "2291a762")
 def is_bound(state: State, node: Named, span: Span | None) -> bool:
     """Whether a name is in scope; if not, that is reported, once for a name."""
     if node in state.in_scope:

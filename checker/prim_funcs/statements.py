@@ -18,13 +18,13 @@ from rlx.checker.prim_funcs.expressions import (
 from rlx.checker.prim_funcs.known import is_known
 from rlx.checker.prim_funcs.names import bind, is_bound
 from rlx.checker.prim_funcs.state import State
-from rlx.checker.prim_funcs.types import Typed, is_float, scalar, shown
 from rlx.grammar import tir
 from rlx.grammar.node import Span
+from rlx.grammar.prim_types import Typed, is_float, scalar, shown
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
 
-_WORD = re.compile(r"(?<![\w.])T\.(\w+)")
+_WORD = re.compile(r"(?<![\w.])T\.((?:axis\.)?\w+)")
 _TARGET = re.compile(r"(\w+)\[")
 _STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 _AXES = frozenset(["S", "R", "scan", "opaque"])
@@ -254,14 +254,26 @@ def keeps_the_type(state: State, stmt: tir.BufferStore, at: Sequence[Typed], fou
 
 
 def _let(state: State, stmt: tir.LetStmt) -> None:
-    if value(state, stmt.value).dtype is None:
+    found = value(state, stmt.value)
+    if found.dtype is None:
         state.doubtful.add(stmt.var)
-    bind(state, stmt.var, stmt.span, again=stmt.var.name not in _parameters(state))
+    else:
+        has_its_type(state, stmt, found)
+    bind(state, stmt.var, stmt.span)
 
 
-def _parameters(state: State) -> set[str]:
-    function = state.function
-    return {p.name for p in function.params} | {b.name for b in function.buffer_map.values()}
+@rule("TIR10", "6552dd58")
+def has_its_type(state: State, stmt: tir.LetStmt, found: Typed) -> None:
+    """The value of a variable that is bound for good has the type of the variable."""
+    wanted = scalar(stmt.var.dtype)
+    if wanted.dtype is not None and found.kind == "number" and found.dtype != wanted.dtype:
+        state.doubtful.add(stmt.var)
+        state.report(
+            "TIR10-type",
+            f"a value of type {found.dtype} is bound to {stmt.var.name!r}, which is {stmt.var.dtype}",
+            stmt.span,
+            help=f'write `T.Cast("{stmt.var.dtype}", …)`, or the type of the value',
+        )
 
 
 def _evaluate(state: State, stmt: tir.Evaluate) -> None:

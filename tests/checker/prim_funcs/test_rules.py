@@ -1,4 +1,4 @@
-"""TIR01 to TIR08: each premise fails somewhere, and holds in what is next to it."""
+"""TIR01 to TIR10: each premise fails somewhere, and holds in what is next to it."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ FAILS: dict[str, list[str]] = {
         'c = T.alloc_buffer((8,), "float32")\nc = T.alloc_buffer((8,), "float32")\nc[0] = a[0, 0]',
         'b = T.alloc_buffer((8,), "float32")\nb[0] = a[0, 0]',
         "n = T.int64(3)\nb[0, 0] = a[n, 0]",
+        "x: T.let = a[0, 0]\nx: T.let = a[0, 1]\nb[0, 0] = x",
+        "x = a[0, 0]\nx: T.float32 = a[0, 1]\nb[0, 0] = x",
     ],
     "TIR02-rank": [
         "b[0] = a[0, 0]",
@@ -127,6 +129,10 @@ FAILS: dict[str, list[str]] = {
         "for i in range(8.0):\n    b[i, 0] = a[i // 2, 0]",
         REMAP.replace("(8,", "(8.0,") + "        b[vi, vj] = a[vi, vj]",
     ],
+    "TIR10-type": [
+        "x: T.let[T.float32] = n\nb[0, 0] = x",
+        "x: T.let[T.int64] = 1\nb[x, 0] = a[0, 0]",
+    ],
 }
 
 HOLDS = [
@@ -147,6 +153,8 @@ HOLDS = [
     "b[0, 0:4] = a[0, 0:4]",
     "b[0, 0] = 1",
     "b[0, 0] = T.if_then_else(n > 0, a[0, 0], 0)",
+    "x = a[0, 0]\nif n > 0:\n    x: T.let = a[0, 1]\n    b[0, 0] = x\nx = a[0, 2]\nb[0, 1] = x",
+    "x: T.let[T.int64] = n + 1\nb[x, 0] = a[0, 0]",
     'b[0, 0] = T.Cast("float32", T.popcount(n))',
     "b[0, 0] = T.exp(a[0, 0]) / T.sqrt(a[0, 1])",
     "b[0, 0] = T.Let(x + x, where={x: a[0, 0]})",

@@ -233,3 +233,25 @@ def test_nothing_is_evaluated() -> None:
         assert parsed.diagnostics or isinstance(function, ast.Function)
     with pytest.raises(SyntaxError):
         parse_expr("f'{x}'")
+
+
+@pytest.mark.parametrize(
+    ("head", "kinds"),
+    [
+        ("", [tir.AllocBuffer, tir.BufferStore, tir.BufferStore]),
+        (
+            "# from tvm.script import tirx as T\n",
+            [tir.AllocBuffer, tir.BufferStore, tir.BufferStore],
+        ),
+        ("# from tvm.script import tir as T\n", [tir.LetStmt, tir.BufferStore]),
+        ("from tvm.script import ir as I, tir as T\n", [tir.LetStmt, tir.BufferStore]),
+    ],
+)
+@pytest.mark.parametrize("spelled", ["t = A[0]", "t: T.int32 = A[0]"])
+def test_an_assignment_in_a_prim_func(head: str, kinds: list[type], spelled: str) -> None:
+    text = f'@T.prim_func\ndef f(A: T.Buffer((4,), "int32")):\n    {spelled}\n    A[1] = t + 1\n'
+    parsed = parse(head + text, "f.py" if head.startswith("from") else "f.rlx")
+    assert not parsed.diagnostics
+    [func] = parsed.modules[0].functions.values()
+    assert isinstance(func, tir.PrimFunc) and isinstance(func.body, tir.SeqStmt)
+    assert [type(stmt) for stmt in func.body.stmts] == kinds

@@ -102,7 +102,7 @@ def _test(call: tir.Call, args: Sequence[Typed]) -> Typed:
 
 
 def _count(call: tir.Call, args: Sequence[Typed]) -> Typed:
-    return Typed(INT32 if call.op == "q_multiply_shift" else None, lanes_of(args))
+    return Typed(INT32, lanes_of(args))
 
 
 def _vector(call: tir.Call, args: Sequence[Typed]) -> Typed:
@@ -119,9 +119,44 @@ _RESULTS: dict[str, Result] = {
     **dict.fromkeys(_NAMED, _named),
     "if_then_else": _chosen,
     **dict.fromkeys(("isnan", "isinf", "isfinite"), _test),
-    **dict.fromkeys(("popcount", "clz", "q_multiply_shift"), _count),
+    **dict.fromkeys(("clz", "q_multiply_shift"), _count),
+    "popcount": _same,
     **dict.fromkeys(("Ramp", "ramp", "Broadcast", "broadcast"), _vector),
 }
+
+
+def value_type(expr: tir.PrimExpr) -> Typed:
+    """What the value of an expression is, as far as its text says it."""
+    found: dict[int, Typed] = {}
+    for node in tir.postorder(expr):
+        found[id(node)] = _node(node, [found[id(child)] for child in tir.children(node)])
+    return found[id(expr)]
+
+
+def _node(node: tir.PrimExpr, operands: Sequence[Typed]) -> Typed:
+    match node:
+        case tir.Var(dtype=known) | tir.IntImm(dtype=known) | tir.FloatImm(dtype=known):
+            return UNKNOWN if known.code == "handle" else scalar(known)
+        case tir.StringImm():
+            return TEXT
+        case tir.BufferLoad(buffer=buffer):
+            if len(node.indices) != len(buffer.shape):
+                return Typed(buffer.dtype, None, "region")
+            found = scalar(buffer.dtype)
+            return Typed(found.dtype, found.lanes if found.lanes != 1 else lanes_of(operands))
+        case tir.Comparison() | tir.And() | tir.Or() | tir.Not():
+            return Typed(BOOL, lanes_of(operands))
+        case tir.Binary():
+            return Typed(common(*operands), lanes_of(operands))
+        case tir.Select():
+            return Typed(common(operands[1], operands[2]), lanes_of(operands[1:]))
+        case tir.Cast(dtype=known):
+            return Typed(scalar(known).dtype, operands[0].lanes)
+        case tir.Let():
+            return operands[1]
+        case tir.Call():
+            return of_call(node, operands)
+    return UNKNOWN
 
 
 def shown(given: Typed) -> str:

@@ -1,0 +1,128 @@
+"""Assignments of PrimFuncs: scalars that change, and variables that do not.
+
+Since its TIR moved to ``tirx``, TVM reads `t = e` and `t: T.float32 = e` as a scalar that can be assigned to
+again, which is a local buffer of one element; `t: T.let = e` binds a variable for good. Before that all of them did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT32, DataType
+from rlx.grammar.neutral import Form, Name
+from rlx.grammar.node import Node, Span, fields
+from rlx.grammar.prim_types import value_type
+
+LOCAL = "local_scalar"
+"""How the memory of a scalar is allocated that no word says."""
+
+SCALARS = frozenset([LOCAL, "shared_scalar", "alloc_scalar"])
+"""What allocates scalars: their buffers are written by their names alone."""
+
+_BEFORE_TIRX = re.compile(
+    r"tvm\.script(?:\.parser)?[ \t]+import\b[^\n]*\btir\b|\btvm\.script\.tir\b|\bT\.block(?:_attr)?\b"
+)
+
+
+@lru_cache(maxsize=4)
+def assigns_lets(text: str) -> bool:
+    """Whether a text is of a version in which every assignment binds a variable for good."""
+    return _BEFORE_TIRX.search(text) is not None
+
+
+def let_annotation(annotation: Form | Name) -> bool:
+    """Whether an annotation is `T.let` or `T.let[…]`."""
+    return (annotation.head if isinstance(annotation, Form) else annotation.text) == "T.let"
+
+
+def scalar_type(value: tir.PrimExpr) -> DataType | None:
+    """The data type of a scalar or vector; None where it is not known."""
+    found = value_type(value)
+    if found.kind != "number" or found.dtype is None or found.lanes is None:
+        return None
+    return found.dtype if found.lanes == 1 else _vector(found.dtype, found.lanes)
+
+
+def _vector(element: DataType, lanes: int) -> DataType:
+    return DataType(element.code, element.bits, lanes)
+
+
+def scalar_buffer(name: str, data_type: DataType, where: Span) -> tir.Buffer:
+    """The memory of a scalar that can be assigned to."""
+    return tir.Buffer(name, (tir.IntImm(1, INT32, where),), data_type, {}, where)
+
+
+def scalar_value(buffer: tir.Buffer, where: Span) -> tir.BufferLoad:
+    """What the name of a scalar means as a value."""
+    return tir.BufferLoad(buffer, (tir.IntImm(0, INT32, where),), where)
+
+
+def assignable(known: Any) -> tir.Buffer | None:
+    """The memory that an assignment to a name changes, if it is that of a scalar or a buffer of one element."""
+    if isinstance(known, tir.BufferLoad):
+        return known.buffer
+    match known:
+        case tir.Buffer(shape=(tir.IntImm(value=1),)):
+            return known
+    return None
+
+
+def stored(buffer: tir.Buffer, value: tir.PrimExpr, where: Span, span: Span) -> tir.BufferStore:
+    """The assignment of a value to a scalar."""
+    return tir.BufferStore(buffer, (tir.IntImm(0, INT32, where),), value, span)
+
+
+def memory_scope(stmt: tir.AllocBuffer) -> str | None:
+    """Where the word of an allocation puts a buffer; None where it does not say."""
+    found, _, _ = stmt.op.removeprefix("alloc_").partition("_")
+    return found if found in ("local", "shared") and "scope" not in stmt.buffer.attrs else None
+
+
+def scalar_buffers(function: tir.PrimFunc) -> frozenset[tir.Buffer]:
+    """The buffers that a text writes by their names alone: those of scalars, if they are used as such."""
+    found = {
+        stmt.buffer
+        for stmt in _nodes(function.body, tir.PrimExpr)
+        if isinstance(stmt, tir.AllocBuffer) and stmt.op in SCALARS
+    }
+    if found:
+        names = {buffer.name: buffer for buffer in found}
+        for node in _nodes(function.body, ()):
+            found -= set(_otherwise_used(node, names))
+    return frozenset(found)
+
+
+def _otherwise_used(node: Node, names: Mapping[str, tir.Buffer]) -> Iterator[tir.Buffer]:
+    """The buffers that a node uses as a scalar cannot be."""
+    match node:
+        case tir.BufferLoad(buffer=buffer, indices=at) | tir.BufferStore(buffer=buffer, indices=at):
+            match at:
+                case (tir.IntImm(value=0, dtype=kind),) if kind == INT32:
+                    return
+            yield buffer
+        case tir.MatchBuffer(source=source):
+            yield source.buffer
+        case tir.OpaqueExpr(text=text):
+            yield from (names[word] for word in re.findall(r"\w+", text) if word in names)
+        case tir.OpaqueStmt(text=text):
+            indexed = re.findall(r"(\w+)[ \t]*[\[.]", text)
+            yield from (names[word] for word in indexed if word in names)
+
+
+def _nodes(root: Node, leaves: type | tuple[type, ...]) -> Iterator[Node]:
+    """Every node below a statement, but nothing inside of ``leaves``."""
+    stack: list[object] = [root]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, Node):
+            yield value
+            if not isinstance(value, leaves):
+                stack.extend(part for name, part in fields(value) if name != "span")
+        elif isinstance(value, tuple | list):
+            stack.extend(value)
+        elif isinstance(value, Mapping):
+            stack.extend(value.values())
