@@ -15,7 +15,6 @@ README = FOLDER / "README.md"
 
 PENDING = (
     "dynamic_checks.md",
-    "evaluation.md",
     "evaluation_native.md",
     "evaluation_nn.md",
     "evaluation_operators.md",
