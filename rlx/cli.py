@@ -16,6 +16,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fuzz": ("rlx.generate.campaign.command", "put random programs before an oracle"),
     "reduce": ("rlx.generate.reduce.command", "make a program smaller while a command succeeds"),
     "why": ("rlx.checker.why.command", "show which rules gave what stands at a place"),
+    "bisect": (
+        "rlx.bisect.command",
+        "find the first pass of a pipeline of TVM that breaks a program",
+    ),
     "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""

@@ -54,7 +54,7 @@ def source_of(subject: Subject) -> Source:
         return _read(os.fspath(subject))
     if isinstance(subject, str):
         return Source(subject)
-    if _is_of_tvm(subject):
+    if is_of_tvm(subject):
         return Source(_script(subject), "<tvm module>")
     raise TypeError(
         f"expected a path, a text, a module of rlx.parse or a tvm.IRModule; found {type(subject).__name__}"
@@ -81,7 +81,7 @@ def _read(path: str | bytes) -> Source:
         raise SubjectError(f"{name}: not UTF-8 (byte {error.start})") from None
 
 
-def _is_of_tvm(subject: object) -> bool:
+def is_of_tvm(subject: object) -> bool:
     """Whether it is an object of TVM that prints itself; TVM is never imported for the answer."""
     room = type(subject).__module__.partition(".")[0]
     return room == "tvm" and hasattr(subject, "script")

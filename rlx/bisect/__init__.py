@@ -1,0 +1,1 @@
+"""`rlx bisect`: the first pass of a pipeline of TVM that breaks a program."""

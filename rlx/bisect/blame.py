@@ -1,0 +1,77 @@
+"""What bisecting finds."""
+
+from __future__ import annotations
+
+from rlx.grammar.node import Record
+
+INPUT = "(the input)"
+"""Stands for a pass where the program was wrong before the first one."""
+
+KINDS = {
+    "illegal": "makes an illegal module",
+    "meaning": "changes what the program returns",
+    "raises": "raises an error",
+    "crash": "ends the process",
+    "hang": "does not end",
+}
+"""What a pass can do wrong, as a title says it."""
+
+
+class Blame(Record):
+    """The first pass that did something wrong.
+
+    Attributes
+    ----------
+    pass_name
+        The innermost pass; :data:`INPUT` where the program was wrong before.
+    kind
+        One of :data:`KINDS`.
+    cause
+        What stays the same while the program is reduced: the diagnostic's code, the error's type, the signal.
+    message
+        What is wrong, in one or more lines.
+    done
+        The passes that went well before it, in order.
+    before, after
+        The module's text before and after the pass; empty where there is none.
+    """
+
+    pass_name: str
+    kind: str
+    cause: str
+    message: str
+    done: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    def like(self, other: Blame) -> bool:
+        """Whether it is the same mistake of the same pass."""
+        return (self.pass_name, self.kind, self.cause) == (other.pass_name, other.kind, other.cause)
+
+    @property
+    def title(self) -> str:
+        """``FuseOps makes an illegal module``"""
+        if self.pass_name == INPUT:
+            return "the program is wrong before the first pass"
+        return f"{self.pass_name} {KINDS[self.kind]}"
+
+
+class Pipeline(Record):
+    """The passes that are asked for.
+
+    Attributes
+    ----------
+    expression
+        The name of a pipeline of ``relax.get_pipeline``, or a Python expression that gives a pass.
+    target
+        The target in whose scope they run.
+    run
+        Whether to compare what the program returns, too.
+    seed
+        Of the inputs.
+    """
+
+    expression: str = "default"
+    target: str = "llvm"
+    run: bool = True
+    seed: int = 0

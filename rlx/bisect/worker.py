@@ -1,0 +1,143 @@
+"""Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE TARGET RUN SEED`.
+
+Tasks come on standard input, each a text as a line of JSON. The answers are lines of JSON on what standard output was at
+the start. What is under way is said before it is begun, so that a process that dies has named its pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rlx.tvm.instrument import text_of
+from rlx.tvm.watch import ILLEGAL, PassError, Problem, Watch
+
+Say = Callable[..., None]
+
+PARSER, OURS = "TVM's parser", "relax-check"
+"""What is under way besides passes."""
+
+
+def main() -> int:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
+
+    def say(**record: object) -> None:
+        answers.write(json.dumps(record) + "\n")
+
+    expression, target, run, seed = sys.argv[1:5]
+    try:
+        take = _taker(expression, target)
+    except Exception as error:  # noqa: BLE001 - a pipeline is any expression, so any error may come of it
+        say(unusable=f"{type(error).__name__}: {error}")
+        return 0
+    say(ready=True)
+    for line in sys.stdin:
+        _examine(json.loads(line), take, Telling(say, run == "run", int(seed)))
+    return 0
+
+
+def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
+    """What takes a text through the pipeline, watched by an instrument."""
+    import tvm
+    from tvm import relax
+    from tvm.ir.instrument import pass_instrument
+
+    scope = tvm.target.Target(target)
+    if expression == "default" and expression not in relax.pipeline.PIPELINE_MAP:
+        pipeline = relax.get_default_pipeline(scope)
+    elif expression.isidentifier():
+        pipeline = relax.get_pipeline(expression)
+    else:
+        names = {"tvm": tvm, "relax": relax, "tirx": getattr(tvm, "tirx", None), "target": scope}
+        pipeline = eval(expression, names)
+    if not callable(pipeline):
+        raise TypeError(f"expected a pass, found {type(pipeline).__name__}")
+
+    def take(text: str, told: Telling) -> None:
+        told.say(begin=PARSER)
+        module = tvm.script.from_source(text, check_well_formed=False)
+        instrument = pass_instrument(_Instrument)(told)
+        with scope, tvm.transform.PassContext(opt_level=3, instruments=[instrument]):
+            pipeline(module)
+
+    return take
+
+
+class Telling:
+    """Says what is under way, and what is wrong."""
+
+    def __init__(self, say: Say, run: bool, seed: int) -> None:
+        self.say = say
+        self.watch = Watch(run=run, seed=seed)
+        self.text = ""
+
+    def before(self, text: str) -> None:
+        """The text that a pass is given."""
+        if text != self.text:
+            self.text = text
+            self.say(text=text)
+        self.say(begin=OURS)
+        self._stop_at(self.watch.before(text))
+
+    def after(self, name: str, text: str) -> None:
+        """The text that a pass has made."""
+        self.say(begin=OURS)
+        self._stop_at(self.watch.after(name, text))
+
+    def _stop_at(self, problem: Problem | None) -> None:
+        if problem is None:
+            return
+        self.say(
+            problem=problem.pass_name,
+            kind=problem.kind,
+            cause=problem.report.errors[0].code if problem.kind == ILLEGAL else problem.kind,
+            message=_shown(problem),
+            before=problem.before,
+            after=problem.after,
+        )
+        raise PassError(problem)
+
+
+class _Instrument:
+    """What TVM calls."""
+
+    def __init__(self, told: Telling) -> None:
+        self.told = told
+
+    def run_before_pass(self, module: Any, info: Any) -> None:
+        """TVM is about to run a pass."""
+        text = text_of(module)
+        if text is not None:
+            self.told.before(text)
+        self.told.say(begin=str(info.name))
+
+    def run_after_pass(self, module: Any, info: Any) -> None:
+        """TVM has run a pass."""
+        text = text_of(module)
+        if text is not None:
+            self.told.after(str(info.name), text)
+        self.told.say(end=str(info.name))
+
+
+def _examine(text: str, take: Callable[[str, Telling], None], told: Telling) -> None:
+    try:
+        take(text, told)
+    except Exception as error:  # noqa: BLE001 - whatever a pass raises is what is looked for
+        if not told.watch.problems:
+            told.say(raised=type(error).__name__, message=str(error).strip()[-2000:])
+    else:
+        told.say(fine=True)
+
+
+def _shown(problem: Problem) -> str:
+    """The errors of a problem as `relax-check` prints them; the difference of the values."""
+    return str(problem.report).strip() if problem.kind == ILLEGAL else problem.message
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""An instrument for TVM's PassContext that looks at a module after each pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.tvm.watch import PassError, Problem, Watch
+
+
+class Instrument:
+    """Checks the module after each pass; made for ``tvm.transform.PassContext(instruments=[…])``.
+
+    Parameters
+    ----------
+    run
+        Whether to run the functions before and after each pass, too, on inputs of several sizes, and to compare
+        what they return.
+    stop
+        Whether the first problem stops the pipeline with a :class:`PassError`; otherwise all are collected.
+    seed
+        Of the inputs.
+
+    Attributes
+    ----------
+    problems
+        What went wrong: the pass, and what it did.
+    seen
+        The passes after which the module was looked at.
+
+    Raises
+    ------
+    ImportError
+        If TVM is not installed.
+
+    Notes
+    -----
+    Modules without a Relax function (those that later stages of a build take PrimFuncs through) are passed over.
+    """
+
+    seen: list[str]
+    problems: list[Problem]
+
+    def __new__(cls, *, run: bool = False, stop: bool = True, seed: int = 0) -> Any:
+        """TVM wants a class that its own decorator has wrapped."""
+        from tvm.ir.instrument import pass_instrument
+
+        return pass_instrument(_Watching)(run, stop, seed)
+
+
+class _Watching:
+    """What TVM calls."""
+
+    def __init__(self, run: bool, stop: bool, seed: int) -> None:
+        self.watch = Watch(run=run, seed=seed)
+        self.stop = stop
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What went wrong."""
+        return self.watch.problems
+
+    @property
+    def seen(self) -> list[str]:
+        """The passes after which the module was looked at."""
+        return self.watch.seen
+
+    def run_before_pass(self, module: Any, info: Any) -> None:
+        """TVM is about to run a pass."""
+        text = text_of(module)
+        if text is not None:
+            self._tell(self.watch.before(text))
+
+    def run_after_pass(self, module: Any, info: Any) -> None:
+        """TVM has run a pass."""
+        text = text_of(module)
+        if text is not None:
+            self._tell(self.watch.after(str(info.name), text))
+
+    def _tell(self, problem: Problem | None) -> None:
+        if problem is not None and self.stop:
+            raise PassError(problem)
+
+
+def text_of(module: Any) -> str | None:
+    """The module's text; None where it holds no function of Relax."""
+    functions = getattr(module, "functions", None)
+    if functions is None or not any(_is_relax(f) for f in functions.values()):
+        return None
+    return str(module.script(show_meta=True))
+
+
+def _is_relax(function: Any) -> bool:
+    return type(function).__module__.startswith("tvm.relax")
