@@ -1,7 +1,7 @@
 """The store: what of a run's state can change, with a journal by which earlier states can be looked at.
 
-Values are immutable but for the memory of tensors, and but for three facts about objects: that they were
-killed, that some of their memory was not written so far. A change is kept as what was there before, so going back over a step costs
+Values are immutable but for the memory of tensors, and but for one fact about tensors: that some of their memory was
+not written so far. A change is kept as what was there before, so going back over a step costs
 what going forward costs. Versions form a tree of which one is in memory; any other is brought back by undoing
 and redoing the changes between (the persistent arrays of Baker).
 """
@@ -110,23 +110,17 @@ class Store:
         The version that is in memory.
     keeping
         Whether earlier versions can be brought back; if not, nothing is kept.
-    dead
-        Objects that were killed, by identity.
-    freed
-        Pieces of memory whose end the program declared, by identity.
     blank
         Tensors of which some element was never written, by identity.
     program
         The program that runs.
     """
 
-    __slots__ = ("blank", "dead", "freed", "keeping", "program", "version")
+    __slots__ = ("blank", "keeping", "program", "version")
 
     def __init__(self, program: Any, keeping: bool) -> None:
         self.program, self.keeping = program, keeping
         self.version = Version(self)
-        self.dead: dict[int, Value] = {}
-        self.freed: dict[int, Value] = {}
         self.blank: dict[int, Blank] = {}
 
     def before(self, arrays: Iterable[Any]) -> list[Change]:

@@ -42,7 +42,9 @@ def value_text(value: object) -> str:
         return str(value)
     if isinstance(value, _SHOWN):
         return shortened(show(value))
-    if isinstance(value, tuple | list) and all(isinstance(v, _SHOWN | DataType | int) for v in value):
+    if isinstance(value, tuple | list) and all(
+        isinstance(v, _SHOWN | DataType | int) for v in value
+    ):
         texts = [show(v) if isinstance(v, _SHOWN) else str(v) for v in value]
         return shortened(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})")
     return ""

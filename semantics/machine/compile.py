@@ -17,8 +17,7 @@ from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine import calls, control, leaves, prims
 from rlx.semantics.machine.configuration import Frame, Instruction, Reader, Variable
-from rlx.semantics.machine.memory import alive
-from rlx.semantics.machine.operators import OTHERS, SPECIAL
+from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
 from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.values import Value
@@ -34,15 +33,12 @@ class Compiler:
     ----------
     values
         What the module's global variables stand for.
-    kills
-        Whether the program kills objects, so that each use has to be looked at.
     killed
-        The variables that `kill_object` ends; branches and closures behind it cannot read them either.
+        The variables that the program ends; branches and closures behind it cannot read them either.
     """
 
-    def __init__(self, kills: bool) -> None:
+    def __init__(self) -> None:
         self.values: dict[ast.GlobalVar, Value] = {}
-        self.kills = kills
         self.killed: set[ast.Var] = set()
 
     def function(
@@ -134,17 +130,15 @@ class _Body:
                 self.scope.end(var)
 
     def _end_of(self, value: ast.Expr) -> None:
-        """After `kill_object` a variable is not read again; what it held is there as long as something else holds it."""
+        """A variable that was killed is not read again; what it held is there as long as something else holds it."""
         match value:
-            case ast.Call(op=ast.Op(op_name="relax.vm.kill_object"), args=(ast.Var() as var,)):
+            case ast.Call(op=ast.Op(op_name=name), args=(ast.Var() as var,)) if name in KILLS:
                 self.scope.end(var)
                 self.compiler.killed.add(var)
 
     def _append(self, instruction: Instruction) -> None:
         instruction.index, instruction.scope = self.scope.size, self.scope
         instruction.serial = self.scope.serial
-        if self.compiler.kills and instruction.operands:
-            instruction.apply = alive(instruction.apply, instruction.rule == "E-return")
         self.scope.serial += 1
         if self.last is None:
             self.first = instruction

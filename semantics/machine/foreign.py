@@ -10,7 +10,7 @@ import numpy as np
 
 from rlx.semantics.faults import Fault, IllFormed, Stop
 from rlx.semantics.machine.builtins import BUILTINS, READING
-from rlx.semantics.machine.reading import alive, parts, readable
+from rlx.semantics.machine.reading import parts, readable
 from rlx.semantics.machine.words import kind
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
@@ -56,7 +56,6 @@ def call_outside(
     own = BUILTINS.get(callee.name) is callee
     if own and callee.name in READING:
         readable(store, args, "E-packed-written")
-    alive(store, parts(args))
     before = store.before(memory(args))
     try:
         result = callee.call(*args, *new)
@@ -128,7 +127,6 @@ def run_prim_func(
     if not isinstance(callee, PrimFuncValue):  # OBL-callee names a global PrimFunc
         raise IllFormed("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
     numbers = plain(args)
-    alive(store, args)
     unwritten = _unwritten(store, args, blank)
     for k, known in unwritten.items():
         if known is None and k in store.program.only_reads(callee):

@@ -28,7 +28,7 @@ def constant(at: Instruction, c: Configuration) -> Configuration:
     return bind(at, c, Tensor(at.payload().copy()), "E-constant")
 
 
-@rule("E-var", "555b9da8")
+@rule("E-var", "9010cc85")
 def variable(at: Instruction, c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
     return bind(at, c, at.operands[0](c.frame), "E-var")

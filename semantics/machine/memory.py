@@ -9,13 +9,11 @@ import numpy as np
 
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault
-from rlx.semantics.machine import reading
 from rlx.semantics.machine.arguments import Arguments, argument
-from rlx.semantics.machine.configuration import Apply, Configuration, Instruction
+from rlx.semantics.machine.configuration import Configuration, Instruction
 from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import kind
-from rlx.semantics.outcome import Outcome
 from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 
@@ -69,29 +67,7 @@ def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtyp
     return Tensor(data, storage.device, storage)
 
 
-@rule("E-kill", "8b4d38a5")
+@rule("E-kill", "a08e1e0f")
 def kill(at: Instruction, c: Configuration) -> Configuration:
-    value, store = at.operands[0](c.frame), c.version.store
-    changes = store.mark(store.dead, value, value)
-    if at.payload and isinstance(value, Storage):
-        changes += store.mark(store.freed, value, value)
-    return bind(at, c, UNIT, "E-kill", store.commit(changes))
-
-
-@rule("E-kill-object", "6594cfc5")
-def kill_object(at: Instruction, c: Configuration) -> Configuration:
     at.operands[0](c.frame)  # it was not killed before
-    return bind(at, c, UNIT, "E-kill-object")
-
-
-def alive(apply: Apply, deep: bool) -> Apply:
-    """The rule, for operands that are still there: ``deep`` if what their tuples hold is used, too."""
-
-    def checked(at: Instruction, c: Configuration) -> Configuration | Outcome:
-        store = c.version.store
-        if store.dead:
-            values = [read(c.frame) for read in at.operands]
-            reading.alive(store, reading.parts(values) if deep else values)
-        return apply(at, c)
-
-    return checked
+    return bind(at, c, UNIT, "E-kill")

@@ -286,11 +286,6 @@ def nothing(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> None:
     """For rules that need only the operands."""
 
 
-def frees(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> bool:
-    """For the end of memory, as against that of an object."""
-    return True
-
-
 OTHERS: tuple[str, Apply, Prepare] = ("E-evaluate", operator, keywords)
 SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
     "relax.call_tir": ("E-call-tir", tir_calls.call_tir, tir_calls.results),
@@ -324,10 +319,11 @@ SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
     "relax.memory.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
     "relax.vm.alloc_storage": ("E-alloc-storage", memory.alloc_storage, named),
     "relax.vm.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
-    "relax.memory.kill_storage": ("E-kill", memory.kill, frees),
+    "relax.memory.kill_storage": ("E-kill", memory.kill, nothing),
     "relax.memory.kill_tensor": ("E-kill", memory.kill, nothing),
-    "relax.vm.kill_object": ("E-kill-object", memory.kill_object, nothing),
+    "relax.vm.kill_object": ("E-kill", memory.kill, nothing),
 }
 """Operators with a rule of their own: its id, the rule, and how its payload is prepared."""
 
 KILLS = frozenset(name for name, (rule_id, _, _) in SPECIAL.items() if rule_id == "E-kill")
+"""The operators that end a variable."""

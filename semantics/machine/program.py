@@ -12,14 +12,12 @@ from rlx.checker.normalize import normalize
 from rlx.checker.well_formed.externals import is_private
 from rlx.grammar import ast, tir
 from rlx.grammar.devices import declared
-from rlx.grammar.visit import walk
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.calls import enter
 from rlx.semantics.machine.compile import Compiler
 from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.machine.ending import ended
-from rlx.semantics.machine.operators import KILLS
 from rlx.semantics.machine.plain import to_plain, to_value
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
@@ -62,7 +60,7 @@ class Program:
         self._prim_funcs = PrimFuncs(
             backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
         )
-        compiler = Compiler(_kills(self.module))
+        compiler = Compiler()
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
             name = var.name_hint
@@ -239,13 +237,3 @@ def _external(name: str, call: External) -> Packed:
         return to_value(call(*[to_plain(arg) for arg in args]), args)
 
     return Packed(convert, name)
-
-
-def _kills(module: ast.IRModule) -> bool:
-    """Whether a program ends objects by itself."""
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            for expr in walk(function):
-                if isinstance(expr, ast.Op) and expr.op_name in KILLS:
-                    return True
-    return False

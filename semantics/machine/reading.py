@@ -1,13 +1,12 @@
-"""What may be read: objects that are there, and memory that was written; tuples are looked into."""
+"""What may be read: memory that was written; tuples are looked into."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rlx.semantics.faults import Fault
-from rlx.semantics.machine.words import show
 from rlx.semantics.store import Store
-from rlx.semantics.values import Tensor, TupleValue, Value
+from rlx.semantics.values import TupleValue, Value
 
 
 def parts(values: Sequence[Value]) -> Iterator[Value]:
@@ -25,19 +24,9 @@ def parts(values: Sequence[Value]) -> Iterator[Value]:
 
 
 def readable(store: Store, values: Sequence[Value], code: str) -> None:
-    """Refuse to read what ended, and what was not written: ``code`` is the premise that then fails."""
-    if not (store.dead or store.freed or store.blank):
+    """Refuse to read what was not written: ``code`` is the premise that then fails."""
+    if not store.blank:
         return
     for value in parts(values):
-        alive(store, (value,))
         if id(value) in store.blank:
             raise Fault(code, str(store.blank[id(value)]), value=value)
-
-
-def alive(store: Store, values: Iterable[Value]) -> None:
-    """Refuse to use what ended."""
-    for value in values:
-        if id(value) in store.dead:
-            raise Fault("E-var-alive", f"used after it was killed: {show(value)}", value=value)
-        if isinstance(value, Tensor) and id(value.storage) in store.freed:
-            raise Fault("E-var-memory", f"its memory was given back: {show(value)}", value=value)

@@ -143,7 +143,6 @@ _SAID: dict[str, Callable[[list[object]], str]] = {
     ">": lambda c: f"enters {c[1]}",
     "<": lambda c: "leaves",
     "~": lambda c: f"#{c[1]} becomes {c[2]}",
-    "x": lambda c: f"#{c[1]} is killed",
     "-": lambda c: f"{c[1]} ends",
 }
 

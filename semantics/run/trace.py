@@ -179,8 +179,7 @@ class Recorder:
                         self._changes.append(["~", number, tensor_line(value)])
             elif id(change.value) in self._objects:
                 number, value = self._objects[id(change.value)]
-                dead = id(value) in before.version.store.dead
-                self._changes.append(["x", number] if dead else ["~", number, tensor_line(value)])
+                self._changes.append(["~", number, tensor_line(value)])
 
 
 class Trace:

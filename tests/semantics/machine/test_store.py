@@ -8,7 +8,6 @@ import numpy as np
 
 from rlx.semantics.machine import Configuration, environment
 from rlx.semantics.outcome import Outcome, Returned
-from rlx.semantics.store import Store
 from rlx.semantics.values import Tensor, TupleValue
 from tests.semantics.machine.running import floats, module, program, value
 
@@ -89,26 +88,6 @@ def main(x: R.Any) -> R.Any:
     assert isinstance(after, Configuration)
     assert {v.name_hint: held for v, held in environment(after).items()}["a"] is a  # type: ignore[union-attr]
     assert len(environment(one)) == 2
-
-
-def test_killing_is_undone_too() -> None:
-    text = """
-@R.function(pure=False)
-def main(x: R.Any) -> R.Any:
-    y = R.const([1], "int32")
-    _ = R.memory.kill_tensor(y)
-    return x
-"""
-    made = steps(text, 1)
-    configurations = [step for step in made if isinstance(step, Configuration)]
-    store = configurations[0].version.store
-    assert [len(_dead_at(store, c)) for c in configurations] == [0, 0, 1]
-    assert [len(_dead_at(store, c)) for c in reversed(configurations)] == [1, 0, 0]
-
-
-def _dead_at(store: Store, c: Configuration) -> dict[int, Any]:
-    store.show(c.version)
-    return dict(store.dead)
 
 
 def test_pure_programs_leave_the_store_as_it_is() -> None:
