@@ -63,8 +63,8 @@ class Job(NamedTuple):
 
     Attributes
     ----------
-    text
-        The file's new text; nothing leaves it as it is.
+    old, new
+        The file's text when the mutant was drawn, and with the mistake; no new text leaves the file as it is.
     tests
         With their time limits in seconds.
     folder
@@ -74,23 +74,20 @@ class Job(NamedTuple):
     """
 
     file: str
-    text: str | None
+    old: str
+    new: str | None
     tests: Sequence[tuple[str, float]]
     folder: Path
     to_the_end: bool = False
 
     def code(self) -> CodeType | None:
         """The file's new code."""
-        return None if self.text is None else hook.compiled(self.text, Path(self.file))
+        return None if self.new is None else hook.compiled(self.new, Path(self.file))
 
     def pairs(self) -> list[tuple[CodeType, CodeType]] | None:
         """The functions that change; nothing if more than functions does."""
         new = self.code()
-        if new is None:
-            return []
-        return changed(
-            hook.compiled((hook.ROOT / self.file).read_text("utf-8"), Path(self.file)), new
-        )
+        return [] if new is None else changed(hook.compiled(self.old, Path(self.file)), new)
 
 
 class Watch:
@@ -243,7 +240,8 @@ def _module(file: str) -> str:
 def _run_items(
     job: Job, session: pytest.Session, items: dict[str, pytest.Item], functions: Functions
 ) -> int:
-    if not functions.patch(job.pairs() or []):
+    pairs = job.pairs()
+    if pairs is None or not functions.patch(pairs):
         return NOT_LOADED
     watch = Watch(job)
     session.config.pluginmanager.register(watch)

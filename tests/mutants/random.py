@@ -25,7 +25,7 @@ from .choose import Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
 
 REACH = ROOT / "build" / "reach"
-WORK = ROOT / "build" / "random-mutants"
+WORK = ROOT / "build" / "random-mutants" / str(os.getpid())
 LEFT_OUT = ("--ignore=tests/mutants",)
 """Tests that are not noted: those of this folder."""
 
@@ -61,10 +61,10 @@ def want(mutants: Sequence[Drawn], folder: Path) -> None:
     (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")
 
 
-def job_for(mutant: Drawn, choice: Choice, folder: Path) -> child.Job:
-    """What is to do for a mutant."""
+def job_for(mutant: Drawn, old: str, choice: Choice, folder: Path) -> child.Job:
+    """What is to do for a mutant of a file's old text."""
     limits = [(test.name, 10.0 + 10.0 * test.seconds) for test in choice.tests]
-    return child.Job(mutant.file, mutant.text, limits, folder)
+    return child.Job(mutant.file, old, mutant.text, limits, folder)
 
 
 class Round:
@@ -73,12 +73,13 @@ class Round:
     def __init__(self, mutants: Sequence[Drawn], reach: Reach, at_once: int) -> None:
         self.mutants = mutants
         self.at_once = at_once
-        self.choices = [
-            reach.of(mutant, (ROOT / mutant.file).read_text("utf-8")) for mutant in mutants
-        ]
+        texts = [(ROOT / mutant.file).read_text("utf-8") for mutant in mutants]
+        self.choices = list(map(reach.of, mutants, texts))
         self.jobs = [
-            job_for(mutant, choice, WORK / str(at))
-            for at, (mutant, choice) in enumerate(zip(mutants, self.choices, strict=True))
+            job_for(mutant, text, choice, WORK / str(at))
+            for at, (mutant, text, choice) in enumerate(
+                zip(mutants, texts, self.choices, strict=True)
+            )
         ]
 
     def verdicts(self) -> Iterator[Verdict]:
@@ -129,7 +130,7 @@ def _slow(job: child.Job, test: str) -> tuple[str, str]:
     """A test that took too long hangs if it does not without the mistake, in the same time."""
     limits = dict(job.tests)
     again = [(test, limits[test])] if test in limits else [*job.tests][:1]
-    number = child.start(job._replace(text=None, tests=again, folder=job.folder / "again"))
+    number = child.start(job._replace(new=None, tests=again, folder=job.folder / "again"))
     _, status = os.waitpid(number, 0)
     if os.waitstatus_to_exitcode(status) == 0:
         return "noticed", f"{test} hangs"
@@ -141,7 +142,7 @@ def trusted(verdicts: list[Verdict]) -> list[Verdict]:
     witnesses = sorted({v.witness for v in verdicts if v.witness})
     if not witnesses:
         return verdicts
-    job = child.Job("", None, [(name, 120.0) for name in witnesses], WORK / "without", True)
+    job = child.Job("", "", None, [(name, 120.0) for name in witnesses], WORK / "without", True)
     _, status = os.waitpid(child.start(job), 0)
     if os.waitstatus_to_exitcode(status) not in (0, 1):
         raise SystemExit(f"the tests do not run without a mistake: see {job.folder / 'out'}")
@@ -213,6 +214,7 @@ def main() -> int:
         verdicts.append(verdict)
         show(verdict)
     decided = trusted(verdicts)
+    shutil.rmtree(WORK, ignore_errors=True)
     for verdict in set(decided) - set(verdicts):
         show(verdict)
     return int(report(decided) < given.least)

@@ -154,7 +154,7 @@ def test_processes_say_whether_a_test_fails(tmp_path: Path) -> None:
         f"    while 1:\n        0\n{line}",
     ]
     jobs = [
-        child.Job(file, text.replace(line, mistake), [(test, 2.0)], tmp_path / str(at))
+        child.Job(file, text, text.replace(line, mistake), [(test, 2.0)], tmp_path / str(at))
         for at, mistake in enumerate(mistakes)
     ]
     # From a process without `rlx`: only what is not loaded yet can be loaded with a mistake.
