@@ -59,6 +59,7 @@ def rule(identifier: str, clause: str, *, refuses: bool = False) -> Callable[[F]
             refusals.add(identifier)
         implementations.setdefault(identifier, []).append((clause, function))
         codes[function.__code__] = identifier
+        function.__rule__ = identifier  # type: ignore[attr-defined]
         if not TRACING:
             return function
 
@@ -73,6 +74,22 @@ def rule(identifier: str, clause: str, *, refuses: bool = False) -> Callable[[F]
         return traced  # type: ignore[return-value]
 
     return register
+
+
+def rule_of(function: Callable[..., Any]) -> str:
+    """The id of the rule that a function implements, or of those that it chooses from the most likely one."""
+    found: str = function.__rule__  # type: ignore[attr-defined]
+    return found
+
+
+def choice(likely: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function that chooses between rules with the rule that it chooses most often."""
+
+    def mark(function: F) -> F:
+        function.__rule__ = rule_of(likely)  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 def _failures(identifier: str) -> int:

@@ -10,33 +10,24 @@ from rlx.semantics.faults import Fault, IllFormed
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
 from rlx.semantics.machine.foreign import call_outside, run_prim_func
 from rlx.semantics.machine.reading import readable
+from rlx.semantics.machine.signature import Check
 from rlx.semantics.machine.step import bind, received
-from rlx.semantics.machine.words import kind
+from rlx.semantics.machine.words import kind, kind_of
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.values import UNIT, Closure, Packed, PrimFuncValue, Scalar, Value
-from rlx.spec.registry import rule
-
-
-def call(at: Instruction, c: Configuration) -> Configuration:
-    """The choice between the rules for calls, by what the callee is."""
-    frame = c.frame
-    callee, *args = [read(frame) for read in at.operands]
-    apply = CALLS.get(type(callee))
-    if apply is None:
-        raise _not_callable(callee)
-    return apply(at, c, callee, args)
+from rlx.spec.registry import choice, rule, rule_of
 
 
 @rule("E-call", "dc03e819")
 def call_closure(
-    at: Instruction, c: Configuration, callee: Closure, args: Sequence[Value]
+    at: Instruction[Any], c: Configuration, callee: Closure, args: Sequence[Value]
 ) -> Configuration:
     frame = enter(callee, args, c.frame, at)
-    return Configuration(frame.code.entry, frame, "E-call", c.version)
+    return Configuration(frame.code.entry, frame, at.rule, c.version)
 
 
 def enter(
-    callee: Closure, args: Sequence[Value], caller: Frame | None, resume: Instruction | None
+    callee: Closure, args: Sequence[Value], caller: Frame | None, resume: Instruction[Any] | None
 ) -> Frame:
     """The frame of a call: the closure itself, what it captured, the arguments, the shape variables."""
     code = callee.code
@@ -54,7 +45,7 @@ def enter(
 
 
 @rule("E-return", "2ad55918")
-def return_(at: Instruction, c: Configuration) -> Configuration | Outcome:
+def return_(at: Instruction[Check | None], c: Configuration) -> Configuration | Outcome:
     frame = c.frame
     value = at.operands[0](frame)
     leave = at.payload
@@ -66,21 +57,21 @@ def return_(at: Instruction, c: Configuration) -> Configuration | Outcome:
     if frame.resume.receive is not None:
         received(frame.resume, frame.caller, value)
     below = Configuration(at, frame.caller, "", c.version)
-    return bind(frame.resume, below, value, "E-return")
+    return bind(frame.resume, below, value, applied=at.rule)
 
 
 @rule("E-call-packed", "903b08aa")
 def call_packed(
-    at: Instruction, c: Configuration, callee: Packed, args: Sequence[Value]
+    at: Instruction[Any], c: Configuration, callee: Packed, args: Sequence[Value]
 ) -> Configuration:
     value, version = call_outside(c.version.store, callee, args)
     received(at, c.frame, value)
-    return bind(at, c, value, "E-call-packed", version)
+    return bind(at, c, value, version, rule_of(call_packed))
 
 
 @rule("E-call-prim-func", "564d5bc2")
 def call_prim_func(
-    at: Instruction, c: Configuration, callee: PrimFuncValue, args: Sequence[Value]
+    at: Instruction[Any], c: Configuration, callee: PrimFuncValue, args: Sequence[Value]
 ) -> Configuration:
     store = c.version.store
     version = run_prim_func(store, callee, args, None)
@@ -88,22 +79,33 @@ def call_prim_func(
     made: Value = UNIT
     if kind_of_result is not None and found is not None:
         made = Scalar(found, kind_of_result)
-    return bind(at, c, made, "E-call-prim-func", version)
+    return bind(at, c, made, version, rule_of(call_prim_func))
 
 
-CALLS: dict[type, Callable[[Instruction, Configuration, Any, Sequence[Value]], Configuration]] = {
+CALLS: dict[
+    type, Callable[[Instruction[Any], Configuration, Any, Sequence[Value]], Configuration]
+] = {
     Closure: call_closure,
     Packed: call_packed,
     PrimFuncValue: call_prim_func,
 }
 
 
+@choice(call_closure)
+def call(at: Instruction[None], c: Configuration) -> Configuration:
+    """The choice between the rules for calls, by what the callee is."""
+    frame = c.frame
+    callee, *args = [read(frame) for read in at.operands]
+    apply = CALLS.get(type(callee))
+    if apply is None:
+        raise _not_callable(callee)
+    return apply(at, c, callee, args)
+
+
 def _not_callable(callee: Value) -> IllFormed:
     found = f"the callee is {kind(callee)}"
-    considered = (
-        ("E-call", f"the callee is a closure: {found}"),
-        ("E-call-packed", f"the callee is a packed function: {found}"),
-        ("E-call-prim-func", f"the callee is a PrimFunc: {found}"),
+    considered = tuple(
+        (rule_of(apply), f"the callee is {kind_of(of)}: {found}") for of, apply in CALLS.items()
     )
     # D14: only functions are called.
     return IllFormed("E-call-callee", f"only functions can be called; {found}", None, considered)

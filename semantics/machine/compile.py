@@ -68,7 +68,7 @@ class Compiler:
         code.function = code
         return code
 
-    def body(self, code: Code) -> Instruction:
+    def body(self, code: Code) -> Instruction[Any]:
         """The instructions of a body: those of its bindings, then the one that ends the scope."""
         return _Body(self, code).run()
 
@@ -91,10 +91,10 @@ class _Body:
 
     def __init__(self, compiler: Compiler, code: Code) -> None:
         self.compiler, self.code, self.scope = compiler, code, code.scope
-        self.first: Instruction | None = None
-        self.last: Instruction | None = None
+        self.first: Instruction[Any] | None = None
+        self.last: Instruction[Any] | None = None
 
-    def run(self) -> Instruction:
+    def run(self) -> Instruction[Any]:
         body, span = self.code.body, self.code.span
         if isinstance(body, ast.SeqExpr):
             for block in body.blocks:
@@ -103,10 +103,10 @@ class _Body:
             body = body.body
         operand = self.operand(body, span)
         if isinstance(self.code, FunctionCode):
-            end = Instruction("E-return", calls.return_, body, span, (operand,), self.code.leave)
+            leave = self.code.leave
+            self._append(Instruction(calls.return_, body, span, (operand,), leave))
         else:
-            end = Instruction("E-seq", control.sequence_end, body, span, (operand,))
-        self._append(end)
+            self._append(Instruction(control.sequence_end, body, span, (operand,), None))
         assert self.first is not None
         return self.first
 
@@ -124,7 +124,7 @@ class _Body:
                 bound += [v for v in (binding.var.shape_var,) if v is not None]
         if isinstance(block, ast.DataflowBlock):
             span = block.span
-            end = Instruction("E-dataflow-end", control.dataflow_end, self.code.body, span)
+            end = Instruction(control.dataflow_end, self.code.body, span, (), None)
             self._append(end)
             for var in bound:
                 self.scope.end(var)
@@ -136,7 +136,7 @@ class _Body:
                 self.scope.end(var)
                 self.compiler.killed.add(var)
 
-    def _append(self, instruction: Instruction) -> None:
+    def _append(self, instruction: Instruction[Any]) -> None:
         instruction.index, instruction.scope = self.scope.size, self.scope
         instruction.serial = self.scope.serial
         self.scope.serial += 1
@@ -155,7 +155,7 @@ class _Body:
         self._append(instruction)
         self._place(instruction, var)
 
-    def _place(self, instruction: Instruction, var: ast.Var | None) -> None:
+    def _place(self, instruction: Instruction[Any], var: ast.Var | None) -> None:
         """The places of a variable, and of the shape variable that it is."""
         self.scope.add(var, instruction.span)
         if var is not None and var.shape_var is not None:
@@ -185,64 +185,78 @@ class _Body:
 
     # ------------------------------------------------------------ by kind of expression
 
-    def constant(self, expr: ast.Constant, span: Span | None, var: ast.Var | None) -> Instruction:
-        return Instruction("E-constant", leaves.constant, expr, span, (), _Literal(expr.data))
+    def constant(
+        self, expr: ast.Constant, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
+        return Instruction(leaves.constant, expr, span, (), _Literal(expr.data))
 
-    def name(self, expr: ast.Expr, span: Span | None, var: ast.Var | None) -> Instruction:
-        return Instruction("E-var", leaves.variable, expr, span, (self.operand(expr),))
+    def name(self, expr: ast.Expr, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
+        return Instruction(leaves.variable, expr, span, (self.operand(expr),), None)
 
-    def tuple(self, expr: ast.Tuple, span: Span | None, var: ast.Var | None) -> Instruction:
+    def tuple(self, expr: ast.Tuple, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         spans = expr.field_spans or (span,) * len(expr.fields)
         fields = tuple(self.operand(f, s) for f, s in zip(expr.fields, spans, strict=False))
-        return Instruction("E-tuple", leaves.tuple_, expr, span, fields)
+        return Instruction(leaves.tuple_, expr, span, fields, None)
 
-    def item(self, expr: ast.TupleGetItem, span: Span | None, var: ast.Var | None) -> Instruction:
+    def item(
+        self, expr: ast.TupleGetItem, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
         whole = self.operand(expr.tuple_value, span)
-        rule = "E-tuple-get-item"
-        return Instruction(rule, leaves.tuple_get_item, expr, span, (whole,), expr.index)
+        return Instruction(leaves.tuple_get_item, expr, span, (whole,), expr.index)
 
-    def prim(self, expr: ast.PrimValue, span: Span | None, var: ast.Var | None) -> Instruction:
+    def prim(self, expr: ast.PrimValue, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         payload = (prims.prepare(expr.value, self.scope), tir.type_of(expr.value))
-        return Instruction("E-prim", leaves.prim, expr, span, (), payload)
+        return Instruction(leaves.prim, expr, span, (), payload)
 
-    def shape(self, expr: ast.ShapeExpr, span: Span | None, var: ast.Var | None) -> Instruction:
+    def shape(
+        self, expr: ast.ShapeExpr, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
         dims = tuple(prims.prepare(dim, self.scope) for dim in expr.values)
-        return Instruction("E-shape", leaves.shape, expr, span, (), dims)
+        return Instruction(leaves.shape, expr, span, (), dims)
 
-    def string(self, expr: ast.StringImm, span: Span | None, var: ast.Var | None) -> Instruction:
-        return Instruction("E-string", leaves.string, expr, span, (), expr.value)
+    def string(
+        self, expr: ast.StringImm, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
+        return Instruction(leaves.string, expr, span, (), expr.value)
 
-    def dtype(self, expr: ast.DataTypeImm, span: Span | None, var: ast.Var | None) -> Instruction:
-        return Instruction("E-dtype", leaves.data_type, expr, span, (), expr.value)
+    def dtype(
+        self, expr: ast.DataTypeImm, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
+        return Instruction(leaves.data_type, expr, span, (), expr.value)
 
-    def extern(self, expr: ast.ExternFunc, span: Span | None, var: ast.Var | None) -> Instruction:
-        return Instruction("E-extern", leaves.extern_func, expr, span, (), expr.global_symbol)
+    def extern(
+        self, expr: ast.ExternFunc, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
+        return Instruction(leaves.extern_func, expr, span, (), expr.global_symbol)
 
-    def literal(self, expr: ast.Function, span: Span | None, var: ast.Var | None) -> Instruction:
+    def literal(
+        self, expr: ast.Function, span: Span | None, var: ast.Var | None
+    ) -> Instruction[Any]:
         name = var.name_hint if var is not None else "a function"
         code = self.compiler.function(expr, name, self.scope, var)
-        return Instruction("E-function", leaves.function, expr, span, code.captures, code)
+        return Instruction(leaves.function, expr, span, code.captures, code)
 
-    def branch(self, expr: ast.If, span: Span | None, var: ast.Var | None) -> Instruction:
+    def branch(self, expr: ast.If, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         cond = self.operand(expr.cond, expr.cond_span)
-        made = Instruction("E-if", control.branch, expr, expr.cond_span or span, (cond,))
+        made: Instruction[tuple[Code, ...]]
+        made = Instruction(control.branch, expr, expr.cond_span or span, (cond,), ())
         made.payload = tuple(self._branch(made, b) for b in (expr.true_branch, expr.false_branch))
         return made
 
-    def _branch(self, at: Instruction, body: ast.Expr) -> Code:
+    def _branch(self, at: Instruction[Any], body: ast.Expr) -> Code:
         code = Code(body, Scope(self.scope, at), self.compiler.body, getattr(body, "span", None))
         code.function = self.code.function
         return code
 
-    def call(self, expr: ast.Call, span: Span | None, var: ast.Var | None) -> Instruction:
+    def call(self, expr: ast.Call, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         spans = expr.arg_spans or (span,) * len(expr.args)
         head = () if isinstance(expr.op, ast.Op) else (self.operand(expr.op, span),)
         args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=False))
         if not isinstance(expr.op, ast.Op):
-            made = Instruction("E-call", calls.call, expr, span, (*head, *args))
+            made: Instruction[Any] = Instruction(calls.call, expr, span, (*head, *args), None)
         else:
-            rule, apply, prepare = SPECIAL.get(expr.op.op_name, OTHERS)
-            made = Instruction(rule, apply, expr, span, args, prepare(self, expr, args))
+            rule = SPECIAL.get(expr.op.op_name, OTHERS)
+            made = Instruction(rule.apply, expr, span, args, rule.prepare(self, expr, args))
         declared = _declared(expr)
         if declared is not None:
             made.receive = Check([declared], (), self.scope)
@@ -254,9 +268,7 @@ class _Body:
         binds = [v for v in binding.shape_vars if known.find(v) is None]
         check = cast_of(binding, binds, known)
         span = binding.span or binding.value_span
-        made = Instruction(
-            "E-match-cast", control.match_cast, binding.value, span, (value,), check, binding.var
-        )
+        made = Instruction(control.match_cast, binding.value, span, (value,), check, binding.var)
         self._append(made)
         if binding.var is not None:
             self._place(made, binding.var)
@@ -264,7 +276,7 @@ class _Body:
             self.scope.add(shape_var, span)
 
 
-_Value = Callable[[_Body, Any, Span | None, ast.Var | None], Instruction]
+_Value = Callable[[_Body, Any, Span | None, ast.Var | None], Instruction[Any]]
 _VALUES: dict[type, _Value] = {
     ast.Constant: _Body.constant,
     ast.Var: _Body.name,

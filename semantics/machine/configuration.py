@@ -9,12 +9,13 @@ future has filled, copies the list first (:func:`place`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.store import Version
+from rlx.spec.registry import rule_of
 
 if TYPE_CHECKING:
     from rlx.semantics.machine.scopes import Code
@@ -52,7 +53,7 @@ class Frame:
         slots: list[Any],
         outer: Frame | None,
         caller: Frame | None,
-        resume: Instruction | None,
+        resume: Instruction[Any] | None,
     ) -> None:
         self.code, self.slots, self.outer = code, slots, outer
         self.caller, self.resume = caller, resume
@@ -74,16 +75,20 @@ class Configuration(NamedTuple):
         The state of the store.
     """
 
-    at: Instruction
+    at: Instruction[Any]
     frame: Frame
     rule: str
     version: Version
 
 
-Apply = Callable[["Instruction", Configuration], "Configuration | Outcome"]
+P = TypeVar("P")
+"""What a rule needs besides the values of its operands: part of its signature, as ``at: Instruction[int]``."""
+
+Apply = Callable[["Instruction[P]", Configuration], "Configuration | Outcome"]
+"""A rule, for the instructions that have what it needs; its id is the one that it is registered under."""
 
 
-class Instruction:
+class Instruction(Generic[P]):
     """One redex, as prepared for the machine.
 
     Attributes
@@ -91,9 +96,9 @@ class Instruction:
     apply
         The rule, or the choice between the rules, for it.
     rule
-        The id of the rule, of several the most likely.
+        The id of the rule, of several the most likely: that of ``apply``.
     operands
-        Where the operands are.
+        Where the operands are, in the order of the rule's block.
     index
         The place of the scope that receives the value.
     serial
@@ -105,7 +110,7 @@ class Instruction:
     receive
         The check of a call's value against what the call declares; None where it declares nothing.
     payload
-        What the rule needs besides: literals, prepared expressions, branches.
+        What the rule needs besides, as its signature says: a literal, prepared expressions, branches.
     scope
         The scope that the instruction stands in.
     """
@@ -128,18 +133,17 @@ class Instruction:
 
     def __init__(
         self,
-        rule: str,
-        apply: Apply,
+        apply: Apply[P],
         expr: ast.Expr,
         span: Span | None,
-        operands: tuple[Reader, ...] = (),
-        payload: Any = None,
+        operands: tuple[Reader, ...],
+        payload: P,
         var: ast.Var | None = None,
     ) -> None:
-        self.rule, self.apply, self.expr, self.span = rule, apply, expr, span
+        self.rule, self.apply, self.expr, self.span = rule_of(apply), apply, expr, span
         self.operands, self.payload, self.var = operands, payload, var
         self.index = self.serial = 0
-        self.next: Instruction
+        self.next: Instruction[Any]
         self.scope: Any = None
         self.receive: Any = None
         self.number = False

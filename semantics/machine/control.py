@@ -6,6 +6,8 @@ from rlx.grammar.dtype import BOOL
 from rlx.semantics.faults import Fault
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
 from rlx.semantics.machine.reading import readable
+from rlx.semantics.machine.scopes import Code
+from rlx.semantics.machine.signature import Compare
 from rlx.semantics.machine.step import bind, number_of
 from rlx.semantics.machine.words import show
 from rlx.semantics.values import Scalar, Tensor, Value
@@ -13,13 +15,13 @@ from rlx.spec.registry import rule
 
 
 @rule("E-if", "9777a916")
-def branch(at: Instruction, c: Configuration) -> Configuration:
+def branch(at: Instruction[tuple[Code, ...]], c: Configuration) -> Configuration:
     frame = c.frame
     condition = at.operands[0](frame)
     if c.version.store.blank:
         readable(c.version.store, (condition,), "E-if-written")
     code = at.payload[0 if truth(condition) else 1]
-    return Configuration(code.entry, Frame(code, [], frame, frame, at), "E-if", c.version)
+    return Configuration(code.entry, Frame(code, [], frame, frame, at), at.rule, c.version)
 
 
 def truth(value: Value) -> bool:
@@ -34,21 +36,21 @@ def truth(value: Value) -> bool:
 
 
 @rule("E-seq", "b94c23c7")
-def sequence_end(at: Instruction, c: Configuration) -> Configuration:
+def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
     value = at.operands[0](frame)
     outer, resume = frame.caller, frame.resume
     assert outer is not None and resume is not None  # only functions have no frame around them
-    return bind(resume, Configuration(at, outer, "", c.version), value, "E-seq")
+    return bind(resume, Configuration(at, outer, "", c.version), value, applied=at.rule)
 
 
 @rule("E-dataflow-end", "17e3e6da")
-def dataflow_end(at: Instruction, c: Configuration) -> Configuration:
-    return Configuration(at.next, c.frame, "E-dataflow-end", c.version)
+def dataflow_end(at: Instruction[None], c: Configuration) -> Configuration:
+    return Configuration(at.next, c.frame, at.rule, c.version)
 
 
 @rule("E-match-cast", "72fd71fd")
-def match_cast(at: Instruction, c: Configuration) -> Configuration:
+def match_cast(at: Instruction[Compare], c: Configuration) -> Configuration:
     frame = place(c.frame, at.index)
     value = at.operands[0](frame)
     bound = at.payload(frame, (value,))
@@ -57,4 +59,4 @@ def match_cast(at: Instruction, c: Configuration) -> Configuration:
         if at.number:
             frame.slots.append(number_of(value))
     frame.slots.extend(bound)
-    return Configuration(at.next, frame, "E-match-cast", c.version)
+    return Configuration(at.next, frame, at.rule, c.version)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from rlx.grammar.dtype import DataType
 from rlx.grammar.node import replace
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine.builtins import ELSEWHERE
-from rlx.semantics.machine.configuration import Configuration, Instruction
+from rlx.semantics.machine.configuration import Configuration, Instruction, Reader
+from rlx.semantics.machine.scopes import FunctionCode
 from rlx.semantics.machine.step import bind
 from rlx.semantics.machine.words import kind
 from rlx.semantics.store import Store
@@ -24,24 +29,24 @@ from rlx.spec.registry import rule
 
 
 @rule("E-constant", "b6b97dab")
-def constant(at: Instruction, c: Configuration) -> Configuration:
-    return bind(at, c, Tensor(at.payload().copy()), "E-constant")
+def constant(at: Instruction[Callable[[], Any]], c: Configuration) -> Configuration:
+    return bind(at, c, Tensor(at.payload().copy()))
 
 
 @rule("E-var", "9010cc85")
-def variable(at: Instruction, c: Configuration) -> Configuration:
+def variable(at: Instruction[None], c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
-    return bind(at, c, at.operands[0](c.frame), "E-var")
+    return bind(at, c, at.operands[0](c.frame))
 
 
 @rule("E-tuple", "fd35faae")
-def tuple_(at: Instruction, c: Configuration) -> Configuration:
+def tuple_(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
-    return bind(at, c, TupleValue(tuple([read(frame) for read in at.operands])), "E-tuple")
+    return bind(at, c, TupleValue(tuple([read(frame) for read in at.operands])))
 
 
 @rule("E-tuple-get-item", "e89d7548")
-def tuple_get_item(at: Instruction, c: Configuration) -> Configuration:
+def tuple_get_item(at: Instruction[int], c: Configuration) -> Configuration:
     value = at.operands[0](c.frame)
     # D12: the operand is a tuple and has that field.
     if not isinstance(value, TupleValue):
@@ -49,39 +54,39 @@ def tuple_get_item(at: Instruction, c: Configuration) -> Configuration:
     if not 0 <= at.payload < len(value.fields):
         count = len(value.fields)
         raise IllFormed("E-tuple-get-item-index", f"there is no field {at.payload} of {count}")
-    return bind(at, c, value.fields[at.payload], "E-tuple-get-item")
+    return bind(at, c, value.fields[at.payload])
 
 
 @rule("E-prim", "7bd25dc3")
-def prim(at: Instruction, c: Configuration) -> Configuration:
+def prim(at: Instruction[tuple[Reader, DataType]], c: Configuration) -> Configuration:
     number, dtype = at.payload
-    return bind(at, c, Scalar(number(c.frame), dtype), "E-prim")
+    return bind(at, c, Scalar(number(c.frame), dtype))
 
 
 @rule("E-shape", "99d456a6")
-def shape(at: Instruction, c: Configuration) -> Configuration:
+def shape(at: Instruction[tuple[Reader, ...]], c: Configuration) -> Configuration:
     frame = c.frame
-    return bind(at, c, ShapeValue(tuple([dim(frame) for dim in at.payload])), "E-shape")
+    return bind(at, c, ShapeValue(tuple([dim(frame) for dim in at.payload])))
 
 
 @rule("E-string", "5f50d6d6")
-def string(at: Instruction, c: Configuration) -> Configuration:
-    return bind(at, c, StringValue(at.payload), "E-string")
+def string(at: Instruction[str], c: Configuration) -> Configuration:
+    return bind(at, c, StringValue(at.payload))
 
 
 @rule("E-dtype", "7712c523")
-def data_type(at: Instruction, c: Configuration) -> Configuration:
-    return bind(at, c, DataTypeValue(at.payload), "E-dtype")
+def data_type(at: Instruction[DataType], c: Configuration) -> Configuration:
+    return bind(at, c, DataTypeValue(at.payload))
 
 
 @rule("E-null", "bfd79d2a")
-def null_value(at: Instruction, c: Configuration) -> Configuration:
-    return bind(at, c, NULL, "E-null")
+def null_value(at: Instruction[None], c: Configuration) -> Configuration:
+    return bind(at, c, NULL)
 
 
 @rule("E-extern", "085d1b1d")
-def extern_func(at: Instruction, c: Configuration) -> Configuration:
-    return bind(at, c, external(c.version.store, at.payload), "E-extern")
+def extern_func(at: Instruction[str], c: Configuration) -> Configuration:
+    return bind(at, c, external(c.version.store, at.payload))
 
 
 def external(store: Store, name: str) -> Value:
@@ -95,10 +100,10 @@ def external(store: Store, name: str) -> Value:
 
 
 @rule("E-function", "fb7b725e")
-def function(at: Instruction, c: Configuration) -> Configuration:
+def function(at: Instruction[FunctionCode], c: Configuration) -> Configuration:
     frame, code = c.frame, at.payload
     captured = tuple([read(frame) for read in code.captures])
-    return bind(at, c, Closure(code, captured), "E-function")
+    return bind(at, c, Closure(code, captured))
 
 
 def copied(value: Closure, trailing: tuple[object, ...]) -> Closure:

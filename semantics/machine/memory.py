@@ -19,12 +19,12 @@ from rlx.spec.registry import rule
 
 
 @rule("E-alloc-storage", "a0d252c2")
-def alloc_storage(at: Instruction, c: Configuration) -> Configuration:
+def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     size = argument((given.get("size") or given["shape"])(c.frame), "shape")
     made = allocate(size, numpy_type(argument(given["dtype"](c.frame), "dtype")))
     storage = Storage(made.reshape(-1).view(np.uint8), _device(given, c))
-    return bind(at, c, storage, "E-alloc-storage")
+    return bind(at, c, storage)
 
 
 @rule("E-alloc-device", "00774f97")
@@ -40,7 +40,7 @@ _INDEX = ("runtime_device_index", "virtual_device_index")
 
 
 @rule("E-alloc-tensor", "a57c3db0")
-def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
+def alloc_tensor(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame, store = at.payload, c.frame, c.version.store
     shape = argument(given["shape"](frame), "shape")
     dtype = numpy_type(argument(given["dtype"](frame), "dtype"))
@@ -51,7 +51,7 @@ def alloc_tensor(at: Instruction, c: Configuration) -> Configuration:
     else:
         made = Tensor(allocate(shape, dtype), _device(given, c))
     version = store.commit(store.blanked(made))
-    return bind(at, c, made, "E-alloc-tensor", version)
+    return bind(at, c, made, version)
 
 
 def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
@@ -68,6 +68,6 @@ def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtyp
 
 
 @rule("E-kill", "a08e1e0f")
-def kill(at: Instruction, c: Configuration) -> Configuration:
+def kill(at: Instruction[None], c: Configuration) -> Configuration:
     at.operands[0](c.frame)  # it was not killed before
-    return bind(at, c, UNIT, "E-kill")
+    return bind(at, c, UNIT)

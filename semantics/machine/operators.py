@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,14 @@ from rlx.operators.evaluate.arrays import MOST_ELEMENTS
 from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
 from rlx.semantics.machine import lengths, memory, obligations, prims, tir_calls
 from rlx.semantics.machine.arguments import Arguments, argument, named
-from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, Reader
+from rlx.semantics.machine.configuration import (
+    Apply,
+    Configuration,
+    Frame,
+    Instruction,
+    P,
+    Reader,
+)
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.leaves import null_value
 from rlx.semantics.machine.plain import Plain, to_plain, to_value
@@ -37,7 +44,23 @@ from rlx.semantics.values import (
 )
 from rlx.spec.registry import rule
 
-Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], Any]
+Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], P]
+"""Makes what a rule needs, from the body that a call stands in, the call, and where its operands are."""
+
+
+class Special(NamedTuple, Generic[P]):
+    """An operator with a rule of its own.
+
+    Attributes
+    ----------
+    apply
+        The rule.
+    prepare
+        What makes the payload of its instructions.
+    """
+
+    apply: Apply[P]
+    prepare: Prepare[P]
 
 
 class Run:
@@ -136,7 +159,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
 
 
 @rule("E-evaluate", "f98b11fa")
-def operator(at: Instruction, c: Configuration) -> Configuration:
+def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     from rlx.operators.evaluation import OperatorFault
 
     call, frame = at.expr, c.frame
@@ -165,10 +188,10 @@ def operator(at: Instruction, c: Configuration) -> Configuration:
     except MemoryError as error:
         raise Fault("E-result-memory-there", f"{name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
-        return bind(at, c, ShapeValue(()), "E-evaluate")
+        return bind(at, c, ShapeValue(()))
     if isinstance(result, int | float | np.generic):
-        return bind(at, c, _scalar(result, values), "E-evaluate")
-    return bind(at, c, to_value(result, values, _device(values)), "E-evaluate")
+        return bind(at, c, _scalar(result, values))
+    return bind(at, c, to_value(result, values, _device(values)))
 
 
 def _scalar(result: Any, values: Sequence[Value]) -> Value:
@@ -193,12 +216,12 @@ def _device(values: Sequence[Value]) -> Device | None:
 
 
 @rule("E-to-vdevice", "7b048045")
-def to_vdevice(at: Instruction, c: Configuration) -> Configuration:
+def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value, device = at.operands[0](c.frame), at.payload
     readable(c.version.store, (value,), "E-evaluate-written")
     if device is None:
         raise IllFormed("E-to-vdevice-device", "the device is no virtual device")
-    return bind(at, c, _moved(value, device), "E-to-vdevice")
+    return bind(at, c, _moved(value, device))
 
 
 def _moved(value: Value, device: Device) -> Value:
@@ -223,7 +246,7 @@ def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | Non
 
 
 @rule("E-hint-on-device", "dd389a14")
-def hint_on_device(at: Instruction, c: Configuration) -> Configuration:
+def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value = at.operands[0](c.frame)
     device = (
         at.payload or _named(at.operands[1](c.frame), c) if len(at.operands) > 1 else at.payload
@@ -231,7 +254,7 @@ def hint_on_device(at: Instruction, c: Configuration) -> Configuration:
     if device is not None and isinstance(value, Tensor) and value.device != device:
         readable(c.version.store, (value,), "E-evaluate-written")
         value = _moved(value, device)
-    return bind(at, c, value, "E-hint-on-device")
+    return bind(at, c, value)
 
 
 def _named(value: Value, c: Configuration) -> Device | None:
@@ -243,27 +266,27 @@ def _named(value: Value, c: Configuration) -> Device | None:
 
 
 @rule("E-device", "7f727de1")
-def device(at: Instruction, c: Configuration) -> Configuration:
+def device(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
-    return bind(at, c, Opaque((number, index)), "E-device")
+    return bind(at, c, Opaque((number, index)))
 
 
 @rule("E-assert", "2aeb9c2a")
-def assert_op(at: Instruction, c: Configuration) -> Configuration:
+def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame = at.payload, c.frame
     readable(c.version.store, [read(frame) for read in at.operands], "E-evaluate-written")
     if not truth(given["condition"](frame)):
         raise Refused("E-assert-holds", _formatted(given, "format_args", frame) or "assertion")
-    return bind(at, c, UNIT, "E-assert")
+    return bind(at, c, UNIT)
 
 
 @rule("E-print", "fcf5d8c6")
-def print_(at: Instruction, c: Configuration) -> Configuration:
+def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
     store = c.version.store
     readable(store, [read(c.frame) for read in at.operands], "E-evaluate-written")
     store.program.output(_formatted(at.payload, "values", c.frame))
-    return bind(at, c, UNIT, "E-print")
+    return bind(at, c, UNIT)
 
 
 def _formatted(given: Arguments, rest: str, frame: Frame) -> str:
@@ -286,44 +309,44 @@ def nothing(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> None:
     """For rules that need only the operands."""
 
 
-OTHERS: tuple[str, Apply, Prepare] = ("E-evaluate", operator, keywords)
-SPECIAL: dict[str, tuple[str, Apply, Prepare]] = {
-    "relax.call_tir": ("E-call-tir", tir_calls.call_tir, tir_calls.results),
-    "relax.call_tir_with_grad": ("E-call-tir", tir_calls.call_tir, tir_calls.results),
-    "relax.call_tir_inplace": (
-        "E-call-tir-inplace",
-        tir_calls.call_tir_inplace,
-        tir_calls.results,
-    ),
-    "relax.call_dps_packed": ("E-call-dps-packed", tir_calls.call_dps_packed, tir_calls.results),
-    "relax.call_pure_packed": ("E-call-pure-packed", tir_calls.call_pure_packed, nothing),
-    "relax.call_inplace_packed": (
-        "E-call-inplace-packed",
-        tir_calls.call_inplace_packed,
-        tir_calls.results,
-    ),
-    "relax.call_builtin_with_ctx": ("E-call-builtin", tir_calls.call_builtin, nothing),
-    "relax.call_py_func": ("E-call-py-func", tir_calls.call_py_func, nothing),
-    "relax.vm.call_tir_dyn": ("E-call-tir-dyn", tir_calls.call_tir_dyn, nothing),
-    "relax.make_closure": ("E-make-closure", tir_calls.make_closure, nothing),
-    "relax.invoke_closure": ("E-invoke-closure", tir_calls.invoke_closure, nothing),
-    "relax.invoke_pure_closure": ("E-invoke-closure", tir_calls.invoke_closure, nothing),
-    "relax.null_value": ("E-null", null_value, nothing),
-    "relax.to_vdevice": ("E-to-vdevice", to_vdevice, _target),
-    "relax.hint_on_device": ("E-hint-on-device", hint_on_device, _target),
-    "relax.device": ("E-device", device, named),
-    "relax.assert_op": ("E-assert", assert_op, named),
-    "relax.print": ("E-print", print_, named),
-    "relax.builtin.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
-    "relax.memory.alloc_storage": ("E-alloc-storage", memory.alloc_storage, named),
-    "relax.memory.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
-    "relax.vm.alloc_storage": ("E-alloc-storage", memory.alloc_storage, named),
-    "relax.vm.alloc_tensor": ("E-alloc-tensor", memory.alloc_tensor, named),
-    "relax.memory.kill_storage": ("E-kill", memory.kill, nothing),
-    "relax.memory.kill_tensor": ("E-kill", memory.kill, nothing),
-    "relax.vm.kill_object": ("E-kill", memory.kill, nothing),
-}
-"""Operators with a rule of their own: its id, the rule, and how its payload is prepared."""
+OTHERS = Special(operator, keywords)
+"""The rule of all operators that have none of their own."""
 
-KILLS = frozenset(name for name, (rule_id, _, _) in SPECIAL.items() if rule_id == "E-kill")
+_CALL_TIR = Special(tir_calls.call_tir, tir_calls.results)
+_INVOKE = Special(tir_calls.invoke_closure, nothing)
+_STORAGE = Special(memory.alloc_storage, named)
+_TENSOR = Special(memory.alloc_tensor, named)
+_KILL = Special(memory.kill, nothing)
+
+SPECIAL: dict[str, Special[Any]] = {
+    "relax.call_tir": _CALL_TIR,
+    "relax.call_tir_with_grad": _CALL_TIR,
+    "relax.call_tir_inplace": Special(tir_calls.call_tir_inplace, tir_calls.results),
+    "relax.call_dps_packed": Special(tir_calls.call_dps_packed, tir_calls.results),
+    "relax.call_pure_packed": Special(tir_calls.call_pure_packed, nothing),
+    "relax.call_inplace_packed": Special(tir_calls.call_inplace_packed, tir_calls.results),
+    "relax.call_builtin_with_ctx": Special(tir_calls.call_builtin, nothing),
+    "relax.call_py_func": Special(tir_calls.call_py_func, nothing),
+    "relax.vm.call_tir_dyn": Special(tir_calls.call_tir_dyn, nothing),
+    "relax.make_closure": Special(tir_calls.make_closure, nothing),
+    "relax.invoke_closure": _INVOKE,
+    "relax.invoke_pure_closure": _INVOKE,
+    "relax.null_value": Special(null_value, nothing),
+    "relax.to_vdevice": Special(to_vdevice, _target),
+    "relax.hint_on_device": Special(hint_on_device, _target),
+    "relax.device": Special(device, named),
+    "relax.assert_op": Special(assert_op, named),
+    "relax.print": Special(print_, named),
+    "relax.builtin.alloc_tensor": _TENSOR,
+    "relax.memory.alloc_storage": _STORAGE,
+    "relax.memory.alloc_tensor": _TENSOR,
+    "relax.vm.alloc_storage": _STORAGE,
+    "relax.vm.alloc_tensor": _TENSOR,
+    "relax.memory.kill_storage": _KILL,
+    "relax.memory.kill_tensor": _KILL,
+    "relax.vm.kill_object": _KILL,
+}
+"""Operators with a rule of their own."""
+
+KILLS = frozenset(name for name, special in SPECIAL.items() if special is _KILL)
 """The operators that end a variable."""

@@ -14,7 +14,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.devices import declared
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
-from rlx.semantics.machine.calls import enter
+from rlx.semantics.machine.calls import call_closure, enter
 from rlx.semantics.machine.compile import Compiler
 from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.machine.ending import ended
@@ -24,7 +24,7 @@ from rlx.semantics.outcome import Outcome
 from rlx.semantics.scalars import fitted_arguments
 from rlx.semantics.store import Store
 from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value
-from rlx.spec.registry import rule
+from rlx.spec.registry import rule, rule_of
 
 External = Packed | Callable[..., Any]
 """A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
@@ -128,7 +128,7 @@ class Program:
             args = fitted_arguments(args)
             frame = enter(callee, args, None, None)
         except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
-            return ended(stop, None, "E-call", tuple(args), callee.code.span)
+            return ended(stop, None, rule_of(call_closure), tuple(args), callee.code.span)
         return Configuration(frame.code.entry, frame, "", store.version)
 
     def step(self, configuration: Configuration) -> Configuration | Outcome:

@@ -32,7 +32,7 @@ class Scope:
 
     __slots__ = ("at", "outer", "places", "serial", "size", "spans")
 
-    def __init__(self, outer: Scope | None = None, at: Instruction | None = None) -> None:
+    def __init__(self, outer: Scope | None = None, at: Instruction[Any] | None = None) -> None:
         self.outer, self.at = outer, at
         self.places: dict[Variable, Place] = {}
         self.size = self.serial = 0
@@ -116,10 +116,10 @@ class Code:
         self.body, self.scope, self.span = body, scope, span
         self.prepare = prepare
         self.function: FunctionCode | None = None
-        self._entry: Instruction | None = None
+        self._entry: Instruction[Any] | None = None
 
     @property
-    def entry(self) -> Instruction:
+    def entry(self) -> Instruction[Any]:
         """The first instruction."""
         if self._entry is None:
             self._entry = self.prepare(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -87,7 +87,11 @@ class Check:
         return [point[var] for var in self.binds]
 
 
-def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: Scope) -> Any:
+Compare = Callable[[Frame, Sequence[Value]], list[int]]
+"""A check of values in a frame: the numbers of the shape variables that it binds."""
+
+
+def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: Scope) -> Compare:
     """The check that a cast makes; where shapes alone are compared, the value says whether it is one or has one."""
     match binding:
         case ast.MatchCast(

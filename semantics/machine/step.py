@@ -13,7 +13,7 @@ from rlx.spec.registry import rule
 
 
 @rule("E-received", "44cc9c6b")
-def received(at: Instruction, frame: Frame, value: Value) -> None:
+def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
     """Check the value of a call against what the call declares."""
     if at.receive is not None:
         at.receive(frame, (value,))
@@ -29,8 +29,16 @@ def number_of(value: Value) -> int:
 
 @rule("E-binding", "67d2a0e2")
 def bind(
-    at: Instruction, c: Configuration, value: Any, applied: str, version: Version | None = None
+    at: Instruction[Any],
+    c: Configuration,
+    value: Any,
+    version: Version | None = None,
+    applied: str | None = None,
 ) -> Configuration:
+    """Put the value of an instruction into its place, and go on behind it.
+
+    ``applied`` is the rule that gave the value, where that is not the instruction's own.
+    """
     # WF03: no variable is bound twice, so the place is free.
     frame = c.frame
     if len(frame.slots) != at.index:
@@ -38,4 +46,4 @@ def bind(
     frame.slots.append(value)
     if at.number:
         frame.slots.append(number_of(value))
-    return Configuration(at.next, frame, applied, version or c.version)
+    return Configuration(at.next, frame, applied or at.rule, version or c.version)

@@ -103,7 +103,7 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
 
 
 @rule("E-arguments", "44298645")
-def _arguments(at: Instruction, frame: Frame) -> list[Value]:
+def _arguments(at: Instruction[Any], frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
     if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
         raise Fault("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
@@ -124,17 +124,17 @@ def _grouped(found: Results, made: Sequence[Value]) -> Value:
 
 
 @rule("E-call-tir", "9b3a8fe6")
-def call_tir(at: Instruction, c: Configuration) -> Configuration:
+def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
     new = range(len(args), len(args) + len(made))
     with _Untouched(store, callee, args, ()):
         version = run_prim_func(store, callee, [*args, *made, *_numbers(found, frame)], new, new)
-    return bind(at, c, _grouped(found, made), "E-call-tir", version)
+    return bind(at, c, _grouped(found, made), version)
 
 
 @rule("E-call-tir-inplace", "ff13003f")
-def call_tir_inplace(at: Instruction, c: Configuration) -> Configuration:
+def call_tir_inplace(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
     reused = [_reused(found, k, args, frame) for k in range(len(found.inplace))]
@@ -146,7 +146,7 @@ def call_tir_inplace(at: Instruction, c: Configuration) -> Configuration:
         version = run_prim_func(
             store, callee, [*args, *made, *_numbers(found, frame)], touched, new
         )
-    return bind(at, c, _grouped(found, out), "E-call-tir-inplace", version)
+    return bind(at, c, _grouped(found, out), version)
 
 
 def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Tensor | None:
@@ -198,7 +198,7 @@ class _Untouched:
 
 
 @rule("E-call-dps-packed", "7a4309f6")
-def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
+def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
     if isinstance(callee, PrimFuncValue):
@@ -208,23 +208,23 @@ def call_dps_packed(at: Instruction, c: Configuration) -> Configuration:
         pattern.fill(made)
         _believed(store, callee, args, (), made)
         version = store.commit(pattern.unchanged(store, made))
-    return bind(at, c, _grouped(found, made), "E-call-dps-packed", version)
+    return bind(at, c, _grouped(found, made), version)
 
 
 @rule("E-call-pure-packed", "e85cf4fd")
-def call_pure_packed(at: Instruction, c: Configuration) -> Configuration:
+def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, ())
     received(at, c.frame, value)
-    return bind(at, c, value, "E-call-pure-packed", c.version.store.version)
+    return bind(at, c, value, c.version.store.version)
 
 
 @rule("E-call-inplace-packed", "36256ec9")
-def call_inplace_packed(at: Instruction, c: Configuration) -> Configuration:
+def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, at.payload.inplace)
     received(at, c.frame, value)
-    return bind(at, c, value, "E-call-inplace-packed", c.version.store.version)
+    return bind(at, c, value, c.version.store.version)
 
 
 @rule("E-believed", "388e0575")
@@ -253,40 +253,40 @@ def _believed(
 
 
 @rule("E-call-builtin", "2d577117")
-def call_builtin(at: Instruction, c: Configuration) -> Configuration:
+def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     value, version = call_outside(c.version.store, callee, args)
     received(at, c.frame, value)
-    return bind(at, c, value, "E-call-builtin", version)
+    return bind(at, c, value, version)
 
 
 @rule("E-call-py-func", "3c6f9803")
-def call_py_func(at: Instruction, c: Configuration) -> Configuration:
+def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     frame, store = c.frame, c.version.store
     callee = external(store, argument(at.operands[0](frame), "string"))
     value, version = call_outside(store, callee, _arguments(at, frame))
     received(at, frame, value)
-    return bind(at, c, value, "E-call-py-func", version)
+    return bind(at, c, value, version)
 
 
 @rule("E-call-tir-dyn", "22870860")
-def call_tir_dyn(at: Instruction, c: Configuration) -> Configuration:
+def call_tir_dyn(at: Instruction[None], c: Configuration) -> Configuration:
     version = run_prim_func(c.version.store, at.operands[0](c.frame), _arguments(at, c.frame), None)
-    return bind(at, c, UNIT, "E-call-tir-dyn", version)
+    return bind(at, c, UNIT, version)
 
 
 @rule("E-make-closure", "5c7d30e2")
-def make_closure(at: Instruction, c: Configuration) -> Configuration:
+def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee = at.operands[0](c.frame)
     if not isinstance(callee, Closure):
         words = f"a closure is made of a Relax function, not of {kind(callee)}"
         stop = Unsupported if type(callee) in CALLS else Fault
         raise stop("E-make-closure-func", words, value=callee)
-    return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))), "E-make-closure")
+    return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))))
 
 
 @rule("E-invoke-closure", "fb2d2bc4")
-def invoke_closure(at: Instruction, c: Configuration) -> Configuration:
+def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     if not isinstance(callee, Closure):
         if type(callee) not in CALLS:  # OBL-closure refuses what is none, and an Object may be none
@@ -294,4 +294,4 @@ def invoke_closure(at: Instruction, c: Configuration) -> Configuration:
             raise Fault("E-invoke-closure-func", words, value=callee)
         return CALLS[type(callee)](at, c, callee, args)
     frame = enter(callee, args, c.frame, at)
-    return Configuration(frame.code.entry, frame, "E-invoke-closure", c.version)
+    return Configuration(frame.code.entry, frame, at.rule, c.version)

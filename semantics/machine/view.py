@@ -16,7 +16,7 @@ def environment(configuration: Configuration) -> dict[Variable, Any]:
     return _environment(configuration.at, configuration.frame)
 
 
-def _environment(at: Instruction, frame: Frame) -> dict[Variable, Any]:
+def _environment(at: Instruction[Any], frame: Frame) -> dict[Variable, Any]:
     found: dict[Variable, Any] = {}
     frames = [frame]
     for var, hops, index in at.scope.seen(at.serial):
@@ -28,10 +28,10 @@ def _environment(at: Instruction, frame: Frame) -> dict[Variable, Any]:
     return found
 
 
-def stack(configuration: Configuration) -> Iterator[tuple[Frame, Instruction]]:
+def stack(configuration: Configuration) -> Iterator[tuple[Frame, Instruction[Any]]]:
     """The frames with the instruction that each is at, innermost first."""
     frame: Frame | None = configuration.frame
-    at: Instruction | None = configuration.at
+    at: Instruction[Any] | None = configuration.at
     while frame is not None and at is not None:
         yield frame, at
         at, frame = frame.resume, frame.caller

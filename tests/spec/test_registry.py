@@ -66,3 +66,12 @@ def test_codes_in_the_source_are_premises() -> None:
     }
     assert written
     assert not [code for code in sorted(written) if premise_rule(code) is None]
+
+
+def test_the_machine_names_a_rule_only_where_it_is_registered() -> None:
+    """An id that is written a second time could be another one than that of the code."""
+    for path in (ROOT / "semantics" / "machine").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        unregistered = re.sub(r'@rule\(\s*"[\w-]+"', "", text)
+        written = set(re.findall(r'"(E-[a-z-]+)"', unregistered))
+        assert not written & rules().keys(), path.name
