@@ -14,13 +14,11 @@ from rlx.spec.registry import implementations
 README = FOLDER / "README.md"
 
 PENDING = (
-    "dynamic_checks.md",
     "evaluation_native.md",
     "evaluation_nn.md",
     "evaluation_operators.md",
     "evaluation_tir.md",
     "operators.md",
-    "prim_funcs.md",
 )
 """The chapters that have no blocks yet. Of every other chapter each rule must have one."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 os.environ["RLX_TRACE_RULES"] = "1"
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import analyse
+from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.normal_form import normal_form
 from rlx.checker.well_formed import well_formed
 from rlx.grammar import ast, tir
@@ -90,10 +91,19 @@ def run(example: Example, rule: Rule) -> list[str]:
 
 
 def checks(example: Example, rule: Rule) -> list[str]:
-    """The premises that keep the dynamic checks of a program from being redundant."""
+    """The premises of the rule that fail where the dynamic checks of a program are judged."""
     (module,) = check_text(example.text).modules
-    kept = [check for check in analyse(module) if check.status != "redundant"]
-    return list(dict.fromkeys(part.premise for check in kept for part in check.parts))
+    before = Counter(registry.failed)
+    judged = analyse(module)
+    if example.good:
+        kept = (c for c in judged if c.status != "redundant" and not _entered(c))
+        return [f"{c.subject}: {c.reason}" for c in kept]
+    return [code for code in example.codes if registry.failed[code] > before[code]]
+
+
+def _entered(check: DynamicCheck) -> bool:
+    """Whether anyone may enter a function by a check: of a public function that needs no reason."""
+    return check.kind == "entry" and "global_symbol" in check.owner.attrs
 
 
 def _raise(*_: Any) -> None:
