@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: check test lint coverage-of-rules bench rules tables hostile
+.PHONY: check test lint coverage-of-rules bench rules pages tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -25,6 +25,9 @@ bench:  ## speed, beside TVM's (benchmarks/README.md)
 
 rules:  ## the rules with the hashes of their clauses and where they are implemented
 	$(PYTHON) -m rlx.spec
+
+pages:  ## the specification as pages, under build/spec
+	$(PYTHON) -m rlx.spec html build/spec
 
 tables:  ## the parser's tables from grammar/relax.lark
 	$(PYTHON) -m rlx.grammar.tables

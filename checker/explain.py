@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlx.spec import Rule
+    from rlx.spec.reader import Inference
 
 WIDTH = 96
 
@@ -109,6 +110,8 @@ def _lines(rule: Rule, code: str) -> list[str]:
     from rlx.spec import ledger
 
     lines = [f"{rule.identifier}: {rule.title}", "", *_filled(rule.statement), ""]
+    if rule.block is not None:
+        lines += [*_inference(rule.block, code), ""]
     if rule.why:
         lines += [*_filled(f"Why: {rule.why}"), ""]
     if rule.premises:
@@ -122,6 +125,18 @@ def _lines(rule: Rule, code: str) -> list[str]:
         entry = ledger()[number]
         lines += [*_filled(f"Ledger {number}, {entry.title}: {entry.text}"), ""]
     return lines + _filled(f"Source: {rule.source}")
+
+
+def _inference(block: Inference, code: str) -> list[str]:
+    """The rule as an inference: premises over a bar, the one in question marked."""
+    width = max((len(label) for label in block.labels), default=0)
+    lines: list[str] = []
+    for label, text in block.premises:
+        head = f"{'>' if label and label == code else ' '} {label:<{width}}  " if width else "  "
+        lines += _filled(text, head, " " * len(head))
+    below = _filled(block.conclusion, "  ", "    ")
+    bar = max(map(len, (*lines, *below))) - 2
+    return [*lines, f"  {'-' * bar}", *below]
 
 
 def _filled(text: str, first: str = "", then: str = "") -> list[str]:

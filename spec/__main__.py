@@ -1,12 +1,13 @@
 """`python -m rlx.spec`: the rules with their hashes, and what is wrong with them.
 
-`--write` makes the tables of `spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
+`html OUT` writes the specification as pages into a folder, `--write` makes the tables of `spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rlx.spec.blocks import README, problems, readme
 from rlx.spec.coverage import Coverage, gate, table
@@ -24,6 +25,8 @@ def main(argv: Sequence[str]) -> int:
         for problem in missing:
             print(problem, file=sys.stderr)
         return 1 if missing else 0
+    if argv and argv[0] == "html":
+        return _html(argv[1:])
     if argv and argv[0] == "--write":
         README.write_text(readme(), encoding="utf-8")
         return 0
@@ -43,6 +46,22 @@ def main(argv: Sequence[str]) -> int:
         wrong += 1
         print(problem, file=sys.stderr)
     return 1 if wrong else 0
+
+
+def _html(argv: Sequence[str]) -> int:
+    """Write the pages; 2 if no folder is given, or what makes them is not installed."""
+    if len(argv) != 1 or argv[0].startswith("-"):
+        print("usage: python -m rlx.spec html OUT", file=sys.stderr)
+        return 2
+    try:
+        from rlx.spec.html import build
+    except ModuleNotFoundError as error:
+        print(f"{error}: the pages need the extra `docs`, as in rlx[docs]", file=sys.stderr)
+        return 2
+    folder = Path(argv[0])
+    written = build(folder)
+    print(f"{len(written)} files in {folder}; begin at {folder / 'index.html'}")
+    return 0
 
 
 if __name__ == "__main__":

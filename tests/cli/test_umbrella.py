@@ -1,5 +1,6 @@
 """`rlx COMMAND`, as a person types it."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -59,4 +60,10 @@ def test_explain() -> None:
     done = rlx("explain", "WF07")
     assert done.returncode == 0
     assert done.stdout.startswith("WF07")
+    premise, bar, conclusion = re.search(  # type: ignore[union-attr]
+        r"^> (WF07-if .*\n)(?:.*\n)*  (-+)\n  (K \|- .* ok)$",
+        rlx("explain", "WF07-if").stdout,
+        re.MULTILINE,
+    ).groups()
+    assert len(bar) >= max(len(premise.rstrip()), len(conclusion))
     assert rlx("explain", "WF99").returncode == 2

@@ -1,0 +1,70 @@
+"""Colours for programs, and the signs of inference rules."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+_TOKEN = re.compile(
+    r"""(?P<comment>\#.*)
+    |(?P<string>"[^"\n]*"|'[^'\n]*')
+    |(?P<decorator>@[\w.]+)
+    |(?P<keyword>\b(?:def|return|with|if|else|class|for|in|as|lambda|not|and|or|True|False|None)\b)
+    |(?P<builtin>\b[RTI]\.[\w.]+)
+    |(?P<number>\b\d+(?:\.\d+)?\b)""",
+    re.VERBOSE,
+)
+
+_SIGNS = (
+    ("|-", "⊢"),
+    ("~>", "⇝"),
+    ("=>", "⇒"),
+    ("->", "→"),
+    ("<:", "&lt;:"),
+    ("<=", "≤"),
+    (">=", "≥"),
+    ("!=", "≠"),
+    ("\\/", "⊔"),
+    ("/\\", "⊓"),
+    (":=", "≔"),
+    ("...", "…"),
+)
+_SIGN = re.compile("|".join(re.escape(written) for written, _ in _SIGNS))
+_SHOWN = dict(_SIGNS)
+_NAMES = {"G": "&Gamma;", "S": "&Sigma;", "s": "&sigma;"}
+_WORD = re.compile(r"\b([A-Za-z])([0-9]|[ijk])?('*)(?![\w])")
+_PROSE = frozenset(["a", "A", "ok"])
+
+
+def highlighted(program: str) -> str:
+    """A program with its words marked."""
+    parts: list[str] = []
+    at = 0
+    for match in _TOKEN.finditer(program):
+        parts.append(escape(program[at : match.start()]))
+        parts.append(f'<span class="{match.lastgroup}">{escape(match[0])}</span>')
+        at = match.end()
+    return "".join([*parts, escape(program[at:])])
+
+
+def formula(text: str) -> str:
+    """A line of an inference in the signs of the literature; HTML, without links."""
+    parts: list[str] = []
+    at = 0
+    for match in re.finditer(rf"{_SIGN.pattern}|{_WORD.pattern}", text):
+        parts.append(escape(text[at : match.start()]))
+        parts.append(_SHOWN[match[0]] if match[0] in _SHOWN else _letter(match))
+        at = match.end()
+    return "".join([*parts, escape(text[at:])])
+
+
+def _letter(match: re.Match[str]) -> str:
+    """A variable of the notation, with its index; a word of one letter stays one."""
+    letter, index, primes = match[1], match[2], match[3]
+    if match[0] in _PROSE:
+        return match[0]
+    below = f"<sub>{index}</sub>" if index else ""
+    after = "&prime;" * len(primes) + below
+    if letter in _NAMES and not index:
+        return f"{_NAMES[letter]}{after}"
+    return f"<i>{letter}{after}</i>"

@@ -1,0 +1,77 @@
+"""Where the names of the specification lead: rules, codes of premises, constructs, entries of the ledger."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from html import escape
+
+from rlx.spec.html.chapter import Chapter, Section
+from rlx.spec.reader import rules
+
+_NAME = re.compile(r"[A-Z]+\d*(?:-[a-z][\w-]*)?|[A-Z]\w+")
+_IN_TEXT = re.compile(
+    r"\b(?:[A-Z]+-[a-z][\w-]*|(?:D|WF|NF|TIR)\d+(?:-[a-z][\w-]*)?|[Ll]edger \d+)\b"
+)
+_ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
+
+
+class Links:
+    """Addresses by name.
+
+    Attributes
+    ----------
+    pages, titles
+        The page and the title of each chapter's file.
+    """
+
+    def __init__(self, chapters: Iterable[Chapter]) -> None:
+        self._known: dict[str, str] = {}
+        self.pages: dict[str, str] = {}
+        self.titles: dict[str, str] = {}
+        for chapter in chapters:
+            self.pages[f"{chapter.stem}.md"] = chapter.page
+            self.titles[f"{chapter.stem}.md"] = chapter.title
+            for section in chapter.sections:
+                self._add(chapter, section)
+
+    def _add(self, chapter: Chapter, section: Section) -> None:
+        """The names that a section defines."""
+        word = section.title.split(" ")[0]
+        if chapter.stem == "ledger" and word.isdigit():
+            self._known[f"ledger {word}"] = f"{chapter.page}#{word}"
+        elif word in rules():
+            self._known[word] = f"{chapter.page}#{word}"
+            for code in rules()[word].premises:
+                if code not in rules():
+                    self._known[code] = f"{chapter.page}#{code}"
+        elif section.slug == "index":
+            for name in _ROW.findall(section.parts[""]):
+                self._known[name] = f"{chapter.page}#construct-{name}"
+
+    def of(self, name: str) -> str | None:
+        """The address of a name, None if it has none."""
+        return self._known.get(name[0].lower() + name[1:] if name[1:7] == "edger " else name)
+
+    def code(self, text: str) -> str:
+        """A piece of code, linked if it is a name."""
+        shown = f"<code>{escape(text)}</code>"
+        address = self.of(text) if _NAME.fullmatch(text) else None
+        return shown if address is None else f'<a class="name" href="{address}">{shown}</a>'
+
+    def text(self, text: str) -> str:
+        """A text with the rules that it names linked."""
+        parts: list[str] = []
+        at = 0
+        for match in _IN_TEXT.finditer(text):
+            address = self.of(match[0])
+            if address is not None:
+                parts += [escape(text[at : match.start()]), f'<a href="{address}">{match[0]}</a>']
+                at = match.end()
+        return "".join([*parts, escape(text[at:])])
+
+    def file(self, target: str) -> str:
+        """The address of a link in Markdown: chapters have become pages."""
+        path, _, anchor = target.partition("#")
+        page = self.pages.get(path, path)
+        return f"{page}#{anchor}" if anchor else page

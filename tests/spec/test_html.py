@@ -1,0 +1,144 @@
+"""The pages of the specification: complete, linked, and in need of nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from rlx.spec import ledger, rules
+from rlx.spec.__main__ import main
+from rlx.spec.blocks import constructs
+from rlx.spec.html import build
+from tests.browser import dom_after
+
+VOID = frozenset(["meta", "link", "input", "br", "hr", "img"])
+
+
+class Page(HTMLParser):
+    """What stands in a page: ids, addresses of links, sources of scripts and styles, open elements."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if found.get("id"):
+            self.ids.append(str(found["id"]))
+        if tag == "a":
+            self.links.append(str(found["href"]))
+        if tag in ("script", "link", "img"):
+            self.loaded.append(str(found.get("src") or found.get("href")))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> dict[str, Page]:
+    return {path.name: Page(path.read_text(encoding="utf-8")) for path in folder.glob("*.html")}
+
+
+def resolves(address: str, page: str, pages: dict[str, Page]) -> bool:
+    """Whether there is such a page, with such an anchor."""
+    name, _, anchor = address.partition("#")
+    target = pages.get(name or page)
+    return target is not None and (not anchor or anchor in target.ids)
+
+
+def test_every_internal_link_leads_somewhere(pages: dict[str, Page]) -> None:
+    dead = {
+        (name, address)
+        for name, page in pages.items()
+        for address in page.links
+        if not re.match(r"https?://", address) and not resolves(address, name, pages)
+    }
+    assert dead == set()
+
+
+def test_no_anchor_stands_twice(pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        assert len(page.ids) == len(set(page.ids)), name
+        assert page.open == [], name
+
+
+def test_nothing_is_loaded_from_elsewhere(folder: Path, pages: dict[str, Page]) -> None:
+    for page in pages.values():
+        assert all((folder / source).is_file() for source in page.loaded)
+    for asset in ("style.css", "script.js"):
+        assert "://" not in (folder / asset).read_text(encoding="utf-8")
+
+
+def test_every_rule_code_and_entry_has_its_place(pages: dict[str, Page]) -> None:
+    for name, rule in rules().items():
+        ids = pages[rule.file.replace(".md", ".html")].ids
+        assert {name, *rule.premises} <= set(ids), name
+        assert f"{rule.file.replace('.md', '.html')}#{name}" in pages["rules.html"].links
+    codes = {code for rule in rules().values() for code in rule.premises}
+    assert codes <= {link.partition("#")[2] for link in pages["codes.html"].links}
+    assert {str(number) for number in ledger()} <= set(pages["ledger.html"].ids)
+    assert {f"construct-{name}" for name in constructs()[0]} <= set(pages["index.html"].ids)
+
+
+def test_inferences_are_typeset(folder: Path) -> None:
+    for name, rule in rules().items():
+        text = (folder / rule.file.replace(".md", ".html")).read_text(encoding="utf-8")
+        shown = text.partition(f'<figure class="inference" aria-label="{name}">')[2]
+        assert bool(shown) == (rule.block is not None), name
+        assert "|-" not in shown.partition("</figure>")[0], name
+
+
+def test_no_markup_is_left_over(pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        said = "".join(page.text)
+        assert not re.search(
+            r"\]\[[a-z]+[\w-]+\]|\]\(\w+\.md|^## |^Premises:", said, re.MULTILINE
+        ) or (
+            name == "index.html"  # which shows how a rule is written
+        ), name
+
+
+def test_what_the_search_finds_is_there(folder: Path, pages: dict[str, Page]) -> None:
+    text = (folder / "search.js").read_text(encoding="utf-8")
+    entries = json.loads(text.removeprefix("window.entries = ").removesuffix(";\n"))
+    assert all(resolves(address, "", pages) for _, _, _, address, _ in entries)
+    assert {"rule", "code", "construct", "ledger", "section"} == {entry[0] for entry in entries}
+
+
+def test_the_search_in_a_browser(folder: Path) -> None:
+    page = (folder / "derivation.html").read_text(encoding="utf-8")
+    script = "input.value = 'd14 arity'; input.dispatchEvent(new Event('input'));"
+    shown = dom_after(page, script, folder)
+    listed = shown.partition('<div class="search">')[2].partition("</div>")[0]
+    assert re.findall(r'<a href="([^"]+)" data-kind="code"><b>([^<]+)</b>', listed)[0] == (
+        "derivation.html#D14-arity",
+        "D14-arity",
+    )
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["html", str(tmp_path / "new" / "site")]) == 0
+    assert str(tmp_path / "new" / "site" / "index.html") in capsys.readouterr().out
+    assert main(["html"]) == 2
