@@ -1,4 +1,4 @@
-"""`rlx fuzz`: random programs before an oracle, findings into folders."""
+"""`rlx fuzz`: random programs before an oracle, findings into files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from rlx.generate.campaign.campaign import campaign, local
-from rlx.generate.campaign.finding import Finding, read, write
-from rlx.generate.campaign.index import page
+from rlx.generate.campaign.draft import draft
+from rlx.generate.campaign.entry import Entry, EntryError, read_entries, unused, write_entry
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.index import write_page
+from rlx.generate.campaign.known import explanation
 from rlx.generate.campaign.state import ChunkResult, State
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
@@ -23,9 +26,10 @@ ORACLES = ("check", "derive", "run", "passes", "roundtrip")
 EPILOG = """\
 Oracles: check (legal programs are accepted), derive (types agree with the rules), run (values agree with the
 rules), passes (every pass keeps legality and meaning), roundtrip (what is printed reads back).
-A campaign goes on where an earlier one with the same --out, --seed and oracle stopped.
+A campaign goes on where an earlier one with the same --out, --seed and oracle stopped. What it finds is new if no finding
+below --known or --out explains it: each new cause becomes one file, KIND/STAGE-WHAT.rlx.
 
-exit status: 0 nothing was found; 1 findings; 2 wrong usage."""
+exit status: 0 nothing new was found; 1 new findings; 2 wrong usage."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
@@ -44,7 +48,13 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
         parser.error("--dask needs Dask: install the extra `cluster`")
     folder = Path(options.out)
     name = f"campaign-{options.oracle}-{options.against or 'alone'}-{options.seed}.json"
-    state = State(folder / name)
+    try:
+        table = [
+            entry for place in {options.known, options.out} for entry in read_entries(Path(place))
+        ]
+    except EntryError as error:
+        parser.error(str(error))
+    state = State(folder / name, table)
     try:
         submit, close = _submit(options)
     except (OSError, ValueError) as error:
@@ -56,43 +66,46 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     except KeyboardInterrupt:
         waiting = len(state.findings.keys() - state.kept)
         sys.stdout.write(f"\n{_summary(state, [])}stopped; ")
-        sys.stdout.write(f"{waiting} findings have no folder yet: the same command goes on here\n")
+        sys.stdout.write(f"{waiting} findings have no file yet: the same command goes on here\n")
         raise
     finally:
         close()
     sys.stderr.write("\n")
     with ThreadPoolExecutor(options.jobs) as pool:
         todo = [f for key, f in state.findings.items() if key not in state.kept]
-        homes = pool.map(lambda finding: _keep(finding, folder, options), todo)
-        for finding, home in zip(todo, homes, strict=True):
+        smaller = pool.map(lambda finding: _reduced(finding, options), todo)
+        for finding, small in zip(todo, smaller, strict=True):
             state.kept.add(finding.key)
             state.save()
-            sys.stdout.write(home)
+            sys.stdout.write(_keep(small, folder, table))
             sys.stdout.flush()
-    (folder / "README.md").write_text(page(read(folder), folder.glob("campaign-*.json")), "utf-8")
+    write_page(folder)
     sys.stdout.write(_summary(state, new))
     return FOUND if state.findings else NOTHING
 
 
-def _keep(finding: Finding, folder: Path, options: argparse.Namespace) -> str:
-    """Reduce a finding and write its folder, unless another one came down to the same; a line that says so."""
+def _reduced(finding: Finding, options: argparse.Namespace) -> Finding:
     from rlx.generate.campaign.processes import Worker
     from rlx.generate.campaign.reduction import reduce
-    from rlx.generate.campaign.scripts import script
 
-    known = (folder / finding.slug).exists() or any(map(finding.same, read(folder)))
-    if known:  # an earlier campaign found it
-        return ""
+    if not options.reduce:
+        return finding
     worker = Worker(options.oracle, options.against)
     try:
-        if options.reduce:
-            finding = reduce(finding, worker)
+        return reduce(finding, worker)
     finally:
         worker.close()
-    if (folder / finding.slug).exists():
-        return ""
-    home = write(finding, folder, script(finding))
-    return f"{home}: {finding.sentence[:200]}\n"
+
+
+def _keep(finding: Finding, folder: Path, table: list[Entry]) -> str:
+    """Write a finding, unless a known one turns out to be its cause; a line that says so."""
+    cause = explanation(finding, table)
+    if cause is not None:
+        return f"{finding.key}: has the cause of {cause.path}\n"
+    entry = unused(draft(finding), folder)
+    table.append(entry)
+    path = write_entry(entry, folder)
+    return f"{path}: {finding.sentence[:200]}\n"
 
 
 def _submit(
@@ -170,7 +183,13 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--time", type=_duration, default=600.0, metavar="10m", help="for how long (default: 10m)")
     add("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="how many processes")
     add("--seed", type=int, default=int(time.time()) // 86_400, metavar="S", help="which programs")
-    add("--out", default="findings", metavar="DIR", help="where findings go (default: findings)")
+    add("--out", default="fuzz", metavar="DIR", help="where findings go (default: fuzz)")
+    add(
+        "--known",
+        default="findings",
+        metavar="DIR",
+        help="findings that are known (default: findings)",
+    )
     add("--no-reduce", dest="reduce", action="store_false", help="keep programs as they are")
     add("--dask", metavar="ADDRESS", help="use the workers of a Dask scheduler")
     return parser

@@ -1,24 +1,10 @@
-"""A divergence: what was seen, how it is told from others, and the folder it is kept in."""
+"""A divergence that a campaign met: what was seen, and how it is told from others."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from pathlib import Path
 
-from rlx.grammar.node import Record, replace
-
-KINDS = (
-    "wrong code",
-    "crash",
-    "hang",
-    "accepted illegal",
-    "rejected legal",
-    "wrong type",
-    "unparsable print",
-)
-"""What a divergence can be."""
+from rlx.grammar.node import Record
 
 
 class Finding(Record):
@@ -27,14 +13,13 @@ class Finding(Record):
     Attributes
     ----------
     kind
-        One of :data:`KINDS`.
+        One of :data:`rlx.generate.campaign.entry.KINDS`.
     oracle
         The oracle that saw it.
     stage
         What was being done: a pass, a comparison.
     cause
-        What it is about, without what differs from program to program: findings of one kind, oracle, stage and
-        cause are one.
+        What it is about, without what differs from program to program.
     sentence
         What is seen, with values.
     rule
@@ -43,6 +28,8 @@ class Finding(Record):
         The program.
     seed
         Of the program.
+    trait
+        What is special about the input, where a value differs: `empty`, `NaN`, `element type`, …
     """
 
     kind: str
@@ -53,54 +40,64 @@ class Finding(Record):
     rule: str
     text: str
     seed: int
+    trait: str = ""
 
     @property
     def key(self) -> str:
-        """The same for findings that are one."""
-        return f"{self.oracle}/{self.kind}/{self.stage}/{self.cause}"
+        """The cause as a campaign names it: stage, rule, what is seen, the trait of the input, and operators where the rest says too little."""
+        about = " ".join(part for part in (self.rule, self.cause) if part)
+        return f"{self.kind}/{self.stage}/{about}{f' ({self.trait})' if self.trait else ''}"
+
+    @property
+    def says_little(self) -> bool:
+        """Whether the cause tells an effect alone (another value, a signal), so that the operators have to tell the rest."""
+        return self.cause.startswith(GENERIC)
 
     def like(self, other: Finding) -> bool:
         """Whether two findings are one but for the operators that are named after their cause."""
-        return self.key.partition(" with relax.")[0] == other.key.partition(" with relax.")[0]
+        return replaced(self) == replaced(other)
 
     def same(self, other: Finding) -> bool:
-        """Whether both are an exception with the same words, or another value of one operator.
+        """Whether two findings have one cause.
 
-        Many stages of a compiler call the one that is wrong; and what a stage leaves unwritten for one operator, it does
-        for others.
+        Many stages of a compiler call the one that is wrong, so an exception with the same words is one cause whatever the
+        stage. An effect is one cause where its trait is the same and one operator is left.
         """
-        wrong = self.kind == other.kind == "wrong code"
-        if wrong and "written" in self.cause and self.like(other):
-            return True
-        if self.cause != other.cause:
-            return False
-        if wrong:
-            return (
-                self.cause.startswith("another ")
-                and " with relax." in self.cause
-                and "," not in self.cause
-            )
-        raised = ("crash", "rejected legal")
-        return self.kind in raised and other.kind in raised and "Error" in self.cause
-
-    @property
-    def slug(self) -> str:
-        """The name of its folder."""
-        words = re.sub(r"[^a-z0-9]+", "-", f"{self.stage} {self.cause}".lower()).strip("-")
-        mark = hashlib.sha256(self.key.encode()).hexdigest()[:6]
-        return f"{self.kind.replace(' ', '-')}-{words[:48].strip('-')}-{mark}"
+        if self.says_little or other.says_little:
+            one = self.cause == other.cause and self.trait == other.trait
+            return one and "," not in self.cause and family(self.stage) == family(other.stage)
+        if self.kind == "wrong-code" or other.kind == "wrong-code":
+            return self.key == other.key
+        if "Error" in self.cause or "Error" in other.cause:
+            return self.cause == other.cause
+        return self.key == other.key
 
     def record(self) -> dict[str, object]:
         """As JSON."""
         return {name: getattr(self, name) for name in _FIELDS}
 
 
-_FIELDS = ("kind", "oracle", "stage", "cause", "sentence", "rule", "text", "seed")
+_FIELDS = ("kind", "oracle", "stage", "cause", "sentence", "rule", "text", "seed", "trait")
 
 
 def from_record(record: dict[str, object]) -> Finding:
     """From what :meth:`Finding.record` made."""
     return Finding(*(record[name] for name in _FIELDS))  # type: ignore[arg-type]
+
+
+def replaced(finding: Finding) -> str:
+    """The key without operators."""
+    return finding.key.replace(finding.cause, finding.cause.partition(" with R.")[0])
+
+
+LOWERING = ("LegalizeOps", "FoldConstant", "build", "virtual machine")
+"""Stages at which operators become code: what is wrong with one is seen at each."""
+
+
+def family(stage: str) -> str:
+    """The stage, or `lowering` for all at which operators become code."""
+    name = stage.removesuffix(", run").removeprefix("TVM's ")
+    return "lowering" if name in LOWERING else name
 
 
 _QUOTED = re.compile(r"""(["'`]).*?\1""")
@@ -127,17 +124,28 @@ GENERIC = (
 )
 """How causes begin that say too little: the operators of the program are named after them."""
 
+MAKERS = {"R.ones", "R.zeros", "R.full", "R.const", "R.shape", "R.Tensor", "R.Shape", "R.function"}
+"""What makes an operand of nothing; it is the cause only where nothing else is called."""
+
+
+def operators_of(text: str) -> list[str]:
+    """The operators that a program calls, as `R.nn.relu`, without those that only make operands."""
+    from rlx.operators.registry import lookup
+
+    found = sorted({name for name in _CALLED.findall(text) if lookup(f"relax.{name}") is not None})
+    called = [f"R.{name}" for name in found]
+    return [name for name in called if name not in MAKERS] or called
+
 
 def with_operators(finding: Finding) -> Finding:
     """The finding with the operators of its program named, where its cause says too little."""
-    from rlx.operators.registry import lookup
+    from rlx.grammar.node import replace
 
-    if not finding.cause.startswith(GENERIC):
+    if not finding.says_little:
         return finding
-    base = finding.cause.partition(" with relax.")[0]
-    names = sorted({f"relax.{name}" for name in _CALLED.findall(finding.text)})
-    known = [name for name in names if lookup(name) is not None]
-    return replace(finding, cause=f"{base} with {', '.join(known[:4])}") if known else finding
+    base = finding.cause.partition(" with R.")[0]
+    names = operators_of(finding.text)
+    return replace(finding, cause=f"{base} with {', '.join(names[:4])}") if names else finding
 
 
 _CALLED = re.compile(r"\bR\.([\w.]+)\(")
@@ -154,68 +162,3 @@ def cause_of(message: str) -> str:
     text = _VALUES.sub("", _LOAD.sub("a load", _LISTS.sub("", text)))
     where = f": {offending[1]}" if offending else ""
     return " ".join(text.split())[:100].rstrip(" .,:") + where
-
-
-README = """\
-# {title}
-
-{sentence}
-
-| | |
-|---|---|
-| kind | {kind} |
-| oracle | `{oracle}` |
-| stage | {stage} |
-| rule | {rule} |
-| seed | {seed} |
-"""
-
-
-NO_RULE = "the program breaks none: `relax-check program.rlx` finds no error"
-"""Who is right where a program ends the other side: what is legal must be taken."""
-
-
-def write(finding: Finding, folder: Path, script: str) -> Path:
-    """Keep a finding: the program as `.rlx` and as TVMScript, a test, a sentence.
-
-    Parameters
-    ----------
-    folder
-        Where the findings are; the finding gets a folder of its own there.
-    script
-        The pytest file.
-    """
-    home = folder / finding.slug
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "program.rlx").write_text(finding.text, encoding="utf-8")
-    (home / "program.py").write_text(tvmscript(finding.text), encoding="utf-8")
-    (home / "test_finding.py").write_text(script, encoding="utf-8")
-    title = f"{finding.kind}: {finding.stage}: {finding.cause}"
-    page = README.format(
-        title=title,
-        sentence=finding.sentence,
-        kind=finding.kind,
-        oracle=finding.oracle,
-        stage=finding.stage,
-        rule=f"`{finding.rule}`" if finding.rule else NO_RULE,
-        seed=finding.seed,
-    )
-    (home / "README.md").write_text(page, encoding="utf-8")
-    (home / "finding.json").write_text(json.dumps(finding.record(), indent=1), encoding="utf-8")
-    return home
-
-
-def read(folder: Path) -> list[Finding]:
-    """The findings that a folder keeps."""
-    return [
-        from_record(json.loads(path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*/finding.json"))
-    ]
-
-
-def tvmscript(text: str) -> str:
-    """The program as TVM reads it."""
-    from rlx.grammar.parser import parse
-    from rlx.grammar.printer import print_module
-
-    return print_module(parse(text).modules[0], dialect="0.27")

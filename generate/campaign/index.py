@@ -1,61 +1,69 @@
-"""The page of a folder of findings: a table of all of them, and the campaigns that made them."""
+"""The page of a folder of findings, made from the files: `python -m rlx.generate.campaign.index findings`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rlx.generate.campaign.finding import KINDS, Finding
-from rlx.generate.campaign.state import State
+from rlx.generate.campaign.entry import KINDS, Entry, read_entries
 
 HEAD = """\
 # Findings
 
-Divergences between TVM and the rules, found by `rlx fuzz --against tvm`; each folder has the reduced program
-(`program.rlx`, `program.py`), a test that is an expected failure until TVM is mended, and then fails (`test_finding.py`), and what was seen.
+What `rlx fuzz --against tvm` found in TVM, one text file a cause: a header that says what happens, what should happen, by which
+rule, and how to see it; then the smallest program. {count} findings, in TVM {versions}.
+
+    python -m rlx.generate.campaign.replay findings/*/*.rlx    # see them again, each in a process of its own
+    python -m rlx.generate.campaign.index findings             # write this page
+
+What decides does not depend on the checker and the machine of rlx: the numbers that NumPy gives, the words of TVM's own error, a signal, or
+another path of TVM. `tests/tvm/test_findings.py` sees each of them again. A campaign asks this table what is known
+already. [generate/README.md](../generate/README.md) explains the fields of a header.
 """
 
-CAMPAIGNS = """
-## Campaigns
 
-| oracle | against | seed | seconds | programs | rules | operators | findings before reduction |
-|---|---|---|---|---|---|---|---|
-"""
-
-
-def page(findings: Iterable[Finding], campaigns: Iterable[Path] = ()) -> str:
-    """The page, in Markdown.
-
-    Parameters
-    ----------
-    campaigns
-        The files in which campaigns keep their state.
-    """
-    kept = sorted(findings, key=lambda f: (KINDS.index(f.kind), f.key))
-    parts = [HEAD]
-    for kind in KINDS:
-        rows = [_row(finding) for finding in kept if finding.kind == kind]
-        if rows:
-            parts.append(f"\n## {kind.capitalize()} ({len(rows)})\n")
-            parts += ["", "| finding | oracle, stage | rule |", "|---|---|---|", *rows]
-    lines = [_campaign(path) for path in sorted(campaigns)]
-    return "\n".join(parts) + "\n" + (CAMPAIGNS + "\n".join(lines) + "\n" if lines else "")
+def page(entries: Sequence[Entry]) -> str:
+    """The page, in Markdown."""
+    versions = ", ".join(sorted({entry.tvm for entry in entries})) or "no version"
+    parts = [HEAD.format(count=len(entries), versions=versions)]
+    parts += ["| kind | findings | |", "|---|---|---|"]
+    parts += [
+        f"| [{kind}](#{kind}) | {len(of)} | {KINDS[kind]} |" for kind, of in _by_kind(entries)
+    ]
+    for kind, of in _by_kind(entries):
+        parts += ["", f"## {kind}", ""]
+        parts += ["| finding | stage | operator | input | rule |", "|---|---|---|---|---|"]
+        parts += [_row(entry) for entry in of]
+    return "\n".join(parts) + "\n"
 
 
-def _row(finding: Finding) -> str:
-    said = finding.sentence.replace("|", "\\|").replace("`", "'")[:140]
-    rule = f"`{finding.rule}`" if finding.rule else ""
-    return f"| [{said}]({finding.slug}/README.md) | {finding.oracle}, {finding.stage} | {rule} |"
+def _by_kind(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    kept = list(entries)
+    found = [(kind, [entry for entry in kept if entry.kind == kind]) for kind in KINDS]
+    return [(kind, of) for kind, of in found if of]
 
 
-def _campaign(path: Path) -> str:
-    _, oracle, against, seed = path.stem.split("-", 3)
-    state = State(path)
-    figures = (
-        f"{state.seconds:.0f}",
-        state.programs,
-        len(state.rules) or "-",
-        len(state.operators),
-        len(state.findings),
-    )
-    return "| " + " | ".join(map(str, (oracle, against, seed, *figures))) + " |"
+def _row(entry: Entry) -> str:
+    said = entry.happens.replace("|", "\\|")
+    more = ", …" if len(entry.operators) > 1 else ""
+    about = f"{entry.operators[0]}{more} | {entry.trait} | {entry.rule}"
+    return f"| [{said}]({entry.path}) | {entry.stage} | {about} |"
+
+
+def write_page(folder: Path) -> Path:
+    """Write the page of a folder into it."""
+    path = folder / "README.md"
+    path.write_text(page(read_entries(folder)), encoding="utf-8")
+    return path
+
+
+def main(folders: Sequence[str]) -> int:
+    """Write the page of each folder."""
+    for folder in folders:
+        sys.stdout.write(f"{write_page(Path(folder))}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import metadata
 from types import FrameType
 from typing import Any
 
@@ -104,6 +105,11 @@ def _packed(tvm: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         return args[at]
 
     return call
+
+
+def version() -> str:
+    """The version of TVM that is installed."""
+    return metadata.version("apache-tvm")
 
 
 class Peer:

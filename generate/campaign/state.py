@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from rlx.generate.campaign.entry import Entry
 from rlx.generate.campaign.finding import Finding, from_record
+from rlx.generate.campaign.known import explanation
 
 PER_CAUSE = 12
 """So many findings are kept that differ only in the operators named after their cause."""
@@ -23,17 +26,19 @@ class State:
     findings
         One for each key, the first that was seen.
     kept
-        The keys of those that have their folder.
+        The keys of those that have their file.
     seen
         How often each key was seen.
     seconds
         How long it ran.
     rules, operators
         How many programs reached each.
+    table
+        The known findings: what one of them explains is counted under its path, and is not new.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path | None = None, table: Sequence[Entry] = ()) -> None:
+        self.path, self.table = path, table
         self.done: dict[int, int] = {}
         self.findings: dict[str, Finding] = {}
         self.kept: set[str] = set()
@@ -51,7 +56,10 @@ class State:
 
     def add(self, finding: Finding) -> bool:
         """Note a finding; whether it is new."""
-        self.seen[finding.key] += 1
+        cause = explanation(finding, self.table)
+        self.seen[finding.key if cause is None else cause.path] += 1
+        if cause is not None:
+            return False
         known = self.findings.values()
         if finding.key in self.findings or any(map(finding.same, known)):
             return False

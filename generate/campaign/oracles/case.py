@@ -71,7 +71,14 @@ class Case:
         return [f"{d.code}: {d.message}" for d in report.diagnostics if d.severity == "error"]
 
     def found(
-        self, kind: str, oracle: str, message: str, *, cause: str | None = None, rule: str = ""
+        self,
+        kind: str,
+        oracle: str,
+        message: str,
+        *,
+        cause: str | None = None,
+        rule: str = "",
+        trait: str = "",
     ) -> Finding:
         """A finding at the present stage."""
         return Finding(
@@ -83,6 +90,7 @@ class Case:
             rule,
             self.text,
             self.seed,
+            trait,
         )
 
 
@@ -90,9 +98,17 @@ REFUSALS = (NotImplementedError, ValueError)
 """What a compiler raises to say that it does not take a program; other exceptions are its own mistakes."""
 
 
+_UNSUPPORTED = re.compile(
+    r"not (?:yet )?support|unsupported|only supports?\b|only applies|not implemented|requires static|cannot emit this",
+    re.IGNORECASE,
+)
+
+
 def kind_of(error: Exception) -> str:
-    """The kind of finding that an exception over a legal program is."""
-    return "rejected legal" if isinstance(error, REFUSALS) else "crash"
+    """The kind of finding that an exception over a legal program is: what says that it is not supported is no crash."""
+    if _UNSUPPORTED.search(raised(error)):
+        return "not-supported"
+    return "refuses-legal" if isinstance(error, REFUSALS) else "crash"
 
 
 def raised(error: Exception) -> str:

@@ -18,10 +18,10 @@ def check(case: Case) -> list[Finding]:
     try:
         module = case.peer.read(case.text)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-        return [case.found("rejected legal", "check", raised(error))]
+        return [case.found("refuses-legal", "check", raised(error))]
     case.begin("TVM's well_formed")
     why = case.peer.why_ill_formed(module)
-    return [case.found("rejected legal", "check", why)] if why else []
+    return [case.found("refuses-legal", "check", why)] if why else []
 
 
 def _refused(case: Case, error: str) -> list[Finding]:
@@ -29,11 +29,11 @@ def _refused(case: Case, error: str) -> list[Finding]:
     code = error.partition(":")[0]
     if case.peer is not None and _accepted(case):
         message = f"TVM's parser and well_formed accept it: {error}"
-        return [case.found("accepted illegal", "check", message, cause=code, rule=code)]
+        return [case.found("accepts-illegal", "check", message, cause=code, rule=code)]
     if not case.legal:
         return []
     case.begin("relax-check")
-    return [case.found("rejected legal", "check", error, cause=code, rule=code)]
+    return [case.found("refuses-legal", "check", error, cause=code, rule=code)]
 
 
 def _accepted(case: Case) -> bool:

@@ -21,14 +21,14 @@ def derive(case: Case) -> list[Finding]:
     try:
         printed = case.peer.print(case.peer.read(bare))
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-        return [case.found("rejected legal", "derive", raised(error))]
+        return [case.found("refuses-legal", "derive", raised(error))]
     case.begin("comparison of types")
     wrong = case.errors(printed)
     if not wrong or case.errors(bare):
         return []
     code = wrong[0].partition(":")[0]
     return [
-        case.found("wrong type", "derive", wrong[0], cause=f"{code} {_about(wrong[0])}", rule=code)
+        case.found("wrong-type", "derive", wrong[0], cause=f"{code} {_about(wrong[0])}", rule=code)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -36,17 +37,42 @@ class Meaning(Record):
     ----------
     function, size
         Which function, and the number of its shape variables.
+    given
+        The arguments, one set of which nothing writes into.
     outcome
         How the run ended.
     """
 
     function: str
     size: int
+    given: Sequence[Value]
     outcome: Outcome
 
 
-def meanings(text: str, seed: int) -> list[Meaning]:
-    """What the entries of a program return, for each of :data:`SIZES`."""
+class Difference(Record):
+    """What differs between two runs.
+
+    Attributes
+    ----------
+    said
+        In words.
+    size
+        The number of the shape variables.
+    """
+
+    said: str
+    size: int
+
+
+def meanings(text: str, seed: int, earlier: Sequence[Meaning] = ()) -> list[Meaning]:
+    """What the entries of a program return, for each of :data:`SIZES`.
+
+    Parameters
+    ----------
+    earlier
+        Runs of the program that a pass made this one of: their arguments are taken again. What is made up depends
+        on names and annotations, which a pass may change.
+    """
     from rlx.generate.campaign.peer import PACKED
     from rlx.grammar.parser import parse
     from rlx.semantics.machine import load
@@ -55,14 +81,17 @@ def meanings(text: str, seed: int) -> list[Meaning]:
     program = load(
         module, packed=PACKED, backend="steps", iterations=ITERATIONS
     )  # inputs are too small to compile for
+    known = {(m.function, m.size): m.given for m in earlier}
     found = []
     for name, function in module.functions.items():
         if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
             for size in SIZES:
-                given = arguments(function, size, seed)
+                given = known.get((name.name_hint, size))
+                if given is None or len(given) != len(function.params):
+                    given = arguments(function, size, seed)
                 if given is not None:
-                    outcome = program.run(name.name_hint, given, fuel=FUEL)
-                    found.append(Meaning(name.name_hint, size, outcome))
+                    outcome = program.run(name.name_hint, deepcopy(given), fuel=FUEL)
+                    found.append(Meaning(name.name_hint, size, given, outcome))
     return found
 
 
@@ -77,8 +106,8 @@ def arguments(function: ast.Function, size: int, seed: int) -> Sequence[Value] |
         return None
 
 
-def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> str:
-    """The first difference between what two programs return; empty if there is none.
+def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> Difference | None:
+    """The first difference between what two programs return.
 
     A run that ended without a value may end in any way afterwards (inside of dataflow blocks checks may go).
     """
@@ -93,11 +122,12 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> str:
         if not isinstance(other, Returned):
             assert isinstance(other, Ended)
             kind = type(other).__name__
-            return f"{where}: returned a value before, now {kind} {other.code}: {other.message}"
+            said = f"{where}: returned a value before, now {kind} {other.code}: {other.message}"
+            return Difference(said, one.size)
         unequal = compare(one.outcome.value, other.value)
         if unequal:
-            return f"{where}: {unequal}"
-    return ""
+            return Difference(f"{where}: {unequal}", one.size)
+    return None
 
 
 def _elsewhere(outcome: Outcome) -> bool:
@@ -153,4 +183,5 @@ def arrays_differ(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> st
     if not wrong.any():
         return ""
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return f"{int(wrong.sum())} of {wrong.size} elements, at {at}: {left[at]} became {right[at]}"
+    count = f"{int(wrong.sum())} of {wrong.size} elements of {left.dtype}"
+    return f"{count}, at {at}: {left[at]} became {right[at]}"

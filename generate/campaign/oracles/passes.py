@@ -7,7 +7,15 @@ from typing import Any
 
 from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
-from rlx.generate.campaign.oracles.meaning import Meaning, differ, how, meanings, ruling
+from rlx.generate.campaign.oracles.meaning import (
+    Difference,
+    Meaning,
+    differ,
+    how,
+    meanings,
+    ruling,
+)
+from rlx.generate.campaign.oracles.traits import trait
 from rlx.generate.campaign.peer import BEFORE
 
 
@@ -30,15 +38,10 @@ def passes(case: Case) -> list[Finding]:
         return _each(case, module, [])
     case.begin("our machine")
     before = meanings(printed, case.seed)
-    difference = differ(meanings(case.text, case.seed), before)
-    if difference:
+    difference = differ(meanings(case.text, case.seed, before), before)
+    if difference is not None:
         case.begin("TVM's parser and printer, run")
-        message = f"What TVM reads and prints means something else: {difference}"
-        return [
-            case.found(
-                "wrong code", "passes", message, cause=how(difference), rule=ruling(difference)
-            )
-        ]
+        return [_changed(case, "What TVM reads and prints means something else", difference)]
     return _each(case, module, before)
 
 
@@ -81,7 +84,7 @@ def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) 
     if why:
         message = f"{name} makes a module that TVM's well_formed rejects: {why}"
         cause = f"ill-formed: {cause_of(why)}"
-        return [case.found("wrong code", "passes", message, cause=cause)]
+        return [case.found("wrong-code", "passes", message, cause=cause)]
     earlier_text = case.peer.print(module) if BEFORE.get(name) else ""
     return _compared(case, name, case.peer.print(made), earlier_text, before)
 
@@ -96,15 +99,22 @@ def _compared(
     if errors:
         code = errors[0].partition(":")[0]
         message = f"{name} makes an illegal module: {errors[0]}"
-        return [case.found("wrong code", "passes", message, cause=code, rule=code)]
+        return [case.found("wrong-code", "passes", message, cause=code, rule=code)]
     case.begin(f"{name}, run")
-    given = meanings(earlier, case.seed) if earlier else before
-    difference = differ(given, meanings(text, case.seed))
-    if difference:
-        message = f"{name} changes what the program means: {difference}"
-        return [
-            case.found(
-                "wrong code", "passes", message, cause=how(difference), rule=ruling(difference)
-            )
-        ]
-    return []
+    given = meanings(earlier, case.seed, before) if earlier else before
+    difference = differ(given, meanings(text, case.seed, given))
+    if difference is None:
+        return []
+    return [_changed(case, f"{name} changes what the program means", difference)]
+
+
+def _changed(case: Case, what: str, difference: Difference) -> Finding:
+    said = difference.said
+    return case.found(
+        "wrong-code",
+        "passes",
+        f"{what}: {said}",
+        cause=how(said),
+        rule=ruling(said),
+        trait=trait(said, difference.size, case.text),
+    )

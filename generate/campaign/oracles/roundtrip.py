@@ -17,7 +17,7 @@ def roundtrip(case: Case) -> list[Finding]:
     for dialect in ("0.27", "0.16"):
         again = parse(print_module(module, dialect=dialect))
         if len(again.modules) != 1 or not structural_equal(module, again.modules[0]):
-            return [case.found("unparsable print", "roundtrip", f"our own, dialect {dialect}")]
+            return [case.found("prints-wrong", "roundtrip", f"our own, dialect {dialect}")]
     if case.peer is None:
         return []
     try:
@@ -36,11 +36,11 @@ def _by_peer(case: Case, module: object, text: str) -> list[Finding]:
     try:
         again = case.peer.read(text)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-        return [case.found("unparsable print", "roundtrip", raised(error))]
+        return [case.found("prints-wrong", "roundtrip", raised(error))]
     where = case.peer.difference(module, again)
     if where:
         message = f"the module that is read back is not structurally equal, at {where}"
-        return [case.found("unparsable print", "roundtrip", message, cause=_what(where))]
+        return [case.found("prints-wrong", "roundtrip", message, cause=_what(where))]
     return []
 
 
@@ -66,5 +66,5 @@ def _by_us(case: Case, text: str) -> list[Finding]:
     if errors and not case.errors():
         code = errors[0].partition(":")[0]
         # What is new in the text is types that TVM derived.
-        return [case.found("wrong type", "roundtrip", errors[0], cause=code, rule=code)]
+        return [case.found("wrong-type", "roundtrip", errors[0], cause=code, rule=code)]
     return []

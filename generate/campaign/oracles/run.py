@@ -8,6 +8,7 @@ from typing import Any
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS, SIZES, arguments, compare, how
+from rlx.generate.campaign.oracles.traits import trait
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
@@ -27,7 +28,7 @@ def run(case: Case) -> list[Finding]:
     steps = load(module, packed=PACKED, backend="steps", iterations=ITERATIONS)
     native = load(module, packed=PACKED) if case.peer is None else None
     found: list[Finding] = []
-    runs: list[tuple[str, list[Value], Returned]] = []
+    runs: list[tuple[str, int, list[Value], Returned]] = []
     for name, function in module.functions.items():
         if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
             continue
@@ -40,7 +41,7 @@ def run(case: Case) -> list[Finding]:
                 compiled = native.run(name.name_hint, other, fuel=FUEL)
                 found += _ours(case, compiled, result)
             elif isinstance(result, Returned):
-                runs.append((name.name_hint, list(other), result))
+                runs.append((name.name_hint, size, list(other), result))
     if runs:
         found += _theirs(case, runs)
     return found
@@ -49,18 +50,18 @@ def run(case: Case) -> list[Finding]:
 def _ours(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
     for result in (native, steps):
         if isinstance(result, Stuck):
-            yield case.found("wrong code", "run", str(result.message), rule=result.rule)
+            yield case.found("wrong-code", "run", str(result.message), rule=result.rule)
             return
     if type(native) is not type(steps):
         message = f"native code: {native}, reference: {steps}"
-        yield case.found("wrong code", "run", message, cause="backends disagree")
+        yield case.found("wrong-code", "run", message, cause="backends disagree")
     elif isinstance(native, Returned) and isinstance(steps, Returned):
         unequal = compare(steps.value, native.value)
         if unequal:
-            yield case.found("wrong code", "run", unequal, cause="backends disagree")
+            yield case.found("wrong-code", "run", unequal, cause="backends disagree")
 
 
-def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[Finding]:
+def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> list[Finding]:
     assert case.peer is not None
     try:
         case.begin("TVM's parser")
@@ -74,26 +75,35 @@ def _theirs(case: Case, runs: list[tuple[str, list[Value], Returned]]) -> list[F
         machine = case.peer.compiled(module)
     except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
         return [case.found(kind_of(error), "run", raised(error))]
-    for entry, given, result in runs:
+    for entry, size, given, result in runs:
         case.begin("TVM's virtual machine")
         try:
             theirs = machine[entry](*[_to_peer(case.peer, value) for value in given])
         except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-            return [case.found("rejected legal", "run", f"{entry}: {raised(error)}")]
+            return [case.found("refuses-legal", "run", f"{entry}: {raised(error)}")]
         try:
             returned = _from_peer(case.peer, theirs)
         except ValueError as error:  # a length is negative
-            message = f"{entry}: what TVM returns is no tensor: {error}"
-            return [
-                case.found("wrong code", "run", message, cause="another value", rule="E-evaluate")
-            ]
+            return [_another(case, entry, size, f"what TVM returns is no tensor: {error}")]
         if returned is None:
             continue
         unequal = compare(result.value, returned)
         if unequal:
-            message = f"{entry}: what the rules give and what TVM returns: {unequal}"
-            return [case.found("wrong code", "run", message, cause=how(unequal), rule="E-evaluate")]
+            return [
+                _another(case, entry, size, f"what the rules give and what TVM returns: {unequal}")
+            ]
     return []
+
+
+def _another(case: Case, entry: str, size: int, said: str) -> Finding:
+    return case.found(
+        "wrong-code",
+        "run",
+        f"{entry} with size {size}: {said}",
+        cause=how(said),
+        rule="E-evaluate",
+        trait=trait(said, size, case.text),
+    )
 
 
 def _to_peer(peer: Any, value: Value) -> Any:

@@ -19,7 +19,7 @@ for line in sys.stdin:
         time.sleep(60)
     found = [
         {
-            "kind": "wrong type",
+            "kind": "wrong-type",
             "oracle": "derive",
             "stage": "SomePass",
             "cause": "rank",
@@ -27,6 +27,7 @@ for line in sys.stdin:
             "rule": "D01-rank",
             "text": f"program {seed}",
             "seed": seed,
+            "trait": "",
         }
     ]
     findings = found if seed % FINDS == 0 else []

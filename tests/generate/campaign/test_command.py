@@ -45,7 +45,7 @@ def test_stopped(
         command.main(["--out", str(tmp_path), "--jobs", "1"])
     said = capsys.readouterr().out
     assert FOUND.key in said
-    assert "1 findings have no folder yet" in said
+    assert "1 findings have no file yet" in said
 
 
 def test_a_short_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,7 @@ def test_a_chunk_counts_once() -> None:
 
 def test_few_findings_that_differ_only_in_operators() -> None:
     state = State()
-    causes = [f"signal SIGSEGV with relax.op{k}" for k in range(2 * PER_CAUSE)]
+    causes = [f"signal SIGSEGV with R.op{k}" for k in range(2 * PER_CAUSE)]
     assert len(state.merge(chunk(0, *causes))) == PER_CAUSE
 
 

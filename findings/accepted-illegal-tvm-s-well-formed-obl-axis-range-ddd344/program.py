@@ -1,9 +1,0 @@
-# from tvm.script import ir as I
-# from tvm.script import relax as R
-
-@I.ir_module
-class Module:
-    @R.function(pure=False)
-    def main(p1: R.Tensor((2,), dtype="float32")):
-        bad2 = R.sort(p1, axis=1)
-        return bad2

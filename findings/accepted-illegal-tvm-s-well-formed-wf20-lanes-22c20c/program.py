@@ -1,8 +1,0 @@
-# from tvm.script import ir as I
-# from tvm.script import relax as R
-
-@I.ir_module
-class Module:
-    @R.function
-    def main(bad8: R.Callable((R.Tensor((2,), dtype="float32"), R.Tensor((2,), dtype="float32x4")), R.Tensor((2,), dtype="float32"), True)):
-        return bad8

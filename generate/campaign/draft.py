@@ -1,0 +1,101 @@
+"""What a campaign met as a finding that is kept: the same one text file, undecided until somebody decided it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rlx.generate.campaign.entry import Entry
+from rlx.generate.campaign.finding import Finding, operators_of
+from rlx.generate.campaign.peer import BEFORE, PASSES, version
+
+UNDECIDED = "Undecided: ask a third opinion (NumPy in float64, another path of TVM, the document)."
+
+SHOULD = {
+    "wrong-code": "The value is kept, by the rule.",
+    "crash": "The program is legal and is taken.",
+    "hang": "The program ends, or says why it does not.",
+    "accepts-illegal": "The program breaks the rule and is refused.",
+    "refuses-legal": "The program is legal and is taken.",
+    "not-supported": "The program is legal and is taken.",
+    "wrong-type": "The type obeys the rule.",
+    "prints-wrong": "What is printed reads back as the same program.",
+}
+
+_NAME_LENGTH = 70
+_NO_RULE = {"prints-wrong": "D01", "hang": "E-fuel"}
+
+
+def draft(finding: Finding) -> Entry:
+    """The file of a finding.
+
+    Raises
+    ------
+    KeyError
+        If the finding is of a kind that no file has.
+    """
+    operators = ", ".join(operators_of(finding.text)) or "none"
+    error = _error(finding)
+    signal = finding.cause.split()[1] if finding.cause.startswith("signal ") else ""
+    return Entry(
+        kind=finding.kind,
+        name=_name(finding),
+        program=finding.text,
+        happens=finding.sentence,
+        should=f"{SHOULD[finding.kind]} {UNDECIDED}",
+        rule=finding.rule or _NO_RULE.get(finding.kind, "E-operator"),
+        stage=_stage(finding),
+        operator=operators,
+        trait=finding.trait or "any",
+        tvm=version(),
+        see="; ".join(_steps(finding)),
+        error=error,
+        signal=signal,
+        also="" if error or signal or finding.says_little else finding.cause,
+        judge="" if error else f"rlx {finding.oracle} {finding.seed} {finding.stage}",
+    )
+
+
+def _stage(finding: Finding) -> str:
+    return finding.stage.removesuffix(", run").removeprefix("TVM's ")
+
+
+def _name(finding: Finding) -> str:
+    """Stage, operator and trait where the cause says little, else the words of the message."""
+    operators = "-".join(name.removeprefix("R.") for name in operators_of(finding.text)[:2])
+    about = f"{operators} {finding.trait} {finding.cause.partition(' with R.')[0]}"
+    words = about if finding.says_little else finding.cause
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", f"{_stage(finding)} {words}")
+    return plain[:_NAME_LENGTH].strip("-")
+
+
+_EXCEPTION = re.compile(r"^(?:\w+: )?\w*(?:Error|Exception): (?P<said>.*)", re.DOTALL)
+_DIFFERS = re.compile(r"\b\w*\d\w*\b|([\"'`]).*?\1")
+_ENOUGH = 20
+"""Fewer letters than that are no cause."""
+
+
+def _error(finding: Finding) -> str:
+    """The words of an exception, with `…` for what differs from program to program; empty if there was none."""
+    said = _EXCEPTION.match(finding.sentence)
+    words, enough = said["said"] if said is not None else "", _ENOUGH
+    if finding.cause.startswith("ill-formed: "):
+        words, enough = finding.sentence.partition(" rejects: ")[2], 0
+    kept = re.sub(r"\s*…[\s…]*", " … ", _DIFFERS.sub("…", words))[:200].strip(" …")
+    return kept if sum(map(str.isalpha, kept)) > enough else ""
+
+
+def _steps(finding: Finding) -> Sequence[str]:
+    stage = _stage(finding)
+    if stage in PASSES:
+        after = ("check",) if finding.cause.startswith("ill-formed: ") else ()
+        return ("read", "check", *BEFORE.get(stage, ()), stage, *after)
+    steps = {
+        "parser": ("read",),
+        "derivation": ("read",),
+        "printer": ("read", "print"),
+        "TVM reads what TVM printed": ("read", "print", "reread"),
+        "build": ("read", "check", "build"),
+        "virtual machine": ("read", "check", "build"),
+    }
+    return steps.get(stage, ("read", "check"))

@@ -1,0 +1,88 @@
+"""The table of known causes: it joins what has one cause, and no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rlx.generate.campaign.entry import read_entries
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.known import explanation
+from rlx.generate.campaign.oracles.traits import trait
+
+TABLE = read_entries(Path(__file__).parents[3] / "findings")
+
+MEAN = "x = R.mean(y)\nz = R.ones(s)"
+ADD = "x = R.add(y, y)"
+
+
+def met(kind: str, stage: str, said: str, cause: str = "", rule: str = "", text: str = "", special: str = "") -> Finding:  # fmt: skip
+    return Finding(kind, "passes", stage, cause or said, said, rule, text, 1, special)
+
+
+KNOWN = (
+    (
+        met("crash", "FuseOps", "InternalError: Variable lv12 could not be found in any group"),
+        "crash/FuseOps-dataflow-block-in-a-branch",
+    ),
+    (
+        met("wrong-code", "LambdaLift", "LambdaLift makes: Var k is not defined"),
+        "wrong-code/LambdaLift-lifted-function-lacks-shape-variables",
+    ),
+    (
+        met("wrong-code", "TVM's virtual machine", "0 became 3", "another value", "E-evaluate", MEAN, "empty"),
+        "wrong-code/LegalizeOps-reduction-over-nothing-is-unwritten",
+    ),
+    (
+        met("accepts-illegal", "TVM's well_formed", "accepts it: OBL-axis-range", rule="OBL-axis-range"),
+        "accepts-illegal/well_formed-sort-axis-out-of-range",
+    ),
+    (
+        met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text="    if n < 2:\n        x = R.abs(y)"),
+        "crash/StaticPlanBlockMemory-memory-of-a-branch-not-taken",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("finding", "path"), KNOWN, ids=[path for _, path in KNOWN])
+def test_known(finding: Finding, path: str) -> None:
+    cause = explanation(finding, TABLE)
+    assert cause is not None and cause.path == f"{path}.rlx"
+
+
+NEW = (
+    met("crash", "FuseOps", "InternalError: another check failed"),
+    met("wrong-code", "Normalize", "Normalize makes: Var k is not defined"),
+    met("wrong-code", "TVM's virtual machine", "0 became 3", "another value", "E-evaluate", ADD, "empty"),
+    met("wrong-code", "TVM's virtual machine", "0 became 3", "another value", "E-evaluate", MEAN, "float32"),
+    met("wrong-code", "FuseOps, run", "0 became 3", "another value", "E-evaluate", MEAN, "empty"),
+    met("accepts-illegal", "TVM's well_formed", "accepts it: WF01", rule="WF01-scope"),
+    met("crash", "TVM's virtual machine", "It ended.", "signal SIGSEGV", text=ADD),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("finding", NEW, ids=lambda finding: finding.key)
+def test_new(finding: Finding) -> None:
+    assert explanation(finding, TABLE) is None
+
+
+@pytest.mark.parametrize(
+    ("difference", "size", "text", "special"),
+    [
+        ("1 of 2 elements of float32, at (0,): 1.0 became nan", 0, "", "empty"),
+        ("1 of 2 elements of float32, at (0,): 1.0 became nan", 3, "", "NaN"),
+        ("1 of 2 elements of float32, at (0,): inf became 1.0", 3, "", "infinity"),
+        ("1 of 2 elements of float32, at (0,): nan became inf", 3, "", "NaN"),
+        ("1 of 2 elements of int8, at (0,): 1 became 2", 3, "", "int8"),
+        ("1 of 2 elements of int8, at (0,): 1 became 2", 1, "", "length 1"),
+        ("1 of 2 elements of int8, at (0,): 1 became 2", 3, "R.ones(R.shape([2, 0]))", "empty"),
+        ("1 of 2 elements of int8, at (0,): 1 became 2", 3, "R.eye(2, 2, 0)", "int8"),
+        ("1 of 2 elements of int8, at (0,): 1 became 2", 3, 'x: R.Tensor((0, n), dtype="int8")', "empty"),
+        ("field 0: float16(3, 2) became float32(3, 2)", 3, "", "element type"),
+        ("int64(18, 3) became int64(7, 3)", 3, "", "shape"),
+        ("a Tensor became a TupleValue", 3, "", "kind of value"),
+    ],
+)  # fmt: skip
+def test_traits(difference: str, size: int, text: str, special: str) -> None:
+    assert trait(difference, size, text) == special
