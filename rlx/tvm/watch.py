@@ -108,18 +108,19 @@ class Watch:
             return None
         from rlx.generate.campaign.oracles.meaning import differ
 
-        earlier, self._meanings = self._meanings, self._run(text)
+        earlier = self._meanings
+        self._meanings = self._run(text, earlier)
         difference = differ(earlier, self._meanings)
-        if not difference:
+        if difference is None:
             return None
-        return self._problem(name, MEANING, difference, before, report, text)
+        return self._problem(name, MEANING, difference.said, before, report, text)
 
-    def _run(self, text: str) -> Sequence[Meaning]:
+    def _run(self, text: str, earlier: Sequence[Meaning] = ()) -> Sequence[Meaning]:
         if not self.run:
             return ()
         from rlx.generate.campaign.oracles.meaning import meanings
 
-        return meanings(text, self.seed)
+        return meanings(text, self.seed, earlier)
 
     def _remember(self, text: str, report: Report) -> None:
         self._text = text

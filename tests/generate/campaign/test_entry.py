@@ -47,7 +47,7 @@ def entry(**fields: str) -> Entry:
     return Entry("crash", "a-name", TEXT, **{**HEADER, **fields})
 
 
-words = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
+words = st.text("abz09#:;`…|()-_é", min_size=1)
 sentences = st.lists(words, min_size=1, max_size=60).map(" ".join)
 
 
