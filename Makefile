@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: check test lint coverage-of-rules bench rules pages tables hostile
+.PHONY: check test lint coverage-of-rules bench rules pages operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -28,6 +28,9 @@ rules:  ## the rules with the hashes of their clauses and where they are impleme
 
 pages:  ## the specification as pages, under build/spec
 	$(PYTHON) -m rlx.spec html build/spec
+
+operators:  ## which file declares which operators
+	$(PYTHON) -m rlx.operators.index
 
 tables:  ## the parser's tables from grammar/relax.lark
 	$(PYTHON) -m rlx.grammar.tables

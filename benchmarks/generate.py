@@ -25,7 +25,7 @@ from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.printer import print_module
 from rlx.grammar.visit import walk
-from rlx.operators.registry import FAMILIES
+from rlx.operators.families import FAMILIES
 
 TVM_IS_WRONG = {
     r"IRModule frame not find": "TVM's parser does not look up a device inside of a local function",

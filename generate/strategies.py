@@ -17,7 +17,8 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, IRModule, StructInfo
 from rlx.grammar.dtype import INT64, VOID, dtype
 from rlx.grammar.tir import PrimExpr, PrimFunc
-from rlx.operators.registry import FAMILIES, lookup
+from rlx.operators.families import FAMILIES
+from rlx.operators.registry import lookup
 
 __all__ = [
     "functions",

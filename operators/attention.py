@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import EQ, FloorMod, Or, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, ZERO, literal, same
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Tensor
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import Tensor, known, place, rank, ranked, tensor
+from rlx.operators.tensors import known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
@@ -77,18 +77,17 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
 _OPTIONS = "scale: number? = None, causal_mask: str? = None, window_size: int? = None"
 
 
-@operator(
-    "relax.nn.attention",
-    f"query, key, value, bias: tensor? = None, {_OPTIONS}",
-    evaluate=late("attention.attention"),
-)
-@operator(
-    "relax.nn.attention_bias",
-    f"query, key, value, bias: tensor? = None, {_OPTIONS}",
-    evaluate=late("attention.attention"),
-)
+@operator("relax.nn.attention")
+@operator("relax.nn.attention_bias")
 def attention(
-    site: Site, query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, *rest: object
+    site: Site,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    window_size: int | None = None,
 ) -> StructInfo:
     """For each query the mean of the values, weighted by how well it fits their keys."""
     for index, info in enumerate((query, key, value)):
@@ -107,18 +106,19 @@ def attention(
     return tensor((q[0], q[1], q[2], v[3]), query.dtype, device)
 
 
-@operator(
-    "relax.nn.attention_var_len",
-    "queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k: tensor? = None, "
-    f"max_seqlen_k: tensor? = None, {_OPTIONS}",
-    evaluate=late("attention.attention_var_len"),
-)
+@operator("relax.nn.attention_var_len")
 def attention_var_len(
     site: Site,
-    query: TensorStructInfo,
-    key: TensorStructInfo,
-    value: TensorStructInfo,
-    *rest: object,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    seqstart_q: Tensor,
+    max_seqlen_q: Tensor,
+    seqstart_k: Tensor | None = None,
+    max_seqlen_k: Tensor | None = None,
+    scale: float | None = None,
+    causal_mask: str | None = None,
+    window_size: int | None = None,
 ) -> StructInfo:
     """Attention over sequences of different lengths, one after the other in one axis."""
-    return attention(site, query, key, value, None)
+    return attention(site, queries, keys, values, None)

@@ -11,10 +11,10 @@ from rlx.grammar.node import replace
 from rlx.grammar.tir import EQ, FloatImm, IntImm, Or, PrimExpr
 from rlx.operators import declare
 from rlx.operators.dims import ONE, literal, same
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import Operand, Tensor, agree, place, ranked, tensor
+from rlx.operators.tensors import agree, place, ranked, tensor
 from rlx.spec.registry import rule
 
 ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
@@ -157,10 +157,6 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
 
 
 for _name in ARITHMETIC.split():
-    declare.operator(
-        f"relax.{_name}", "x1: operand, x2: operand", evaluate=late("elementwise.binary", _name)
-    )(binary)
+    declare.operator(f"relax.{_name}")(binary)
 for _name in COMPARISON.split():
-    declare.operator(
-        f"relax.{_name}", "x1: operand, x2: operand", evaluate=late("elementwise.binary", _name)
-    )(comparison)
+    declare.operator(f"relax.{_name}")(comparison)

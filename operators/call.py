@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.node import replace
 from rlx.operators.callee import closure, declared_result, named, packed, passed, trailing
 from rlx.operators.declare import operator
+from rlx.operators.parameters import Ints, TupleExpr, Types
 from rlx.operators.prim_call import agreement, callee
 from rlx.operators.site import OBJECT, Site
 from rlx.spec.registry import rule
 
-Types = tuple[StructInfo, ...]
 UNIT = TupleStructInfo(())
 
 
@@ -68,31 +69,31 @@ def _shared(info: StructInfo) -> Sequence[StructInfo]:
     return info.fields if isinstance(info, TupleStructInfo) else (info,)
 
 
-@operator(
-    "relax.call_tir",
-    "func: expr, args: expr, tir_vars: any? = None, out_sinfo: types",
-    normalizer=with_tuple,
-)
-def call_tir(site: Site, func: Expr, args: Expr, tir_vars: object, types: Types) -> StructInfo:
+@operator("relax.call_tir", normalizer=with_tuple)
+def call_tir(
+    site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out_sinfo: Types
+) -> StructInfo:
     """A PrimFunc called on the arguments and on newly allocated results."""
-    out = outputs(site, types)
+    out = outputs(site, out_sinfo)
     passed(site, args)
     trailing(site, tir_vars)
     agreement(site, func, args, out, tir_vars)
-    return types[0]
+    return out_sinfo[0]
 
 
-@operator(
-    "relax.call_tir_with_grad",
-    "func: expr, args: expr, tir_vars: any? = None, te_grad_name: str = '', "
-    "te_grad_kwargs: any = None, out_sinfo: types",
-    normalizer=with_tuple,
-)
+@operator("relax.call_tir_with_grad", normalizer=with_tuple)
 def call_tir_with_grad(
-    site: Site, func: Expr, args: Expr, tir_vars: object, name: str, kwargs: object, types: Types
+    site: Site,
+    func: Expr,
+    args: Expr,
+    tir_vars: Any | None = None,
+    te_grad_name: str = "",
+    te_grad_kwargs: Any = None,
+    *,
+    out_sinfo: Types,
 ) -> StructInfo:
     """As ``call_tir``, with the name of the function that computes the gradient."""
-    return call_tir(site, func, args, tir_vars, types)
+    return call_tir(site, func, args, tir_vars, out_sinfo)
 
 
 @rule("OBL-inplace", "238e3d63")
@@ -119,24 +120,26 @@ def overwritten(
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")
 
 
-@operator(
-    "relax.call_tir_inplace",
-    "func: expr, args: expr, tir_vars: any? = None, inplace_indices: ints, out_sinfo: types",
-    normalizer=with_tuple,
-)
+@operator("relax.call_tir_inplace", normalizer=with_tuple)
 def call_tir_inplace(
-    site: Site, func: Expr, args: Expr, tir_vars: object, indices: tuple[int, ...], types: Types
+    site: Site,
+    func: Expr,
+    args: Expr,
+    tir_vars: Any | None = None,
+    *,
+    inplace_indices: Ints,
+    out_sinfo: Types,
 ) -> StructInfo:
     """As ``call_tir``, with results that overwrite arguments."""
-    out = outputs(site, types)
+    out = outputs(site, out_sinfo)
     passed(site, args)
     trailing(site, tir_vars)
     given = _shared(site.ctx.info(args))
-    overwritten(site, indices, given, len(out))
-    reuses(site, indices, given, out)
-    new = tuple(o for o, k in zip(out, indices, strict=True) if k < 0)
-    agreement(site, func, args, new, tir_vars, indices)
-    return types[0]
+    overwritten(site, inplace_indices, given, len(out))
+    reuses(site, inplace_indices, given, out)
+    new = tuple(o for o, k in zip(out, inplace_indices, strict=True) if k < 0)
+    agreement(site, func, args, new, tir_vars, inplace_indices)
+    return out_sinfo[0]
 
 
 @rule("OBL-reuse", "7b241d18")
@@ -167,22 +170,20 @@ def reuses(
         alike.settle()
 
 
-@operator(
-    "relax.call_dps_packed", "func: expr, args: expr, out_sinfo: types", normalizer=with_tuple
-)
-def call_dps_packed(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+@operator("relax.call_dps_packed", normalizer=with_tuple)
+def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> StructInfo:
     """A packed function, or a PrimFunc, called on the arguments and on newly allocated results."""
     packed(site, func, prim_func=True)
-    outputs(site, types)
-    return types[0]
+    outputs(site, out_sinfo)
+    return out_sinfo[0]
 
 
-@operator("relax.call_pure_packed", "func: expr, *args: expr, sinfo_args: types")
-def call_pure_packed(site: Site, func: Expr, args: tuple[Expr, ...], types: Types) -> StructInfo:
+@operator("relax.call_pure_packed")
+def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> StructInfo:
     """A packed function called in the belief that it has no visible effect."""
     packed(site, func)
-    stated(site, types)
-    return declared_result(types)
+    stated(site, sinfo_args)
+    return declared_result(sinfo_args)
 
 
 @rule("OBL-stated", "8b6d4d37")
@@ -192,72 +193,70 @@ def stated(site: Site, types: Types) -> None:
         site.fail("OBL-stated-result", "no result is declared, expected sinfo_args")
 
 
-@operator(
-    "relax.call_inplace_packed", "func: expr, *args: expr, inplace_indices: ints, sinfo_args: types"
-)
+@operator("relax.call_inplace_packed")
 def call_inplace_packed(
-    site: Site, func: Expr, args: tuple[Expr, ...], indices: tuple[int, ...], types: Types
+    site: Site, func: Expr, *args: Expr, inplace_indices: Ints, sinfo_args: Types
 ) -> StructInfo:
     """A packed function that overwrites arguments which nothing else uses."""
     packed(site, func)
-    stated(site, types)
+    stated(site, sinfo_args)
     given = [site.ctx.info(arg) for arg in args]
-    result = declared_result(types)
+    result = declared_result(sinfo_args)
     out = _shared(result)
-    overwritten(site, indices, given, len(out))
+    overwritten(site, inplace_indices, given, len(out))
     tensors = [x for x in out if isinstance(x, TensorStructInfo)]
     if len(tensors) == len(out):
-        reuses(site, indices, given, tensors)
+        reuses(site, inplace_indices, given, tensors)
     return result
 
 
-@operator("relax.call_builtin_with_ctx", "func: expr, args: tuple, sinfo_args: types", pure=False)
-def call_builtin(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+@operator("relax.call_builtin_with_ctx", pure=False)
+def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A function of the run time, which gets its state besides."""
     packed(site, func)
-    return declared_result(types)
+    return declared_result(sinfo_args)
 
 
-@operator("relax.invoke_closure", "closure: expr, args: tuple, sinfo_args: types", pure=False)
-@operator("relax.invoke_pure_closure", "closure: expr, args: tuple, sinfo_args: types")
-def invoke_closure(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+@operator("relax.invoke_closure", pure=False)
+@operator("relax.invoke_pure_closure")
+def invoke_closure(site: Site, closure_: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A closure called on the fields of a tuple."""
-    closure(site, func, args)
-    return declared_result(types)
+    closure(site, closure_, args)
+    return declared_result(sinfo_args)
 
 
-@operator("relax.call_py_func", "func_name: expr, args: tuple, out_sinfo: types")
-def call_py_func(site: Site, func: Expr, args: Expr, types: Types) -> StructInfo:
+@operator("relax.call_py_func")
+def call_py_func(site: Site, func_name: Expr, args: TupleExpr, out_sinfo: Types) -> StructInfo:
     """A function of the host, called by its name."""
-    named(site, func)
-    return declared_result(types)
+    named(site, func_name)
+    return declared_result(out_sinfo)
 
 
-@operator(
-    "relax.dist.call_tir_local_view", "func: expr, args: expr, tir_vars: any? = None, out: types"
-)
-def call_tir_local_view(site: Site, func: Expr, args: Expr, *rest: Types) -> StructInfo:
+@operator("relax.dist.call_tir_local_view")
+def call_tir_local_view(
+    site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out: Types
+) -> StructInfo:
     """A PrimFunc called on the parts of distributed tensors that a worker has."""
-    return declared_result(rest[-1])
+    return declared_result(out)
 
 
-@operator("relax.make_closure", "func: expr, args: tuple")
-def make_closure(site: Site, func: Expr, args: Expr) -> StructInfo:
+@operator("relax.make_closure")
+def make_closure(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
     """A function together with the values it captures."""
     closure(site, func, args, captured=True)
     return OBJECT
 
 
-@operator("relax.vm.call_tir_dyn", "func: expr, args: tuple", pure=False)
-def call_tir_dyn(site: Site, func: Expr, args: Expr) -> StructInfo:
+@operator("relax.vm.call_tir_dyn", pure=False)
+def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
     """A PrimFunc called on arguments and on results that are already allocated."""
     callee(site, func)
     passed(site, args)
     return UNIT
 
 
-@operator("relax.assert_op", "condition: expr, *format_args: expr, format: str = ''", pure=False)
-def assert_op(site: Site, condition: Expr, values: tuple[Expr, ...], text: str) -> StructInfo:
+@operator("relax.assert_op", pure=False)
+def assert_op(site: Site, condition: Expr, *format_args: Expr, format_: str = "") -> StructInfo:
     """Stops the program unless a Boolean scalar is true."""
     asserted(site, condition)
     return UNIT
@@ -277,7 +276,7 @@ def asserted(site: Site, condition: Expr) -> None:
         site.fail("OBL-assert-bool", f"{site.shown(0)} must be a Boolean scalar", 0, UNIT)
 
 
-@operator("relax.print", "*values: expr, format: str = ''", pure=False)
-def print_values(site: Site, values: tuple[Expr, ...], text: str) -> StructInfo:
+@operator("relax.print", pure=False)
+def print_values(site: Site, *values: Expr, format_: str = "") -> StructInfo:
     """Writes values to the console."""
     return UNIT

@@ -9,11 +9,11 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import ONE, ZERO, add, const, literal, mul, sub
-from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.messages import show
+from rlx.operators.parameters import Ints, Tensor, Type
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import Tensor, agree, place, ranked, tensor
+from rlx.operators.tensors import agree, place, ranked, tensor
 from rlx.operators.windows import SPATIAL, padding, positions, spread
 from rlx.spec.registry import rule
 
@@ -91,20 +91,31 @@ def _result(
 
 def _convolution(count: int) -> Rule:
     axes = SPATIAL[count]
-    names = (
-        "strides",
-        "padding",
-        "dilation",
-        "groups",
-        "data_layout",
-        "kernel_layout",
-        "out_layout",
-    )
 
-    def convolution(site: Site, data: Tensor, weight: Tensor, *rest: Any) -> StructInfo:
+    def convolution(
+        site: Site,
+        data: Tensor,
+        weight: Tensor,
+        strides: Ints = (1,),
+        padding: Ints = (0,),
+        dilation: Ints = (1,),
+        groups: int = 1,
+        data_layout: str = "NCHW",
+        kernel_layout: str = "OIHW",
+        out_layout: str | None = None,
+        out_dtype: Type | None = None,
+    ) -> StructInfo:
         """Each output element is a weighted sum over a window of all input channels of its group."""
-        values = dict(zip(names, rest, strict=False))
-        best, text = _result(site, data, weight, rest[-1], values)
+        values = {
+            "strides": strides,
+            "padding": padding,
+            "dilation": dilation,
+            "groups": groups,
+            "data_layout": data_layout,
+            "kernel_layout": kernel_layout,
+            "out_layout": out_layout,
+        }
+        best, text = _result(site, data, weight, out_dtype, values)
         x, w = _shapes(site, data, weight, values, axes, best)
         outer = layout(site, text, f"NC{axes}", None, 0, best)
         plan = _Plan(site, count, values)
@@ -129,21 +140,33 @@ def _convolution(count: int) -> Rule:
 
 def _transposed(count: int) -> Rule:
     axes = SPATIAL[count]
-    names = (
-        "strides",
-        "padding",
-        "output_padding",
-        "dilation",
-        "groups",
-        "data_layout",
-        "kernel_layout",
-        "out_layout",
-    )
 
-    def transposed(site: Site, data: Tensor, weight: Tensor, *rest: Any) -> StructInfo:
+    def transposed(
+        site: Site,
+        data: Tensor,
+        weight: Tensor,
+        strides: Ints = (1,),
+        padding: Ints = (0,),
+        output_padding: Ints = (0,),
+        dilation: Ints = (1,),
+        groups: int = 1,
+        data_layout: str = "NCHW",
+        kernel_layout: str = "IOHW",
+        out_layout: str | None = None,
+        out_dtype: Type | None = None,
+    ) -> StructInfo:
         """Each input element adds a weighted window to the output: the reverse of a convolution."""
-        values = dict(zip(names, rest, strict=False))
-        best, text = _result(site, data, weight, rest[-1], values)
+        values = {
+            "strides": strides,
+            "padding": padding,
+            "output_padding": output_padding,
+            "dilation": dilation,
+            "groups": groups,
+            "data_layout": data_layout,
+            "kernel_layout": kernel_layout,
+            "out_layout": out_layout,
+        }
+        best, text = _result(site, data, weight, out_dtype, values)
         x, w = _shapes(site, data, weight, values, axes, best)
         outer = layout(site, text, f"NC{axes}", None, 0, best)
         plan = _Plan(site, count, values)
@@ -177,20 +200,11 @@ def extra_padding(site: Site, plan: _Plan) -> None:
 
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
-    windows = "data, weight, strides: ints = 1, padding: ints = 0, "
-    rest = "out_layout: str? = None, out_dtype: dtype? = None"
-    operator(
-        f"relax.nn.conv{count}d",
-        f"{windows}dilation: ints = 1, groups: int = 1, "
-        f"data_layout: str = 'NC{axes}', kernel_layout: str = 'OI{axes}', {rest}",
-        evaluate=late("windows.convolution", str(count)),
-    )(_convolution(count))
-    operator(
-        f"relax.nn.conv{count}d_transpose",
-        f"{windows}output_padding: ints = 0, dilation: ints = 1, groups: int = 1, "
-        f"data_layout: str = 'NC{axes}', kernel_layout: str = 'IO{axes}', {rest}",
-        evaluate=late("windows.transposed", str(count)),
-    )(_transposed(count))
+    data, kernel = f"NC{axes}", f"OI{axes}"
+    operator(f"relax.nn.conv{count}d", data_layout=data, kernel_layout=kernel)(_convolution(count))
+    operator(f"relax.nn.conv{count}d_transpose", data_layout=data, kernel_layout=f"IO{axes}")(
+        _transposed(count)
+    )
 
 
 for _count in SPATIAL:

@@ -25,9 +25,9 @@ from rlx.grammar.tir import (
     type_of,
 )
 from rlx.operators.declare import operator
-from rlx.operators.dims import ZERO, add, ceildiv, const, floordiv, literal, sub
-from rlx.operators.evaluation import late
+from rlx.operators.dims import ONE, ZERO, add, ceildiv, const, floordiv, literal, sub
 from rlx.operators.messages import show
+from rlx.operators.parameters import Prim, Shape, Tensor, Type
 from rlx.operators.site import Site
 from rlx.operators.tensors import elements, integral, known, like, rank, ranked, tensor
 from rlx.spec.registry import rule
@@ -50,42 +50,32 @@ def lengths(site: Site, shape: ShapeExpr) -> None:
             site.fail("OBL-lengths-negative", f"the shape has a dimension of {show(dim)}", 0)
 
 
-@operator("relax.zeros", "shape: shape, dtype: dtype", evaluate=late("creation.zeros"))
-@operator("relax.ones", "shape: shape, dtype: dtype", evaluate=late("creation.ones"))
-def constant(site: Site, shape: Expr, kind: DataType | None) -> StructInfo:
+@operator("relax.zeros")
+@operator("relax.ones")
+def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
     """All zeros or all ones."""
-    return filled(site, shape, kind or VOID)
+    return filled(site, shape, dtype or VOID)
 
 
-@operator("relax.zeros_like", "x, dtype: dtype? = None", evaluate=late("creation.zeros_like"))
-@operator("relax.ones_like", "x, dtype: dtype? = None", evaluate=late("creation.ones_like"))
-def constant_like(site: Site, x: TensorStructInfo, kind: DataType | None) -> StructInfo:
+@operator("relax.zeros_like")
+@operator("relax.ones_like")
+def constant_like(site: Site, x: Tensor, dtype: Type | None = None) -> StructInfo:
     """All zeros or all ones, in the shape of another tensor."""
-    return x if kind is None else like(x, kind)
+    return x if dtype is None else like(x, dtype)
 
 
-@operator(
-    "relax.full",
-    "shape: shape, fill_value, dtype: dtype? = None",
-    evaluate=late("creation.full"),
-)
-def full(site: Site, shape: Expr, value: TensorStructInfo, kind: DataType | None) -> StructInfo:
+@operator("relax.full")
+def full(site: Site, shape: Shape, fill_value: Tensor, dtype: Type | None = None) -> StructInfo:
     """One value everywhere."""
-    _filler(site, value)
-    return filled(site, shape, kind or value.dtype)
+    _filler(site, fill_value)
+    return filled(site, shape, dtype or fill_value.dtype)
 
 
-@operator(
-    "relax.full_like",
-    "x, fill_value, dtype: dtype? = None",
-    evaluate=late("creation.full_like"),
-)
-def full_like(
-    site: Site, x: TensorStructInfo, value: TensorStructInfo, kind: DataType | None
-) -> StructInfo:
+@operator("relax.full_like")
+def full_like(site: Site, x: Tensor, fill_value: Tensor, dtype: Type | None = None) -> StructInfo:
     """One value everywhere, in the shape of another tensor."""
-    _filler(site, value)
-    return x if kind is None else like(x, kind)
+    _filler(site, fill_value)
+    return x if dtype is None else like(x, dtype)
 
 
 def _filler(site: Site, value: TensorStructInfo) -> None:
@@ -94,58 +84,46 @@ def _filler(site: Site, value: TensorStructInfo) -> None:
     known(site, "rank", (1, value))
 
 
-@operator(
-    "relax.eye",
-    "n: prim, m: prim? = None, k: prim = 0, dtype: dtype? = 'float32'",
-    evaluate=late("creation.eye"),
-)
+@operator("relax.eye")
 def eye(
-    site: Site, n: PrimExpr | None, m: PrimExpr | None, k: PrimExpr | None, kind: DataType | None
+    site: Site, n: Prim, m: Prim | None = None, k: Prim = ZERO, dtype: Type | None = FLOAT32
 ) -> StructInfo:
     """Ones on a diagonal."""
     columns = n if m is None else m
     for index, dim in enumerate((n, m)):
         integral(site, dim, index)
     if n is None or columns is None:
-        return ranked(2, kind or VOID)
-    return tensor((n, columns), kind or VOID)
+        return ranked(2, dtype or VOID)
+    return tensor((n, columns), dtype or VOID)
 
 
-@operator(
-    "relax.eye_like", "x, k: prim = 0, dtype: dtype? = None", evaluate=late("creation.eye_like")
-)
-def eye_like(
-    site: Site, x: TensorStructInfo, k: PrimExpr | None, kind: DataType | None
-) -> StructInfo:
+@operator("relax.eye_like")
+def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -> StructInfo:
     """Ones on a diagonal, in the shape of another tensor."""
     rank(site, x, 0, 2)
     known(site, "shape", (0, x))
-    return x if kind is None else like(x, kind)
+    return x if dtype is None else like(x, dtype)
 
 
-@operator(
-    "relax.arange",
-    "start: prim, end: prim? = None, step: prim = 1, dtype: dtype? = None",
-    evaluate=late("creation.arange"),
-)
+@operator("relax.arange")
 def arange(
     site: Site,
-    start: PrimExpr | None,
-    end: PrimExpr | None,
-    step: PrimExpr | None,
-    kind: DataType | None,
+    start: Prim,
+    end: Prim | None = None,
+    step: Prim = ONE,
+    dtype: Type | None = None,
 ) -> StructInfo:
     """The numbers from a start to before an end; from 0 if only one is given."""
     if end is None:
         start, end = ZERO, start
     if start is None or end is None or step is None:
-        return ranked(1, kind or VOID)
+        return ranked(1, dtype or VOID)
     floats = any(type_of(e).is_float for e in (start, end, step))
     if any(type_of(e).is_float and not isinstance(e, FloatImm) for e in (start, end, step)):
-        return ranked(1, kind or FLOAT32)
+        return ranked(1, dtype or FLOAT32)
     length = steps(site, start, end, step)
-    kind = kind or (FLOAT32 if floats else INT64)
-    return ranked(1, kind) if length is None else tensor((length,), kind)
+    dtype = dtype or (FLOAT32 if floats else INT64)
+    return ranked(1, dtype) if length is None else tensor((length,), dtype)
 
 
 @rule("OBL-arange", "598e392b")
@@ -187,20 +165,16 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
     return length
 
 
-@operator(
-    "relax.hamming_window",
-    "window_size: prim, periodic: prim, alpha: prim, beta: prim, dtype: dtype",
-    evaluate=late("creation.hamming_window"),
-)
+@operator("relax.hamming_window")
 def hamming_window(
-    site: Site, size: PrimExpr | None, *rest: PrimExpr | DataType | None
+    site: Site, window_size: Prim, periodic: Prim, alpha: Prim, beta: Prim, dtype: Type
 ) -> StructInfo:
     """The weights of a Hamming window."""
-    kind = rest[-1] if isinstance(rest[-1], DataType) else VOID
+    kind = VOID if dtype is None else dtype
     elements(site, PrimStructInfo(kind), 4, "float")
-    integral(site, size, 0)
-    windows(site, size)
-    return ranked(1, kind) if size is None else tensor((size,), kind)
+    integral(site, window_size, 0)
+    windows(site, window_size)
+    return ranked(1, kind) if window_size is None else tensor((window_size,), kind)
 
 
 @rule("OBL-weights", "31e6b0c5")

@@ -1,15 +1,17 @@
 """What an operator is: a name, parameters, purity, a rule for its struct info, a normalisation.
 
 Declaring one means decorating its rule; the rule receives the call's :class:`Site` and one value per
-parameter, converted to the parameter's kind::
+parameter, converted to the parameter's kind, and its signature is the operator's::
 
-    @operator("relax.concat", "tensors: tensors, axis: int? = 0")
-    def concat(site: Site, tensors: Tensors, axis: int | None) -> StructInfo: ...
+    @operator("relax.concat")
+    def concat(site: Site, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
+
+How it computes is the function of the operator's name in `operators/evaluate/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.ast import Call, StructInfo
@@ -19,7 +21,7 @@ from rlx.operators.parameters import Parameter, parameters
 from rlx.operators.site import Site, Violation
 
 if TYPE_CHECKING:
-    from rlx.operators.evaluation import Evaluate, Evaluation, Plain
+    from rlx.operators.evaluation import Evaluation, Plain
 
 Rule = Callable[..., StructInfo]
 Normalizer = Callable[[Call], Call | None]
@@ -39,45 +41,39 @@ class Operator:
         The full name: ``relax.nn.relu``.
     pure
         Whether a call of it has no visible effect.
-    signature
-        The parameters as the declaration writes them.
     rule
-        Derives the struct info of a call from the values of the parameters.
+        Derives the struct info of a call from the values of the parameters; its signature is the operator's.
     """
 
-    __slots__ = (
-        *("_evaluate", "_normalizer", "_parameters", "_plans"),
-        *("name", "pure", "rule", "signature"),
-    )
+    __slots__ = ("_defaults", "_normalizer", "_parameters", "_plans", "name", "pure", "rule")
 
     def __init__(
         self,
         name: str,
-        signature: str,
         rule: Rule,
         pure: bool,
         normalizer: Normalizer | None,
-        evaluate: Evaluate | None,
+        defaults: Mapping[str, object],
     ) -> None:
-        self.name, self.signature, self.rule, self.pure = name, signature, rule, pure
-        self._normalizer, self._evaluate = normalizer, evaluate
+        self.name, self.rule, self.pure = name, rule, pure
+        self._normalizer, self._defaults = normalizer, defaults
         self._parameters: tuple[Parameter, ...] | None = None
         self._plans: dict[object, tuple[Reader, ...]] = {}
 
     def __repr__(self) -> str:
-        return f"Operator({self.name!r}, {self.signature!r})"
+        return f"Operator({self.name!r}, {', '.join(p.name for p in self.parameters)})"
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters in order."""
         if self._parameters is None:
-            self._parameters = parameters(self.signature)
+            self._parameters = parameters(self.rule, self._defaults)
         return self._parameters
 
     @property
     def _takes_types(self) -> bool:
         """Whether a call may carry type arguments: TVM's passes leave them on the allocations that they make."""
-        return ": types" in self.signature or self.name.startswith(_LOWERED)
+        return self.name.startswith(_LOWERED) or any(p.kind == "types" for p in self.parameters)
 
     def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
         """The struct info of a call.
@@ -96,7 +92,7 @@ class Operator:
             readers = self._plans.get(shape)
             if readers is None:
                 readers = self._plans[shape] = plan(site)
-            result: StructInfo = self.rule(site, *[read(site) for read in readers])
+            result = self._apply(site, [read(site) for read in readers])
         except Violation as violation:
             if violation.code is not None:
                 words = f"{site.name}: {violation.message}"
@@ -104,10 +100,29 @@ class Operator:
             return violation.best
         return result
 
+    def _apply(self, site: Site, values: Sequence[object]) -> StructInfo:
+        """What the rule makes of values for the parameters."""
+        last = self.parameters[-1] if values else None
+        if last is None or not (last.variadic or last.receiver):
+            return self.rule(site, *values)
+        plain: list[object] = []
+        named: dict[str, object] = {}
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if parameter.receiver:
+                named[parameter.receiver] = value
+            elif parameter.variadic:
+                assert isinstance(value, tuple)
+                plain.extend(value)
+            else:
+                plain.append(value)
+        return self.rule(site, *plain, **named)
+
     @property
     def can_evaluate(self) -> bool:
         """Whether :meth:`evaluate` computes."""
-        return self._evaluate is not None
+        from rlx.operators.evaluation import evaluation
+
+        return evaluation(self.name) is not None
 
     def evaluate(self, call: Call, args: Sequence[Plain], run: Evaluation) -> Plain:
         """The value of a call.
@@ -129,10 +144,16 @@ class Operator:
         OperatorFault
             If the operator has no value for these.
         """
-        from rlx.operators.evaluation import arguments, unshared
+        import numpy as np
 
-        assert self._evaluate is not None, f"{self.name} cannot be evaluated"
-        return unshared(self._evaluate(*arguments(self, call, args, run)), args)
+        from rlx.operators.evaluation import arguments, evaluation, unshared
+
+        compute = evaluation(self.name)
+        assert compute is not None, f"{self.name} cannot be evaluated"
+        values = arguments(self, call, args, run)
+        # Infinities and NaN are values, whatever makes them.
+        with np.errstate(all="ignore"):
+            return unshared(compute(*values), args)
 
     @property
     def has_form(self) -> bool:
@@ -152,30 +173,27 @@ class Operator:
 
 def operator(
     name: str,
-    signature: str,
     *,
     pure: bool = True,
     normalizer: Normalizer | None = None,
-    evaluate: Evaluate | None = None,
+    **defaults: object,
 ) -> Callable[[Rule], Rule]:
-    """Declare an operator by its rule.
+    """Declare an operator by its rule, whose signature has the parameters; see :mod:`rlx.operators.parameters`.
 
     Parameters
     ----------
     name
         The full name.
-    signature
-        The parameters; see :mod:`rlx.operators.parameters`.
     pure
         Whether a call of it has no visible effect.
     normalizer
         The form that calls must have; see :meth:`Operator.normalize`.
-    evaluate
-        Computes the value of a call from the values of the parameters; see :meth:`Operator.evaluate`.
+    **defaults
+        Defaults of this operator's parameters, where operators that share a rule have different ones.
     """
 
     def declare(rule: Rule) -> Rule:
-        declared[name] = Operator(name, signature, rule, pure, normalizer, evaluate)
+        declared[name] = Operator(name, rule, pure, normalizer, defaults)
         return rule
 
     return declare

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlx.grammar.ast import (
     Call,
     Expr,
@@ -17,17 +19,17 @@ from rlx.grammar.devices import numbered
 from rlx.grammar.tir import EQ, FloorMod, IntImm
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, exact, floordiv, mul
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Tensor
 from rlx.operators.site import OBJECT, Site
 from rlx.operators.tensors import axis, choice, known, rank, ranked, resized
 from rlx.spec.registry import rule
 
 
-@operator("relax.to_vdevice", "data: expr, dst_vdevice: any")
-def to_vdevice(site: Site, data: Expr, target: object) -> StructInfo:
+@operator("relax.to_vdevice")
+def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
     """The value copied to a virtual device."""
-    return _placed(site.ctx.info(data), declared(site, _device(target), data))
+    return _placed(site.ctx.info(data), declared(site, _device(dst_vdevice), data))
 
 
 @rule("OBL-vdevice", "2e079a9c")
@@ -64,16 +66,18 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
     return info
 
 
-@operator("relax.device", "device_type: any, index: any = 0")
-def device(site: Site, kind: object, index: object) -> StructInfo:
+@operator("relax.device")
+def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
     """A physical device, as texts write it among the arguments of an operator."""
     return OBJECT
 
 
-@operator("relax.hint_on_device", "data, dst_vdevice: any, memory_scope: str = 'global'")
-def hint_on_device(site: Site, data: TensorStructInfo, device: object, scope: str) -> StructInfo:
+@operator("relax.hint_on_device")
+def hint_on_device(
+    site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
+) -> StructInfo:
     """The value on a device of the module, if it has the one that is named."""
-    wanted = _device(device) or _numbered(site, device)
+    wanted = _device(dst_vdevice) or _numbered(site, dst_vdevice)
     return data if wanted is None else _placed(data, wanted)
 
 
@@ -100,9 +104,9 @@ def _integer(value: object) -> int | None:
     return None
 
 
-@operator("relax.builtin.stop_lift_params", "x", evaluate=late("identity.same"))
-@operator("relax.ccl.broadcast_from_worker0", "x")
-def same_tensor(site: Site, x: TensorStructInfo) -> StructInfo:
+@operator("relax.builtin.stop_lift_params")
+@operator("relax.ccl.broadcast_from_worker0")
+def same_tensor(site: Site, x: Tensor) -> StructInfo:
     """A tensor like the one given: a mark for the compiler, or the first worker's."""
     return x
 
@@ -110,58 +114,63 @@ def same_tensor(site: Site, x: TensorStructInfo) -> StructInfo:
 REDUCTIONS = ("sum", "prod", "min", "max", "avg")
 
 
-@operator("relax.ccl.allreduce", "x, op_type: str = 'sum', in_group: int = True")
-def allreduce(site: Site, x: TensorStructInfo, how: str, in_group: int) -> StructInfo:
+@operator("relax.ccl.allreduce")
+def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True) -> StructInfo:
     """The tensors of all workers, reduced element by element."""
-    choice(site, "op_type", how, REDUCTIONS)
+    choice(site, "op_type", op_type, REDUCTIONS)
     return x
 
 
-@operator("relax.grad.start_checkpoint", "input: expr", evaluate=late("identity.same"))
-@operator("relax.grad.end_checkpoint", "input: expr", evaluate=late("identity.same"))
-def checkpoint(site: Site, value: Expr) -> StructInfo:
+@operator("relax.grad.start_checkpoint")
+@operator("relax.grad.end_checkpoint")
+def checkpoint(site: Site, input_: Expr) -> StructInfo:
     """Where a part begins or ends that is computed again for the gradient: a variable, as it is."""
-    if not isinstance(value, Var):
+    if not isinstance(input_, Var):
         site.fail("D14-argument", "the input of a checkpoint must be a variable", 0)
-    return site.ctx.info(value)
+    return site.ctx.info(input_)
 
 
-@operator("relax.grad.no_grad", "input: expr", evaluate=late("identity.same"))
-@operator("relax.dist.annotate_sharding", "value: expr, device_mesh: any, placement: any")
-@operator("relax.dist.redistribute", "value: expr, device_mesh: any, placement: any")
-def unchanged(site: Site, value: Expr, *rest: object) -> StructInfo:
+@operator("relax.grad.no_grad")
+def no_grad(site: Site, input_: Expr) -> StructInfo:
     """A value of the same kind: a mark for the compiler."""
+    return site.ctx.info(input_)
+
+
+@operator("relax.dist.annotate_sharding")
+@operator("relax.dist.redistribute")
+def distributed(site: Site, value: Expr, device_mesh: Any, placement: Any) -> StructInfo:
+    """A value of the same kind, spread over the devices of a mesh."""
     return site.ctx.info(value)
 
 
-@operator("relax.dist.redistribute_replica_to_shard", "input: expr, num_workers: int, axis: int")
-def to_shard(site: Site, value: Expr, workers: int, given: int) -> StructInfo:
+@operator("relax.dist.redistribute_replica_to_shard")
+def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInfo:
     """A part of a tensor that every worker has whole: a distributed tensor, opaque here."""
     return OBJECT
 
 
-@operator("relax.ccl.allgather", "x, num_workers: int, in_group: int = True")
-def allgather(site: Site, x: TensorStructInfo, workers: int, in_group: int) -> StructInfo:
+@operator("relax.ccl.allgather")
+def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> StructInfo:
     """The tensors of all workers one after the other."""
     rank(site, x, 0, 1, -1)
     dims = site.dims(x)
     if dims is None:
         return ranked(site.rank(x), x.dtype, x.vdevice)
-    return resized(x, (mul(dims[0], const(workers)), *dims[1:]), None)
+    return resized(x, (mul(dims[0], const(num_workers)), *dims[1:]), None)
 
 
-@operator("relax.ccl.scatter_from_worker0", "x, num_workers: int, axis: int = 0")
-def scatter_from_worker0(site: Site, x: TensorStructInfo, workers: int, given: int) -> StructInfo:
+@operator("relax.ccl.scatter_from_worker0")
+def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0) -> StructInfo:
     """The tensor of the first worker divided among all along an axis."""
     known(site, "shape", (0, x))
     ndim, dims = site.rank(x), site.dims(x)
     if ndim is None or dims is None:
         return ranked(ndim, x.dtype, x.vdevice)
-    if given < 0:
-        site.fail("OBL-axis-range", f"axis {given} must not be negative {site.of(0)}", best=x)
-    along = axis(site, given, ndim, x)
-    shared(site, x, along, workers)
-    part = floordiv(dims[along], const(workers))
+    if axis_ < 0:
+        site.fail("OBL-axis-range", f"axis {axis_} must not be negative {site.of(0)}", best=x)
+    along = axis(site, axis_, ndim, x)
+    shared(site, x, along, num_workers)
+    part = floordiv(dims[along], const(num_workers))
     return resized(x, (*dims[:along], part, *dims[along + 1 :]), ndim)
 
 

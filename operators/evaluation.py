@@ -2,14 +2,13 @@
 
 A plain value is a ``numpy.ndarray`` for a tensor (its dtype is the element type), a tuple of integers for a shape, a
 number for a prim, a tuple for a tuple, ``str``, :class:`DataType`, and None for null. The functions that compute stand in
-`operators/evaluate/`, one file a family, and are imported when one of the family is first evaluated, since only
-running a program loads NumPy; a declaration names its own by :func:`late`.
+`operators/evaluate/`, one file a family, and have the names of their operators; only running a program loads NumPy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar import ast
@@ -60,28 +59,16 @@ class Evaluation(Protocol):
         """The value of an expression that stands among the attributes."""
 
 
-def late(name: str, variant: str | None = None) -> Evaluate:
-    """The function of that name (``"joining.concat"``) in `operators/evaluate/`, imported when it is first called.
+@cache
+def evaluation(name: str) -> Evaluate | None:
+    """The function in `operators/evaluate/` that computes an operator of that full name, None if there is none.
 
-    Parameters
-    ----------
-    variant
-        Where one function makes the evaluations of several operators: which of them.
+    It has the last word of the operator's name, or stands in its file's table ``OPERATORS``. The whole folder is imported
+    when the first operator is evaluated.
     """
-    module, _, function = name.partition(".")
-    found: list[Evaluate] = []
+    from rlx.operators.evaluate import functions
 
-    def call(*values: Plain) -> Plain:
-        if not found:
-            made = getattr(import_module(f"rlx.operators.evaluate.{module}"), function)
-            found.append(made if variant is None else made(variant))
-        import numpy as np
-
-        # Infinities and NaN are values, whatever makes them.
-        with np.errstate(all="ignore"):
-            return found[0](*values)
-
-    return call
+    return functions().get(name.removeprefix("relax."))
 
 
 def numpy_dtype(kind: DataType) -> np.dtype[Any]:

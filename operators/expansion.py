@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.ast import ShapeExpr, StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, Or
 from rlx.operators.declare import operator
 from rlx.operators.dims import (
@@ -10,18 +10,15 @@ from rlx.operators.dims import (
     literal,
     same,
 )
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
 from rlx.operators.movement import in_shape
+from rlx.operators.parameters import Shape, Tensor
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import (
-    Tensor,
-)
 from rlx.spec.registry import rule
 
 
-@operator("relax.broadcast_to", "x, shape: shape", evaluate=late("movement.broadcast_to"))
-def broadcast_to(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
+@operator("relax.broadcast_to")
+def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
     """The tensor repeated along axes of length 1 and new leading axes."""
     result, dims = in_shape(site, x, shape), site.dims(x)
     if isinstance(shape, ShapeExpr):
@@ -60,8 +57,8 @@ def expands(
     fits.settle()
 
 
-@operator("relax.collapse_sum_to", "data, shape: shape", evaluate=late("movement.collapse_sum_to"))
-def collapse_sum_to(site: Site, data: TensorStructInfo, shape: Expr) -> StructInfo:
+@operator("relax.collapse_sum_to")
+def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
     """The reverse of a broadcast: sums over the axes that it would repeat."""
     result, dims = in_shape(site, data, shape), site.dims(data)
     if isinstance(shape, ShapeExpr) and dims is not None:
@@ -69,13 +66,11 @@ def collapse_sum_to(site: Site, data: TensorStructInfo, shape: Expr) -> StructIn
     return result
 
 
-@operator(
-    "relax.collapse_sum_like", "data, collapse_target", evaluate=late("movement.collapse_sum_like")
-)
-def collapse_sum_like(site: Site, data: TensorStructInfo, aim: TensorStructInfo) -> StructInfo:
+@operator("relax.collapse_sum_like")
+def collapse_sum_like(site: Site, data: Tensor, collapse_target: Tensor) -> StructInfo:
     """The reverse of a broadcast, to the shape of another tensor."""
-    dims, wanted = site.dims(data), site.dims(aim)
-    result = TensorStructInfo(aim.shape, data.dtype, aim.ndim, data.vdevice)
+    dims, wanted = site.dims(data), site.dims(collapse_target)
+    result = TensorStructInfo(collapse_target.shape, data.dtype, collapse_target.ndim, data.vdevice)
     if dims is not None and wanted is not None:
         expands(site, wanted, dims, 1, result)
     return result

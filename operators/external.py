@@ -18,27 +18,26 @@ class OperatorsError(Exception):
     """The module that the user names cannot be imported, or what it declares cannot be."""
 
 
-def operator(name: str, signature: str, *, pure: bool = True) -> Callable[[Rule], Rule]:
+def operator(name: str, *, pure: bool = True) -> Callable[[Rule], Rule]:
     """Declare an operator of one's own by the rule for its struct info; texts write it ``R.`` and its name.
 
     Parameters
     ----------
     name
         Such as ``"my.op"``.
-    signature
-        The parameters, such as ``"x, axis: int = -1"``; see :mod:`rlx.operators.parameters`.
     pure
         Whether a call of it has no visible effect.
 
     Returns
     -------
     Callable
-        Takes the rule: a function of the call's :class:`rlx.operators.site.Site` and one value for each parameter.
+        Takes the rule: a function of the call's :class:`rlx.operators.site.Site` and one value for each parameter, whose
+        signature is the operator's, such as ``(site, x, axis: int = -1)``; see :mod:`rlx.operators.parameters`.
 
     Raises
     ------
     OperatorsError
-        If Relax has an operator of that name.
+        If Relax has an operator of that name, or an annotation is no kind of parameter.
     """
     full = name if name.startswith("relax.") else f"relax.{name}"
     if registry.is_built_in(full):
@@ -46,7 +45,13 @@ def operator(name: str, signature: str, *, pure: bool = True) -> Callable[[Rule]
 
     def add(rule: Rule) -> Rule:
         registry.forget(full)
-        return declare(full, signature, pure=pure)(rule)
+        declare(full, pure=pure)(rule)
+        try:
+            assert declared[full].parameters is not None
+        except TypeError as error:
+            del declared[full]
+            raise OperatorsError(f"{name!r}: {error}") from None
+        return rule
 
     return add
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlx.grammar import ast
-from rlx.grammar.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import DataType
+from rlx.grammar.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo
 from rlx.grammar.tir import FloatImm, PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
-from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Size, Tensor, Type
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import rank, ranked, tensor
 from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
-
-_RESIZE = (
-    "data, size: size, roi: any? = None, layout: str = '{layout}', method: str = 'linear', "
-    "coordinate_transformation_mode: str = 'half_pixel', rounding_method: str = '{rounding}', "
-    "cubic_alpha: number = -0.75, cubic_exclude: int = 0, extrapolation_value: number = 0.0, "
-    "out_dtype: dtype? = None"
-)
 
 
 @rule("OBL-size", "6698ed36")
@@ -43,13 +37,24 @@ def _resize(count: int) -> Rule:
     axes = f"NC{SPATIAL[count]}"
 
     def resize(
-        site: Site, data: TensorStructInfo, size: Expr, roi: object, text: str, *rest: object
+        site: Site,
+        data: Tensor,
+        size: Size,
+        roi: Any | None = None,
+        layout_: str = "NCHW",
+        method: str = "linear",
+        coordinate_transformation_mode: str = "half_pixel",
+        rounding_method: str = "round",
+        cubic_alpha: float = -0.75,
+        cubic_exclude: int = 0,
+        extrapolation_value: float = 0.0,
+        out_dtype: Type | None = None,
     ) -> StructInfo:
         """The image at another size."""
         _region(site, roi)
-        kind = rest[-1] if isinstance(rest[-1], DataType) else data.dtype
-        best = ranked(layout_rank(text), kind, data.vdevice)
-        held = layout(site, text, axes, site.rank(data), 0, best)
+        kind = data.dtype if out_dtype is None else out_dtype
+        best = ranked(layout_rank(layout_), kind, data.vdevice)
+        held = layout(site, layout_, axes, site.rank(data), 0, best)
         lengths, dims = size_of(site, size, count), site.dims(data)
         if lengths is None or dims is None:
             return best
@@ -67,28 +72,25 @@ def _region(site: Site, roi: object) -> None:
     site.fail("D14-argument", "roi must be a tuple of numbers", 2)
 
 
-for _count in (2, 3):
-    operator(
-        f"relax.image.resize{_count}d",
-        _RESIZE.format(layout=f"NC{SPATIAL[_count]}", rounding={2: "round", 3: ""}[_count]),
-        evaluate=late("image.resize", str(_count)),
-    )(_resize(_count))
+operator("relax.image.resize2d")(_resize(2))
+operator("relax.image.resize3d", layout="NCDHW", rounding_method="")(_resize(3))
 
 
-@operator(
-    "relax.image.grid_sample",
-    "data, grid, method: str = 'bilinear', layout: str = 'NCHW', padding_mode: str = 'zeros', "
-    "align_corners: int = False",
-    evaluate=late("image.grid_sample"),
-)
+@operator("relax.image.grid_sample")
 def grid_sample(
-    site: Site, data: TensorStructInfo, grid: TensorStructInfo, method: str, text: str, *rest: int
+    site: Site,
+    data: Tensor,
+    grid: Tensor,
+    method: str = "bilinear",
+    layout_: str = "NCHW",
+    padding_mode: str = "zeros",
+    align_corners: int = False,
 ) -> StructInfo:
     """The image at the points of a grid, which holds their coordinates along axis 1."""
-    count = max(layout_rank(text) - 2, 2)
+    count = max(layout_rank(layout_) - 2, 2)
     axes = f"NC{SPATIAL[min(count, 3)]}"
-    best = ranked(layout_rank(text), data.dtype, data.vdevice)
-    held = layout(site, text, axes, site.rank(data), 0, best)
+    best = ranked(layout_rank(layout_), data.dtype, data.vdevice)
+    held = layout(site, layout_, axes, site.rank(data), 0, best)
     rank(site, grid, 1, count + 2)
     dims, points = site.dims(data), site.dims(grid)
     if dims is None or points is None:
@@ -116,12 +118,8 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
         )
 
 
-@operator(
-    "relax.image.affine_grid",
-    "data, size: size, align_corners: int = True",
-    evaluate=late("image.affine_grid"),
-)
-def affine_grid(site: Site, data: TensorStructInfo, size: Expr, align_corners: int) -> StructInfo:
+@operator("relax.image.affine_grid")
+def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True) -> StructInfo:
     """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid to."""
     rank(site, data, 0, 3)
     dims = site.dims(data)

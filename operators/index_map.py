@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast as python
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from rlx.grammar.ast import PrimStructInfo, PrimValue, StructInfo, TensorStructInfo, Var
 from rlx.grammar.node import Record
 from rlx.grammar.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, ZERO, add, const, floordiv, literal, mul, sub
+from rlx.operators.parameters import Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import agree, known, ranked, resized
 from rlx.spec.registry import rule
@@ -155,9 +157,9 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
         site.fail("OBL-agree-dtype", f"pad_value is {plain}, no {x.dtype} {site.of(0)}", 2)
 
 
-@operator("relax.layout_transform", "x, index_map: any, pad_value: any? = None")
+@operator("relax.layout_transform")
 def layout_transform(
-    site: Site, x: TensorStructInfo, index_map: object, pad_value: object
+    site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None
 ) -> StructInfo:
     """The elements at the places that an index map names."""
     given = index_map.value if isinstance(index_map, PrimValue) else index_map

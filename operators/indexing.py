@@ -10,12 +10,10 @@ from rlx.grammar.tir import GE, LT, PrimExpr, type_of
 from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, literal, same
-from rlx.operators.evaluation import late
-from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Operand, Prim, Tensor, Tensors
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
-    Operand,
     agree,
     axis,
     elements,
@@ -72,22 +70,18 @@ def _leaves(value: object) -> Iterator[int]:
             yield item
 
 
-@operator(
-    "relax.take",
-    "x, indices: operand, axis: int? = None, mode: str = 'fast'",
-    evaluate=late("indexing.take"),
-)
+@operator("relax.take")
 def take(
-    site: Site, x: TensorStructInfo, indices: Operand, given: int | None, mode: str
+    site: Site, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
 ) -> StructInfo:
     """The slices of an axis that the indices name, in the indices' shape."""
     elements(site, indices, 1, "integer")
     ndim = site.rank(x)
-    if given is None:
+    if axis_ is None:
         ndim = rank(site, x, 0, 1)
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
-    along = axis(site, given or 0, ndim)
+    along = axis(site, axis_ or 0, ndim)
     dims = site.dims(x)
     if dims is not None and mode == "fast":
         within(site, 1, dims[along], negative=False)
@@ -122,20 +116,14 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     enough.settle()
 
 
-@operator(
-    "relax.gather_elements",
-    "data, indices, axis: int = 0",
-    evaluate=late("indexing.gather_elements"),
-)
-def gather_elements(
-    site: Site, data: TensorStructInfo, indices: TensorStructInfo, given: int
-) -> StructInfo:
+@operator("relax.gather_elements")
+def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -> StructInfo:
     """For each index, the element at its place but for the axis, which the index names."""
     elements(site, indices, 1, "signed")
     ndim = site.rank(data)
     if ndim is None:
         return resized(data, site.dims(indices), site.rank(indices))
-    along = axis(site, given, ndim)
+    along = axis(site, axis_, ndim)
     rank(site, indices, 1, ndim)
     gathered(site, data, indices, along)
     dims = site.dims(data)
@@ -163,26 +151,24 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
         )
 
 
-@operator(
-    "relax.gather_nd", "data, indices, batch_dims: int = 0", evaluate=late("indexing.gather_nd")
-)
-def gather_nd(
-    site: Site, data: TensorStructInfo, indices: TensorStructInfo, batch: int
-) -> StructInfo:
+@operator("relax.gather_nd")
+def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
     """The slices that the tuples along the indices' last axis name."""
     elements(site, indices, 1, "int64")
-    batches(site, batch, indices, data)
+    batches(site, batch_dims, indices, data)
     depth, ndim = _depth(site, indices, 1), site.rank(data)
     if depth is None or ndim is None:
         return ranked(None, data.dtype, data.vdevice)
-    tuples(site, depth, ndim - batch, 1)
+    tuples(site, depth, ndim - batch_dims, 1)
     places, dims = site.dims(indices), site.dims(data)
     if places is None or dims is None:
         count = site.rank(indices)
         return ranked(
-            None if count is None else count - 1 + ndim - batch - depth, data.dtype, data.vdevice
+            None if count is None else count - 1 + ndim - batch_dims - depth,
+            data.dtype,
+            data.vdevice,
         )
-    return resized(data, (*places[:-1], *dims[batch + depth :]), None)
+    return resized(data, (*places[:-1], *dims[batch_dims + depth :]), None)
 
 
 @rule("OBL-batches", "024eb01e")
@@ -211,25 +197,21 @@ def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, w
     alike.settle()
 
 
-@operator(
-    "relax.scatter_elements",
-    "data, indices, updates, axis: int = 0, reduction: str = 'update'",
-    evaluate=late("indexing.scatter_elements"),
-)
+@operator("relax.scatter_elements")
 def scatter_elements(
     site: Site,
-    data: TensorStructInfo,
-    indices: TensorStructInfo,
-    updates: TensorStructInfo,
-    given: int,
-    reduction: str,
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    axis_: int = 0,
+    reduction: str = "update",
 ) -> StructInfo:
     """The data with each update put where its index says along the axis."""
     elements(site, indices, 1, "integer")
     agree(site, (data, updates), (0, 2))
     ndim = site.rank(data)
     if ndim is not None:
-        along = axis(site, given, ndim, data)
+        along = axis(site, axis_, ndim, data)
         rank(site, indices, 1, ndim)
         dims = site.dims(data)
         if dims is not None:
@@ -240,17 +222,13 @@ def scatter_elements(
     return data
 
 
-@operator(
-    "relax.scatter_nd",
-    "data, indices, updates, reduction: str = 'update'",
-    evaluate=late("indexing.scatter_nd"),
-)
+@operator("relax.scatter_nd")
 def scatter_nd(
     site: Site,
-    data: TensorStructInfo,
-    indices: TensorStructInfo,
-    updates: TensorStructInfo,
-    reduction: str,
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    reduction: str = "update",
 ) -> StructInfo:
     """The data with each update put where its tuple of indices says."""
     elements(site, indices, 1, "integer")
@@ -273,8 +251,8 @@ def scatter_nd(
     return data
 
 
-@operator("relax.index_tensor", "data, indices: tensors", evaluate=late("indexing.index_tensor"))
-def index_tensor(site: Site, data: TensorStructInfo, indices: Tensors) -> StructInfo:
+@operator("relax.index_tensor")
+def index_tensor(site: Site, data: Tensor, indices: Tensors) -> StructInfo:
     """Leading axes replaced by the common shape of the indices into them."""
     ndim, dims = site.rank(data), site.dims(data)
     if indices is None:
@@ -304,17 +282,13 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     return places
 
 
-@operator(
-    "relax.index_put",
-    "data, indices: tensors, values, accumulate: int = False",
-    evaluate=late("indexing.index_put"),
-)
+@operator("relax.index_put")
 def index_put(
     site: Site,
-    data: TensorStructInfo,
+    data: Tensor,
     indices: Tensors,
-    values: TensorStructInfo,
-    accumulate: int,
+    values: Tensor,
+    accumulate: int = False,
 ) -> StructInfo:
     """The data with values put where an index for every axis says."""
     agree(site, (data, values), (0, 2))
@@ -337,28 +311,24 @@ def every(site: Site, count: int, ndim: int) -> None:
         site.fail("OBL-every-axis", words, 1)
 
 
-@operator(
-    "relax.one_hot",
-    "indices, on_value: prim, off_value: prim, depth: int, axis: int = -1",
-    evaluate=late("indexing.one_hot"),
-)
+@operator("relax.one_hot")
 def one_hot(
     site: Site,
-    indices: TensorStructInfo,
-    on: PrimExpr | None,
-    off: PrimExpr | None,
+    indices: Tensor,
+    on_value: Prim,
+    off_value: Prim,
     depth: int,
-    given: int,
+    axis_: int = -1,
 ) -> StructInfo:
     """A new axis that holds one value at the index and another elsewhere."""
     elements(site, indices, 0, "integer")
-    kinds = [VOID if value is None else type_of(value) for value in (on, off)]
+    kinds = [VOID if value is None else type_of(value) for value in (on_value, off_value)]
     agree(site, [PrimStructInfo(kind) for kind in kinds], (1, 2))
     _positive(site, depth)
     ndim, dims = site.rank(indices), site.dims(indices)
     if ndim is None:
         return ranked(None, kinds[0], indices.vdevice)
-    along = axis(site, given, ndim + 1)
+    along = axis(site, axis_, ndim + 1)
     if dims is None:
         return ranked(ndim + 1, kinds[0], indices.vdevice)
     return tensor((*dims[:along], const(depth), *dims[along:]), kinds[0], indices.vdevice)

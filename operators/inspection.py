@@ -7,7 +7,7 @@ from rlx.grammar.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.tir import IntImm, PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import literal
-from rlx.operators.evaluation import late
+from rlx.operators.parameters import Prim, Tensor
 from rlx.operators.site import Site
 from rlx.operators.tensors import axis
 
@@ -21,7 +21,7 @@ FIELDS = {
 
 
 def _field(kind: DataType) -> Rule:
-    def field(site: Site, tensor: TensorStructInfo) -> StructInfo:
+    def field(site: Site, tensor: Tensor) -> StructInfo:
         """A field of the tensor's descriptor."""
         return PrimStructInfo(kind)
 
@@ -29,29 +29,27 @@ def _field(kind: DataType) -> Rule:
 
 
 for _name, _kind in FIELDS.items():
-    operator(f"relax.inspect.tensor_{_name}", "tensor", evaluate=late("memory.field", _name))(
-        _field(dtype(_kind))
-    )
+    operator(f"relax.inspect.tensor_{_name}")(_field(dtype(_kind)))
 
 
-@operator("relax.inspect.tensor_ndim", "tensor", evaluate=late("memory.field", "ndim"))
-def tensor_ndim(site: Site, tensor: TensorStructInfo) -> StructInfo:
+@operator("relax.inspect.tensor_ndim")
+def tensor_ndim(site: Site, tensor: Tensor) -> StructInfo:
     """The rank."""
     ndim = site.rank(tensor)
     return PrimStructInfo(INT32, None if ndim is None else IntImm(ndim, INT32))
 
 
-@operator("relax.inspect.tensor_shape_i", "tensor, axis: prim", evaluate=late("memory.shape_i"))
-def tensor_shape_i(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> StructInfo:
+@operator("relax.inspect.tensor_shape_i")
+def tensor_shape_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
     """The length of an axis."""
-    along, dims = _along(site, tensor, index), site.dims(tensor)
+    along, dims = _along(site, tensor, axis), site.dims(tensor)
     return PrimStructInfo(INT64, None if along is None or dims is None else dims[along])
 
 
-@operator("relax.inspect.tensor_stride_i", "tensor, axis: prim", evaluate=late("memory.stride_i"))
-def tensor_stride_i(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> StructInfo:
+@operator("relax.inspect.tensor_stride_i")
+def tensor_stride_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
     """How many elements apart neighbours along an axis are."""
-    _along(site, tensor, index)
+    _along(site, tensor, axis)
     return PrimStructInfo(INT64)
 
 

@@ -20,12 +20,10 @@ from rlx.operators.dims import (
     sub,
     total,
 )
-from rlx.operators.evaluation import late
-from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show
+from rlx.operators.parameters import IntOrInts, Tensor, Tensors
 from rlx.operators.site import OBJECT, Dims, Site, Together
 from rlx.operators.tensors import (
-    Tensor,
     agree,
     axis,
     fields,
@@ -94,22 +92,22 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     return TensorStructInfo(None, agree(site, tensors, at), -1, place(site, tensors, at))
 
 
-@operator("relax.concat", "tensors: tensors, axis: int? = 0", evaluate=late("joining.concat"))
-def concat(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
+@operator("relax.concat")
+def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors one after the other along an axis; vectors if none is given."""
     if tensors is None:
         return ranked(None, VOID)
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
     if ndim is None:
-        return ranked(1 if given is None else None, some.dtype, some.vdevice)
-    if given is None and ndim != 1:
+        return ranked(1 if axis_ is None else None, some.dtype, some.vdevice)
+    if axis_ is None and ndim != 1:
         site.fail("OBL-rank-operand", f"without an axis only vectors join, not rank {ndim}", 0)
-    along = axis(site, given or 0, ndim, ranked(ndim, some.dtype, some.vdevice))
+    along = axis(site, axis_ or 0, ndim, ranked(ndim, some.dtype, some.vdevice))
     return resized(some, joined(site, tensors, along), ndim)
 
 
-@operator("relax.stack", "tensors: tensors, axis: int? = 0", evaluate=late("joining.stack"))
-def stack(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
+@operator("relax.stack")
+def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors of one shape along a new axis."""
     if tensors is None:
         return ranked(None, VOID)
@@ -117,7 +115,7 @@ def stack(site: Site, tensors: Tensors, given: int | None) -> StructInfo:
     if ndim is None:
         return ranked(None, some.dtype, some.vdevice)
     known(site, "rank", (0, tensors[0]))
-    along = axis(site, given or 0, ndim + 1, ranked(ndim + 1, some.dtype, some.vdevice))
+    along = axis(site, axis_ or 0, ndim + 1, ranked(ndim + 1, some.dtype, some.vdevice))
     dims = joined(site, tensors, None)
     new = None if dims is None else (*dims[:along], const(len(tensors)), *dims[along:])
     return resized(some, new, ndim + 1)
@@ -166,33 +164,31 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     return [each] * (count - 1) + [last]
 
 
-@operator(
-    "relax.split",
-    "x, indices_or_sections: int_or_ints, axis: int = 0",
-    evaluate=late("joining.split"),
-)
-def split(site: Site, x: TensorStructInfo, cut: int | tuple[int, ...], given: int) -> StructInfo:
+@operator("relax.split")
+def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0) -> StructInfo:
     """An axis cut into equal sections (the last may be shorter), or at indices. One section is the tensor itself."""
-    count = cut if isinstance(cut, int) else len(cut) + 1
+    count = (
+        indices_or_sections
+        if isinstance(indices_or_sections, int)
+        else len(indices_or_sections) + 1
+    )
     if count > MOST_PARTS:
         site.fail(
             "OBL-split-limit", f"{count} parts are asked for; at most {MOST_PARTS} are supported", 0
         )
     ndim, dims = site.rank(x), site.dims(x)
     best = fields([ranked(ndim, x.dtype, x.vdevice)] * max(count, 0))
-    along = 0 if ndim is None else axis(site, given, ndim, best)
+    along = 0 if ndim is None else axis(site, axis_, ndim, best)
     if dims is None:
-        return best.fields[0] if cut == 1 else best
-    lengths = parts(site, dims[along], cut)
+        return best.fields[0] if indices_or_sections == 1 else best
+    lengths = parts(site, dims[along], indices_or_sections)
     shapes = [(*dims[:along], length, *dims[along + 1 :]) for length in lengths]
     results = [tensor(shape, x.dtype, x.vdevice) for shape in shapes]
-    return results[0] if cut == 1 else fields(results)
+    return results[0] if indices_or_sections == 1 else fields(results)
 
 
-@operator(
-    "relax.meshgrid", "tensors: tensors, indexing: str? = 'ij'", evaluate=late("joining.meshgrid")
-)
-def meshgrid(site: Site, tensors: Tensors, indexing: str | None) -> StructInfo:
+@operator("relax.meshgrid")
+def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> StructInfo:
     """For each vector, its elements spread over the product of all."""
     if tensors is None:
         return OBJECT

@@ -24,18 +24,15 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     Var,
 )
-from rlx.grammar.ast import TensorStructInfo as Tensor
 from rlx.grammar.dtype import INT64, DataType, dtype, lacking
 from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators.dims import const
-from rlx.operators.parameters import Parameter
+from rlx.operators.parameters import Parameter, Tensor, Tensors
 
 if TYPE_CHECKING:
     from rlx.operators.site import Site
 
 Convert = Callable[["Site", Any, Parameter, int], Any]
-Tensors = tuple[Tensor, ...] | None
-"""Tensors of a tuple; None where not even their number is known."""
 
 UNKNOWN = Tensor()
 NULL = ObjectStructInfo()

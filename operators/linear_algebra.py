@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.dtype import VOID
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
 from rlx.operators.dims import literal
-from rlx.operators.evaluation import late
-from rlx.operators.kinds import Tensors
 from rlx.operators.messages import show
+from rlx.operators.parameters import Tensor, Tensors, Type
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import agree, known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 
-@operator(
-    "relax.matmul", "x1, x2, out_dtype: dtype? = None", evaluate=late("linear_algebra.matmul")
-)
-def matmul(
-    site: Site, x1: TensorStructInfo, x2: TensorStructInfo, kind: DataType | None
-) -> StructInfo:
+@operator("relax.matmul")
+def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
     """The product of two matrices, or of stacks of them; a vector counts as one row or one column."""
-    kind = kind or agree(site, (x1, x2))
+    out_dtype = out_dtype or agree(site, (x1, x2))
     device = place(site, (x1, x2))
     m, n = rank(site, x1, 0, 1, -1), rank(site, x2, 1, 1, -1)
     if m is None or n is None:
-        return ranked(None, kind, device)
+        return ranked(None, out_dtype, device)
     size = max(m, n, 2) - (m == 1) - (n == 1)
     a, b = site.dims(x1), site.dims(x2)
     if a is None or b is None:
-        return ranked(size, kind, device)
+        return ranked(size, out_dtype, device)
     if not reduces(site, a, b):
-        return ranked(size, kind, device)
+        return ranked(size, out_dtype, device)
     batch = broadcast(site, a[:-2], b[:-2]) if m > 2 and n > 2 else a[:-2] or b[:-2]
     if batch is None:
-        return ranked(size, kind, device)
+        return ranked(size, out_dtype, device)
     rows, columns = a[-2:-1], () if n == 1 else b[-1:]
-    return tensor((*batch, *rows, *columns), kind, device)
+    return tensor((*batch, *rows, *columns), out_dtype, device)
 
 
 @rule("OBL-matmul", "2e70b8eb")
@@ -56,8 +51,8 @@ def reduces(site: Site, a: Dims, b: Dims) -> bool:
     )
 
 
-@operator("relax.outer", "x1, x2", evaluate=late("linear_algebra.outer"))
-def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
+@operator("relax.outer")
+def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
     rank(site, x2, 1, 1)
@@ -69,9 +64,7 @@ def outer(site: Site, x1: TensorStructInfo, x2: TensorStructInfo) -> StructInfo:
     return tensor((*a, *b), x1.dtype, device)
 
 
-@operator(
-    "relax.einsum", "operands: tensors, subscripts: str", evaluate=late("linear_algebra.einsum")
-)
+@operator("relax.einsum")
 def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     """A sum of products over the axes that the subscripts name."""
     if operands is None:

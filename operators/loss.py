@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.declare import operator
-from rlx.operators.evaluation import late
 from rlx.operators.indexing import take
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Tensor
 from rlx.operators.site import Behind, Site
-from rlx.operators.tensors import Tensor, agree, choice, elements, gradient, rank, tensor
+from rlx.operators.tensors import agree, choice, elements, gradient, rank, tensor
 from rlx.spec.registry import rule
 
 
-@operator(
-    "relax.nn.cross_entropy_with_logits",
-    "predictions, labels",
-    evaluate=late("loss.cross_entropy_with_logits"),
-)
+@operator("relax.nn.cross_entropy_with_logits")
 def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
     """The mean cross entropy of two distributions: a scalar."""
     kind = agree(site, (predictions, labels))
@@ -59,18 +54,14 @@ def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], in
 REDUCTIONS = ("none", "sum", "mean")
 
 
-@operator(
-    "relax.nn.nll_loss",
-    "predictions, targets, weights: tensor? = None, reduction: str = 'mean', ignore_index: int = -100",
-    evaluate=late("loss.nll_loss"),
-)
+@operator("relax.nn.nll_loss")
 def nll_loss(
     site: Site,
     predictions: Tensor,
     targets: Tensor,
-    weights: Tensor | None,
-    reduction: str,
-    ignore: int,
+    weights: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int = -100,
 ) -> StructInfo:
     """The negative log likelihood of the targets' classes: for each, or their mean or sum."""
     elements(site, targets, 1, "integer")
@@ -97,24 +88,33 @@ def nll_loss(
     return TensorStructInfo(targets.shape, predictions.dtype, targets.ndim, predictions.vdevice)
 
 
-@operator(
-    "relax.grad.nll_loss_backward",
-    "output_grad, predictions, targets, weights: tensor? = None, reduction: str = 'mean', "
-    "ignore_index: int = -100",
-    evaluate=late("loss.nll_loss_backward"),
-)
-def nll_loss_backward(site: Site, output_grad: Tensor, data: Tensor, *rest: Any) -> StructInfo:
+@operator("relax.grad.nll_loss_backward")
+def nll_loss_backward(
+    site: Site,
+    output_grad: Tensor,
+    predictions: Tensor,
+    targets: Tensor,
+    weights: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int = -100,
+) -> StructInfo:
     """The gradient of the negative log likelihood with respect to the predictions."""
-    gradient(site, output_grad, nll_loss(Behind(site.operator, site.call, site.ctx), data, *rest))
-    return data
+    inner = Behind(site.operator, site.call, site.ctx)
+    found = nll_loss(inner, predictions, targets, weights, reduction, ignore_index)
+    gradient(site, output_grad, found)
+    return predictions
 
 
-@operator(
-    "relax.grad.take_backward",
-    "output_grad, x, indices, axis: int? = None, mode: str = 'fast'",
-    evaluate=late("loss.take_backward"),
-)
-def take_backward(site: Site, output_grad: Tensor, data: Tensor, *rest: Any) -> StructInfo:
+@operator("relax.grad.take_backward")
+def take_backward(
+    site: Site,
+    output_grad: Tensor,
+    x: Tensor,
+    indices: Tensor,
+    axis: int | None = None,
+    mode: str = "fast",
+) -> StructInfo:
     """The gradient of picking elements with respect to the data."""
-    gradient(site, output_grad, take(Behind(site.operator, site.call, site.ctx), data, *rest))
-    return data
+    inner = Behind(site.operator, site.call, site.ctx)
+    gradient(site, output_grad, take(inner, x, indices, axis, mode))
+    return x

@@ -15,8 +15,8 @@ from rlx.grammar.tir import LE, PrimExpr
 from rlx.operators.call import UNIT
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, const, mul, product
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Prim, Shape, Tensor, Type, TypeExpr
 from rlx.operators.site import OBJECT, Dims, Site
 from rlx.operators.tensors import integral, known, ranked
 from rlx.spec.registry import rule
@@ -33,109 +33,113 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
     return TensorStructInfo(shape, kind or VOID, ndim)
 
 
-@operator(
-    "relax.builtin.alloc_tensor",
-    "shape: shape, dtype: dtype, runtime_device_index: prim, storage_scope: str = 'global'",
-)
+@operator("relax.builtin.alloc_tensor")
 def alloc(
-    site: Site, shape: Expr, kind: DataType | None, device: object, scope: object
+    site: Site, shape: Shape, dtype: Type, runtime_device_index: Prim, storage_scope: str = "global"
 ) -> StructInfo:
     """A new tensor."""
-    found = allocated(site, shape, kind)
+    found = allocated(site, shape, dtype)
     known(site, "shape", (0, found))
     return found
 
 
-@operator(
-    "relax.memory.alloc_storage",
-    "size: shape, virtual_device_index: prim, storage_scope: str, dtype: dtype",
-)
-@operator(
-    "relax.vm.alloc_storage",
-    "shape: shape, runtime_device_index: prim, dtype: dtype, storage_scope: str = 'global'",
-)
-def alloc_storage(site: Site, size: Expr, *rest: object) -> StructInfo:
+@operator("relax.memory.alloc_storage")
+def alloc_storage(
+    site: Site, size: Shape, virtual_device_index: Prim, storage_scope: str, dtype: Type
+) -> StructInfo:
     """A new piece of memory."""
     return OBJECT
 
 
-@operator(
-    "relax.memory.alloc_tensor",
-    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: prim = 0",
-)
+@operator("relax.vm.alloc_storage")
+def vm_alloc_storage(
+    site: Site,
+    shape: Shape,
+    runtime_device_index: Prim,
+    dtype: Type,
+    storage_scope: str = "global",
+) -> StructInfo:
+    """A new piece of memory."""
+    return OBJECT
+
+
+@operator("relax.memory.alloc_tensor")
 def alloc_tensor(
     site: Site,
     storage: Expr,
-    offset: PrimExpr | None,
-    shape: Expr,
-    kind: DataType | None,
-    device: object,
+    offset: Prim,
+    shape: Shape,
+    dtype: Type,
+    runtime_device_ind: Prim = ZERO,
 ) -> StructInfo:
     """A tensor in a piece of memory."""
-    return allocated(site, shape, kind)
+    return allocated(site, shape, dtype)
 
 
-@operator(
-    "relax.vm.alloc_tensor",
-    "storage: expr, offset: prim, shape: shape, dtype: dtype, runtime_device_ind: prim = 0",
-)
+@operator("relax.vm.alloc_tensor")
 def vm_alloc_tensor(
     site: Site,
     storage: Expr,
-    offset: PrimExpr | None,
-    shape: Expr,
-    kind: DataType | None,
-    device: object,
+    offset: Prim,
+    shape: Shape,
+    dtype: Type,
+    runtime_device_ind: Prim = ZERO,
 ) -> StructInfo:
     """A tensor in a piece of memory; of a shape computed at run time only the rank is known."""
-    found = allocated(site, shape, kind)
+    found = allocated(site, shape, dtype)
     return found if isinstance(shape, ShapeExpr) else ranked(found.ndim, found.dtype)
 
 
-@operator("relax.memory.kill_storage", "storage: expr", pure=False)
-@operator("relax.memory.kill_tensor", "tensor: expr", pure=False)
-@operator("relax.vm.kill_object", "obj: expr", pure=False)
-def kill(site: Site, value: Expr) -> StructInfo:
-    """The end of a value's use."""
+@operator("relax.memory.kill_storage", pure=False)
+def kill_storage(site: Site, storage: Expr) -> StructInfo:
+    """The end of a piece of memory."""
     return UNIT
 
 
-@operator("relax.memory.ensure_zero_offset", "data", evaluate=late("identity.same"))
-def ensure_zero_offset(site: Site, data: TensorStructInfo) -> StructInfo:
+@operator("relax.memory.kill_tensor", pure=False)
+def kill_tensor(site: Site, tensor: Expr) -> StructInfo:
+    """The end of a tensor."""
+    return UNIT
+
+
+@operator("relax.vm.kill_object", pure=False)
+def kill_object(site: Site, obj: Expr) -> StructInfo:
+    """The end of any object."""
+    return UNIT
+
+
+@operator("relax.memory.ensure_zero_offset")
+def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
     """The tensor, at the start of its memory: copied if it is not."""
     return data
 
 
-@operator(
-    "relax.memory.view",
-    "data, shape: shape? = None, dtype: dtype_expr? = None, relative_byte_offset: prim? = None",
-    evaluate=late("memory.view"),
-)
+@operator("relax.memory.view")
 def view(
     site: Site,
-    data: TensorStructInfo,
-    shape: Expr | None,
-    kind: DataType | None,
-    offset: PrimExpr | None,
+    data: Tensor,
+    shape: Shape | None = None,
+    dtype: TypeExpr | None = None,
+    relative_byte_offset: Prim | None = None,
 ) -> StructInfo:
     """The memory of a tensor read as another shape or element type, from an offset on."""
-    integral(site, offset, 3)
+    integral(site, relative_byte_offset, 3)
     given = site.argument(2)
     void = isinstance(given, DataTypeImm) and given.value.is_void
     if void or site.call.attrs.get("dtype") in ("", "void"):
         site.fail("OBL-element-type", "the element type of a view cannot be void", 2)
-    kind = kind or data.dtype
+    dtype = dtype or data.dtype
     dims, old = site.dims(data), site.dims(data)
     if shape is not None:
         dims = shape.values if isinstance(shape, ShapeExpr) else None
-    if dims is not None and old is not None and not kind.is_void and not data.dtype.is_void:
-        within(site, (old, data.dtype), (dims, kind), offset)
+    if dims is not None and old is not None and not dtype.is_void and not data.dtype.is_void:
+        within(site, (old, data.dtype), (dims, dtype), relative_byte_offset)
     if isinstance(shape, ShapeExpr):
-        return TensorStructInfo(shape, kind, len(shape.values), data.vdevice)
+        return TensorStructInfo(shape, dtype, len(shape.values), data.vdevice)
     if shape is None:
-        return TensorStructInfo(data.shape, kind, data.ndim, data.vdevice)
+        return TensorStructInfo(data.shape, dtype, data.ndim, data.vdevice)
     info = site.ctx.info(shape)
-    return ranked(info.ndim if isinstance(info, ShapeStructInfo) else None, kind, data.vdevice)
+    return ranked(info.ndim if isinstance(info, ShapeStructInfo) else None, dtype, data.vdevice)
 
 
 @rule("OBL-view", "db81269b")

@@ -16,11 +16,10 @@ from rlx.operators.dims import (
     mul,
     product,
 )
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Ints, Shape, Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
-    Tensor,
     axes,
     axis,
     elements,
@@ -129,8 +128,8 @@ def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims
     return (*wanted[:hole], size, *wanted[hole + 1 :])
 
 
-@operator("relax.reshape", "x, shape: shape", evaluate=late("movement.reshape"))
-def reshape(site: Site, x: TensorStructInfo, shape: Expr) -> StructInfo:
+@operator("relax.reshape")
+def reshape(site: Site, x: Tensor, shape: Shape) -> StructInfo:
     """The elements in row-major order in another shape."""
     if not isinstance(shape, ShapeExpr):
         return in_shape(site, x, shape)
@@ -150,8 +149,8 @@ def in_shape(site: Site, x: TensorStructInfo, shape: Expr) -> Tensor:
     return TensorStructInfo(shape, x.dtype, ndim, x.vdevice)
 
 
-@operator("relax.flatten", "x", evaluate=late("movement.flatten"))
-def flatten(site: Site, x: TensorStructInfo) -> StructInfo:
+@operator("relax.flatten")
+def flatten(site: Site, x: Tensor) -> StructInfo:
     """All elements along one axis."""
     dims = site.dims(x)
     if dims is not None and len(dims) == 1:
@@ -159,8 +158,8 @@ def flatten(site: Site, x: TensorStructInfo) -> StructInfo:
     return resized(x, None if dims is None else (product(dims),), 1)
 
 
-@operator("relax.nn.batch_flatten", "data", evaluate=late("movement.batch_flatten"))
-def batch_flatten(site: Site, data: TensorStructInfo) -> StructInfo:
+@operator("relax.nn.batch_flatten")
+def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     """All axes but the first along one."""
     rank(site, data, 0, 2, -1)
     dims = site.dims(data)
@@ -180,32 +179,32 @@ def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     return axes(site, order, ndim)
 
 
-@operator("relax.permute_dims", "x, axes: ints? = None", evaluate=late("movement.permute_dims"))
-def permute_dims(site: Site, x: TensorStructInfo, order: tuple[int, ...] | None) -> StructInfo:
+@operator("relax.permute_dims")
+def permute_dims(site: Site, x: Tensor, axes_: Ints | None = None) -> StructInfo:
     """The axes in another order; reversed if none is given."""
     ndim = site.rank(x)
     if ndim is None:
-        if order is not None:
-            axes(site, order, len(order))
+        if axes_ is not None:
+            axes(site, axes_, len(axes_))
             known(site, "rank", (0, x))
-        return ranked(None if order is None else len(order), x.dtype, x.vdevice)
-    found = range(ndim)[::-1] if order is None else permutation(site, order, ndim)
+        return ranked(None if axes_ is None else len(axes_), x.dtype, x.vdevice)
+    found = range(ndim)[::-1] if axes_ is None else permutation(site, axes_, ndim)
     if list(found) == list(range(ndim)):
         return x
     dims = site.dims(x)
     return resized(x, dims and tuple([dims[k] for k in found]), ndim)
 
 
-@operator("relax.expand_dims", "x, axis: ints", evaluate=late("movement.expand_dims"))
-def expand_dims(site: Site, x: TensorStructInfo, given: tuple[int, ...]) -> StructInfo:
+@operator("relax.expand_dims")
+def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
     """Axes of length 1 inserted."""
     ndim = site.rank(x)
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
-    new = axes(site, given, ndim + len(given))
+    new = axes(site, axis, ndim + len(axis))
     dims = site.dims(x)
     if dims is None:
-        return ranked(ndim + len(given), x.dtype, x.vdevice)
+        return ranked(ndim + len(axis), x.dtype, x.vdevice)
     rest = iter(dims)
     return resized(x, tuple(ONE if k in new else next(rest) for k in range(ndim + len(new))), None)
 
@@ -229,46 +228,42 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     return tuple(kept)
 
 
-@operator("relax.squeeze", "x, axis: ints? = None", evaluate=late("movement.squeeze"))
-def squeeze(site: Site, x: TensorStructInfo, given: tuple[int, ...] | None) -> StructInfo:
+@operator("relax.squeeze")
+def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
     """Axes of length 1 removed: the named ones, or all."""
     ndim, dims = site.rank(x), site.dims(x)
-    if given is None:
+    if axis is None:
         if dims is None or any(literal(dim) is None for dim in dims):
             return ranked(None, x.dtype, x.vdevice)
         return resized(x, tuple(dim for dim in dims if literal(dim) != 1), None)
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
-    gone = axes(site, given, ndim)
+    gone = axes(site, axis, ndim)
     if dims is None:
         return ranked(ndim - len(gone), x.dtype, x.vdevice)
     return resized(x, removed(site, dims, gone), None)
 
 
-@operator("relax.flip", "data, axis: int", evaluate=late("movement.flip"))
-def flip(site: Site, data: TensorStructInfo, given: int) -> StructInfo:
+@operator("relax.flip")
+def flip(site: Site, data: Tensor, axis_: int) -> StructInfo:
     """The elements in reverse order along an axis."""
     ndim = site.rank(data)
     if ndim is not None:
-        axis(site, given, ndim, data)
+        axis(site, axis_, ndim, data)
     return data
 
 
-@operator(
-    "relax.reverse_sequence",
-    "data, seq_lengths, seq_axis: int = 1, batch_axis: int = 0",
-    evaluate=late("movement.reverse_sequence"),
-)
+@operator("relax.reverse_sequence")
 def reverse_sequence(
-    site: Site, data: TensorStructInfo, counts: TensorStructInfo, along: int, batch: int
+    site: Site, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
 ) -> StructInfo:
     """The first elements of each sequence in reverse order, as many as its length says."""
-    elements(site, counts, 1, "int32 int64")
-    rank(site, counts, 1, 1)
+    elements(site, seq_lengths, 1, "int32 int64")
+    rank(site, seq_lengths, 1, 1)
     ndim = site.rank(data)
     if ndim is not None:
-        _, of_batch = axes(site, (along, batch), ndim, data)
-        sequences(site, data, counts, of_batch)
+        _, of_batch = axes(site, (seq_axis, batch_axis), ndim, data)
+        sequences(site, data, seq_lengths, of_batch)
     return data
 
 
@@ -296,8 +291,8 @@ def counts(site: Site, given: Sequence[int]) -> None:
         site.fail("OBL-repeat-count", f"the repetitions {list(given)} must not be negative")
 
 
-@operator("relax.tile", "data, repeats: ints", evaluate=late("movement.tile"))
-def tile(site: Site, data: TensorStructInfo, repeats: tuple[int, ...]) -> StructInfo:
+@operator("relax.tile")
+def tile(site: Site, data: Tensor, repeats: Ints) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
     counts(site, repeats)
     ndim, dims = site.rank(data), site.dims(data)
@@ -311,35 +306,37 @@ def tile(site: Site, data: TensorStructInfo, repeats: tuple[int, ...]) -> Struct
     return resized(data, tuple(mul(d, const(t)) for d, t in zip(dims, times, strict=True)), size)
 
 
-@operator("relax.repeat", "data, repeats: int, axis: int? = None", evaluate=late("movement.repeat"))
-def repeat(site: Site, data: TensorStructInfo, times: int, given: int | None) -> StructInfo:
+@operator("relax.repeat")
+def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
     """Each element repeated along an axis; of all elements in a row if none is given."""
-    counts(site, (times,))
+    counts(site, (repeats,))
     ndim, dims = site.rank(data), site.dims(data)
-    along = given if given is None or ndim is None else axis(site, given, ndim, data)
+    along = axis_ if axis_ is None or ndim is None else axis(site, axis_, ndim, data)
     if dims is None:
-        return ranked(1 if given is None else ndim, data.dtype, data.vdevice)
+        return ranked(1 if axis_ is None else ndim, data.dtype, data.vdevice)
     if along is None:
-        return resized(data, (mul(product(dims), const(times)),), 1)
-    length = mul(dims[along], const(times))
+        return resized(data, (mul(product(dims), const(repeats)),), 1)
+    length = mul(dims[along], const(repeats))
     return resized(data, (*dims[:along], length, *dims[along + 1 :]), ndim)
 
 
-@operator(
-    "relax.nn.pixel_shuffle", "data, upscale_factor: int", evaluate=late("movement.pixel_shuffle")
-)
-def pixel_shuffle(site: Site, data: TensorStructInfo, factor: int) -> StructInfo:
+@operator("relax.nn.pixel_shuffle")
+def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
     """Groups of channels spread over the two spatial axes."""
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)
-    if factor < 1:
-        site.fail("OBL-shuffle-factor", f"upscale_factor is {factor}, expected at least 1")
+    if upscale_factor < 1:
+        site.fail("OBL-shuffle-factor", f"upscale_factor is {upscale_factor}, expected at least 1")
     known(site, "rank", (0, data))
     if dims is None:
         return ranked(ndim, data.dtype, data.vdevice)
     *lead, channels, height, width = dims
-    shuffled(site, channels, factor)
-    size = const(factor)
-    grown = (floordiv(channels, const(factor * factor)), mul(height, size), mul(width, size))
+    shuffled(site, channels, upscale_factor)
+    size = const(upscale_factor)
+    grown = (
+        floordiv(channels, const(upscale_factor * upscale_factor)),
+        mul(height, size),
+        mul(width, size),
+    )
     return resized(data, (*lead, *grown), ndim)
 
 

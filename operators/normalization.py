@@ -9,13 +9,11 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, literal
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.site import Site
-from rlx.operators.tensors import Tensor, agree, axes, axis, elements, fields, known, rank
+from rlx.operators.tensors import agree, axes, axis, elements, fields, known, rank
 from rlx.spec.registry import rule
-
-Ints = tuple[int, ...]
 
 
 @rule("OBL-scale", "95ce0188")
@@ -56,53 +54,51 @@ def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequen
     scales(site, data, parameters, over if ndim is None else axes(site, over, ndim, data))
 
 
-@operator(
-    "relax.nn.layer_norm",
-    "data, gamma, beta, axes: ints, epsilon: number = 1e-05, center: int = True, scale: int = True",
-    evaluate=late("normalization.layer_norm"),
-)
+@operator("relax.nn.layer_norm")
 def layer_norm(
-    site: Site, data: Tensor, gamma: Tensor, beta: Tensor, over: Ints, *rest: object
+    site: Site,
+    data: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    axes: Ints,
+    epsilon: float = 1e-05,
+    center: int = True,
+    scale: int = True,
 ) -> StructInfo:
     """Zero mean and unit variance over the axes, then scale and offset."""
-    _normed(site, data, (gamma, beta), over)
+    _normed(site, data, (gamma, beta), axes)
     return data
 
 
-@operator(
-    "relax.nn.rms_norm",
-    "data, weight, axes: ints = -1, epsilon: number = 1e-05",
-    evaluate=late("normalization.rms_norm"),
-)
-def rms_norm(site: Site, data: Tensor, weight: Tensor, over: Ints, epsilon: float) -> StructInfo:
+@operator("relax.nn.rms_norm")
+def rms_norm(
+    site: Site, data: Tensor, weight: Tensor, axes: Ints = (-1,), epsilon: float = 1e-05
+) -> StructInfo:
     """Unit mean square over the axes, then scale."""
-    _normed(site, data, (weight,), over)
+    _normed(site, data, (weight,), axes)
     return data
 
 
-@operator(
-    "relax.nn.group_norm",
-    "data, gamma, beta, num_groups: int, channel_axis: int, axes: ints, epsilon: number = 1e-05, "
-    "center: int = True, scale: int = True",
-    evaluate=late("normalization.group_norm"),
-)
+@operator("relax.nn.group_norm")
 def group_norm(
     site: Site,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
-    groups: int,
-    channel: int,
-    over: Ints,
-    *rest: object,
+    num_groups: int,
+    channel_axis: int,
+    axes_: Ints,
+    epsilon: float = 1e-05,
+    center: int = True,
+    scale: int = True,
 ) -> StructInfo:
     """Zero mean and unit variance over groups of channels, then scale and offset."""
-    _normed(site, data, (gamma, beta), (channel,))
+    _normed(site, data, (gamma, beta), (channel_axis,))
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is not None:
-        axes(site, (channel, *over), ndim, data)
+        axes(site, (channel_axis, *axes_), ndim, data)
     if dims is not None:
-        grouped(site, dims[channel], groups)
+        grouped(site, dims[channel_axis], num_groups)
     return data
 
 
@@ -123,72 +119,66 @@ def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     )
 
 
-@operator(
-    "relax.nn.instance_norm",
-    "data, gamma, beta, channel_axis: int, axes: ints, epsilon: number = 1e-05, "
-    "center: int = True, scale: int = True",
-    evaluate=late("normalization.instance_norm"),
-)
+@operator("relax.nn.instance_norm")
 def instance_norm(
     site: Site,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
-    channel: int,
-    over: Ints,
-    *rest: object,
+    channel_axis: int,
+    axes_: Ints,
+    epsilon: float = 1e-05,
+    center: int = True,
+    scale: int = True,
 ) -> StructInfo:
     """Zero mean and unit variance for each channel of each example, then scale and offset."""
-    _normed(site, data, (gamma, beta), (channel,))
+    _normed(site, data, (gamma, beta), (channel_axis,))
     ndim = site.rank(data)
     if ndim is not None:
-        axes(site, (channel, *over), ndim, data)
+        axes(site, (channel_axis, *axes_), ndim, data)
     return data
 
 
-@operator(
-    "relax.nn.batch_norm",
-    "data, gamma, beta, moving_mean, moving_var, axis: int, epsilon: number = 1e-05, "
-    "center: int = True, scale: int = True, momentum: number = 0.1, training: int = True",
-    evaluate=late("normalization.batch_norm"),
-)
+@operator("relax.nn.batch_norm")
 def batch_norm(
     site: Site,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
-    mean: Tensor,
-    variance: Tensor,
-    channel: int,
-    *rest: object,
+    moving_mean: Tensor,
+    moving_var: Tensor,
+    axis: int,
+    epsilon: float = 1e-05,
+    center: int = True,
+    scale: int = True,
+    momentum: float = 0.1,
+    training: int = True,
 ) -> StructInfo:
     """Zero mean and unit variance for each channel, and the new running mean and variance."""
-    _normed(site, data, (gamma, beta, mean, variance), (channel,))
-    return fields((data, mean, variance))
+    _normed(site, data, (gamma, beta, moving_mean, moving_var), (axis,))
+    return fields((data, moving_mean, moving_var))
 
 
-@operator("relax.nn.softmax", "data, axis: int = -1", evaluate=late("normalization.softmax"))
-@operator(
-    "relax.nn.log_softmax", "data, axis: int = -1", evaluate=late("normalization.log_softmax")
-)
-def softmax(site: Site, data: Tensor, given: int) -> StructInfo:
+@operator("relax.nn.softmax")
+@operator("relax.nn.log_softmax")
+def softmax(site: Site, data: Tensor, axis_: int = -1) -> StructInfo:
     """Positive elements that sum to 1 along an axis (or their logarithms)."""
     elements(site, data, 0, "float")
     ndim = site.rank(data)
     if ndim is not None:
-        axis(site, given, ndim, data)
+        axis(site, axis_, ndim, data)
     return data
 
 
-@operator("relax.nn.prelu", "data, alpha, axis: int = 1", evaluate=late("normalization.prelu"))
-def prelu(site: Site, data: Tensor, alpha: Tensor, given: int) -> StructInfo:
+@operator("relax.nn.prelu")
+def prelu(site: Site, data: Tensor, alpha: Tensor, axis_: int = 1) -> StructInfo:
     """Negative elements scaled by a learnt slope for each channel."""
     elements(site, data, 0, "float16 float32 float64")
     ndim, dims = site.rank(data), site.dims(data)
     slopes = site.dims(alpha)
     if ndim is None:
         return data
-    channel = axis(site, given, ndim, data)
+    channel = axis(site, axis_, ndim, data)
     rank(site, alpha, 1, 1)
     if dims is not None and slopes is not None and literal(slopes[0]) != 1:
         scales(site, data, (alpha,), (channel,))

@@ -8,13 +8,11 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, const
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.site import Site
-from rlx.operators.tensors import Tensor, known, ranked, tensor
+from rlx.operators.tensors import known, ranked, tensor
 from rlx.spec.registry import rule
-
-Ints = tuple[int, ...]
 
 
 @rule("OBL-pad", "7cab88b8")
@@ -44,18 +42,16 @@ def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> st
     )
 
 
-@operator(
-    "relax.nn.pad",
-    "data, pad_width: ints, pad_mode: str = 'constant', pad_value: number = 0.0",
-    evaluate=late("padding.pad"),
-)
-def pad(site: Site, data: Tensor, widths: Ints, mode: str, value: float) -> StructInfo:
+@operator("relax.nn.pad")
+def pad(
+    site: Site, data: Tensor, pad_width: Ints, pad_mode: str = "constant", pad_value: float = 0.0
+) -> StructInfo:
     """The tensor with elements added before and after along its axes."""
-    pads(site, data, widths)
+    pads(site, data, pad_width)
     known(site, "rank", (0, data))
     dims = site.dims(data)
     if dims is None:
         return ranked(site.rank(data), data.dtype, data.vdevice)
-    both = zip(widths[::2], widths[1::2], strict=True)
+    both = zip(pad_width[::2], pad_width[1::2], strict=True)
     grown = [add(dim, const(a + b)) for dim, (a, b) in zip(dims, both, strict=True)]
     return tensor(grown, data.dtype, data.vdevice)

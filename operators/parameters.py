@@ -1,14 +1,60 @@
-"""The parameters of an operator, and how the signature in its declaration is read.
+"""The parameters of an operator, read from the signature of the function that is its rule.
 
-A signature is written ``"data, axis: int = -1, dtype: dtype? = None"``: a name, the kind of value (a tensor
-where none is given), ``?`` where null is allowed, and a default. ``*values: expr`` takes the positional rest.
+The function takes the call's site, and then a parameter for each of the operator's: its name (with ``_`` behind it where
+Python or the module uses the name), its kind as annotation, ``| None`` where null is a value, and its default::
+
+    def concat(site: Site, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
+
+``*values: Expr`` takes the positional rest. A parameter that can only be given as a keyword stands behind ``*``.
 """
 
 from __future__ import annotations
 
-from ast import literal_eval
+from collections.abc import Callable, Mapping
+from types import CodeType, NoneType
+from typing import Annotated, Any, get_args
 
+from rlx.grammar import ast
+from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.dtype import DataType
 from rlx.grammar.node import Record
+from rlx.grammar.tir import IntImm, PrimExpr
+
+Tensor = TensorStructInfo
+Operand = Annotated[TensorStructInfo | PrimStructInfo, "operand"]
+"""A tensor, or a scalar that stands for one of rank 0."""
+Tensors = Annotated[tuple[TensorStructInfo, ...] | None, "tensors"]
+"""Tensors of a tuple; None where not even their number is known."""
+Shape = Annotated[ast.Expr, "shape"]
+"""An expression that is a shape, written out where it is known."""
+Size = Annotated[ast.Expr, "size"]
+"""A shape, or one number for all axes."""
+Prim = Annotated[PrimExpr | None, "prim"]
+"""A scalar; None where its value is not known."""
+Prims = Annotated[tuple[PrimExpr | None, ...] | None, "prims"]
+Ints = Annotated[tuple[int, ...], "ints"]
+IntOrInts = Annotated[int | tuple[int, ...], "int_or_ints"]
+Type = Annotated[DataType | None, "dtype"]
+"""A data type; None for the unknown one."""
+TypeExpr = Annotated[DataType | None, "dtype_expr"]
+TupleExpr = Annotated[ast.Expr, "tuple"]
+Types = Annotated[tuple[StructInfo, ...], "types"]
+"""The type arguments of the call."""
+
+_ALIASES = ("Operand", "Tensors", "Shape", "Size", "Prim", "Prims", "Ints", "IntOrInts")
+_KINDS: dict[str, str] = {
+    **{name: get_args(globals()[name])[-1] for name in _ALIASES},
+    **{name: get_args(globals()[name])[-1] for name in ("Type", "TypeExpr", "TupleExpr", "Types")},
+    "Tensor": "tensor",
+    "TensorStructInfo": "tensor",
+    "int": "int",
+    "float": "number",
+    "str": "str",
+    "Expr": "expr",
+    "Any": "any",
+}
+"""The kinds of parameters, which are keys of :data:`rlx.operators.kinds.KINDS`, by their annotations."""
+_VARIADIC = 4
 
 
 class Required:
@@ -33,6 +79,8 @@ class Parameter(Record):
         What an omitted argument stands for; ``REQUIRED`` if it may not be omitted.
     variadic
         Whether it takes all further positional arguments.
+    receiver
+        What the rule calls it, where it takes it as a keyword.
     """
 
     name: str
@@ -40,27 +88,64 @@ class Parameter(Record):
     optional: bool = False
     default: object = REQUIRED
     variadic: bool = False
+    receiver: str = ""
 
 
-def parameters(signature: str) -> tuple[Parameter, ...]:
-    """Read a signature.
+def parameters(
+    rule: Callable[..., object], defaults: Mapping[str, object]
+) -> tuple[Parameter, ...]:
+    """The parameters of an operator, in order.
+
+    Parameters
+    ----------
+    rule
+        The function that derives its struct info.
+    defaults
+        Defaults of this operator that are not those of the function.
 
     Raises
     ------
-    ValueError
-        If a default is not a literal.
+    TypeError
+        If the annotation of a parameter is no kind of parameters.
     """
-    return tuple(_parameter(text) for text in signature.split(", ")) if signature else ()
+    function: Any = getattr(rule, "__wrapped__", rule)
+    code: CodeType = function.__code__
+    names, count, alone = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
+    behind = function.__defaults__ or ()
+    said = dict(zip(names[count - len(behind) : count], behind, strict=True))
+    said |= function.__kwdefaults__ or {}
+    annotations = function.__annotations__
+
+    def parameter(name: str, variadic: bool = False, receiver: str = "") -> Parameter:
+        plain = name.rstrip("_")
+        kind, optional = _kind(annotations.get(name, "Tensor"))
+        default = defaults.get(plain, said.get(name, REQUIRED))
+        return Parameter(plain, kind, optional, _plain(default), variadic, receiver)
+
+    found = [parameter(name) for name in names[1:count]]
+    if code.co_flags & _VARIADIC:
+        found.append(parameter(names[count + alone], variadic=True))
+    return (*found, *(parameter(n, receiver=n) for n in names[count : count + alone]))
 
 
-def _parameter(text: str) -> Parameter:
-    head, has_default, default = text.partition(" = ")
-    name, _, kind = head.partition(": ")
-    kind = kind or "tensor"
-    return Parameter(
-        name.lstrip("*"),
-        kind.rstrip("?"),
-        kind.endswith("?"),
-        literal_eval(default) if has_default else REQUIRED,
-        name.startswith("*"),
-    )
+def _kind(annotation: object) -> tuple[str, bool]:
+    """The kind that an annotation names, and whether it lets null pass."""
+    if isinstance(annotation, str):
+        name = annotation.removesuffix(" | None").rpartition(".")[2]
+        if name in _KINDS:
+            return _KINDS[name], annotation.endswith(" | None")
+    else:  # of a module that does not postpone annotations
+        parts = get_args(annotation) if not hasattr(annotation, "__metadata__") else ()
+        optional = NoneType in parts
+        named = [part for part in parts if part is not NoneType] if optional else [annotation]
+        name = getattr(named[0], "__metadata__", [getattr(named[0], "__name__", "")])[0]
+        if name in _KINDS or name in _KINDS.values():
+            return _KINDS.get(name, name), optional
+    raise TypeError(f"expected a kind of parameter as annotation, found {annotation!r}")
+
+
+def _plain(default: object) -> object:
+    """A default as the value that a call would write."""
+    if isinstance(default, IntImm):
+        return default.value
+    return str(default) if isinstance(default, DataType) else default

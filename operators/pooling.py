@@ -5,13 +5,11 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
-from rlx.operators.evaluation import late
 from rlx.operators.layout import Layout, layout, layout_rank
+from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.site import Behind, Site
 from rlx.operators.tensors import gradient, ranked, tensor
 from rlx.operators.windows import SPATIAL, behind, padding, positions, spread
-
-Ints = tuple[int, ...]
 
 
 def _layouts(
@@ -28,22 +26,22 @@ def _pool(count: int) -> Rule:
 
     def pool(
         site: Site,
-        data: TensorStructInfo,
-        window: Ints,
-        strides: Ints,
-        pad: Ints,
-        dilation: Ints,
-        ceil_mode: int,
-        count_include_pad: int,
-        text: str,
-        out_text: str | None,
+        data: Tensor,
+        pool_size: Ints = (1,),
+        strides: Ints = (1,),
+        padding_: Ints = (0,),
+        dilation: Ints = (1,),
+        ceil_mode: int = False,
+        count_include_pad: int = False,
+        layout_: str = "NCHW",
+        out_layout: str | None = None,
     ) -> StructInfo:
         """One result for each position of a window over the spatial axes."""
-        best, inner, outer = _layouts(site, data, axes, text, out_text or text)
-        sizes = spread(site, "pool_size", window, count)
+        best, inner, outer = _layouts(site, data, axes, layout_, out_layout or layout_)
+        sizes = spread(site, "pool_size", pool_size, count)
         steps = spread(site, "strides", strides, count)
         spacing = spread(site, "dilation", dilation, count)
-        pads, last = padding(site, pad, count), behind(pad, count)
+        pads, last = padding(site, padding_, count), behind(padding_, count)
         dims = site.dims(data)
         if dims is None:
             return best
@@ -71,19 +69,19 @@ def _adaptive(count: int) -> Rule:
 
     def adaptive(
         site: Site,
-        data: TensorStructInfo,
-        size: Ints | None,
-        text: str,
-        out_text: str | None,
+        data: Tensor,
+        output_size: Ints | None = None,
+        layout_: str = "NCHW",
+        out_layout: str | None = None,
     ) -> StructInfo:
         """Windows chosen so that the result has the size asked for (the input's, if none is)."""
-        best, inner, outer = _layouts(site, data, axes, text, out_text or text)
+        best, inner, outer = _layouts(site, data, axes, layout_, out_layout or layout_)
         dims = site.dims(data)
         if dims is None:
             return best
         x = inner.canonical(dims, axes)
-        if size is not None:
-            x = (*x[:2], *map(const, spread(site, "output_size", size, count)))
+        if output_size is not None:
+            x = (*x[:2], *map(const, spread(site, "output_size", output_size, count)))
         return tensor(outer.arrange(x, axes), data.dtype, data.vdevice)
 
     return adaptive
@@ -91,24 +89,11 @@ def _adaptive(count: int) -> Rule:
 
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
-    windows = (
-        "pool_size: ints = 1, strides: ints = 1, padding: ints = 0, dilation: ints = 1, "
-        "ceil_mode: int = False, count_include_pad: int = {include}, "
-        f"layout: str = 'NC{axes}', out_layout: str? = None"
-    )
-    for kind in ("avg", "max"):
-        include = kind == "avg" and count != 2
-        signature = "data, " + windows.format(include=include)
-        operator(
-            f"relax.nn.{kind}_pool{count}d",
-            signature,
-            evaluate=late("windows.pool", f"{kind}{count}"),
-        )(_pool(count))
-    operator(
-        f"relax.nn.adaptive_avg_pool{count}d",
-        f"data, output_size: ints? = None, layout: str = 'NC{axes}', out_layout: str? = None",
-        evaluate=late("windows.adaptive", str(count)),
-    )(_adaptive(count))
+    layout = f"NC{axes}"
+    padded = count != 2
+    operator(f"relax.nn.avg_pool{count}d", layout=layout, count_include_pad=padded)(_pool(count))
+    operator(f"relax.nn.max_pool{count}d", layout=layout)(_pool(count))
+    operator(f"relax.nn.adaptive_avg_pool{count}d", layout=layout)(_adaptive(count))
 
 
 for _count in SPATIAL:
@@ -116,22 +101,25 @@ for _count in SPATIAL:
 
 
 _POOL2D = _pool(2)
-_BACKWARD = (
-    "output_grad, data, pool_size: ints = 1, strides: ints = 1, padding: ints = 0, "
-    "dilation: ints = 1, ceil_mode: int = False, count_include_pad: int = False, "
-    "layout: str = 'NCHW', out_layout: str? = None"
-)
 
 
-@operator(
-    "relax.grad.avg_pool2d_backward", _BACKWARD, evaluate=late("windows.pool_backward", "avg")
-)
-@operator(
-    "relax.grad.max_pool2d_backward", _BACKWARD, evaluate=late("windows.pool_backward", "max")
-)
+@operator("relax.grad.avg_pool2d_backward")
+@operator("relax.grad.max_pool2d_backward")
 def pool_backward(
-    site: Site, output_grad: TensorStructInfo, data: TensorStructInfo, *rest: object
+    site: Site,
+    output_grad: Tensor,
+    data: Tensor,
+    pool_size: Ints = (1,),
+    strides: Ints = (1,),
+    padding_: Ints = (0,),
+    dilation: Ints = (1,),
+    ceil_mode: int = False,
+    count_include_pad: int = False,
+    layout_: str = "NCHW",
+    out_layout: str | None = None,
 ) -> StructInfo:
     """The gradient of a pool with respect to its input."""
-    gradient(site, output_grad, _POOL2D(Behind(site.operator, site.call, site.ctx), data, *rest))
+    window = (pool_size, strides, padding_, dilation, ceil_mode, count_include_pad)
+    inner = Behind(site.operator, site.call, site.ctx)
+    gradient(site, output_grad, _POOL2D(inner, data, *window, layout_, out_layout))
     return data

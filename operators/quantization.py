@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.dtype import VOID
 from rlx.operators.declare import operator
 from rlx.operators.dims import literal
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Tensor, Type
 from rlx.operators.site import Site
 from rlx.operators.tensors import axis, elements, known, like, rank
 from rlx.spec.registry import rule
@@ -56,31 +56,23 @@ _TYPES = {
 """The element types of the data and of the result."""
 
 
-@operator(
-    "relax.quantize",
-    "data, scale, zero_point, axis: int = -1, out_dtype: dtype = 'int8'",
-    evaluate=late("quantization.quantize"),
-)
-@operator(
-    "relax.dequantize",
-    "data, scale, zero_point, axis: int = -1, out_dtype: dtype = 'float32'",
-    evaluate=late("quantization.dequantize"),
-)
+@operator("relax.quantize", out_dtype="int8")
+@operator("relax.dequantize", out_dtype="float32")
 def convert(
     site: Site,
-    data: TensorStructInfo,
-    scale: TensorStructInfo,
-    zero: TensorStructInfo,
-    given: int,
-    kind: DataType | None,
+    data: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    axis: int = -1,
+    out_dtype: Type = None,
 ) -> StructInfo:
     """Elements rounded to steps of the scale, or restored from them."""
     before, after = _TYPES[site.operator.name]
     elements(site, data, 0, before)
     elements(site, scale, 1, _FLOATS)
-    elements(site, zero, 2, "int8 uint8 int16 uint16 int32 uint32 float16")
-    if str(kind) not in after.split():
-        words = f"out_dtype is {kind or 'not given'}, expected {' or '.join(after.split())}"
+    elements(site, zero_point, 2, "int8 uint8 int16 uint16 int32 uint32 float16")
+    if str(out_dtype) not in after.split():
+        words = f"out_dtype is {out_dtype or 'not given'}, expected {' or '.join(after.split())}"
         site.fail("OBL-element-type", words)
-    steps(site, data, (scale, zero), given)
-    return like(data, kind or VOID)
+    steps(site, data, (scale, zero_point), axis)
+    return like(data, out_dtype or VOID)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import INT32, INT64
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import shaped
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, const
-from rlx.operators.evaluation import late
+from rlx.operators.parameters import Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     agree,
@@ -23,17 +23,15 @@ from rlx.operators.tensors import (
 )
 
 
-@operator("relax.where", "condition, x1, x2", evaluate=late("indexing.where"))
-def where(
-    site: Site, condition: TensorStructInfo, x1: TensorStructInfo, x2: TensorStructInfo
-) -> StructInfo:
+@operator("relax.where")
+def where(site: Site, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
     """Elements of one tensor where a condition holds, of another elsewhere."""
     elements(site, condition, 0, "bool")
     return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))
 
 
-@operator("relax.nonzero", "x", evaluate=late("indexing.nonzero"))
-def nonzero(site: Site, x: TensorStructInfo) -> StructInfo:
+@operator("relax.nonzero")
+def nonzero(site: Site, x: Tensor) -> StructInfo:
     """The indices of the elements that are not 0: one row per axis, as many columns as there are."""
     ndim = site.rank(x)
     if ndim is None:
@@ -41,57 +39,48 @@ def nonzero(site: Site, x: TensorStructInfo) -> StructInfo:
     return tensor((const(max(ndim, 1)), site.ctx.fresh_dim("nonzero")), INT64, x.vdevice)
 
 
-@operator(
-    "relax.bucketize",
-    "input_tensor, boundaries, out_int32: int = False, right: int = False",
-    evaluate=late("indexing.bucketize"),
-)
+@operator("relax.bucketize")
 def bucketize(
     site: Site,
-    data: TensorStructInfo,
-    boundaries: TensorStructInfo,
-    narrow: int,
-    right: int,
+    input_tensor: Tensor,
+    boundaries: Tensor,
+    out_int32: int = False,
+    right: int = False,
 ) -> StructInfo:
     """Between which boundaries each element lies."""
     rank(site, boundaries, 1, 1)
-    return like(data, INT32 if narrow else INT64)
+    return like(input_tensor, INT32 if out_int32 else INT64)
 
 
-@operator(
-    "relax.unique",
-    "x, sorted: int = True, return_index: int = False, return_inverse: int = False, "
-    "return_counts: int = False, axis: int? = None",
-    evaluate=late("indexing.unique"),
-)
+@operator("relax.unique")
 def unique(
     site: Site,
-    x: TensorStructInfo,
-    ordered: int,
-    index: int,
-    inverse: int,
-    counts: int,
-    given: int | None,
+    x: Tensor,
+    sorted_: int = True,
+    return_index: int = False,
+    return_inverse: int = False,
+    return_counts: int = False,
+    axis_: int | None = None,
 ) -> StructInfo:
     """The distinct elements (or slices along an axis), and on demand where and how often they stand."""
     ndim, dims = site.rank(x), site.dims(x)
     number: PrimExpr = ONE if ndim == 0 else site.ctx.fresh_dim("unique")
     every: Dims | None
-    if given is None:
+    if axis_ is None:
         values, every = tensor((number,), x.dtype, x.vdevice), None
     elif ndim is None or dims is None:
         values, every = ranked(ndim, x.dtype, x.vdevice), None
     else:
-        along = axis(site, given, ndim)
+        along = axis(site, axis_, ndim)
         values = resized(x, (*dims[:along], number, *dims[along + 1 :]), ndim)
         every = (dims[along],)
     results = [values]
-    if index:
+    if return_index:
         results.append(tensor((number,), INT64, x.vdevice))
-    if inverse:
+    if return_inverse:
         results.append(
             ranked(1, INT64, x.vdevice) if every is None else tensor(every, INT64, x.vdevice)
         )
-    if counts:
+    if return_counts:
         results.append(tensor((number,), INT64, x.vdevice))
     return results[0] if len(results) == 1 else fields(results)

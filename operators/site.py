@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rlx.grammar import ast
 from rlx.grammar.ast import ObjectStructInfo, ShapeExpr, ShapeStructInfo, StructInfo
-from rlx.grammar.ast import TensorStructInfo as Tensor
 from rlx.grammar.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.dims import same
+from rlx.operators.parameters import Tensor
 
 if TYPE_CHECKING:
     from rlx.operators.declare import Operator

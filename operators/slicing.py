@@ -31,13 +31,11 @@ from rlx.operators.dims import (
     minimum,
     sub,
 )
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Prim, Prims, Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import agree, axes, axis, elements, integral, known, rank, ranked, tensor
 from rlx.spec.registry import rule
-
-Prims = tuple[PrimExpr | None, ...] | None
 
 
 def natural(index: PrimExpr) -> bool:
@@ -157,28 +155,24 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
     return [k for k in found if k is not None]
 
 
-@operator(
-    "relax.strided_slice",
-    "x, axes: prims, begin: prims, end: prims, strides: prims? = None, assume_inbound: int = False",
-    evaluate=late("slicing.strided_slice"),
-)
+@operator("relax.strided_slice")
 def strided_slice(
     site: Site,
-    x: TensorStructInfo,
-    over: Prims,
+    x: Tensor,
+    axes_: Prims,
     begin: Prims,
     end: Prims,
-    strides: Prims,
-    inbound: int,
+    strides: Prims | None = None,
+    assume_inbound: int = False,
 ) -> StructInfo:
     """Every so many elements from a begin to before an end along the axes."""
     ndim, dims = site.rank(x), site.dims(x)
     if strides is None:
-        strides = None if over is None else (ONE,) * len(over)
-    for index, bounds in enumerate((over, begin, end, strides), 1):
+        strides = None if axes_ is None else (ONE,) * len(axes_)
+    for index, bounds in enumerate((axes_, begin, end, strides), 1):
         for bound in bounds or ():
             integral(site, bound, index)
-    given = aligned(site, over, (begin, end, strides))
+    given = aligned(site, axes_, (begin, end, strides))
     if ndim is None or given is None:
         return ranked(ndim, x.dtype, x.vdevice)
     named = axes(site, given, ndim, ranked(ndim, x.dtype, x.vdevice))
@@ -189,23 +183,19 @@ def strided_slice(
         low, high, step = slices
         if low is None or high is None or step is None:
             return ranked(ndim, x.dtype, x.vdevice)
-        result[k] = extent(site, dims[k], low, high, step, bool(inbound))
+        result[k] = extent(site, dims[k], low, high, step, bool(assume_inbound))
     if all(a is b for a, b in zip(result, dims, strict=True)):
         return x
     return tensor(result, x.dtype, x.vdevice)
 
 
-@operator(
-    "relax.dynamic_strided_slice",
-    "x, begin, end, strides",
-    evaluate=late("slicing.dynamic_strided_slice"),
-)
+@operator("relax.dynamic_strided_slice")
 def dynamic_strided_slice(
     site: Site,
-    x: TensorStructInfo,
-    begin: TensorStructInfo,
-    end: TensorStructInfo,
-    strides: TensorStructInfo,
+    x: Tensor,
+    begin: Tensor,
+    end: Tensor,
+    strides: Tensor,
 ) -> StructInfo:
     """As ``strided_slice``, with bounds that are known only at run time."""
     ndim = site.rank(x)
@@ -238,36 +228,32 @@ def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInf
             site.fail("OBL-listed-axis", words, index)
 
 
-@operator(
-    "relax.slice_scatter",
-    "input_tensor, src, start: prim, end: prim, step: prim, axis: int = 0",
-    evaluate=late("slicing.slice_scatter"),
-)
+@operator("relax.slice_scatter")
 def slice_scatter(
     site: Site,
-    data: TensorStructInfo,
-    src: TensorStructInfo,
-    start: PrimExpr | None,
-    end: PrimExpr | None,
-    step: PrimExpr | None,
-    given: int,
+    input_tensor: Tensor,
+    src: Tensor,
+    start: Prim,
+    end: Prim,
+    step: Prim,
+    axis_: int = 0,
 ) -> StructInfo:
     """The tensor with a slice along an axis replaced by another tensor."""
-    agree(site, (data, src))
+    agree(site, (input_tensor, src))
     for index, given_prim in enumerate((start, end, step), 2):
         integral(site, given_prim, index)
     ascending(site, start, end, step)
-    ndim, dims = site.rank(data), site.dims(data)
+    ndim, dims = site.rank(input_tensor), site.dims(input_tensor)
     if ndim is None:
-        return data
-    along = axis(site, given, ndim, data)
+        return input_tensor
+    along = axis(site, axis_, ndim, input_tensor)
     rank(site, src, 1, ndim)
     found = site.dims(src)
     if dims is None or found is None or start is None or end is None or step is None:
-        return data
+        return input_tensor
     length = extent(site, dims[along], start, end, step, False)
     replaced(site, (*dims[:along], length, *dims[along + 1 :]), found)
-    return data
+    return input_tensor
 
 
 @rule("OBL-ascending", "8629e074")

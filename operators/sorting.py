@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.dtype import INT32, INT64, VOID
 from rlx.grammar.tir import GE
 from rlx.operators.declare import operator
 from rlx.operators.dims import const, literal
-from rlx.operators.evaluation import late
 from rlx.operators.messages import show
+from rlx.operators.parameters import Tensor, Type
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     axis,
@@ -23,25 +23,21 @@ from rlx.operators.tensors import (
 from rlx.spec.registry import rule
 
 
-@operator("relax.sort", "x, axis: int = -1, descending: int = False", evaluate=late("sorting.sort"))
-def sort(site: Site, data: TensorStructInfo, given: int, descending: int) -> StructInfo:
+@operator("relax.sort")
+def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> StructInfo:
     """The elements in order along an axis."""
-    ndim = site.rank(data)
+    ndim = site.rank(x)
     if ndim is not None:
-        axis(site, given, ndim, data)
-    return data
+        axis(site, axis_, ndim, x)
+    return x
 
 
-@operator(
-    "relax.argsort",
-    "data, axis: int = -1, descending: int = False, dtype: dtype? = 'int32'",
-    evaluate=late("sorting.argsort"),
-)
+@operator("relax.argsort")
 def argsort(
-    site: Site, data: TensorStructInfo, given: int, descending: int, kind: DataType | None
+    site: Site, data: Tensor, axis: int = -1, descending: int = False, dtype: Type | None = INT32
 ) -> StructInfo:
     """Where the elements in order stand along an axis."""
-    return like(sort(site, data, given, descending), kind or VOID)  # type: ignore[arg-type]
+    return like(sort(site, data, axis, descending), dtype or VOID)  # type: ignore[arg-type]
 
 
 @rule("OBL-topk", "12c990b8")
@@ -59,34 +55,29 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     )
 
 
-@operator(
-    "relax.topk",
-    "data, k: int = 1, axis: int = -1, ret_type: str = 'both', largest: int = True, "
-    "dtype: dtype? = 'int32'",
-    evaluate=late("sorting.topk"),
-)
+@operator("relax.topk")
 def topk(
     site: Site,
-    data: TensorStructInfo,
-    count: int,
-    given: int,
-    wanted: str,
-    largest: int,
-    kind: DataType | None,
+    data: Tensor,
+    k: int = 1,
+    axis_: int = -1,
+    ret_type: str = "both",
+    largest: int = True,
+    dtype: Type | None = INT32,
 ) -> StructInfo:
     """The first ``k`` elements in order along an axis (all, if ``k`` is not positive), and their places."""
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None or dims is None:
         values = ranked(ndim, data.dtype, data.vdevice)
     else:
-        along = axis(site, given, ndim)
+        along = axis(site, axis_, ndim)
         values = data
-        if count > 0:
-            chosen(site, dims, along, count)
-            values = resized(data, (*dims[:along], const(count), *dims[along + 1 :]), ndim)
-    places = like(values, kind or VOID)
-    choice(site, "ret_type", wanted, ("both", "values", "indices"))
-    return {"values": values, "indices": places}.get(wanted) or fields((values, places))
+        if k > 0:
+            chosen(site, dims, along, k)
+            values = resized(data, (*dims[:along], const(k), *dims[along + 1 :]), ndim)
+    places = like(values, dtype or VOID)
+    choice(site, "ret_type", ret_type, ("both", "values", "indices"))
+    return {"values": values, "indices": places}.get(ret_type) or fields((values, places))
 
 
 @rule("OBL-draws", "b4abd7a4")
@@ -112,23 +103,19 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
         )
 
 
-@operator(
-    "relax.multinomial_from_uniform",
-    "prob, uniform_sample, sample_indices, dtype: dtype = 'int64'",
-    evaluate=late("sorting.multinomial"),
-)
+@operator("relax.multinomial_from_uniform")
 def multinomial(
     site: Site,
-    prob: TensorStructInfo,
-    sample: TensorStructInfo,
-    indices: TensorStructInfo,
-    kind: DataType | None,
+    prob: Tensor,
+    uniform_sample: Tensor,
+    sample_indices: Tensor,
+    dtype: Type = INT64,
 ) -> StructInfo:
     """One draw from a row's distribution for each uniform sample."""
     elements(site, prob, 0, "float")
-    elements(site, sample, 1, "float")
-    elements(site, indices, 2, "signed")
-    for index, info in enumerate((prob, sample, indices)):
+    elements(site, uniform_sample, 1, "float")
+    elements(site, sample_indices, 2, "signed")
+    for index, info in enumerate((prob, uniform_sample, sample_indices)):
         rank(site, info, index, 2)
-    draws(site, sample, indices)
-    return like(sample, kind or VOID)
+    draws(site, uniform_sample, sample_indices)
+    return like(uniform_sample, dtype or VOID)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rlx.grammar.ast import (
-    PrimStructInfo,
     ShapeExpr,
     StructInfo,
     TensorStructInfo,
@@ -17,11 +16,9 @@ from rlx.grammar.tir import PrimExpr, type_of
 from rlx.operators.dims import same
 from rlx.operators.kinds import UNKNOWN
 from rlx.operators.messages import show
+from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import OBJECT, Dims, Site
 from rlx.spec.registry import rule
-
-Tensor = TensorStructInfo
-Operand = TensorStructInfo | PrimStructInfo
 
 
 def tensor(dims: Iterable[PrimExpr], kind: DataType, vdevice: VDevice | None = None) -> Tensor:

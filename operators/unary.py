@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.grammar.dtype import BOOL, VOID, DataType
-from rlx.grammar.tir import PrimExpr
+from rlx.grammar.dtype import BOOL, FLOAT32, VOID
 from rlx.operators.declare import operator
-from rlx.operators.evaluation import late
+from rlx.operators.dims import ZERO
+from rlx.operators.parameters import Prim, Tensor, Type
 from rlx.operators.site import Site
 from rlx.operators.tensors import agree, elements, fields, like, place, rank, ranked, resized
 from rlx.spec.registry import rule
@@ -19,82 +19,89 @@ TEST = """isfinite isinf isnan"""
 FLOAT_NN = "gelu gelu_tanh selu silu"
 
 
-def float_elementwise(site: Site, x: TensorStructInfo) -> StructInfo:
+def float_elementwise(site: Site, x: Tensor) -> StructInfo:
     """Floats to floats."""
     elements(site, x, 0, "float")
     return x
 
 
-def elementwise(site: Site, x: TensorStructInfo) -> StructInfo:
+def elementwise(site: Site, x: Tensor) -> StructInfo:
     """Any element type, kept."""
     return x
 
 
-def test(site: Site, x: TensorStructInfo) -> StructInfo:
+def test(site: Site, x: Tensor) -> StructInfo:
     """A Boolean for each element."""
     return like(x, BOOL)
 
 
+def activation(site: Site, data: Tensor) -> StructInfo:
+    """Floats to floats, between the layers of a network."""
+    return float_elementwise(site, data)
+
+
 for _name in FLOAT.split():
-    operator(f"relax.{_name}", "x", evaluate=late("elementwise.unary", _name))(float_elementwise)
+    operator(f"relax.{_name}")(float_elementwise)
 for _name in ANY.split():
-    operator(f"relax.{_name}", "x", evaluate=late("elementwise.unary", _name))(elementwise)
+    operator(f"relax.{_name}")(elementwise)
 for _name in TEST.split():
-    operator(f"relax.{_name}", "x", evaluate=late("elementwise.unary", _name))(test)
+    operator(f"relax.{_name}")(test)
 for _name in FLOAT_NN.split():
-    operator(f"relax.nn.{_name}", "data", evaluate=late("elementwise.unary", f"nn.{_name}"))(
-        float_elementwise
-    )
-operator("relax.nn.relu", "data", evaluate=late("elementwise.unary", "nn.relu"))(elementwise)
+    operator(f"relax.nn.{_name}")(activation)
 
 
-@operator(
-    "relax.nn.leakyrelu", "data, alpha: number = 0.01", evaluate=late("elementwise.leakyrelu")
-)
-@operator(
-    "relax.nn.softplus",
-    "data, beta: number = 1.0, threshold: number = 20.0",
-    evaluate=late("elementwise.softplus"),
-)
-def float_with_constants(site: Site, x: TensorStructInfo, *constants: float) -> StructInfo:
-    """Floats to floats, with constants that shape the function."""
-    elements(site, x, 0, "float")
-    return x
+@operator("relax.nn.relu")
+def relu(site: Site, data: Tensor) -> StructInfo:
+    """Negative elements become zero."""
+    return data
 
 
-@operator("relax.clip", "x, min: prim, max: prim", evaluate=late("elementwise.clip"))
-def clip(
-    site: Site, x: TensorStructInfo, low: PrimExpr | None, high: PrimExpr | None
-) -> StructInfo:
+@operator("relax.nn.leakyrelu")
+def leakyrelu(site: Site, data: Tensor, alpha: float = 0.01) -> StructInfo:
+    """Negative elements shrink by a factor."""
+    return float_elementwise(site, data)
+
+
+@operator("relax.nn.softplus")
+def softplus(site: Site, data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> StructInfo:
+    """A smooth maximum with zero, above a threshold the element itself."""
+    return float_elementwise(site, data)
+
+
+@operator("relax.clip")
+def clip(site: Site, x: Tensor, min_: Prim, max_: Prim) -> StructInfo:
     """Elements held between two scalars."""
     return x
 
 
-@operator("relax.tril", "x, k: prim = 0", evaluate=late("elementwise.tril"))
-@operator("relax.triu", "x, k: prim = 0", evaluate=late("elementwise.triu"))
-def triangle(site: Site, x: TensorStructInfo, k: PrimExpr | None) -> StructInfo:
+@operator("relax.tril")
+@operator("relax.triu")
+def triangle(site: Site, x: Tensor, k: Prim = ZERO) -> StructInfo:
     """The lower or upper triangle of the last two axes; the rest is zero."""
     rank(site, x, 0, 2, -1)
     return x
 
 
-@operator("relax.nn.dropout", "data, rate: number = 0.5", evaluate=late("elementwise.dropout"))
-def dropout(site: Site, data: TensorStructInfo, rate: float) -> StructInfo:
+@operator("relax.nn.dropout")
+def dropout(site: Site, data: Tensor, rate: float = 0.5) -> StructInfo:
     """The tensor with elements dropped, and the mask."""
     return fields((data, data))
 
 
-@operator("relax.astype", "x, dtype: dtype", evaluate=late("elementwise.astype"))
-@operator("relax.wrap_param", "data, dtype: dtype = 'float32'", evaluate=late("elementwise.astype"))
-def astype(site: Site, x: TensorStructInfo, kind: DataType | None) -> StructInfo:
+@operator("relax.astype")
+def astype(site: Site, x: Tensor, dtype: Type) -> StructInfo:
     """The elements converted to another type."""
-    return like(x, VOID if kind is None else kind)
+    return like(x, VOID if dtype is None else dtype)
 
 
-@operator("relax.ewise_fma", "x1, x2, x3", evaluate=late("elementwise.ewise_fma"))
-def ewise_fma(
-    site: Site, x1: TensorStructInfo, x2: TensorStructInfo, x3: TensorStructInfo
-) -> StructInfo:
+@operator("relax.wrap_param")
+def wrap_param(site: Site, data: Tensor, dtype: Type = FLOAT32) -> StructInfo:
+    """A parameter of a model, converted to another type."""
+    return astype(site, data, dtype)
+
+
+@operator("relax.ewise_fma")
+def ewise_fma(site: Site, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
     """``x1 * x2 + x3`` of equal shapes."""
     infos = (x1, x2, x3)
     kind, device = agree(site, infos), place(site, infos)

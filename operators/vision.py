@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import FLOAT32, INT32, INT64
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, ZERO, const, literal, mul, product
-from rlx.operators.evaluation import late
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.messages import show, show_shape
+from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import agree, choice, elements, fields, known, rank, ranked, tensor
 from rlx.operators.windows import spread
 from rlx.spec.registry import rule
 
 
-@operator(
-    "relax.vision.all_class_non_max_suppression",
-    "boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold, "
-    "output_format: str = 'onnx'",
-    evaluate=late("boxes.all_class_non_max_suppression"),
-)
+@operator("relax.vision.all_class_non_max_suppression")
 def all_class_nms(
     site: Site,
-    boxes: TensorStructInfo,
-    scores: TensorStructInfo,
-    most: object,
-    overlap: object,
-    threshold: object,
-    form: str,
+    boxes: Tensor,
+    scores: Tensor,
+    max_output_boxes_per_class: Tensor,
+    iou_threshold: Tensor,
+    score_threshold: Tensor,
+    output_format: str = "onnx",
 ) -> StructInfo:
     """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and how many."""
     rank(site, boxes, 0, 3)
     rank(site, scores, 1, 3)
     known(site, "rank", (0, boxes), (1, scores))
-    choice(site, "output_format", form, ("onnx", "tensorflow"))
+    choice(site, "output_format", output_format, ("onnx", "tensorflow"))
     x, s = site.dims(boxes), site.dims(scores)
     if x is not None and s is not None:
         scored(site, x, s)
-    if form == "onnx":
+    if output_format == "onnx":
         rows = None if x is None or s is None else product((x[0], s[1], x[1]))
         found = ranked(2, INT64) if rows is None else tensor((rows, const(3)), INT64, boxes.vdevice)
         return fields((found, tensor((ONE,), INT64, boxes.vdevice)))
@@ -75,17 +72,13 @@ def scored(site: Site, boxes: Dims, scores: Dims) -> None:
         )
 
 
-@operator(
-    "relax.vision.get_valid_counts",
-    "data, score_threshold: number = 0, id_index: int = 0, score_index: int = 1",
-    evaluate=late("boxes.get_valid_counts"),
-)
+@operator("relax.vision.get_valid_counts")
 def get_valid_counts(
-    site: Site, data: TensorStructInfo, threshold: float, of_class: int, of_score: int
+    site: Site, data: Tensor, score_threshold: float = 0.0, id_index: int = 0, score_index: int = 1
 ) -> StructInfo:
     """How many boxes of each batch are above the threshold, these boxes first, and their indices."""
     rank(site, data, 0, 3)
-    fields_of(site, data, {"score_index": (of_score, 1)})
+    fields_of(site, data, {"score_index": (score_index, 1)})
     dims = site.dims(data)
     if dims is None:
         return fields((ranked(1, INT32), ranked(3, data.dtype), ranked(2, INT32)))
@@ -137,33 +130,36 @@ def suppressed(
             return
 
 
-@operator(
-    "relax.vision.non_max_suppression",
-    "data, valid_count, indices, max_output_size: int = -1, iou_threshold: number = 0.5, "
-    "force_suppress: int = False, top_k: int = -1, coord_start: int = 2, score_index: int = 1, "
-    "id_index: int = 0, return_indices: int = True, invalid_to_bottom: int = False, "
-    "soft_nms_sigma: number = 0.0, score_threshold: number = 0.0",
-    evaluate=late("boxes.non_max_suppression"),
-)
+@operator("relax.vision.non_max_suppression")
 def non_max_suppression(
     site: Site,
-    data: TensorStructInfo,
-    valid: TensorStructInfo,
-    indices: TensorStructInfo,
-    *rest: float,
+    data: Tensor,
+    valid_count: Tensor,
+    indices: Tensor,
+    max_output_size: int = -1,
+    iou_threshold: float = 0.5,
+    force_suppress: int = False,
+    top_k: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = 0,
+    return_indices: int = True,
+    invalid_to_bottom: int = False,
+    soft_nms_sigma: float = 0.0,
+    score_threshold: float = 0.0,
 ) -> StructInfo:
     """The boxes that do not overlap better ones: themselves, or their indices and how many."""
     rank(site, data, 0, 3)
-    elements(site, valid, 1, "int32")
+    elements(site, valid_count, 1, "int32")
     elements(site, indices, 2, "int32")
-    rank(site, valid, 1, 1)
+    rank(site, valid_count, 1, 1)
     rank(site, indices, 2, 2)
-    fields_of(site, data, {"coord_start": (int(rest[4]), 4), "score_index": (int(rest[5]), 1)})
-    suppressed(site, data, valid, indices)
-    if not rest[7]:
+    fields_of(site, data, {"coord_start": (coord_start, 4), "score_index": (score_index, 1)})
+    suppressed(site, data, valid_count, indices)
+    if not return_indices:
         return data if site.rank(data) is not None else ranked(3, data.dtype, data.vdevice)
     # Softly, the boxes come along, since their scores have changed.
-    changed = (data,) if rest[9] > 0 else ()
+    changed = (data,) if soft_nms_sigma > 0 else ()
     dims = site.dims(data)
     if dims is None:
         return fields((*changed, ranked(2, INT32), ranked(2, INT32)))
@@ -171,37 +167,36 @@ def non_max_suppression(
     return fields((*changed, chosen, tensor((dims[0], ONE), INT32, data.vdevice)))
 
 
-@operator(
-    "relax.vision.multibox_transform_loc",
-    "cls_pred, loc_pred, anchor, clip: int = False, threshold: number = 0.0, "
-    "variances: any = None, keep_background: int = True, apply_softmax: int = True",
-    evaluate=late("boxes.multibox_transform_loc"),
-)
+@operator("relax.vision.multibox_transform_loc")
 def multibox_transform_loc(
     site: Site,
-    scores: TensorStructInfo,
-    offsets: TensorStructInfo,
-    anchor: TensorStructInfo,
-    *rest: object,
+    cls_pred: Tensor,
+    loc_pred: Tensor,
+    anchor: Tensor,
+    clip: int = False,
+    threshold: float = 0.0,
+    variances: Any = None,
+    keep_background: int = True,
+    apply_softmax: int = True,
 ) -> StructInfo:
     """Anchors moved by predicted offsets to boxes, and the scores of their classes."""
-    rank(site, scores, 0, 3)
-    rank(site, offsets, 1, 2)
+    rank(site, cls_pred, 0, 3)
+    rank(site, loc_pred, 1, 2)
     rank(site, anchor, 2, 3)
-    agree(site, (scores, offsets, anchor))
-    match rest[2]:
+    agree(site, (cls_pred, loc_pred, anchor))
+    match variances:
         case tuple(parts) | list(parts) | ast.Tuple(fields=parts) if len(parts) == 4:
             pass
         case None:
             pass
         case _:
             site.fail("D14-argument", "variances must be four numbers")
-    dims = site.dims(scores)
-    anchors(site, dims, site.dims(offsets), site.dims(anchor))
+    dims = site.dims(cls_pred)
+    anchors(site, dims, site.dims(loc_pred), site.dims(anchor))
     if dims is None:
-        return fields((ranked(3, scores.dtype), ranked(3, scores.dtype)))
-    boxes = tensor((dims[0], dims[2], const(4)), scores.dtype, scores.vdevice)
-    return fields((boxes, scores))
+        return fields((ranked(3, cls_pred.dtype), ranked(3, cls_pred.dtype)))
+    boxes = tensor((dims[0], dims[2], const(4)), cls_pred.dtype, cls_pred.vdevice)
+    return fields((boxes, cls_pred))
 
 
 @rule("OBL-anchors", "c54546b8")
@@ -238,44 +233,35 @@ def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims 
         )
 
 
-@operator(
-    "relax.vision.roi_align",
-    "data, rois, pooled_size: ints, spatial_scale: number, sample_ratio: int = -1, "
-    "aligned: int = False, layout: str = 'NCHW', mode: str = 'avg'",
-    evaluate=late("regions.roi_align"),
-)
+@operator("relax.vision.roi_align")
 def roi_align(
     site: Site,
-    data: TensorStructInfo,
-    rois: TensorStructInfo,
-    pooled: tuple[int, ...],
-    scale: float,
-    ratio: int,
-    aligned: int,
-    text: str,
-    mode: str,
+    data: Tensor,
+    rois: Tensor,
+    pooled_size: Ints,
+    spatial_scale: float,
+    sample_ratio: int = -1,
+    aligned: int = False,
+    layout: str = "NCHW",
+    mode: str = "avg",
 ) -> StructInfo:
     """Each region of interest at one size, interpolated."""
     choice(site, "mode", mode, ("avg", "max"))
-    choice(site, "layout", text, ("NCHW", "NHWC"))
-    return _regions(site, data, rois, pooled, text)
+    choice(site, "layout", layout, ("NCHW", "NHWC"))
+    return _regions(site, data, rois, pooled_size, layout)
 
 
-@operator(
-    "relax.vision.roi_pool",
-    "data, rois, pooled_size: ints, spatial_scale: number, layout: str = 'NCHW'",
-    evaluate=late("regions.roi_pool"),
-)
+@operator("relax.vision.roi_pool")
 def roi_pool(
     site: Site,
-    data: TensorStructInfo,
-    rois: TensorStructInfo,
-    pooled: tuple[int, ...],
-    scale: float,
-    text: str,
+    data: Tensor,
+    rois: Tensor,
+    pooled_size: Ints,
+    spatial_scale: float,
+    layout: str = "NCHW",
 ) -> StructInfo:
     """Each region of interest at one size, the maximum of each cell."""
-    return _regions(site, data, rois, pooled, text)
+    return _regions(site, data, rois, pooled_size, layout)
 
 
 def _regions(

@@ -24,8 +24,9 @@ from rlx.generate.programs.values import nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.tir import PrimExpr
+from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import Parameter
-from rlx.operators.registry import FAMILIES, lookup
+from rlx.operators.registry import lookup
 
 RUNTIME = frozenset({"inspection", "memory"})
 _ON_DEVICES = ("to_vdevice", "hint_on_device")

@@ -1,1 +1,37 @@
-"""How operators compute, with NumPy: one file a family, like the declarations."""
+"""How operators compute, with NumPy: functions by the names of their operators."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rlx.operators.evaluation import Evaluate
+
+
+@cache
+def functions() -> Mapping[str, Evaluate]:
+    """The function that computes each operator, by the operator's name without the leading ``relax.``.
+
+    A function computes the operator whose name ends with its own. The table ``OPERATORS`` of a file has those that are
+    made by another function, or that compute several operators.
+    """
+    from rlx.operators.registry import every_name
+
+    tables: dict[str, Evaluate] = {}
+    alone: dict[str, Evaluate] = {}
+    for found in iter_modules(__path__, f"{__name__}."):
+        module = import_module(found.name)
+        tables |= getattr(module, "OPERATORS", {})
+        alone |= {
+            name: value
+            for name, value in vars(module).items()
+            if isinstance(value, FunctionType) and value.__module__ == found.name
+        }
+    named = {name: alone.get(name.rpartition(".")[2]) for name in every_name()}
+    return {name: value for name, value in named.items() if value is not None} | tables

@@ -103,3 +103,7 @@ def attention_var_len(
     ]
     empty = np.zeros((1, 0, query.shape[2], value.shape[3]), query.dtype)
     return np.concatenate([empty, *parts], axis=1)
+
+
+OPERATORS = {"nn.attention_bias": attention}
+"""The operators that functions of this file make or share, by name."""

@@ -321,3 +321,11 @@ def binary(name: str) -> Function:
         return back(found, kind).reshape(shape)
 
     return evaluate
+
+
+OPERATORS = {
+    **{name: unary(name) for name in _UNARY},
+    **{name: binary(name) for name in _BINARY},
+    "wrap_param": astype,
+}
+"""The operators that functions of this file make or share, by name."""

@@ -8,3 +8,13 @@ from rlx.operators.evaluation import Plain
 def same(value: Plain) -> Plain:
     """The operand, copied like every result."""
     return value
+
+
+OPERATORS = dict.fromkeys(
+    (
+        *("builtin.stop_lift_params", "memory.ensure_zero_offset"),
+        *("grad.start_checkpoint", "grad.end_checkpoint", "grad.no_grad"),
+    ),
+    same,
+)
+"""The operators that functions of this file make or share, by name."""

@@ -282,3 +282,10 @@ def affine_grid(data: Array, size: Sequence[int], align: int) -> Array:
     points = np.stack([*reversed(np.meshgrid(*lines, indexing="ij")), np.ones(wanted, w.dtype)])
     made = np.tensordot(w, points.astype(w.dtype), axes=((2,), (0,)))
     return convert(made.astype(w.dtype), data.dtype)
+
+
+OPERATORS: dict[str, Function] = {
+    "image.resize2d": resize("2"),
+    "image.resize3d": resize("3"),
+}
+"""The operators that functions of this file make or share, by name."""

@@ -69,17 +69,17 @@ _FIELDS: dict[str, Any] = {
 """The fields of a tensor's descriptor."""
 
 
-def field(name: str) -> Function:
-    """The evaluation of a field of the descriptor."""
-    found: Function = _FIELDS[name]
-    return found
-
-
-def shape_i(x: Array, axis: Any) -> Any:
+def tensor_shape_i(x: Array, axis: Any) -> Any:
     """The length of an axis."""
     return np.int64(x.shape[_axis(x, axis)])
 
 
-def stride_i(x: Array, axis: Any) -> Any:
+def tensor_stride_i(x: Array, axis: Any) -> Any:
     """How many elements apart neighbours along an axis are."""
     return np.int64(prod(x.shape[_axis(x, axis) + 1 :]))
+
+
+OPERATORS: dict[str, Function] = {
+    f"inspect.tensor_{name}": field for name, field in _FIELDS.items()
+}
+"""The operators that functions of this file make or share, by name."""

@@ -159,3 +159,11 @@ def scan(name: str) -> Function:
         return back(found, kind)
 
     return evaluate
+
+
+OPERATORS: dict[str, Function] = {
+    **{name: reduction(name) for name in _REDUCED},
+    **{name: arg_reduction(name) for name in ("argmax", "argmin")},
+    **{name: scan(name) for name in ("cumsum", "cumprod")},
+}
+"""The operators that functions of this file make or share, by name."""

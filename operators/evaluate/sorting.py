@@ -52,7 +52,9 @@ def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataT
 
 
 @rule("E-draw", "7821b9ff")
-def multinomial(prob: Array, sample: Array, indices: Array, kind: DataType | None) -> Array:
+def multinomial_from_uniform(
+    prob: Array, sample: Array, indices: Array, kind: DataType | None
+) -> Array:
     """One draw from a row's distribution for each uniform sample."""
     rows = places(indices.reshape(-1), prob.shape[0], negative=False)
     chances = wide(prob)

@@ -360,3 +360,13 @@ def _shares(kind: str, x: Array, around: Sides, plan: Plan, counted: Sides) -> A
         return np.asarray(first.reshape(seen.shape).astype(x.dtype))
     inside = windows(np.pad(np.ones(x.shape[2:], x.dtype), around), *plan)
     return np.asarray(inside / _counts(x.shape[2:], around, plan, counted)[..., None, None])
+
+
+OPERATORS: dict[str, Function] = {
+    **{f"nn.conv{count}d": convolution(str(count)) for count in (1, 2, 3)},
+    **{f"nn.conv{count}d_transpose": transposed(str(count)) for count in (1, 2, 3)},
+    **{f"nn.{kind}_pool{count}d": pool(f"{kind}{count}") for kind in _POOLS for count in (1, 2, 3)},
+    **{f"nn.adaptive_avg_pool{count}d": adaptive(str(count)) for count in (1, 2, 3)},
+    **{f"grad.{kind}_pool2d_backward": pool_backward(kind) for kind in _POOLS},
+}
+"""The operators that functions of this file make or share, by name."""

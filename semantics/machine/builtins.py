@@ -162,7 +162,7 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 
 @rule("E-builtin-draw", "5abeb2fb")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
-    from rlx.operators.evaluate.sorting import multinomial
+    from rlx.operators.evaluate.sorting import multinomial_from_uniform
     from rlx.operators.evaluation import OperatorFault
 
     rows = prob.data.shape[0] if prob.data.ndim == 2 else -1
@@ -170,7 +170,9 @@ def _multinomial(prob: Tensor, sample: Tensor) -> Value:
         words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
         raise Fault("E-builtin-draw-rows", words)
     try:
-        found = multinomial(prob.data, sample.data.reshape(-1, 1), np.arange(rows), None)
+        found = multinomial_from_uniform(
+            prob.data, sample.data.reshape(-1, 1), np.arange(rows), None
+        )
     except OperatorFault as fault:
         raise Fault(fault.code, fault.message) from None
     return Tensor(found, prob.device)

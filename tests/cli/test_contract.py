@@ -577,8 +577,7 @@ def test_an_operator_of_a_module_is_checked(run: Run, configured: bool) -> None:
     name = f"own{configured}.gate"
     run.write(a=OWN.format(name), b=OWN.format(name).replace("axis", "axs"))
     module = (
-        f"import rlx\n@rlx.operator({name!r}, 'x, axis: int = -1')\n"
-        "def gate(site, x, axis):\n    return x\n"
+        f"import rlx\n@rlx.operator({name!r})\ndef gate(site, x, axis: int = -1):\n    return x\n"
     )
     (run.folder / "ops.py").write_text(module)
     options = ["--operators", "ops.py"]
@@ -595,7 +594,11 @@ def test_an_operator_of_a_module_is_checked(run: Run, configured: bool) -> None:
     [
         ("", "declares no operator"),
         ("1 / 0", "ZeroDivisionError"),
-        ("import rlx\n@rlx.operator('add', 'x')\ndef add(site, x): return x", "already"),
+        ("import rlx\n@rlx.operator('add')\ndef add(site, x): return x", "already"),
+        (
+            "import rlx\n@rlx.operator('own.odd')\ndef odd(site, x: bytes): return x",
+            "expected a kind of parameter",
+        ),
     ],
 )
 def test_a_module_without_operators_is_refused(run: Run, text: str, reason: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from rlx.generate.calls.pattern import GROUPS, TensorSlot, TupleSlot, parse
 from rlx.generate.calls.tables import PATTERNS
 from rlx.generate.programs.operators import family, of_templates
-from rlx.operators.registry import FAMILIES, lookup
+from rlx.operators.families import FAMILIES
+from rlx.operators.registry import lookup
 
 NAMES = [name for names in FAMILIES.values() for name in names.split()]
 

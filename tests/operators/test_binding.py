@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rlx.grammar import ast, tir
-from rlx.grammar.ast import ObjectStructInfo, PrimStructInfo, TupleStructInfo
-from rlx.grammar.dtype import INT64, dtype
-from rlx.operators import lookup
+from rlx.grammar.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleStructInfo
+from rlx.grammar.dtype import FLOAT32, INT64, dtype
+from rlx.operators import families, index, lookup
+from rlx.operators.families import FAMILIES
 from rlx.operators.kinds import KINDS
-from rlx.operators.parameters import REQUIRED, parameters
-from rlx.operators.registry import FAMILIES
+from rlx.operators.parameters import REQUIRED, Ints, Tensor, Type, parameters
+from rlx.operators.site import Site
 from tests.operators.context import Recorder, constant, derive, legal, m, n, shape, tensor, variable
 
 X = tensor((n, 4))
@@ -151,24 +153,47 @@ def test_signatures_are_well_formed() -> None:
             ), name
 
 
-def test_family_of_every_operator_is_where_it_is_declared() -> None:
-    for family, names in FAMILIES.items():
-        for name in names.split():
-            operator = lookup(f"relax.{name}")
-            assert operator is not None
-            assert operator.rule.__module__ == f"rlx.operators.{family}"
-
-
 def test_an_operator_that_is_not_declared() -> None:
     assert lookup("relax.no_such_operator") is None
     assert lookup("add") is None
 
 
 def test_a_signature_is_read() -> None:
-    x, axis, rest = parameters("x, axis: int? = -1, *rest: expr")
+    def rule(
+        site: Site, x: Tensor, axis_: int | None = -1, *rest: Expr, dtype: Type = FLOAT32
+    ) -> Any:
+        return rest
+
+    x, axis, rest, kind = parameters(rule, {})
     assert (x.name, x.kind, x.default) == ("x", "tensor", REQUIRED)
-    assert (axis.kind, axis.optional, axis.default) == ("int", True, -1)
+    assert (axis.name, axis.kind, axis.optional, axis.default) == ("axis", "int", True, -1)
     assert rest.variadic and rest.name == "rest"
+    assert (kind.kind, kind.default, kind.receiver) == ("dtype", "float32", "dtype")
+    assert parameters(rule, {"axis": 2})[1].default == 2
+
+
+@pytest.mark.parametrize("annotation", [int, "int", Tensor, Ints, int | None, Ints | None, Type])
+def test_annotations_are_read_written_out_or_not(annotation: Any) -> None:
+    def rule(site: Any, value: Any) -> Any:
+        return value
+
+    rule.__annotations__["value"] = annotation
+    (found,) = parameters(rule, {})
+    assert found.kind in KINDS
+    assert found.optional == str(annotation).startswith(("int |", "typing.Optional"))
+
+
+def test_an_annotation_that_is_no_kind_is_refused() -> None:
+    def rule(site: Any, value: bytes) -> Any:
+        return value
+
+    with pytest.raises(TypeError, match="expected a kind of parameter"):
+        parameters(rule, {})
+
+
+def test_the_list_of_families_is_that_of_the_declarations() -> None:
+    """``make operators`` writes it."""
+    assert Path(families.__file__).read_text(encoding="utf-8") == index.text()
 
 
 def test_constants_are_tensors_with_values() -> None:

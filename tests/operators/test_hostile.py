@@ -18,7 +18,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import INT64, dtype
 from rlx.operators import lookup
-from rlx.operators.registry import FAMILIES
+from rlx.operators.families import FAMILIES
 from tests.operators.context import constant, derive, m, n, plus, prim, shape, tensor, variable
 
 NAMES = sorted(name for names in FAMILIES.values() for name in names.split())

@@ -63,7 +63,7 @@ def test_nothing_shares_memory_with_an_argument_and_no_argument_changes() -> Non
 
 def test_every_operator_that_computes_is_here() -> None:
     from rlx.operators import lookup
-    from rlx.operators.registry import FAMILIES
+    from rlx.operators.families import FAMILIES
 
     names = {name for family in FAMILIES.values() for name in family.split()}
     computing = {

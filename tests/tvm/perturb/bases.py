@@ -17,7 +17,7 @@ from rlx.generate.calls.pattern import (
 from rlx.generate.calls.tables import PATTERNS
 from rlx.grammar import tir
 from rlx.grammar.printer import show
-from rlx.operators.registry import FAMILIES
+from rlx.operators.families import FAMILIES
 from tests.operators.cases import DIFFERENT, LEGAL, WARNED
 
 from .calls import Argument, Group, OneCall, OtherArg, TensorArg, Text, argument, from_case

@@ -26,7 +26,7 @@ from rlx.grammar.ast import Expr
 from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.operators.registry import FAMILIES
+from rlx.operators.families import FAMILIES
 
 from .batch import Case
 from .sizes import extents
