@@ -14,10 +14,8 @@ from rlx.spec.registry import implementations
 README = FOLDER / "README.md"
 
 PENDING = (
-    "evaluation_native.md",
     "evaluation_nn.md",
     "evaluation_operators.md",
-    "evaluation_tir.md",
     "operators.md",
 )
 """The chapters that have no blocks yet. Of every other chapter each rule must have one."""

@@ -14,6 +14,8 @@ from typing import Any
 
 os.environ["RLX_TRACE_RULES"] = "1"
 
+import numpy as np
+
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.normal_form import normal_form
@@ -21,10 +23,16 @@ from rlx.checker.well_formed import well_formed
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
+from rlx.semantics import native
+from rlx.semantics.faults import Stop
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Returned
 from rlx.semantics.run.inputs import inputs
+from rlx.semantics.run.literals import literal
 from rlx.semantics.run.text import line
+from rlx.semantics.tir import evaluate
+from rlx.semantics.tir.memory import numpy_type
+from rlx.semantics.tir.values import vector_element
 from rlx.spec import registry, rules
 from rlx.spec.reader import Example, Rule
 from tests.spec.order_lines import judged
@@ -62,11 +70,17 @@ _NODES: dict[str, Any] = {
 }
 
 
-def run(example: Example, rule: Rule) -> list[str]:
-    """How a run ends: with the code of the premise that failed, or with what the first line says."""
+def _header(example: Example) -> tuple[dict[str, str], str, str]:
+    """What the first line gives, the result that it expects, and the program below it."""
     head, _, text = example.text.partition("\n")
     said, _, result = head.removeprefix("#").partition("=>")
     options = dict(word.strip().split("=", 1) for word in said.split(";") if word.strip())
+    return options, result.strip(), text
+
+
+def run(example: Example, rule: Rule) -> list[str]:
+    """How a run ends: with the code of the premise that failed, or with what the first line says."""
+    options, result, text = _header(example)
     fuel = int(options.pop("fuel", 10_000))
     backend = options.pop("backend", "steps")
     loops = options.pop("iterations", None)
@@ -85,9 +99,42 @@ def run(example: Example, rule: Rule) -> list[str]:
     outcome = ready.run("main", inputs(main, options).values, fuel=fuel)
     if isinstance(outcome, Returned):
         got = "; ".join([line(outcome.value), *printed])
-        return [] if not result or result.strip() == got else [f"returned {got}"]
+        return [] if not result or result == got else [f"returned {got}"]
     assert isinstance(outcome, Ended), outcome
     return [outcome.code]
+
+
+def prim_func(example: Example, rule: Rule) -> list[str]:
+    """How the run of a PrimFunc ends: with a code, its value, or what its first buffer holds then."""
+    options, result, text = _header(example)
+    (function,) = (f for m in parse(text).modules for f in m.functions.values())
+    assert isinstance(function, tir.PrimFunc)
+    compiled = options.pop("backend", "") == "native"
+    fuel = int(options.pop("fuel", 1000))
+    args: list[Any] = []
+    for param, said in zip(function.params, options.values(), strict=False):
+        buffer = function.buffer_map.get(param)
+        value = literal(said) if said != "?" else 0
+        element = None if buffer is None else numpy_type(vector_element(buffer.dtype))
+        args.append(value if buffer is None else _array(value, element, buffer))
+    unwritten = [at for at, said in enumerate(options.values()) if said == "?"]
+    try:
+        if compiled:
+            found = native.compile(function)(args, fuel, unwritten)
+        else:
+            found = evaluate(function, args, fuel=fuel, unwritten=unwritten, call=PACKED)
+    except Stop as stop:
+        return [stop.code]
+    got = str(next((a.tolist() for a in args if isinstance(a, np.ndarray)), None))
+    got = got if found is None else str(found)
+    return [] if not result or result == got else [f"got {got}"]
+
+
+def _array(value: Any, element: Any, buffer: tir.Buffer) -> Any:
+    """A value as an array: a number is every element of the buffer's shape."""
+    if isinstance(value, list):
+        return np.array(value, element)
+    return np.full([getattr(dim, "value", 1) for dim in buffer.shape], value, element)
 
 
 def checks(example: Example, rule: Rule) -> list[str]:
@@ -141,6 +188,7 @@ KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "run": run,
     "order": order,
     "checks": checks,
+    "tir": prim_func,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -14,11 +15,15 @@ from rlx.spec.reader import FOLDER
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_examples_do_what_they_say() -> None:
+def test_the_examples_do_what_they_say(pytestconfig: pytest.Config) -> None:
     """In a process of its own, in which the rules are traced from their registration on."""
+    assert pytestconfig.cache is not None
+    kernels = pytestconfig.cache.mkdir("native")
+    kernels.chmod(0o700)
     done = subprocess.run(
         [sys.executable, "-m", "tests.spec.examples"],
         cwd=ROOT,
+        env={**os.environ, "RLX_CACHE": str(kernels)},
         capture_output=True,
         text=True,
         check=False,
