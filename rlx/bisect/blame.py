@@ -65,13 +65,13 @@ class Pipeline(Record):
         The name of a pipeline of ``relax.get_pipeline``, or a Python expression that gives a pass.
     target
         The target in whose scope they run.
-    run
-        Whether to compare what the program returns, too.
+    sizes
+        The numbers that shape variables get in runs before and after each pass; none for no runs.
     seed
         Of the inputs.
     """
 
     expression: str = "default"
     target: str = "llvm"
-    run: bool = True
+    sizes: tuple[int, ...] = (3, 1)
     seed: int = 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlx.bisect.blame import Blame, Pipeline
+from rlx.bisect.blame import INPUT, Blame, Pipeline
 
 if TYPE_CHECKING:
     from rlx.bisect.process import Process
@@ -39,7 +39,15 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     text = _text(options.file, options.module, prog)
     if text is None:
         return UNABLE
-    pipeline = Pipeline(options.pipeline, options.target, not options.no_run, options.seed)
+    wrong = _wrong(text)
+    if wrong is not None and options.format == "human":
+        sys.stderr.write(f"{prog}: the program is wrong before the first pass\n\n{wrong.message}\n")
+        return BLAMED
+    pipeline = Pipeline(
+        options.pipeline, options.target, () if options.no_run else options.sizes, options.seed
+    )
+    if wrong is not None:
+        return _put(wrong, pipeline, text, len(text.splitlines()), options)
     with Process(pipeline, options.patience) as process:
         try:
             blame = process.examine(text)
@@ -50,6 +58,16 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         if blame is not None and not options.no_reduce:
             program, blame = _reduced(text, blame, process, options.seconds)
     return _put(blame, pipeline, program, len(text.splitlines()), options)
+
+
+def _wrong(text: str) -> Blame | None:
+    """What the checker has against the program itself."""
+    from rlx.api import check
+
+    report = check(text)
+    if report.ok:
+        return None
+    return Blame(INPUT, "illegal", report.errors[0].code, str(report).strip(), (), text)
 
 
 def _put(
@@ -132,6 +150,13 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--target", default="llvm", help="the target in whose scope the passes run (default: llvm)")
     add("--no-run", action="store_true", help="check only; do not compare what the program returns")
+    add(
+        "--sizes",
+        type=_sizes,
+        default=(3, 1),
+        metavar="N,N",
+        help="the numbers that shape variables get in runs (3,1)",
+    )
     add("--no-reduce", action="store_true", help="report the program as it is")
     add("--seconds", type=float, default=60.0, metavar="S", help="so long it is reduced (60)")
     add(
@@ -145,3 +170,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--format", choices=("human", "json"), default="human")
     add("-o", "--output", metavar="PATH", help="write the report there")
     return parser
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdigit() for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"expected numbers from 0 with commas between, found {text!r}"
+        )
+    return tuple(int(part) for part in parts)

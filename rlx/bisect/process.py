@@ -33,10 +33,9 @@ class Process:
     """
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
-        way = "run" if pipeline.run else "check"
         self.command = [
             *(sys.executable, "-m", "rlx.bisect.worker"),
-            *(pipeline.expression, pipeline.target, way, str(pipeline.seed)),
+            *(pipeline.expression, pipeline.target, json.dumps(pipeline.sizes), str(pipeline.seed)),
         ]
         self.patience = patience
         self._process: subprocess.Popen[bytes] | None = None

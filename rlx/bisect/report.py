@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib.metadata import PackageNotFoundError, version
 
-from rlx.bisect.blame import INPUT, Blame, Pipeline
+from rlx.bisect.blame import Blame, Pipeline
 
 VERSION = 1
 
@@ -24,12 +24,11 @@ def markdown(blame: Blame, pipeline: Pipeline, program: str, lines: int) -> str:
     size = f"{small} lines" if small >= lines else f"{small} lines, reduced from {lines}"
     parts = [f"# {blame.title}", _setting(blame, pipeline), _block(blame.message, "text")]
     parts += [f"## The program ({size})", _block(program, "python")]
-    if blame.pass_name != INPUT:
-        if blame.before.strip() not in ("", program.strip()):
-            parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
-        if blame.after:
-            parts += [f"## After {blame.pass_name}", _block(blame.after, "python")]
-        parts += ["## How to see it", _block(_script(pipeline), "python")]
+    if blame.before.strip() not in ("", program.strip()):
+        parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
+    if blame.after:
+        parts += [f"## After {blame.pass_name}", _block(blame.after, "python")]
+    parts += ["## How to see it", _block(_script(pipeline), "python")]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE TARGET RUN SEED`.
+"""Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE TARGET SIZES SEED`.
 
 Tasks come on standard input, each a text as a line of JSON. The answers are lines of JSON on what standard output was at
 the start. What is under way is said before it is begun, so that a process that dies has named its pass.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rlx.tvm.instrument import text_of
-from rlx.tvm.watch import ILLEGAL, PassError, Problem, Watch
+from rlx.tvm.watch import ILLEGAL, Problem, Watch
 
 Say = Callable[..., None]
 
@@ -29,15 +29,16 @@ def main() -> int:
     def say(**record: object) -> None:
         answers.write(json.dumps(record) + "\n")
 
-    expression, target, run, seed = sys.argv[1:5]
+    expression, target, sizes, seed = sys.argv[1:5]
     try:
         take = _taker(expression, target)
     except Exception as error:  # noqa: BLE001 - a pipeline is any expression, so any error may come of it
         say(unusable=f"{type(error).__name__}: {error}")
         return 0
     say(ready=True)
+    numbers = tuple(json.loads(sizes))
     for line in sys.stdin:
-        _examine(json.loads(line), take, Telling(say, run == "run", int(seed)))
+        _examine(json.loads(line), take, Telling(say, Watch(numbers, int(seed))))
     return 0
 
 
@@ -71,9 +72,9 @@ def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
 class Telling:
     """Says what is under way, and what is wrong."""
 
-    def __init__(self, say: Say, run: bool, seed: int) -> None:
+    def __init__(self, say: Say, watch: Watch) -> None:
         self.say = say
-        self.watch = Watch(run=run, seed=seed)
+        self.watch = watch
         self.text = ""
 
     def before(self, text: str) -> None:
@@ -100,7 +101,7 @@ class Telling:
             before=problem.before,
             after=problem.after,
         )
-        raise PassError(problem)
+        raise RuntimeError(str(problem))
 
 
 class _Instrument:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rlx.tvm.checking import check
     from rlx.tvm.instrument import Instrument
-    from rlx.tvm.watch import PassError, Problem
+    from rlx.tvm.watch import Problem
 
-_HOMES = {"Instrument": "instrument", "PassError": "watch", "Problem": "watch", "check": "checking"}
+_HOMES = {"Instrument": "instrument", "Problem": "watch", "check": "checking"}
 
-__all__ = ["Instrument", "PassError", "Problem", "check"]
+__all__ = ["Instrument", "Problem", "check"]
 
 
 def __getattr__(name: str) -> object:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from rlx.tvm.watch import PassError, Problem, Watch
+from rlx.tvm.watch import SIZES, Problem, Watch
 
 
 class Instrument:
@@ -13,10 +14,12 @@ class Instrument:
     Parameters
     ----------
     run
-        Whether to run the functions before and after each pass, too, on inputs of several sizes, and to compare
-        what they return.
+        Whether to run the functions before and after each pass, too, and to compare what they return.
+    sizes
+        The numbers that shape variables get in these runs. TVM's code for dimensions of 0 is often wrong, so 0 is
+        not among those of the default.
     stop
-        Whether the first problem stops the pipeline with a :class:`PassError`; otherwise all are collected.
+        Whether the first problem stops the pipeline with a ``RuntimeError``; otherwise all are collected.
     seed
         Of the inputs.
 
@@ -40,18 +43,20 @@ class Instrument:
     seen: list[str]
     problems: list[Problem]
 
-    def __new__(cls, *, run: bool = False, stop: bool = True, seed: int = 0) -> Any:
+    def __new__(
+        cls, *, run: bool = False, sizes: Sequence[int] = SIZES, stop: bool = True, seed: int = 0
+    ) -> Any:
         """TVM wants a class that its own decorator has wrapped."""
         from tvm.ir.instrument import pass_instrument
 
-        return pass_instrument(_Watching)(run, stop, seed)
+        return pass_instrument(_Watching)(tuple(sizes) if run else (), stop, seed)
 
 
 class _Watching:
     """What TVM calls."""
 
-    def __init__(self, run: bool, stop: bool, seed: int) -> None:
-        self.watch = Watch(run=run, seed=seed)
+    def __init__(self, sizes: Sequence[int], stop: bool, seed: int) -> None:
+        self.watch = Watch(sizes, seed)
         self.stop = stop
 
     @property
@@ -78,7 +83,7 @@ class _Watching:
 
     def _tell(self, problem: Problem | None) -> None:
         if problem is not None and self.stop:
-            raise PassError(problem)
+            raise RuntimeError(str(problem))
 
 
 def text_of(module: Any) -> str | None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rlx.generate.campaign.oracles.meaning import Meaning
 
 ILLEGAL, MEANING = "illegal", "meaning"
+SIZES = (3, 1)
+"""The numbers that shape variables get where nobody says otherwise."""
 INPUT = "(the input)"
 """Stands for the pass where the module was wrong before the first one."""
 
@@ -45,19 +47,18 @@ class Problem(Record):
         return f"{self.pass_name}: {self.message}"
 
 
-class PassError(Exception):
-    """A pass made an illegal module, or one that means something else; ``problem`` says what."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(str(problem))
-        self.problem = problem
-
-
 class Watch:
     """Follows a module through passes.
 
     Passes contain passes: what was seen after the inner one is not laid to the outer one, since only what is new
     since the last text counts.
+
+    Parameters
+    ----------
+    sizes
+        The numbers that shape variables get in runs before and after each pass; none for no runs.
+    seed
+        Of the inputs.
 
     Attributes
     ----------
@@ -67,8 +68,8 @@ class Watch:
         What went wrong, in order.
     """
 
-    def __init__(self, *, run: bool = False, seed: int = 0) -> None:
-        self.run = run
+    def __init__(self, sizes: Sequence[int] = (), seed: int = 0) -> None:
+        self.sizes = sizes
         self.seed = seed
         self.seen: list[str] = []
         self.problems: list[Problem] = []
@@ -104,7 +105,7 @@ class Watch:
         return self._other_meaning(name, before, text, report)
 
     def _other_meaning(self, name: str, before: str, text: str, report: Report) -> Problem | None:
-        if not self.run:
+        if not self.sizes:
             return None
         from rlx.generate.campaign.oracles.meaning import differ
 
@@ -116,11 +117,11 @@ class Watch:
         return self._problem(name, MEANING, difference.said, before, report, text)
 
     def _run(self, text: str, earlier: Sequence[Meaning] = ()) -> Sequence[Meaning]:
-        if not self.run:
+        if not self.sizes:
             return ()
         from rlx.generate.campaign.oracles.meaning import meanings
 
-        return meanings(text, self.seed, earlier)
+        return meanings(text, self.seed, earlier, self.sizes)
 
     def _remember(self, text: str, report: Report) -> None:
         self._text = text

@@ -64,8 +64,10 @@ class Difference(Record):
     size: int
 
 
-def meanings(text: str, seed: int, earlier: Sequence[Meaning] = ()) -> list[Meaning]:
-    """What the entries of a program return, for each of :data:`SIZES`.
+def meanings(
+    text: str, seed: int, earlier: Sequence[Meaning] = (), sizes: Sequence[int] = SIZES
+) -> list[Meaning]:
+    """What the entries of a program return, for each of the numbers that shape variables get.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def meanings(text: str, seed: int, earlier: Sequence[Meaning] = ()) -> list[Mean
     found = []
     for name, function in module.functions.items():
         if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
-            for size in SIZES:
+            for size in sizes:
                 given = known.get((name.name_hint, size))
                 if given is None or len(given) != len(function.params):
                     given = arguments(function, size, seed)
