@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rlx.checker.check import Report
 from rlx.checker.why import values
@@ -38,6 +38,7 @@ class Builder:
         self.applied = Applied(report.diagnostics)
         self.records: dict[Node, Application] = {}
         self.reports: dict[object, tuple[Application, Node | None]] = {}
+        self._tables: list[Mapping[Node, StructInfo]] = []
         self._read(recorder.roots)
         self.index = Index(report.modules)
         self._steps: dict[object, Step] = {}
@@ -48,6 +49,8 @@ class Builder:
         stack: list[tuple[Application, Node | None]] = [(record, None) for record in roots]
         while stack:
             record, subject = stack.pop()
+            if record.name == "D01":
+                self._tables.append(record.arguments["state"].info_of)
             if record.name in OF_EXPRESSIONS:
                 own = next((v for v in record.arguments.values() if isinstance(v, _SUBJECTS)), None)
                 if own is not None:
@@ -137,6 +140,15 @@ class Builder:
             step.has(label, part)
         if record is not None:
             self.applied.add(step, record)
+        if not isinstance(expr, ast.Var):  # that of a variable is said of its binding
+            self._placed(step, expr)
+
+    def _placed(self, step: Step, node: Node) -> None:
+        """That the struct info was derived without a device, which propagation added afterwards."""
+        after = self.info_of.get(node)
+        before = next((table[node] for table in self._tables if node in table), after)
+        if before is not None and after is not None and before is not after:
+            step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
 
     def _parts(self, expr: ast.Expr, step: Step) -> Iterator[tuple[str, Step]]:
         """The derivations of what an expression is made of."""
@@ -235,7 +247,7 @@ class Builder:
         step = rule_step("D11", f"{var.name_hint}{told}", var.span, info)
         said = "as annotated" if var.struct_info_annotation is not None else "without annotation"
         step.details = (f"a parameter of {owner}, {said}",)
-        return self._once(("parameter", var), step, lambda step: None)
+        return self._once(("parameter", var), step, lambda step: self._placed(step, var))
 
     def _prim_func(self, function: tir.PrimFunc) -> Step:
         found = self._steps.get(function)
@@ -275,6 +287,8 @@ class Builder:
         record = self.records.get(binding)
         if record is not None:
             self.applied.add(step, record)
+        if binding.var is not None:  # type: ignore[attr-defined]
+            self._placed(step, binding.var)  # type: ignore[attr-defined]
 
     def _result(self, seq: ast.SeqExpr) -> Step:
         """What a function or a branch yields: its last expression, without all the bindings before it."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from rlx.checker import command as check
+from rlx.checker.why import command as why
 from rlx.generate.reduce.command import reduced
 from rlx.grammar.format_command import format_text
 from rlx.semantics.run import command as run
@@ -22,7 +23,13 @@ from rlx.solver import command as prove
 SECONDS = 10
 """How long a command may take."""
 
-STATUSES = {"check": (0, 1), "run": (0, 1, 2, 3), "step": (0, 1, 2, 3), "prove": (0, 1, 2, 3)}
+STATUSES = {
+    "check": (0, 1),
+    "run": (0, 1, 2, 3),
+    "step": (0, 1, 2, 3),
+    "prove": (0, 1, 2, 3),
+    "why": (0, 1, 2),
+}
 
 
 class Slow(BaseException):
@@ -52,7 +59,7 @@ def limited(seconds: int = SECONDS) -> Iterator[None]:
 def complaints(text: str, folder: Path, rng: random.Random) -> list[str]:
     """What is wrong with the answers of the commands to a text.
 
-    What the checker refuses, run and step refuse in the same way; they are tried on a tenth of that.
+    What the checker refuses, run and step refuse in the same way; they are tried on a tenth of that, as is why on all.
     """
     path = folder / "input.rlx"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -71,6 +78,12 @@ def complaints(text: str, folder: Path, rng: random.Random) -> list[str]:
         if rng.random() < 0.1:
             tried.append(("reduce", lambda: _reduced(text, rng)))
         found += [problem for name, attempt in tried if (problem := outcome(name, attempt))]
+    if rng.random() < 0.1:
+        place = f"{path}:{rng.randint(1, text.count(chr(10)) + 1)}"
+        if rng.random() < 0.5:
+            place += f":{rng.randint(1, 60)}"
+        problem = outcome("why", lambda: _answered("why", why.main, [place]))
+        found += [problem] if problem else []
     return found
 
 

@@ -11,7 +11,7 @@ from rlx.generate.near import CODES, near_miss
 from rlx.grammar.ast import IRModule
 from rlx.grammar.printer import print_module
 
-from .laws import broken_laws
+from .laws import broken_laws, of_rules
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").rglob("*.rlx"))
 SHARE = 12
@@ -26,6 +26,18 @@ def test_examples(path: Path) -> None:
 @pytest.mark.parametrize("code", list(CODES)[::SHARE])
 def test_near_misses(code: str) -> None:
     text = print_module(near_miss(code, random.Random(1)))
+    assert list(broken_laws(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "at", "text"),
+    [
+        case
+        for case in of_rules()
+        if case[0] in ("D09", "D11", "D14", "D15", "VDEV-propagate", "USE-overwritten", "D17")
+    ],
+)
+def test_programs_of_rules(rule: str, at: int, text: str) -> None:
     assert list(broken_laws(text)) == []
 
 
