@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, StructInfo
-from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import FLOAT32, DataType
+from rlx.operators.evaluation import numpy_dtype
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.text import show
 
@@ -134,13 +135,5 @@ def array(
 
 
 def _numpy(kind: DataType) -> np.dtype[Any]:
-    """NumPy's type, one of ``ml_dtypes`` where NumPy has none; float32 for an unknown one."""
-    if kind.is_void:
-        return np.dtype(np.float32)
-    try:
-        return np.dtype(str(kind))
-    except TypeError:
-        import ml_dtypes
-
-        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, str(kind)))
-        return found
+    """NumPy's type; float32 for an unknown one."""
+    return numpy_dtype(FLOAT32 if kind.is_void else kind)

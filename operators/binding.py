@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlx.operators.kinds import KINDS, Convert, null
-from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.matching import matched
+from rlx.operators.parameters import Parameter
 from rlx.operators.site import OBJECT, Violation
 
 if TYPE_CHECKING:
@@ -64,24 +65,26 @@ def _unknown_keyword(site: Site, keyword: str) -> tuple[str, dict[str, object]]:
 
 
 def _readers(site: Site) -> Iterator[Reader]:
-    call, given = site.call, len(site.call.args)
-    for index, parameter in enumerate(site.operator.parameters):
+    call = site.call
+    for match in matched(site.operator.parameters, len(call.args), call.attrs):
+        parameter, index = match.parameter, match.index
         convert = KINDS[parameter.kind]
-        if parameter.kind == "types":
-            if index < given:
+        if match.source == "types":
+            if match.twice:
                 site.fail("D14-arity", f"an argument too many stands for {parameter.name}", index)
             yield lambda at: at.call.sinfo_args
-        elif parameter.variadic:
+        elif match.source == "rest":
             yield _rest(convert, parameter, index)
-            given = index  # nothing positional is left for the parameters behind it
-        elif index < given:
-            if parameter.name in call.attrs:
+        elif match.source == "positional":
+            if match.twice:
                 site.fail("D14-arity", f"{parameter.name} is given twice", index)
             yield _positional(convert, parameter, index)
-        elif parameter.name in call.attrs:
+        elif match.source == "keyword":
             yield _keyword(convert, parameter, index)
-        else:
+        elif match.source == "default":
             yield _default(site, convert, parameter, index)
+        else:
+            site.fail("D14-arity", f"the argument for {parameter.name} is missing")
 
 
 def _positional(convert: Convert, parameter: Parameter, index: int) -> Reader:
@@ -117,8 +120,6 @@ def _rest(convert: Convert, parameter: Parameter, index: int) -> Reader:
 
 def _default(site: Site, convert: Convert, parameter: Parameter, index: int) -> Reader:
     default = parameter.default
-    if default is REQUIRED:
-        site.fail("D14-arity", f"the argument for {parameter.name} is missing")
     value = None if default is None else convert(site, default, parameter, index)
     return lambda _: value
 

@@ -93,7 +93,7 @@ def call_tir_with_grad(
     out_sinfo: Types,
 ) -> StructInfo:
     """As ``call_tir``, with the name of the function that computes the gradient."""
-    return call_tir(site, func, args, tir_vars, out_sinfo)
+    return call_tir(site, func, args, tir_vars, out_sinfo=out_sinfo)
 
 
 @rule("OBL-inplace", "238e3d63")

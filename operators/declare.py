@@ -12,7 +12,7 @@ How it computes is the function of the operator's name in `operators/evaluate/`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rlx.grammar.ast import Call, StructInfo
 from rlx.operators.binding import Reader, plan
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rlx.operators.evaluation import Evaluation, Plain
 
 Rule = Callable[..., StructInfo]
+R = TypeVar("R", bound=Rule)
 Normalizer = Callable[[Call], Call | None]
 
 _LOWERED = ("relax.builtin.", "relax.memory.", "relax.vm.")
@@ -177,7 +178,7 @@ def operator(
     pure: bool = True,
     normalizer: Normalizer | None = None,
     **defaults: object,
-) -> Callable[[Rule], Rule]:
+) -> Callable[[R], R]:
     """Declare an operator by its rule, whose signature has the parameters; see :mod:`rlx.operators.parameters`.
 
     Parameters
@@ -192,7 +193,7 @@ def operator(
         Defaults of this operator's parameters, where operators that share a rule have different ones.
     """
 
-    def declare(rule: Rule) -> Rule:
+    def declare(rule: R) -> R:
         declared[name] = Operator(name, rule, pure, normalizer, defaults)
         return rule
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rlx.grammar import ast
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.element_types import numpy_type
+from rlx.operators.matching import Match, matched
+from rlx.operators.parameters import Parameter
 from rlx.spec.registry import refuted, rule
 
 if TYPE_CHECKING:
@@ -72,25 +74,17 @@ def evaluation(name: str) -> Evaluate | None:
 
 
 def numpy_dtype(kind: DataType) -> np.dtype[Any]:
-    """The type that arrays of a data type's elements have; narrow floats and integers are those of ml_dtypes.
+    """The type that arrays of a data type's elements have.
 
     Raises
     ------
     OperatorFault
         ``E-operator-dtype``: if no array has such elements.
     """
-    import ml_dtypes
-    import numpy as np
-
-    name = str(kind)
-    if name == "bool":
-        return np.dtype(np.bool_)
-    if kind.lanes == 1 and (kind.is_integer or kind.is_float):
-        found = getattr(ml_dtypes, name, None) or getattr(np, name, None)
-        if found is not None:
-            made: np.dtype[Any] = np.dtype(found)
-            return made
-    raise OperatorFault("E-operator-dtype", f"there are no arrays of {name or 'void'}")
+    found = numpy_type(kind)
+    if found is None:
+        raise OperatorFault("E-operator-dtype", f"there are no arrays of {str(kind) or 'void'}")
+    return found
 
 
 def data_type(kind: np.dtype[Any]) -> DataType:
@@ -115,15 +109,14 @@ def arguments(
         ``E-operator-arguments``: if an argument is missing, or is not of the parameter's kind.
     """
     values: list[Plain] = []
-    left = list(args)
-    for parameter in operator.parameters:
-        if parameter.kind == "types":
+    for match in matched(operator.parameters, len(args), call.attrs):
+        parameter = match.parameter
+        if match.source == "types":
             values.append(call.sinfo_args)
-        elif parameter.variadic:
-            values.append(tuple(_convert(parameter, value) for value in left))
-            left = []
+        elif match.source == "rest":
+            values.append(tuple(_convert(parameter, value) for value in args[match.index :]))
         else:
-            values.append(_one(operator, parameter, call, left, run))
+            values.append(_one(operator, match, call, args, run))
     return values
 
 
@@ -142,16 +135,17 @@ def unshared(result: Plain, args: Sequence[Plain]) -> Plain:
 
 
 def _one(
-    operator: Operator, parameter: Parameter, call: ast.Call, left: list[Plain], run: Evaluation
+    operator: Operator, match: Match, call: ast.Call, args: Sequence[Plain], run: Evaluation
 ) -> Plain:
-    if left:
-        value = left.pop(0)
+    parameter = match.parameter
+    if match.source == "positional":
+        value = args[match.index]
         null = value is None or (isinstance(value, tuple) and not value)
-    elif parameter.name in call.attrs:
+    elif match.source == "keyword":
         given = call.attrs[parameter.name]
         value = _attribute(given, run)
         null = value is None or (isinstance(given, ast.Tuple) and not given.fields)
-    elif parameter.default is not REQUIRED:
+    elif match.source == "default":
         value = parameter.default
         null = value is None
     else:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from rlx.operators import registry
-from rlx.operators.declare import Rule, declared
+from rlx.operators.declare import R, declared
 from rlx.operators.declare import operator as declare
 
 _loaded: set[str] = set()
@@ -18,7 +18,7 @@ class OperatorsError(Exception):
     """The module that the user names cannot be imported, or what it declares cannot be."""
 
 
-def operator(name: str, *, pure: bool = True) -> Callable[[Rule], Rule]:
+def operator(name: str, *, pure: bool = True) -> Callable[[R], R]:
     """Declare an operator of one's own by the rule for its struct info; texts write it ``R.`` and its name.
 
     Parameters
@@ -43,7 +43,7 @@ def operator(name: str, *, pure: bool = True) -> Callable[[Rule], Rule]:
     if registry.is_built_in(full):
         raise OperatorsError(f"Relax has an operator {name!r} already")
 
-    def add(rule: Rule) -> Rule:
+    def add(rule: R) -> R:
         registry.forget(full)
         declare(full, pure=pure)(rule)
         try:

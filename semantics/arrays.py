@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.dtype import DataType
+from rlx.operators import element_types
 from rlx.semantics.faults import Unsupported
 from rlx.spec.registry import rule
 
@@ -15,26 +16,17 @@ from rlx.spec.registry import rule
 @cache
 @rule("E-element", "98e7fd3b")
 def numpy_type(kind: DataType) -> Any:
-    """The NumPy type of elements; narrow ones are those of ml_dtypes.
+    """The NumPy type of elements.
 
     Raises
     ------
     Unsupported
         ``E-element-type``: NumPy has no such type (vectors, handles, Void).
     """
-    name = str(kind)
-    if kind.lanes == 1 and kind.code != "handle":
-        try:
-            return np.dtype(name)
-        except TypeError:
-            pass
-        try:
-            import ml_dtypes
-
-            return np.dtype(getattr(ml_dtypes, name))
-        except (AttributeError, TypeError):
-            pass
-    raise Unsupported("E-element-type", f"tensors of {name} cannot be computed with")
+    found = element_types.numpy_type(kind)
+    if found is None:
+        raise Unsupported("E-element-type", f"tensors of {kind} cannot be computed with")
+    return found
 
 
 def identical(one: Any, other: Any) -> bool:

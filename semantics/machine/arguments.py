@@ -8,7 +8,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType, dtype
 from rlx.operators import lookup
-from rlx.operators.parameters import REQUIRED
+from rlx.operators.matching import matched
 from rlx.semantics.faults import Fault
 from rlx.semantics.machine import prims
 from rlx.semantics.machine.configuration import Reader
@@ -24,17 +24,17 @@ def named(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Arguments:
     assert isinstance(call.op, ast.Op)
     operator = lookup(call.op.op_name)
     found: dict[str, Reader] = {}
-    given = len(args)
-    for at, parameter in enumerate(operator.parameters if operator else ()):
-        if parameter.variadic:
-            found[parameter.name] = _all(args[at:])
-            given = at
-        elif parameter.name in call.attrs:
-            found[parameter.name] = keyword(body, call.attrs[parameter.name])
-        elif at < given:
-            found[parameter.name] = args[at]
-        elif parameter.default is not REQUIRED:
-            found[parameter.name] = _always(parameter.default)
+    parameters = operator.parameters if operator else ()
+    for match in matched(parameters, len(args), call.attrs):
+        name = match.parameter.name
+        if match.source == "rest":
+            found[name] = _all(args[match.index :])
+        elif match.source == "keyword":
+            found[name] = keyword(body, call.attrs[name])
+        elif match.source == "positional":
+            found[name] = args[match.index]
+        elif match.source == "default":
+            found[name] = _always(match.parameter.default)
     return found
 
 

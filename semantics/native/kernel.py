@@ -11,6 +11,7 @@ import numpy as np
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
+from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault, OutOfFuel
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, Damaged, tangled
@@ -174,17 +175,6 @@ class Kernel:
             if var not in sizes:
                 wrong(f"the argument {var.name} is missing")
         return [*args, *(sizes[var] for var in self._vars[len(args) :])]
-
-
-def numpy_type(data_type: DataType) -> np.dtype[Any]:
-    """The element type of the arrays that a buffer takes."""
-    name: Any = str(data_type)
-    if name == "bfloat16":
-        import ml_dtypes
-
-        name = ml_dtypes.bfloat16
-    found: np.dtype[Any] = np.dtype(name)
-    return found
 
 
 def wrong(message: str) -> NoReturn:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.dtype import DataType
+from rlx.operators import element_types
 from rlx.semantics.faults import OutOfFuel
 from rlx.semantics.tir.values import Number, fault, unsupported
 from rlx.spec.registry import refuted, rule
@@ -25,17 +26,10 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
     Unsupported
         `E-tir-type`, for a type that NumPy and ml_dtypes do not have.
     """
-    name = str(dtype)
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes
-
-        made = getattr(ml_dtypes, name, None)
-        if made is None:
-            unsupported("E-tir-type", f"no array holds elements of type {dtype}")
-        found: np.dtype[Any] = np.dtype(made)
-        return found
+    found = element_types.numpy_type(dtype)
+    if found is None:
+        unsupported("E-tir-type", f"no array holds elements of type {dtype}")
+    return found
 
 
 class Memory:

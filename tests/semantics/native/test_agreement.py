@@ -12,8 +12,8 @@ import pytest
 
 from rlx.grammar import tir
 from rlx.semantics import native
+from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop
-from rlx.semantics.native.kernel import numpy_type
 from rlx.semantics.tir import evaluate
 
 from .programs import of_body

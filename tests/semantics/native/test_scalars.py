@@ -15,9 +15,9 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, HANDLE, INT64, DataType, dtype
 from rlx.grammar.node import Record
 from rlx.semantics import native
+from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault
 from rlx.semantics.native.intrinsics import LIBM
-from rlx.semantics.native.kernel import numpy_type
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import binary, cast
 

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlx.grammar import tir
+from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler, prelude
-from rlx.semantics.native.kernel import checked, numpy_type, scalar
+from rlx.semantics.native.kernel import checked, scalar
 from rlx.semantics.native.program import FIRST_SLOT, Program, generate
 
 Array = np.ndarray[Any, Any]

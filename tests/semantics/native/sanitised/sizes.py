@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar import tir
-from rlx.semantics.native.kernel import numpy_type
+from rlx.semantics.arrays import numpy_type
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Array = np.ndarray[Any, Any]
