@@ -187,6 +187,17 @@ def _array(value: Plain) -> Plain:
     return value
 
 
+def _scalar(value: Plain) -> Plain:
+    """A number, as the value of a scalar is; of an object that holds something else there is none."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"found {value!r}")
+    return value
+
+
+def _operand(value: Plain) -> Plain:
+    return value if isinstance(value, int | float) else _array(value)
+
+
 def _arrays(value: Plain) -> tuple[Plain, ...]:
     return tuple(_array(item) for item in value) if isinstance(value, tuple) else (_array(value),)
 
@@ -215,9 +226,11 @@ def _kind(value: Plain) -> DataType | None:
 _KINDS: dict[str, Callable[[Plain], Plain]] = {
     "tensor": _array,
     "tensors": _arrays,
+    "operand": _operand,
+    "prim": _scalar,
     "shape": _sizes,
     "size": _sizes,
-    "prims": lambda value: value if isinstance(value, tuple) else (value,),
+    "prims": lambda value: tuple(map(_scalar, value if isinstance(value, tuple) else (value,))),
     "int": int,
     "ints": _sizes,
     "int_or_ints": _int_or_ints,

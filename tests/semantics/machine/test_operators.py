@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics.outcome import Fault, Unsupported
-from rlx.semantics.values import Scalar, Tensor, TupleValue
+from rlx.semantics.values import Opaque, Scalar, Tensor, TupleValue
 from tests.semantics.machine.running import ended, floats, returned
 
 HEAD = '@R.function\ndef main(x: R.Tensor((n,), "float32"), s: R.Shape([m])) -> R.Any:\n    return '
@@ -75,3 +75,14 @@ def test_what_the_checker_left_open_is_decided_when_the_operator_runs(
     )
     end = ended(text, *(np.ones(shape, np.float32) for shape in shapes))
     assert (type(end), end.rule, end.code) == (Fault, "E-evaluate", code)
+
+
+@pytest.mark.parametrize("held", ["a", (1, 2), object(), [1.0]])
+@pytest.mark.parametrize(
+    "call", ["R.add(x, o)", "R.add(o, x)", "R.arange(0, o, 1)", "R.full(R.shape([2]), o)"]
+)
+def test_objects_that_are_no_operands(call: str, held: object) -> None:
+    """What nothing is known of may be anything: it is a fault of the run, and not of the machine."""
+    text = f"@R.function\ndef main(x: R.Tensor, o: R.Object):\n    y = {call}\n    return y\n"
+    end = ended(text, floats(1, 2), Opaque(held))
+    assert (type(end), end.code) == (Fault, "E-operator-arguments")
