@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import IO
 
@@ -28,6 +29,11 @@ def paint(theme: Mapping[str, str], role: str, text: str) -> str:
     """The text in the colour of its role."""
     code = theme.get(role)
     return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
+
+
+def plain(text: str) -> str:
+    """The text without its colours."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 
 def theme_for(stream: IO[str]) -> Mapping[str, str]:

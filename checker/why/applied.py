@@ -7,6 +7,7 @@ from typing import Any
 
 from rlx.checker.why import values
 from rlx.checker.why.leaves import alike, changed_nothing, failed_premise, question, sentence
+from rlx.checker.why.premises import that_apply
 from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
 from rlx.grammar.ast import StructInfo
@@ -61,7 +62,7 @@ class Applied:
                 self.premise(step, diagnostic)
         failed = {*record.failed, *(d.code for d in reported)}
         if record.name in rules():
-            known = rules()[record.name].premises
+            known = that_apply(record, rules()[record.name].premises)
             step.held = tuple(code for code in known if code not in failed)
 
     def _reattributed(

@@ -19,7 +19,7 @@ EPILOG = """\
 With a column the innermost expression there is meant, without one the whole statements of the line. FILE is
 a .rlx or .py file, or - for standard input. A line of the tree says what is concluded and by which rule;
 below it stand what it rests on, what was compared, and what the prover was asked. ✓ lists the premises of
-the rule that do not fail; ✗ marks what is certainly wrong, ! what may be, ? what could not be decided.
+the rule that hold; ✗ marks what is certainly wrong, ! what may be, ? what could not be decided.
 
 exit status: 0 the tree is shown; 1 it is shown, and an error stands in it; 2 there is nothing at
 that place, or the file cannot be read; 101 a bug in the tool."""

@@ -29,7 +29,7 @@ A step has these keys:
 ``values``
     What went into the rule: pairs of a name and a value.
 ``held``
-    The premises of the rule that do not fail here.
+    The premises of the rule that are asked here and do not fail.
 ``details``
     Counterexamples, reasons, help.
 ``steps``

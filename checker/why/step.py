@@ -40,7 +40,7 @@ class Step:
     values
         What went into the rule, by name.
     held
-        The premises of the rule that do not fail here.
+        The premises of the rule that are asked here and do not fail.
     details
         Further sentences: counterexamples, what would mend it.
     below

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.checker.render.colour import paint
+from rlx.checker.render.colour import paint, plain
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12
 """So deep steps are nested; what a variable rests on further down gets a tree of its own below."""
+
+WIDTH = 120
+"""So long a line may become before what is said of a step gets lines of its own."""
 
 _MARKS = {HOLDS: "", NOTE: "?", WARNING: "!", ERROR: "✗"}
 Theme = Mapping[str, str]
@@ -51,15 +54,21 @@ class _Tree:
         """A tree, without recursion."""
         stack: list[tuple[Step, str, str, int]] = [(root, "", "", 0)]
         while stack:
-            step, lead, label, level = stack.pop()
+            first, lead, label, level = stack.pop()
             follow = _continued(lead)
+            step = _named(first)
             known = id(step) in self.shown
-            self.shown.add(id(step))
+            self.shown.update((id(first), id(step)))
             below = self._below(step, known, level)
-            yield f"{self._gutter(lead)}{self._head(step, label, known)}"
+            head = f"{self._gutter(lead)}{self._head(first, step, label, known)}"
+            details = [] if known else list(self._details(step))
+            if details and step.kind == "rule" and not step.below:
+                joined = "  ".join([head, *details])
+                if len(plain(joined)) <= WIDTH:
+                    head, details = joined, []
+            yield head
             more = self._gutter(f"{follow}│  " if below else f"{follow}   ")
-            if not known:
-                yield from (f"{more}{line}" for line in self._details(step))
+            yield from (f"{more}{line}" for line in details)
             if step.below and not known and not below:
                 yield f"{more}{self._cut(step)}"
             for at, (name, inner) in reversed(list(enumerate(below))):
@@ -69,7 +78,7 @@ class _Tree:
     def _below(self, step: Step, known: bool, level: int) -> Sequence[tuple[str, Step]]:
         if known or (self.depth is not None and level >= self.depth):
             return ()
-        if self.depth is None and level >= NESTING and step.code in ("D02", "D11"):
+        if self.depth is None and level >= NESTING and step.code == "D11" and step.below:
             self.shown.discard(id(step))
             self.deferred.append(step)
             return ()
@@ -77,7 +86,7 @@ class _Tree:
 
     def _cut(self, step: Step) -> str:
         if self.depth is None:
-            return self._faint("… below")
+            return self._faint("… in a tree of its own below")
         failing = _MARKS[step.beneath]
         steps = "1 step" if len(step.below) == 1 else f"{len(step.below)} steps"
         rest = f"… rests on {steps}"
@@ -85,14 +94,15 @@ class _Tree:
             f" {paint(self.theme, step.beneath, failing)}" if failing else ""
         )
 
-    def _head(self, step: Step, label: str, known: bool) -> str:
+    def _head(self, first: Step, step: Step, label: str, known: bool) -> str:
+        """The line of a step; ``first`` is the variable that stands for it, or the step itself."""
         mark = _MARKS[step.status]
         parts = [paint(self.theme, step.status, mark)] if mark else []
         if label:
             parts.append(self._faint(f"{label}:"))
         match step.kind:
             case "rule":
-                parts += self._rule(step)
+                parts += self._rule(first, step)
             case "question":
                 told = f": {'; '.join(step.details)}" if step.details else ""
                 parts.append(f"{step.text}? {step.title}{self._faint(told)}")
@@ -107,9 +117,11 @@ class _Tree:
             parts.append(self._faint("(shown above)"))
         return " ".join(parts)
 
-    def _rule(self, step: Step) -> Iterator[str]:
+    def _rule(self, first: Step, step: Step) -> Iterator[str]:
         if step.text and step.info is not None:
             yield step.text
+        if first is not step:
+            yield paint(self.theme, "related", f"[{first.code} {first.title}]")
         yield paint(self.theme, "related", f"[{step.code} {step.title}{self._place(step)}]")
         if step.text and step.info is None:
             yield step.text
@@ -137,6 +149,15 @@ class _Tree:
 
     def _faint(self, text: str) -> str:
         return paint(self.theme, "faint", text)
+
+
+def _named(step: Step) -> Step:
+    """The step that a variable stands for: both conclude the same, so one line shows both."""
+    if step.code == "D02" and len(step.below) == 1:
+        _, below = step.below[0]
+        if below.kind == "rule" and below.text == step.text:
+            return below
+    return step
 
 
 def _continued(lead: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Record, fields
 from rlx.grammar.printer_show import show
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
@@ -24,10 +25,22 @@ _SHOWN = ast.StructInfo | ast.Expr | ast.VDevice | tir.PrimExpr
 def given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The arguments of a rule that are values of the program, by parameter."""
     for name, value in arguments.items():
-        if name not in _PLACES and not name.startswith("_"):
-            text = value_text(value)
-            if text:
-                yield name, text
+        if name in _PLACES or name.startswith("_"):
+            continue
+        text = value_text(value)
+        if text:
+            yield name, text
+        elif isinstance(value, Record):  # several values, handed over together
+            parts = ((n, part) for n, part in fields(value) if n not in arguments)
+            yield from ((n, value_text(part)) for n, part in parts if isinstance(part, _SHOWN))
+        elif name != "self" and isinstance(getattr(value, "binding", None), dict):
+            yield "binding", images_text(value.binding)
+
+
+def images_text(images: Mapping[Any, Any]) -> str:
+    """What variables stand for: ``n := 4, m := k``."""
+    pairs = (f"{show(var)} := {value_text(image)}" for var, image in images.items())
+    return shortened(", ".join(pairs)) or "nothing"
 
 
 def value_text(value: object) -> str:
