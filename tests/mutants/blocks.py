@@ -6,7 +6,10 @@ import ast
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
+
+from .hook import compiled
 
 WANTED = "wanted.json"
 """The file that says which blocks get probes, if not all do."""
@@ -83,3 +86,16 @@ def with_probes(path: Path, text: str, wanted: Collection[str] | None = None) ->
             ast.copy_location(node, first)
         block.statements.insert(int(documented), probe)
     return tree
+
+
+class Probes:
+    """The change that puts probes into files (see `hook`): at all blocks, or only at those that are wanted."""
+
+    def __init__(self, wanted: Collection[str] | None) -> None:
+        self.wanted = wanted
+        self.files = None if wanted is None else {name.partition(":")[0] for name in wanted}
+
+    def __call__(self, path: Path, text: str) -> CodeType | None:
+        if self.files is not None and path.as_posix() not in self.files:
+            return None
+        return compiled(with_probes(path, text, self.wanted), path)

@@ -28,6 +28,7 @@ import pytest
 import z3  # type: ignore[import-untyped]
 
 from . import hook
+from .inherited import bequeath
 from .patch import Functions, changed
 
 HEAVY = (numpy, z3)
@@ -171,6 +172,8 @@ def _confine(job: Job) -> None:
             os.link(kernel, kernels / kernel.name)
     os.environ["RLX_CACHE"] = os.environ["RLX_TEST_KERNELS"] = str(kernels)
     os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = str(job.folder)
+    if job.new is not None:
+        bequeath(job.folder / "inherited", (job.file, job.new), None)
     # The options of the run around (a gate over all tests, say) are not those of a few tests.
     os.environ.pop("PYTEST_ADDOPTS", None)
     sys.dont_write_bytecode = True

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from .blocks import block_of, blocks
 from .draw import Drawn
 
-BUDGET = 15.0
+BUDGET = 10.0
 """Seconds of tests for a mutant, as long as they took when they were noted."""
 
-LITTLE = 5.0
+LITTLE = 3.0
 """Seconds of tests for a mutant whose own block no test reaches."""
 
 NOT_ASKED = re.compile(r"chromium|test_sanitised|test_cold|hostile/test_size")

@@ -2,8 +2,8 @@
 
 A probe stands at the head of each block of each function of `rlx`; it costs much less than tracing does. If the folder
 has a file `wanted.json`, a list of blocks, only these have probes, and the run is as fast as any. Only tests that passed
-are written, each when it ends. Loading this module puts the probes in, so it must come before any part of `rlx`. What a
-test does in processes that it starts is not seen.
+are written, each when it ends. Loading this module puts the probes in, so it must come before any part of `rlx`. The
+processes that a test starts have probes, too (`inherited`).
 """
 
 from __future__ import annotations
@@ -12,41 +12,32 @@ import builtins
 import json
 import os
 import time
-from collections.abc import Collection
 from pathlib import Path
-from types import CodeType
 from typing import Any, TextIO
 
 import pytest
 
 from . import hook
-from .blocks import PROBE, WANTED, with_probes
+from .blocks import PROBE, WANTED, Probes
+from .inherited import bequeath, collected, write_to
 
 _folder = Path(os.environ["RLX_REACH"])
+_others = _folder / f"processes-{os.getpid()}"
 _reached: set[str] = set()
 _places: dict[str, int] = {}
 _bad: set[str] = set()
 _out: list[TextIO] = []
 
 
-def _wanted() -> Collection[str] | None:
+def _wanted() -> set[str] | None:
     path = _folder / WANTED
     return set(json.loads(path.read_text("utf-8"))) if path.exists() else None
 
 
-def _probes(wanted: Collection[str] | None) -> hook.Change:
-    files = None if wanted is None else {name.partition(":")[0] for name in wanted}
-
-    def change(path: Path, text: str) -> CodeType | None:
-        if files is not None and path.as_posix() not in files:
-            return None
-        return hook.compiled(with_probes(path, text, wanted), path)
-
-    return change
-
-
 setattr(builtins, PROBE, _reached.add)
-hook.install(_probes(_wanted()))
+hook.install(Probes(_wanted()))
+bequeath(_others, None, _wanted())
+os.register_at_fork(after_in_child=lambda: write_to(_others))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -55,6 +46,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
     _reached.clear()
     started = time.process_time()
     yield
+    _reached.update(collected(_others))
     if item.nodeid in _bad:
         return
     new = sorted(_reached - _places.keys())

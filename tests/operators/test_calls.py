@@ -196,6 +196,9 @@ def test_in_place_results_take_no_parameter() -> None:
     assert found(1, -1, result=TupleStructInfo((flat, y))) == [("OBL-reuse-rank", "error")]
     longer = tensor((plus(n, 1),))
     assert found(1, -1, result=TupleStructInfo((longer, y))) == [("OBL-reuse-shape", "error")]
+    assert found(-1, 0, result=TupleStructInfo((y, flat))) == [("OBL-reuse-rank", "error")]
+    untyped = (tensor((n,), "void"), x)
+    assert codes(call(func, untyped, out, name="call_tir_inplace", inplace_indices=[0, -1])) == []
 
 
 def test_a_pure_call_stores_to_results_alone() -> None:
@@ -236,6 +239,13 @@ def test_packed_calls_have_the_declared_result() -> None:
     assert str(derive("make_closure", variable(ObjectStructInfo()), (x,))) == "Object"
     in_place = derive("call_inplace_packed", extern, x, types=(x,), inplace_indices=[0])
     assert codes(in_place) == []
+    for wrong, code in [
+        (tensor((n,), "float16"), "OBL-reuse-dtype"),
+        (tensor((n, 1)), "OBL-reuse-rank"),
+        (tensor((plus(n, 1),)), "OBL-reuse-shape"),
+    ]:
+        in_place = derive("call_inplace_packed", extern, x, types=(wrong,), inplace_indices=[0])
+        assert codes(in_place) == [(code, "error")]
 
 
 def test_purity() -> None:

@@ -5,24 +5,88 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import itertools
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.printer import show
 from rlx.grammar.tir import PrimExpr
-from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, UNKNOWN, WARNED, Case
-from tests.operators.context import derive
+from tests.operators.cases import (
+    DIFFERENT,
+    ILLEGAL,
+    LEGAL,
+    OURS,
+    UNKNOWN,
+    WARNED,
+    Case,
+    X,
+    case,
+    ints,
+    unknown,
+)
+from tests.operators.context import VOID, derive, k, m, n, shape, tensor, variable
 from tests.operators.test_obligations import MORE
 from tests.snapshots import assert_entries
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
+S, K = variable(shape((k, 2)), "s"), tensor((k, 2, m))
+
+CORNERS: list[Case] = [
+    case("gather_nd", K, ints((k, m, 2)), batch_dims=1),
+    case("gather_nd", K, ints((k, m, 3)), batch_dims=1),
+    case("gather_nd", unknown(3), ints((k, m, 2)), batch_dims=1),
+    case("gather_nd", K, ints(ndim=2), batch_dims=1),
+    *(
+        case("strided_slice", X, axes=[0], begin=[a], end=[b], strides=[step], assume_inbound=True)
+        for a, b, step in itertools.product((-1, 0, n, m), (-1, 0, n), (1, -1, -2))
+    ),
+    *(
+        case("strided_slice", X, axes=[0], begin=[a], end=[b], strides=[k])
+        for a, b in itertools.product((-1, 0, n, m), (-2, n, k))
+    ),
+    case("strided_slice", X, axes=variable(shape(ndim=1), "s"), begin=[0], end=[1]),
+    case("take", X, ints((m,)), axis=0, mode="clip"),
+    case("unique", K, return_inverse=True, axis=1),
+    case("unique", unknown(2), return_index=True, return_inverse=True, axis=-1),
+    case("reshape", K, S),
+    case("broadcast_to", tensor((1, 2)), S),
+    case("memory.view", X, (n, 4), None, 0),
+    case("nn.group_norm", X, tensor((4,)), tensor((4,)), num_groups=2, channel_axis=1, axes=[1]),
+    case("nn.group_norm", X, tensor((4,)), tensor((4,)), num_groups=3, channel_axis=-1, axes=[]),
+]
+"""Arguments at which a rule takes another way."""
+
+
+def weaker() -> Iterator[tuple[str, Case]]:
+    """Legal calls of which less is known: of one argument the shape, the rank or the element type.
+
+    Each outcome stands once, and not more than six of an operator.
+    """
+    seen = defaultdict[str, set[str]](set)
+    for name, args, attrs in LEGAL:
+        for at, info in enumerate(args):
+            if not isinstance(info, TensorStructInfo):
+                continue
+            unshaped = TensorStructInfo(None, info.dtype, info.ndim, info.vdevice)
+            untyped = TensorStructInfo(info.shape, VOID, info.ndim, info.vdevice)
+            for less in (unshaped, TensorStructInfo(None, info.dtype, -1, info.vdevice), untyped):
+                call: Case = (name, (*args[:at], less, *args[at + 1 :]), attrs)
+                found = derive(*call[:1], *call[1], **attrs)
+                outcome = f"{found} {[report[:2] for report in found.reports]}"
+                if outcome not in seen[name] and len(seen[name]) < 6:
+                    seen[name].add(outcome)
+                    yield "", call
+
+
 CASES: dict[str, list[tuple[str, Case]]] = {
+    "corners": [("", call) for call in CORNERS],
+    "weaker": list(weaker()),
     "legal": [("", call) for call in LEGAL],
     "different": [("", call) for call, *_ in DIFFERENT],
     "errors": [*ILLEGAL, *OURS, *MORE],

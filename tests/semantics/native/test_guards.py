@@ -30,6 +30,27 @@ def test_division_of_indices_that_may_be_negative(operator: str, shift: int, div
 
 
 @pytest.mark.parametrize(
+    ("operator", "offset", "ends"),
+    [
+        ("truncdiv", 8, "returned"),
+        ("truncdiv", 9, "E-tir-bounds"),
+        ("floordiv", 9, "returned"),
+        ("truncmod", 1, "returned"),
+        ("truncmod", 0, "E-tir-bounds"),
+        ("floormod", 7, "returned"),
+        ("floormod", 8, "E-tir-bounds"),
+    ],
+)
+def test_the_greatest_quotient_of_negative_numbers(operator: str, offset: int, ends: str) -> None:
+    """All of `i - 8` are negative: cut off, -1 / 2 is 0, which is more than the half rounded down."""
+    body = f"for i in range(8): B[i] = A[T.{operator}(i - 8, 2) + {offset}]"
+    assert (
+        compare(of_body(PARAMETERS, body), [np.arange(9, dtype=np.int32), np.zeros(8, np.int32)])
+        == ends
+    )
+
+
+@pytest.mark.parametrize(
     ("condition", "ends"),
     [
         ("T.Or(i >= 9, A[i] > 3)", "returned"),

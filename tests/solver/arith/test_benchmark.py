@@ -39,17 +39,17 @@ OPEN_TO_CVC5 = 93
 """How many questions cvc5 may leave undecided; a number that only goes down."""
 
 
-def test_cvc5_agrees_on_the_whole_benchmark() -> None:
+def test_cvc5_agrees_on_the_benchmark() -> None:
     """cvc5 decides the exported text as we do, except where `cvc5_open.txt` says that it gives up.
 
     Of those the cheapest attempt is made all the same: an answer there may not contradict us, and takes
-    the question off the list.
+    the question off the list. Every fifth question is asked; `python -m benchmarks.prover.recheck` asks all.
     """
     known = recheck.listed()
     asked = recheck.questions()
     assert len(known) <= OPEN_TO_CVC5
     assert known <= {recheck.name(case) for case in asked}
-    for case in asked:
+    for case in asked[::5]:
         if recheck.name(case) in known:
             answer = recheck.recheck(case, attempts=1)
             assert answer is None, f"cvc5 decides it now, take it off the list: {case}"

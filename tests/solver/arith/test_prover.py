@@ -195,6 +195,13 @@ def test_int64_mode_knows_the_smallest_integer(goal: str, least: int) -> None:
     assert verdict.counterexample == {"n": least + 1}
 
 
+def test_int64_mode_knows_how_far_a_limited_value_reaches() -> None:
+    """The least value is -2 ** 63 - 1, which is one too small."""
+    verdict = prove("min(n, 3) - 1 <= 2", lower={"n": -(2**63)}, int64=True)
+    assert isinstance(verdict, Refuted) and verdict.overflow is not None
+    assert prove("min(n, 3) - 1 <= 2", lower={"n": -(2**63) + 1}, int64=True).status == "proved"
+
+
 def test_never() -> None:
     n = tir.Var("n")
     assert Prover().never(tir.LT(n, tir.IntImm(0))).status == "proved"

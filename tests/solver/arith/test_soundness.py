@@ -1,4 +1,4 @@
-"""Verdicts against evaluation: no wrong answer, ever."""
+"""Verdicts against evaluation: no wrong answer, ever. `python -m benchmarks.prover.random_goals` asks as many as one likes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.search import Tape
 from rlx.solver.walk import expand, lazily, variables
 
-GOALS = 5000
+GOALS = 1500
 
 
 def test_random_goals() -> None:
@@ -34,7 +34,7 @@ def test_random_goals() -> None:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_random_goals_of_hypothesis(seed: int) -> None:
     goal = Goal(random.Random(seed))
     error = wrong(goal, Prover(goal.context).always(goal.condition))
@@ -44,7 +44,7 @@ def test_random_goals_of_hypothesis(seed: int) -> None:
 def test_random_choices_under_both_readings() -> None:
     """What is proved holds whether or not the branches of ``select`` that are not taken are evaluated; so with refuted."""
     tally: Counter[str] = Counter()
-    for number in range(400):
+    for number in range(150):
         rng = random.Random(number)
         goal = Goal(rng)
         n, m = goal.variables[0], goal.variables[-1]
@@ -62,13 +62,13 @@ def test_random_choices_under_both_readings() -> None:
                 goal.condition = reading
                 error = wrong(goal, verdict, tries=20)
                 assert error is None, f"{number}: {describe(goal)}: {error}"
-    assert min(tally["proved"], tally["refuted"]) > 50
+    assert min(tally["proved"], tally["refuted"]) > 15
 
 
 def test_random_goals_in_int64() -> None:
     """What is proved overflows nowhere; where an overflow is shown, there is one."""
     tally: Counter[str] = Counter()
-    for number in range(1200):
+    for number in range(400):
         goal = Goal(random.Random(7_000_000 + number))
         for var in goal.variables:
             # Most intermediate values fit, some do not.
@@ -83,8 +83,8 @@ def test_random_goals_in_int64() -> None:
             values = {v: verdict.values.get(v, 0) for v in variables([goal.condition])}
             assert overflows(goal, values), describe(goal)
             tally["overflow"] += 1
-    assert tally["proved"] > 300
-    assert tally["overflow"] > 10
+    assert tally["proved"] > 100
+    assert tally["overflow"] > 3
 
 
 def overflows(goal: Goal, values: dict[tir.Var, int]) -> bool:
@@ -98,7 +98,7 @@ def overflows(goal: Goal, values: dict[tir.Var, int]) -> bool:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_simplified_expressions_have_the_same_value(seed: int) -> None:
     rng = random.Random(seed)
     goal = Goal(rng)
@@ -122,7 +122,7 @@ def test_simplified_expressions_have_the_same_value(seed: int) -> None:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_the_tape_agrees_with_the_evaluator(seed: int) -> None:
     rng = random.Random(seed)
     goal = Goal(rng)
