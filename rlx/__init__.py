@@ -4,7 +4,7 @@
 >>> rlx.prove("(n + 3)//4*4 >= n").status
 'proved'
 
-Whatever is given to :func:`check`, :func:`load`, :func:`run`, :func:`fmt` and :func:`show` is a path, a text, a module of
+Whatever is given to :func:`check`, :func:`load`, :func:`run`, :func:`fmt`, :func:`show` and :func:`why` is a path, a text, a module of
 :func:`parse`, or a ``tvm.IRModule``. Each name is imported when it is first asked for.
 """
 
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlx import tvm
-    from rlx.api import check, fmt, load, parse, prove, run, show
+    from rlx.api import check, fmt, load, parse, prove, run, show, why
     from rlx.checker.check import Report
+    from rlx.checker.why.place import PlaceError
     from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Diagnostic
     from rlx.grammar.parser import ParseError
@@ -32,6 +33,7 @@ _HOMES = {
     "IllFormedError": "rlx.subject",
     "Outcome": "rlx.semantics.outcome",
     "ParseError": "rlx.grammar.parser",
+    "PlaceError": "rlx.checker.why.place",
     "Report": "rlx.checker.check",
     "SubjectError": "rlx.subject",
     "Verdict": "rlx.solver.verdict",
@@ -43,6 +45,7 @@ _HOMES = {
     "prove": "rlx.api",
     "run": "rlx.api",
     "show": "rlx.api",
+    "why": "rlx.api",
 }
 _ROOMS = (
     "checker",
@@ -62,6 +65,7 @@ __all__ = [
     "IllFormedError",
     "Outcome",
     "ParseError",
+    "PlaceError",
     "Report",
     "SubjectError",
     "Verdict",
@@ -75,6 +79,7 @@ __all__ = [
     "run",
     "show",
     "tvm",
+    "why",
 ]
 
 

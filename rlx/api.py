@@ -16,6 +16,7 @@ from rlx.subject import (
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
+    from rlx.checker.why.explain import Derivations
     from rlx.grammar.ast import IRModule
     from rlx.semantics.outcome import Outcome
     from rlx.solver.api import Assumptions, Goal
@@ -49,6 +50,36 @@ def check(subject: Subject) -> Report:
 
     source = source_of(subject)
     return check_text(source.text, source.path)
+
+
+def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
+    """The derivation of what stands at a place: a tree of rules with their values.
+
+    Parameters
+    ----------
+    subject
+        A path, a text of any dialect, a module of :func:`parse`, or a ``tvm.IRModule``; of a module the place is one of its
+        text, as :func:`show` writes it.
+    line, column
+        From 1, in characters. With a column the innermost expression there is meant, without one the whole statements
+        of the line.
+
+    Returns
+    -------
+    Derivations
+        ``str`` of it is what `rlx why` prints.
+
+    Raises
+    ------
+    PlaceError
+        If nothing that has struct info stands there; the message names what is near.
+    TypeError, OSError
+        As :func:`check`.
+    """
+    from rlx.checker.why.explain import why as explained
+
+    source = source_of(subject)
+    return explained(source.text, source.path, line, column)
 
 
 def parse(text: str, *, name: str | None = None) -> IRModule:

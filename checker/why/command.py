@@ -65,11 +65,11 @@ def main(argv: Sequence[str], prog: str = "rlx why") -> int:
 
 def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace, prog: str) -> int:
     from rlx.checker.why.explain import why
-    from rlx.checker.why.place import BadPlace
+    from rlx.checker.why.place import PlaceError
 
     try:
         found = why(text, path, wanted.line, wanted.column)
-    except BadPlace as nothing:
+    except PlaceError as nothing:
         sys.stderr.write(f"{prog}: {nothing}\n")
         return UNABLE
     if arguments.format == "json":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rlx.checker.check import Report, check_text
 from rlx.checker.why.build import Builder
-from rlx.checker.why.place import BadPlace, Construct, at_column, constructs, on_line
+from rlx.checker.why.place import Construct, PlaceError, at_column, constructs, on_line
 from rlx.checker.why.recorder import Recorder, recording
 from rlx.checker.why.step import ERROR, Step, every
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -28,6 +28,17 @@ class Derivations(Record):
     roots: tuple[Step, ...]
     source: Source
 
+    def __str__(self) -> str:
+        """What `rlx why` prints of them."""
+        from rlx.checker.why.text import render
+
+        return "\n".join(render(self.roots, self.source, {}))
+
+    def _repr_html_(self) -> str:
+        from rlx.grammar.notebook import preformatted
+
+        return preformatted(str(self))
+
     @property
     def has_error(self) -> bool:
         """Whether a premise that fails for certain stands in a tree."""
@@ -45,7 +56,7 @@ def why(text: str, path: str, line: int, column: int | None = None) -> Derivatio
 
     Raises
     ------
-    BadPlace
+    PlaceError
         If there is no such place, or nothing there that has struct info.
     """
     report, recorder = _recorded(text, path)
@@ -63,7 +74,7 @@ def at_place(builder: Builder, report: Report, line: int, column: int | None) ->
 
     Raises
     ------
-    BadPlace
+    PlaceError
         As :func:`why`.
     """
     source = report.source
@@ -76,9 +87,9 @@ def at_place(builder: Builder, report: Report, line: int, column: int | None) ->
                 if column is None
                 else [at_column(known, source, line, column)]
             )
-        except BadPlace as nothing:
+        except PlaceError as nothing:
             if not here:
-                raise BadPlace(f"{nothing}{_unread(report)}") from None
+                raise PlaceError(f"{nothing}{_unread(report)}") from None
             found = []
         return Derivations(tuple(_trees(builder, found, here)), source)
 

@@ -38,7 +38,7 @@ class Construct(Record):
         return self.kind in _STATEMENTS
 
 
-class BadPlace(Exception):
+class PlaceError(ValueError):
     """Nothing that has struct info stands at a place; the text says so, and what is near."""
 
 
@@ -182,12 +182,12 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
 
     Raises
     ------
-    BadPlace
+    PlaceError
         If there is no such place, or nothing there.
     """
     text = _line(source, line)
     if not 1 <= column <= max(len(text), 1):
-        raise BadPlace(
+        raise PlaceError(
             f"line {line} of {source.path} has {_columns(len(text))}, so there is no column {column}"
         )
     offset = source.line_starts[line - 1] + column - 1
@@ -196,7 +196,7 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
         empty = _nothing(text)
         told = f"nothing that has struct info stands at column {column} of line {line}"
         what = f"line {line} of {source.path} {empty}" if empty else f"{told} of {source.path}"
-        raise BadPlace(f"{what}{_nearest(found, source, line)}")
+        raise PlaceError(f"{what}{_nearest(found, source, line)}")
     # Of two that own the same text, the later one is the inner one.
     return min(reversed(here), key=lambda c: c.span[1] - c.span[0])
 
@@ -206,7 +206,7 @@ def on_line(found: Sequence[Construct], source: Source, line: int) -> list[Const
 
     Raises
     ------
-    BadPlace
+    PlaceError
         If there is no such line, or nothing on it.
     """
     text = _line(source, line)
@@ -215,14 +215,14 @@ def on_line(found: Sequence[Construct], source: Source, line: int) -> list[Const
         text = source.line(line)
     empty = _nothing(text)
     if empty:
-        raise BadPlace(f"line {line} of {source.path} {empty}{_nearest(found, source, line)}")
+        raise PlaceError(f"line {line} of {source.path} {empty}{_nearest(found, source, line)}")
     start = source.line_starts[line - 1]
     first, last = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
     here = [c for c in found if c.is_statement and c.span[0] < last and first < c.span[1]]
     heads = [c for c in here if c.kind == "function" and _is_headed(c, first, last)]
     here = heads or [c for c in here if not any(_inside(other, c) for other in here)]
     if not here:
-        raise BadPlace(
+        raise PlaceError(
             f"nothing on line {line} of {source.path} has struct info"
             f"{_nearest(found, source, line)}"
         )
@@ -250,7 +250,7 @@ def _line(source: Source, line: int) -> str:
         count -= 1
     if not 1 <= line <= count:
         lines = "1 line" if count == 1 else f"{count} lines"
-        raise BadPlace(f"{source.path} has {lines}, so there is no line {line}")
+        raise PlaceError(f"{source.path} has {lines}, so there is no line {line}")
     return source.line(line)
 
 

@@ -52,6 +52,17 @@ def test_diagnostics_say_where(file: Path) -> None:
     assert len(caught.value.report.errors) == 1
 
 
+def test_why_is_the_tree_of_the_command(file: Path) -> None:
+    module = rlx.parse(GOOD)
+    for subject, text in ((GOOD, GOOD), (file, GOOD), (module, str(module))):
+        line = next(n for n, t in enumerate(text.splitlines(), 1) if t.strip().startswith("y ="))
+        tree = str(rlx.why(subject, line))
+        assert tree.startswith("y : Tensor((n, 4), float32) [D11 Bindings")
+    with pytest.raises(rlx.PlaceError, match="line 1 of <text> is blank; the nearest is"):
+        rlx.why(GOOD, 1)
+    assert rlx.why(BAD, 6, 23).has_error
+
+
 def test_a_syntax_error_has_its_place() -> None:
     with pytest.raises(rlx.ParseError) as caught:
         rlx.parse(GOOD.replace("R.add(x, x)", "R.add(x, "))

@@ -5,7 +5,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.checker.why.build import Builder
 from rlx.checker.why.explain import at_place, why
-from rlx.checker.why.place import BadPlace
+from rlx.checker.why.place import PlaceError
 from rlx.checker.why.recorder import recording
 from rlx.checker.why.step import Step, every
 
@@ -117,7 +117,7 @@ def test_a_column_means_the_innermost_expression(line: int, column: int, found: 
     ],
 )
 def test_nothing_there(line: int, column: int | None, said: str) -> None:
-    with pytest.raises(BadPlace) as caught:
+    with pytest.raises(PlaceError) as caught:
         why(PROGRAM, "p.rlx", line, column)
     assert str(caught.value).startswith(said)
 
@@ -131,7 +131,7 @@ def test_every_place_has_an_answer() -> None:
         for column in (None, *range(len(text) + 3)):
             try:
                 assert at_place(builder, report, line, column).roots
-            except BadPlace as nothing:
+            except PlaceError as nothing:
                 assert str(nothing)
 
 
@@ -144,7 +144,7 @@ def test_a_text_that_does_not_parse() -> None:
 
 
 def test_what_could_not_be_read_is_named() -> None:
-    with pytest.raises(BadPlace, match="the text does not parse at 3:"):
+    with pytest.raises(PlaceError, match="the text does not parse at 3:"):
         why("@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n    y = = x\n", "p.rlx", 2, 80)
 
 
