@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import time
 from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
+import pytest
 
 from rlx.generate.campaign.campaign import CHUNK, campaign
 from rlx.generate.campaign.cluster import connect
@@ -18,18 +22,27 @@ AFTER = 3
 """So many chunks are done when a worker is killed."""
 JOBS = 2
 UNDER_WAY = 2 * JOBS
+LONG = 300.0
+"""Seconds after which the campaign ends; they are over as soon as enough is done."""
 
 
-def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make: Any = distributed.LocalCluster
     state, killed = State(tmp_path / "state.json"), list[int]()
     begun: list[tuple[int, Future[ChunkResult]]] = []
-    with make(n_workers=JOBS, threads_per_worker=1, dashboard_address=None) as cluster:
+    passed = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed[0])
+    monkeypatch.setattr("rlx.generate.campaign.campaign.time", clock)
+    # What a cluster says of a worker that dies is no news to who killed it.
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
+    with make(n_workers=JOBS, threads_per_worker=1, **quiet) as cluster:
 
         def progress(state: State, _: float) -> None:
             if len(state.done) >= AFTER and not killed:
                 killed.append(cluster.workers[0].pid)
                 os.kill(killed[0], signal.SIGKILL)
+            if len(state.done) > AFTER + UNDER_WAY:
+                passed[0] = LONG
 
         submit, close = connect(cluster.scheduler_address, "check", "")
 
@@ -37,7 +50,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
             begun.append((first, submit(first)))
             return begun[-1][1]
 
-        campaign(state, noted, 11, 20.0, JOBS, progress)
+        campaign(state, noted, 11, LONG, JOBS, progress)
         close()
     assert killed
     # What was under way when the time was up may be missing, nothing else that was begun.

@@ -1,0 +1,226 @@
+"""Each oracle before a peer of our own, which agrees or goes wrong in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.oracles import ORACLES, examine
+from rlx.generate.campaign.oracles.case import Case
+from rlx.grammar import ast
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import Returned
+from rlx.semantics.values import Tensor, TupleValue, Value
+
+PROGRAM = """\
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("n", 4), "float32")) -> R.Tuple(R.Tensor(("n", 4), "float32"), R.Tensor((4, "n"), "float32")):
+        with R.dataflow():
+            a = R.add(x, y)
+            b = R.permute_dims(a)
+            R.output(a, b)
+        return (a, b)
+"""
+ILLEGAL = PROGRAM.replace("R.add(x, y)", "R.add(x, z)")
+LEGAL_SEED, NEAR_MISS_SEED = 4, 3
+
+
+class Array:
+    """What the peer computes with."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def numpy(self) -> Any:
+        return self.data
+
+
+class _Sizes(tuple[int, ...]):
+    """A shape of the peer's."""
+
+
+class Peer:
+    """Reads, prints and runs as we do, unless a part of it is replaced."""
+
+    def __init__(self, **parts: Any) -> None:
+        self.tvm = SimpleNamespace(runtime=SimpleNamespace(tensor=Array, ShapeTuple=_Sizes))
+        self.ffi = SimpleNamespace(Array=list)
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+    def read(self, text: str) -> ast.IRModule:
+        (module,) = parse(text).modules
+        return module
+
+    def why_ill_formed(self, module: ast.IRModule) -> str:
+        return ""
+
+    def well_formed(self, module: ast.IRModule) -> bool:
+        return not self.why_ill_formed(module)
+
+    def print(self, module: ast.IRModule) -> str:
+        return print_module(module)
+
+    def difference(self, one: ast.IRModule, other: ast.IRModule) -> str:
+        return ""
+
+    def passes(self) -> list[tuple[str, Callable[[Any], Any]]]:
+        return [("Identity", lambda module: module)]
+
+    def compiled(self, module: ast.IRModule) -> Any:
+        return _Machine(module, lambda data: data)
+
+
+class _Machine:
+    def __init__(self, module: ast.IRModule, change: Callable[[Any], Any]) -> None:
+        self.machine, self.change = load(module), change
+
+    def __getitem__(self, entry: str) -> Callable[..., Any]:
+        def run(*args: Array) -> Any:
+            outcome = self.machine.run(entry, [Tensor(a.data.copy()) for a in args])
+            assert isinstance(outcome, Returned)
+            return self.returned(outcome.value)
+
+        return run
+
+    def returned(self, value: Value) -> Any:
+        if isinstance(value, TupleValue):
+            return tuple(map(self.returned, value.fields))
+        assert isinstance(value, Tensor)
+        return Array(self.change(value.data))
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    def fail(*_: Any) -> Any:
+        raise error
+
+    return fail
+
+
+def edited(old: str, new: str) -> Callable[[ast.IRModule], Any]:
+    """A pass that replaces words of the program."""
+    return lambda module: parse(print_module(module).replace(old, new)).modules[0]
+
+
+def put(
+    oracle: str, peer: Peer, text: str = PROGRAM, seed: int = LEGAL_SEED
+) -> list[tuple[str, str, str, str]]:
+    """What an oracle finds: kind, stage, cause, and the sentence."""
+    case = Case(text, seed, "", lambda _: None)
+    case.peer = peer  # type: ignore[assignment]
+    found: list[Finding] = ORACLES[oracle](case)
+    assert all(f.oracle == oracle and f.text == text and f.seed == seed for f in found)
+    return [(f.kind, f.stage, f.cause, f.sentence) for f in found]
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_nothing_is_found_where_all_is_right(oracle: str) -> None:
+    assert put(oracle, Peer()) == []
+    assert examine(oracle, PROGRAM, seed=LEGAL_SEED) == []
+    if oracle != "check":
+        broken = Peer(read=raising(ValueError("no")))
+        assert put(oracle, broken) == [] or oracle == "derive"
+
+
+def test_who_refuses_a_legal_program() -> None:
+    failing = Peer(read=raising(ValueError("no word 'dataflow'")))
+    assert put("check", failing) == [
+        ("refuses-legal", "TVM's parser", "ValueError: no word Q", "ValueError: no word 'dataflow'")
+    ]
+    refusing = Peer(why_ill_formed=lambda module: "a variable is bound twice")
+    [(kind, stage, _, sentence)] = put("check", refusing)
+    assert (kind, stage, sentence) == (
+        "refuses-legal",
+        "TVM's well_formed",
+        "a variable is bound twice",
+    )
+    [(kind, stage, cause, _)] = put("check", refusing, ILLEGAL)
+    assert (kind, stage, cause) == ("refuses-legal", "relax-check", "WF02-undefined")
+    assert put("check", failing, seed=NEAR_MISS_SEED) == []
+
+
+def test_who_accepts_an_illegal_program() -> None:
+    [(kind, stage, cause, sentence)] = put("check", Peer(), ILLEGAL, NEAR_MISS_SEED)
+    assert (kind, stage, cause) == ("accepts-illegal", "TVM's well_formed", "WF02-undefined")
+    assert sentence.startswith("TVM's parser and well_formed accept it: WF02-undefined: ")
+    failing = Peer(read=raising(ValueError("no")))
+    assert put("check", failing, ILLEGAL, NEAR_MISS_SEED) == []
+
+
+def test_types_that_the_peer_derives() -> None:
+    wrong = Peer(print=lambda module: PROGRAM.replace("a = ", 'a: R.Tensor((3,), "float32") = '))
+    [(kind, stage, cause, _)] = put("derive", wrong)
+    assert (kind, stage, cause.split()[0]) == (
+        "wrong-type",
+        "comparison of types",
+        "D11-annotation",
+    )
+    failing = Peer(read=raising(ValueError("no type")))
+    assert put("derive", failing)[0][:2] == ("refuses-legal", "TVM's derivation")
+
+
+def test_what_reads_back_otherwise() -> None:
+    elsewhere = Peer(difference=lambda one, other: "<root>.functions[0].bindings[1].value.args[0]")
+    [(kind, stage, cause, sentence)] = put("roundtrip", elsewhere)
+    assert (kind, stage, cause) == (
+        "prints-wrong",
+        "TVM reads what TVM printed",
+        "another argument",
+    )
+    assert sentence.endswith(
+        "not structurally equal, at <root>.functions[0].bindings[1].value.args[0]"
+    )
+    unknown = Peer(difference=lambda one, other: "<root>.attrs")
+    assert put("roundtrip", unknown)[0][2] == "not structurally equal"
+    typed = Peer(print=lambda module: PROGRAM.replace("a = ", 'a: R.Tensor((3,), "float32") = '))
+    assert [f[:3] for f in put("roundtrip", typed)] == [
+        ("wrong-type", "we read what TVM printed", "D11-annotation")
+    ]
+
+
+def test_what_a_pass_does_wrong() -> None:
+    def only(apply: Callable[[Any], Any]) -> Peer:
+        return Peer(passes=lambda: [("Pass", apply), ("Again", apply)])
+
+    assert [f[:2] for f in put("passes", only(raising(RuntimeError("died"))))] == [
+        ("crash", "Pass")
+    ]
+    unsupported = only(raising(RuntimeError("this is not supported")))
+    assert [f[:2] for f in put("passes", unsupported)] == [("not-supported", "Pass")]
+    [(kind, stage, _, sentence)] = put("passes", only(edited("R.add(x, y)", "R.subtract(x, y)")))
+    assert (kind, stage) == ("wrong-code", "Pass, run")
+    assert sentence.startswith("Pass changes what the program means: ")
+    [(kind, stage, cause, sentence)] = put("passes", only(edited("R.add(x, y)", "R.add(x, z)")))
+    assert (kind, stage, cause) == ("wrong-code", "Pass", "WF02-undefined")
+    assert sentence.startswith("Pass makes an illegal module: WF02-undefined")
+    made: list[Any] = []
+
+    def judged(module: Any) -> str:
+        made.append(module)
+        return "bound twice" if len(made) > 1 else ""
+
+    [(kind, stage, cause, sentence)] = put("passes", Peer(why_ill_formed=judged))
+    assert (kind, stage, cause) == ("wrong-code", "Identity", "ill-formed: bound twice")
+
+
+def test_what_a_machine_returns() -> None:
+    failing = Peer(compiled=raising(RuntimeError("no code")))
+    assert [f[:2] for f in put("run", failing)] == [("crash", "TVM's build")]
+    stopping = Peer(compiled=lambda module: {"main": raising(ValueError("a bad argument"))})
+    [(kind, stage, _, sentence)] = put("run", stopping)
+    assert (kind, stage) == ("refuses-legal", "TVM's virtual machine")
+    assert sentence.startswith("main: ")
+    for change in (lambda data: data + 1, lambda data: data.astype(np.float64)):
+        other = Peer(compiled=lambda module, change=change: _Machine(module, change))
+        [(kind, stage, _, sentence)] = put("run", other)
+        assert (kind, stage) == ("wrong-code", "TVM's virtual machine")
+        assert "what the rules give and what TVM returns" in sentence
