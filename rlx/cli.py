@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -86,9 +87,14 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
         if hasattr(stream, "reconfigure"):  # a file name may hold what no encoding can write
             stream.reconfigure(errors="backslashreplace")
     try:
-        return run(argv, prog)
+        status = run(argv, prog)
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # a reader that has gone away (`| head`) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 0
     except OSError as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE

@@ -9,7 +9,7 @@ from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12
-"""So deep steps are nested; what a variable rests on further down gets a tree of its own below."""
+"""So deep steps are nested; an expression further down gets a tree of its own below."""
 
 WIDTH = 120
 """So long a line may become before what is said of a step gets lines of its own."""
@@ -78,7 +78,8 @@ class _Tree:
     def _below(self, step: Step, known: bool, level: int) -> Sequence[tuple[str, Step]]:
         if known or (self.depth is not None and level >= self.depth):
             return ()
-        if self.depth is None and level >= NESTING and step.code == "D11" and step.below:
+        deep = self.depth is None and level >= NESTING
+        if deep and step.info is not None and step.below:
             self.shown.discard(id(step))
             self.deferred.append(step)
             return ()

@@ -67,3 +67,10 @@ def test_explain() -> None:
     ).groups()
     assert len(bar) >= max(len(premise.rstrip()), len(conclusion))
     assert rlx("explain", "WF99").returncode == 2
+
+
+@pytest.mark.parametrize("command", ["explain", "why examples/mlp.rlx:21 --format json"])
+def test_a_reader_that_has_gone_away_has_seen_enough(command: str) -> None:
+    script = f"{sys.executable} -m rlx {command} | head -c 10; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, len(done.stdout), done.stderr) == (0, 10, b"")
