@@ -12,18 +12,29 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
 from rlx.semantics.native.cache import NoCompiler, obtain
+from rlx.semantics.native.prelude import calls_libm
 from rlx.spec.registry import refuted
 
 FLAGS = (
-    *("-std=gnu11", "-O3", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
+    *("-std=gnu11", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-ident"),
-    "-fno-thread-jumps",  # takes most of the time of a compilation, and loops gain nothing from it,
+    # What -O3 has more than -O2 and the rest of this line takes time to compile and gains nothing here.
+    *(
+        "-O2",
+        "-ftree-loop-vectorize",
+        "-fvect-cost-model=dynamic",
+        "-fpeel-loops",
+        "-funswitch-loops",
+    ),
+    # These take most of what is left of the time, and loops gain nothing from them.
+    *("-fno-thread-jumps", "-fno-schedule-insns2", "-fno-gcse", "-fno-tree-vrp"),
+    *("-fno-inline-small-functions", "-fno-partial-inlining"),
 )
 LIBMVEC = "-DRLX_LIBMVEC"
 """Says that glibc's functions of whole vectors are there."""
@@ -31,7 +42,12 @@ TUNING = (("-march=native", LIBMVEC), ("-march=native",), ("-mcpu=native",), ())
 """Tried in this order until one compiles and links."""
 _SECONDS = 120
 _LARGE = 300_000
-"""Characters of C beyond which ``-O1`` is enough: the time of ``-O3`` is minutes there."""
+"""Characters of C beyond which ``-O1`` is enough: the time of more is minutes there."""
+_THOROUGH = frozenset(["-ftree-loop-vectorize", "-fpeel-loops", "-funswitch-loops"])
+
+
+Toolchain = tuple[str, tuple[str, ...], str]
+"""The compiler's path, its flags, and a text that identifies both and the processor."""
 
 
 class Refused(Exception):
@@ -53,44 +69,62 @@ def has_compiler() -> bool:
     return True
 
 
-def toolchain() -> tuple[str, tuple[str, ...], str]:
-    """The compiler's path, its flags, and a text that identifies both and the processor.
+def toolchain() -> Toolchain:
+    """The compiler that is used, tried out.
 
     Raises
     ------
     NoCompiler
         If no compiler on ``PATH`` (``$CC``, ``cc``, ``gcc``, ``clang``) makes a shared library.
     """
-    names = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
-    for name in names:
-        path = shutil.which(name) if name else None
-        if path is not None:
-            found = _probe(path)
-            if found is not None:
-                return found
+    for path in _paths():
+        found = _probe(path)
+        if found is not None:
+            return found
     unavailable("no C compiler was found on PATH")
 
 
+def _paths() -> Iterator[str]:
+    for name in (os.environ.get("CC", ""), "cc", "gcc", "clang"):
+        path = shutil.which(name) if name else None
+        if path is not None:
+            yield path
+
+
 @cache
-def _probe(path: str) -> tuple[str, tuple[str, ...], str] | None:
+def _probe(path: str) -> Toolchain | None:
+    """The compiler with the first tuning with which it makes a library."""
     import tempfile
 
-    source = "#include <math.h>\n" + _PROBE
+    complete = ["-Wl,-z,defs"] if platform.system() == "Linux" else []
     with tempfile.TemporaryDirectory(prefix="rlx-") as folder:
         for tuning in TUNING:
-            flags = (*FLAGS, *tuning)
+            vectors = ["-lmvec"] if LIBMVEC in tuning else []
+            link = [*complete, *vectors, "-lm"]
             try:
-                _run(path, flags, source, Path(folder) / "probe.so")
+                _run(path, (*FLAGS, *tuning), _PROBE, Path(folder) / "probe.so", link)
             except (Refused, OSError):
                 continue
-            version = subprocess.run(
-                [path, "--version"], capture_output=True, text=True, check=False
-            ).stdout
-            return path, flags, "\n".join([path, version, _processor(), *flags])
+            return _identified(path, tuning)
     return None
 
 
+def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
+    flags = (*FLAGS, *tuning)
+    return path, flags, "\n".join([path, _version(path), _processor(), *flags])
+
+
+@cache
+def _version(path: str) -> str:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout
+
+
 _PROBE = """
+#include <math.h>
 #ifdef RLX_LIBMVEC
 __attribute__((simd("notinbranch"))) float erff(float);
 void probe(float *x) { for (int i = 0; i < 1024; ++i) x[i] = erff(x[i]); }
@@ -100,6 +134,7 @@ int probe(void) { return 0; }
 """
 
 
+@cache
 def _processor() -> str:
     """What code tuned to this processor depends on: a home directory may be shared by several."""
     try:
@@ -110,17 +145,26 @@ def _processor() -> str:
     return "\n".join([platform.machine(), platform.processor(), *sorted(set(kept))])
 
 
-def libraries(flags: Sequence[str]) -> list[str]:
-    """What a kernel that is compiled with these flags is linked with."""
+def libraries(flags: Sequence[str], source: str) -> list[str]:
+    """What a kernel that is compiled with these flags is linked with, besides the C library."""
+    if not calls_libm(source):
+        return []
     vectors = ["-lmvec"] if LIBMVEC in flags else []
     return [*vectors, "-lm"]
 
 
-def _run(path: str, flags: tuple[str, ...], source: str, target: Path) -> None:
-    complete = ["-Wl,-z,defs"] if platform.system() == "Linux" else []
+def _link(flags: Sequence[str], source: str) -> list[str]:
+    """How to link a kernel: most of the linker's time goes into the C library, which the process has loaded."""
+    alone = ["-nostdlib", "-lgcc"] if platform.system() == "Linux" else []
+    return [*libraries(flags, source), *alone]
+
+
+def _run(
+    path: str, flags: Sequence[str], source: str, target: Path, link: Sequence[str] = ()
+) -> None:
     file = target.with_suffix(".c")
     file.write_text(source, encoding="ascii")
-    command = [path, *flags, "-o", str(target), str(file), *complete, *libraries(flags)]
+    command = [path, *flags, "-o", str(target), str(file), *link]
     try:
         done = subprocess.run(
             command,
@@ -141,7 +185,7 @@ def _ffi() -> Any:
     import cffi  # type: ignore[import-untyped]
 
     ffi = cffi.FFI()
-    ffi.cdef("int32_t rlx_kernel(int64_t *v);")
+    ffi.cdef("int32_t rlx_kernel(int64_t *v, void **p);")
     return ffi
 
 
@@ -155,20 +199,37 @@ def library(source: str) -> tuple[Any, Any]:
     Refused
         If the compiler does not accept the source.
     """
-    path, flags, identity = toolchain()
+    try:
+        first = next(_paths(), None)
+        if first is not None and first not in _doubted:
+            assumed = _identified(first, TUNING[0])
+            try:  # most compilers take all flags: to try them out first would cost as much as a kernel
+                return _loaded(source, assumed)
+            except (Refused, OSError):
+                if toolchain() == assumed:
+                    raise
+                _doubted.add(first)
+        return _loaded(source, toolchain())
+    except OSError as error:
+        unavailable(f"the compiled kernel cannot be kept or loaded: {error}")
+
+
+_doubted: set[str] = set()
+"""Compilers that did not take the flags that are tried first."""
+
+
+def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
+    path, flags, identity = chain
     if len(source) > _LARGE:
-        flags = ("-O1", *(flag for flag in flags if flag != "-O3"))
+        flags = tuple("-O1" if flag == "-O2" else flag for flag in flags if flag not in _THOROUGH)
     digest = hashlib.sha256(f"{identity}\n{source}".encode()).hexdigest()
 
     def make(target: Path) -> None:
-        _run(path, flags, source, target)
+        _run(path, flags, source, target, _link(flags, source))
 
+    file = obtain(f"{digest}.so", make)
     try:
-        file = obtain(f"{digest}.so", make)
-        try:
-            return _ffi().dlopen(str(file)), _ffi()
-        except OSError:  # it was damaged since: once more, from the start
-            file.unlink()
-            return _ffi().dlopen(str(obtain(file.name, make))), _ffi()
-    except OSError as error:
-        unavailable(f"the compiled kernel cannot be kept or loaded: {error}")
+        return _ffi().dlopen(str(file)), _ffi()
+    except OSError:  # it was damaged since: once more, from the start
+        file.unlink()
+        return _ffi().dlopen(str(obtain(file.name, make))), _ffi()

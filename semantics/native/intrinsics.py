@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
 from rlx.grammar.dtype import BOOL, INT32, DataType
@@ -34,19 +34,27 @@ VECTORISED |= {"sinh": 1, "cosh": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, 
 VECTORISED |= {"log2": 1, "log1p": 1, "atan2": 2, "hypot": 2, "acosh": 1, "asinh": 1, "atanh": 1}
 """Functions of libm that glibc also has for whole vectors (libmvec, within 4 units in the last place)."""
 
-TESTS = {"isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite"}
+TESTS = {name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite")}
 SAME = frozenset(["likely", "tvm_thread_invariant", "assume_value"])
 WHOLE = frozenset(["floor", "ceil", "trunc", "round", "nearbyint"])
 
 
-def vector_declarations() -> str:
-    """What tells the compiler that libmvec has these functions."""
+_OPERANDS = {name: arity for name, arity in LIBM.values() if not name.startswith("rlx_")}
+
+
+def declarations(words: Collection[str]) -> list[str]:
+    """Declarations of the functions of libm among some words; where libmvec has them, the compiler is told so."""
     lines = []
-    for name, arity in VECTORISED.items():
-        for letter, kind in (("f", "float"), ("", "double")):
-            operands = ", ".join([kind] * arity)
-            lines.append(f'__attribute__((simd("notinbranch"))) {kind} {name}{letter}({operands});')
-    return "\n".join(lines)
+    for name, arity in sorted(_OPERANDS.items()):
+        for letter, kind in (("", "double"), ("f", "float")):
+            if name + letter in words:
+                operands = ", ".join([kind] * arity)
+                simd = "RLX_SIMD " if name in VECTORISED else ""
+                lines.append(f"{simd}{kind} {name}{letter}({operands});")
+    for letter, kind in (("", "double"), ("f", "float")):
+        if "ldexp" + letter in words:
+            lines.append(f"{kind} ldexp{letter}({kind}, int);")
+    return lines
 
 
 def on_floats(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:

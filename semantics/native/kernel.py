@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Collection, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -39,16 +39,35 @@ class _Workspace(threading.local):
 _workspace = _Workspace()
 
 
+class _Frame(NamedTuple):
+    """What a kernel is called with: its numbers, where the arrays are, and the shapes that the numbers have."""
+
+    numbers: Any
+    places: Any
+    shapes: list[tuple[int, ...] | None]
+
+
 class _Entry:
     """One compiled variant of a kernel."""
 
-    __slots__ = ("call", "ffi", "fields", "library", "sites")
+    __slots__ = ("call", "ffi", "library", "returns", "sites", "takes")
 
     def __init__(self, program: Program) -> None:
         self.library, self.ffi = compiler.library(program.text)
-        self.fields = self.ffi.typeof("int64_t[]")
         self.call = self.library.rlx_kernel
         self.sites = program.sites
+        self.takes = program.allocates
+        self.returns = program.returns
+
+
+class _Taken(NamedTuple):
+    """What is asked of one argument: an array of a type and a rank, or a number (no type)."""
+
+    buffer: tir.Buffer | None
+    wanted: np.dtype[Any] | None
+    rank: int
+    dtype: DataType
+    written: bool
 
 
 class Kernel:
@@ -73,14 +92,29 @@ class Kernel:
         self._vector = vector
         program = generate(func, bounds=bounds, disjoint=True, vector=vector)
         self.source = program.text
-        self._parameters = [
-            (buffer, None if buffer is None else numpy_type(buffer.dtype))
-            for _, buffer in program.parameters
-        ]
-        self._vars = [var for var, _ in program.parameters]
         self._written = program.written
+        self._taken = [
+            _Taken(None, None, 0, var.dtype, False)
+            if buffer is None
+            else _Taken(
+                buffer,
+                numpy_type(buffer.dtype),
+                len(buffer.shape),
+                buffer.dtype,
+                at in self._written,
+            )
+            for at, (var, buffer) in enumerate(program.parameters)
+        ]
+        self._valued = program.returns or func.ret_type is not None
+        self._vars = [var for var, _ in program.parameters]
         self._disjoint = _Entry(program)
-        self._overlapping: _Entry | None = None
+        self._address = self._disjoint.ffi.from_buffer
+        self._frames: list[_Frame] = []
+        self._arrays = sum(taken.buffer is not None for taken in self._taken)
+        self._numbers = FIRST_SLOT + sum(
+            taken.rank if taken.buffer is not None else 1 for taken in self._taken
+        )
+        self._any: _Entry | None = None
 
     def __call__(
         self,
@@ -108,68 +142,119 @@ class Kernel:
         OutOfFuel
             `E-tir-fuel`
         """
-        if tangled(args, self._written):
+        frame = self._frame()
+        if self._direct(args, frame):
+            stopped = self._run(frame, fuel, memory)
+        elif tangled(args, self._written):
             return evaluate(self._func, args, fuel=fuel, unwritten=unwritten, memory=memory)
-        fields = [
-            _ENDLESS if fuel is None else min(fuel, _ENDLESS),
-            memory,
-            *[0] * (FIRST_SLOT - 2),
-        ]
-        copies = Copies(args, self._written)
-        self._pass(args, fields, copies)
-        stopped = _run(self._disjoint, fields)
-        if stopped == _OVERLAP:
-            stopped = _run(self._overlapped(), fields)
-        copies.finish()
+        else:
+            copies = Copies(args, self._written)
+            self._pass(args, frame, copies)
+            stopped = self._run(frame, fuel, memory)
+            copies.finish()
         if stopped is not None:
             _stop(*stopped)
-        return self._returned(fields)
+        returned = self._returned(frame.numbers) if self._valued else None
+        self._frames.append(frame)
+        return returned
 
-    def _returned(self, fields: list[int]) -> int | float | None:
+    def _frame(self) -> _Frame:
+        """A frame that no call uses."""
+        try:
+            return self._frames.pop()
+        except IndexError:
+            new = self._disjoint.ffi.new
+            numbers, places = new("int64_t[]", self._numbers), new("void *[]", self._arrays)
+            return _Frame(numbers, places, [None] * self._arrays)
+
+    def _run(self, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
+        stopped = _run(self._disjoint, frame, fuel, memory)
+        if stopped == _GENERAL:
+            return _run(self._general(), frame, fuel, memory)
+        return stopped
+
+    def _returned(self, numbers: Any) -> int | float | None:
         """The value that the last run left."""
-        if not fields[13]:
+        if not numbers[13]:
             if self._func.ret_type is not None:
                 no_value(self._func)
             return None
+        value: int = numbers[12]
         kind = self._func.ret_type
         if kind is not None and kind.is_float:
-            return float(struct.unpack("<d", struct.pack("<q", fields[12]))[0])
-        return fields[12] if kind is None or kind.code == "int" else fields[12] % (1 << 64)
+            return float(struct.unpack("<d", struct.pack("<q", value))[0])
+        return value if kind is None or kind.code == "int" else value % (1 << 64)
 
-    def _overlapped(self) -> _Entry:
-        """The variant for arguments that share memory: nothing is reordered."""
-        if self._overlapping is None:
+    def _general(self) -> _Entry:
+        """The variant for arguments that share memory, or are very large: nothing is reordered."""
+        if self._any is None:
             program = generate(self._func, bounds=self._bounds, disjoint=False, vector=self._vector)
-            self._overlapping = _Entry(program)
-        return self._overlapping
+            self._any = _Entry(program)
+        return self._any
 
-    def _pass(self, args: Sequence[Argument], fields: list[int], copies: Copies) -> None:
-        """Append the arguments to the fields; arrays that have to be copied are kept in ``copies``."""
-        if len(args) != len(self._parameters):
-            args = self._completed(args)
+    def _direct(self, args: Sequence[Argument], frame: _Frame) -> bool:
+        """Put the arguments into the frame, unless one cannot be used where it is."""
+        if GUARDED or len(args) != len(self._taken):
+            return False
+        numbers, places, shapes = frame
+        at, count = FIRST_SLOT, 0
         for position, arg in enumerate(args):
-            buffer, wanted = self._parameters[position]
+            buffer, wanted, rank, dtype, written = self._taken[position]
+            if buffer is None:
+                numbers[at] = scalar(position, dtype, arg)
+                at += 1
+                continue
+            if type(arg) is not np.ndarray or arg.dtype != wanted or arg.ndim != rank:
+                return False
+            flags = arg.flags
+            if not flags.carray and (written or not (flags.c_contiguous and flags.aligned)):
+                return False
+            places[count] = self._place(arg)
+            shape = arg.shape
+            if shapes[count] != shape:
+                _measure(frame, count, at, shape)
+            count += 1
+            at += rank
+        return True
+
+    def _place(self, array: np.ndarray[Any, Any]) -> Any:
+        """Where the memory of an array is, which must be contiguous."""
+        try:
+            return self._address(array)
+        except (ValueError, TypeError, BufferError):  # NumPy exports none of the types of others
+            return self._disjoint.ffi.cast("void *", array.__array_interface__["data"][0])
+
+    def _pass(self, args: Sequence[Argument], frame: _Frame, copies: Copies) -> None:
+        """Put the arguments into the frame, or their copies, which ``copies`` keeps."""
+        if len(args) != len(self._taken):
+            args = self._completed(args)
+        at, count = FIRST_SLOT, 0
+        for position, arg in enumerate(args):
+            buffer, wanted, _, dtype, written = self._taken[position]
             if buffer is None or wanted is None:
-                fields.append(scalar(position, self._vars[position].dtype, arg))
+                frame.numbers[at] = scalar(position, dtype, arg)
+                at += 1
                 continue
             array = checked(position, buffer, wanted, arg)
             if GUARDED or not array.flags.carray:
-                if position in self._written and not array.flags.writeable:
+                if written and not array.flags.writeable:
                     wrong(f"argument {position} ({buffer.name}) is written to and read-only")
                 array = copies.compact(position, array)
-            fields.append(array.__array_interface__["data"][0])
-            fields.extend(array.shape)
+            frame.places[count] = self._place(array)
+            _measure(frame, count, at, array.shape)
+            count += 1
+            at += array.ndim
 
     def _completed(self, args: Sequence[Argument]) -> list[Argument]:
         """Arguments with the scalars at the end that the shapes of arrays say."""
-        missing = self._parameters[len(args) :]
-        if len(args) > len(self._parameters) or any(buffer is not None for buffer, _ in missing):
-            expected = len(self._parameters)
+        missing = self._taken[len(args) :]
+        if len(args) > len(self._taken) or any(taken.buffer is not None for taken in missing):
+            expected = len(self._taken)
             wrong(f"the function takes {expected} arguments and is given {len(args)}")
         sizes: dict[tir.PrimExpr, int] = {}
-        for arg, (buffer, _) in zip(args, self._parameters, strict=False):
-            if buffer is not None and isinstance(arg, np.ndarray):
-                for dim, size in zip(buffer.shape, arg.shape, strict=False):
+        for arg, taken in zip(args, self._taken, strict=False):
+            if taken.buffer is not None and isinstance(arg, np.ndarray):
+                for dim, size in zip(taken.buffer.shape, arg.shape, strict=False):
                     sizes.setdefault(dim, size)
         for var in self._vars[len(args) :]:
             if var not in sizes:
@@ -214,28 +299,45 @@ def checked(
 
 
 Stopped = tuple[Site | None, int, int]
-_OVERLAP: Stopped = (None, 0, 0)
-"""What a kernel answers that was compiled for arguments which do not overlap, and met some that do."""
+_GENERAL: Stopped = (None, 0, 0)
+"""What a kernel answers that was compiled for small arguments which do not overlap, and met others."""
 
 
-def _run(entry: _Entry, fields: list[int]) -> Stopped | None:
+def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None:
+    """Put the shape of an array into the numbers of a frame."""
+    frame.shapes[count] = shape
+    for axis, dim in enumerate(shape):
+        frame.numbers[at + axis] = dim
+
+
+def _run(entry: _Entry, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
     """Call the machine code; the place where it stopped and two values, or None."""
+    v = frame.numbers
+    v[0] = _ENDLESS if fuel is None or fuel > _ENDLESS else fuel
+    if entry.returns:
+        v[13] = 0
+    failed = _with_memory(entry, frame, memory) if entry.takes else entry.call(v, frame.places)
+    if not failed:
+        return None
+    return _GENERAL if failed == 2 else (entry.sites[v[8]], v[9], v[10])
+
+
+def _with_memory(entry: _Entry, frame: _Frame, limit: int) -> Any:
+    """Call machine code that takes memory."""
     memory, _workspace.memory = _workspace.memory, None
-    if memory is not None:
-        fields[3], fields[4] = memory[1:]
-    v = entry.ffi.new(entry.fields, fields)
-    failed = entry.call(v)
-    fields[12], fields[13] = v[12], v[13]
+    v = frame.numbers
+    v[1] = limit
+    v[3], v[4] = (0, 0) if memory is None else memory[1:]
+    v[6] = 0
+    failed = entry.call(v, frame.places)
     wanted = v[6]
     if v[11]:
         raise Damaged("a kernel wrote outside of memory that it allocated")
-    if fields[4] < wanted < _WORKSPACE_LIMIT and not GUARDED:
+    if v[4] < wanted < _WORKSPACE_LIMIT and not GUARDED:
         array = np.empty(wanted + 64, np.uint8)
         memory = (array, (array.__array_interface__["data"][0] + 63) & ~63, wanted)
     _workspace.memory = memory
-    if not failed:
-        return None
-    return _OVERLAP if failed == 2 else (entry.sites[v[8]], v[9], v[10])
+    return failed
 
 
 def _stop(site: Site | None, a: int, b: int) -> None:

@@ -8,15 +8,31 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import NamedTuple
 
-from rlx.semantics.native.intrinsics import vector_declarations
+from rlx.semantics.native.intrinsics import declarations
 
 _HEAD = r"""
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <math.h>
-
+typedef __INT8_TYPE__ int8_t;
+typedef __INT16_TYPE__ int16_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef __UINT16_TYPE__ uint16_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __UINT64_TYPE__ uint64_t;
+typedef __SIZE_TYPE__ size_t;
+#define INT64_C(number) ((int64_t)number##LL)
+#define UINT64_C(number) ((uint64_t)number##ULL)
+#define INT64_MIN (-INT64_C(9223372036854775807) - 1)
+#define NULL ((void *)0)
+#define memcpy __builtin_memcpy
+#define memset __builtin_memset
+#ifdef RLX_LIBMVEC
+#define RLX_SIMD __attribute__((simd("notinbranch")))
+#else
+#define RLX_SIMD
+#endif
 #define RLX_RARE(condition) __builtin_expect(!!(condition), 0)
 #if defined(RLX_VECTOR) /* as the caller says */
 #elif defined(__AVX512F__)
@@ -54,7 +70,7 @@ RLX_HERE float rlx_narrow(double x) {
     float f = (float)x;
     uint32_t u = rlx_bits32(f);
     if ((double)f == x || x != x) return f;
-    if (fabs((double)f) > fabs(x)) u -= 1;
+    if (__builtin_fabs((double)f) > __builtin_fabs(x)) u -= 1;
     return rlx_float32(u | 1);
 }
 
@@ -65,7 +81,7 @@ RLX_HERE uint16_t rlx_to_b16(float x) {
 }
 RLX_HERE float rlx_from_b16(uint16_t h) { return rlx_float32((uint32_t)h << 16); }
 
-#if defined(RLX_LIBMVEC) && defined(__F16C__) && !defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(RLX_LIBMVEC) && defined(__F16C__) && defined(__GNUC__) && !defined(__clang__)
 /* The processor rounds to halves itself. The compiler finds the functions of vectors by the names that x86's vector ABI gives them. */
 typedef float rlx_f4 __attribute__((vector_size(16)));
 typedef float rlx_f8 __attribute__((vector_size(32)));
@@ -89,6 +105,17 @@ rlx_h16 rlx_half_d(rlx_f8, rlx_f8) __asm__("_ZGVdN16v_rlx_to_f16");
 rlx_h16 rlx_half_d(rlx_f8 a, rlx_f8 b) {
     rlx_i8 low = __builtin_ia32_si256_si((rlx_i4)rlx_halves(a));
     return (rlx_h16)__builtin_ia32_vinsertf128_si256(low, (rlx_i4)rlx_halves(b), 1);
+}
+#endif
+#ifdef __AVX512F__
+typedef float rlx_f16 __attribute__((vector_size(64)));
+typedef short rlx_h32 __attribute__((vector_size(64)));
+rlx_h32 rlx_half_e(rlx_f16, rlx_f16) __asm__("_ZGVeN32v_rlx_to_f16");
+rlx_h32 rlx_half_e(rlx_f16 a, rlx_f16 b) {
+    union { rlx_h16 parts[2]; rlx_h32 whole; } both;
+    both.parts[0] = (rlx_h16)__builtin_ia32_vcvtps2ph512_mask(a, 0, (rlx_h16){0}, -1);
+    both.parts[1] = (rlx_h16)__builtin_ia32_vcvtps2ph512_mask(b, 0, (rlx_h16){0}, -1);
+    return both.whole;
 }
 #endif
 #pragma GCC visibility pop
@@ -126,8 +153,8 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
 }
 
 /* v: 0 fuel, 1 limit and 2 live (bytes), 3 workspace, 4 its size, 5 used, 6 wanted, 7 list of other memory,
-   8 site, 9 and 10 its values, 11 whether something was written behind or before other memory, from 16 the
-   parameters. */
+   8 site, 9 and 10 its values, 11 whether something was written behind or before other memory, 12 a value returned, 13 whether
+   there is one, from 16 the scalars and the extents of buffers. */
 #define RLX_FUEL v[0]
 #define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
 #define RLX_SPEND(amount, site) do { \
@@ -173,6 +200,10 @@ static int rlx_intact(const char *block) {
     return !changed;
 }
 #endif
+
+int posix_memalign(void **, size_t, size_t);
+
+void free(void *);
 
 static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, const int64_t *dims, int count) {
     int64_t size = rlx_size(dims, count);
@@ -242,7 +273,7 @@ _SIGMOID = r"""
 RLX_HERE double rlx_sigmoid_(double x) { return 1 / (1 + exp(-x)); }
 /* expf(-x) overflows long before the sigmoid is 0. */
 RLX_HERE float rlx_sigmoid_f(float x) {
-    float e = expf(-fabsf(x));
+    float e = expf(-__builtin_fabsf(x));
     return (x >= 0 ? 1 : e) / (1 + e);
 }
 """
@@ -255,10 +286,85 @@ RLX_HERE T rlx_fmod_S(T a, T b) { T q = ROUND(floorX(ROUND(a / b))); return ROUN
 """
 
 
+class _Unit(NamedTuple):
+    """A definition of the prelude, or several between `#if` and `#endif`."""
+
+    names: tuple[str, ...]
+    mentioned: frozenset[str]
+    text: str
+
+
+def text(*kernels: str) -> str:
+    """What some kernels need of the prelude: to read all of it takes the compiler longer than most kernels."""
+    wanted = {word for kernel in kernels for word in _WORD.findall(kernel)}
+    missing, chosen = list(wanted), set[_Unit]()
+    providers = _providers()
+    while missing:
+        unit = providers.get(missing.pop())
+        if unit is not None and unit not in chosen:
+            chosen.add(unit)
+            wanted |= unit.mentioned
+            missing += unit.mentioned
+    parts = [unit.text for unit in _units() if unit in chosen]
+    called = declarations(wanted)
+    width = [] if _WIDE & wanted else [_NARROWER]
+    return "\n".join([*width, *(_basis() if called else ()), *called, *parts])
+
+
+_WIDE = frozenset(["RLX_LANES", "RLX_ROWS", "rlx_to_f16"])
+"""What is faster with the widest vectors: tiles of reductions, and halves, which are made by a call for each vector."""
+_NARROWER = """#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("prefer-vector-width=256")
+#endif"""
+"""What only moves memory and computes each element alone is no faster with the widest vectors, often slower."""
+
+
+def calls_libm(source: str) -> bool:
+    """Whether a file that begins with :func:`text` calls functions of libm."""
+    return _basis()[0] in source
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DEFINED = re.compile(
+    r"^#define (\w+)|^(?:int|void) (\w+)\(.*\);$|^typedef .*?(\w+)(?: __attribute__\(.*\))?;$|^[A-Za-z][^#]*?\b(rlx_\w+)\(.*[{}]$",
+    re.MULTILINE,
+)
+
+
 @cache
-def text() -> str:
-    """The prelude."""
-    parts = [_HEAD, "#ifdef RLX_LIBMVEC", vector_declarations(), "#endif"]
+def _providers() -> dict[str, _Unit]:
+    return {name: unit for unit in _units() for name in unit.names}
+
+
+@cache
+def _basis() -> list[str]:
+    """What the declarations of functions need."""
+    return [unit.text for unit in _units() if "RLX_SIMD" in unit.names]
+
+
+@cache
+def _units() -> list[_Unit]:
+    found: list[_Unit] = []
+    lines: list[str] = []
+    for line in _whole().splitlines():
+        lines.append(line)
+        unit = "\n".join(lines)
+        opened = len(re.findall(r"^#if", unit, re.MULTILINE))
+        closed = len(re.findall(r"^#endif", unit, re.MULTILINE))
+        if opened != closed or unit.count("{") != unit.count("}") or line.endswith("\\"):
+            continue
+        if unit.count("/*") != unit.count("*/"):
+            continue
+        lines = []
+        names = tuple(name for groups in _DEFINED.findall(unit) for name in groups if name)
+        if names:
+            found.append(_Unit(names, frozenset(_WORD.findall(unit)), unit))
+    return found
+
+
+@cache
+def _whole() -> str:
+    parts = [_HEAD]
     for bits in ("8", "16", "32", "64"):
         signed, unsigned = f"int{bits}_t", f"uint{bits}_t"
         parts.append(_integers(_SIGNED, f"i{bits}", signed, unsigned))

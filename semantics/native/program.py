@@ -8,6 +8,7 @@ from rlx.semantics.native import prelude, statements, types
 from rlx.semantics.native.allocation import strides
 from rlx.semantics.native.coverage import returns, stores
 from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.indices import SMALL
 from rlx.semantics.native.ranges import Poly, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Memory, State
@@ -15,17 +16,18 @@ from rlx.semantics.native.types import Value
 from rlx.semantics.native.writer import Site
 
 FIRST_SLOT = 16
-"""Where the parameters begin in the array that a kernel is called with; fields before: see the prelude."""
+"""Where scalars and extents begin in the numbers that a kernel is called with; fields before: see the prelude."""
 
 
 class Program:
     """Generated C, its sites, and for each parameter its buffer (None for a scalar).
 
     ``text`` is a whole file, ``kernel`` what stands behind the prelude in it. ``written`` holds the positions of
-    parameters that are stored to.
+    parameters that are stored to, ``allocates`` says whether the kernel takes memory,
+    ``returns`` whether it leaves a value.
     """
 
-    __slots__ = ("kernel", "parameters", "sites", "text", "written")
+    __slots__ = ("allocates", "kernel", "parameters", "returns", "sites", "text", "written")
 
     def __init__(
         self,
@@ -36,8 +38,10 @@ class Program:
         touched: set[tir.Buffer],
     ) -> None:
         self.kernel = kernel
+        self.allocates = "rlx_take(" in kernel
+        self.returns = "v[13] = 1;" in kernel
         head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
-        self.text = f"{head}{prelude.text()}\n{kernel}"
+        self.text = f"{head}{prelude.text(kernel)}\n{kernel}"
         self.sites = sites
         self.parameters = parameters
         self.written = frozenset(
@@ -55,7 +59,8 @@ def generate(
     bounds
         Whether accesses are checked.
     disjoint
-        Whether the arguments are known not to overlap.
+        Whether the kernel is for arguments that do not overlap and have no axis of 2**31 elements or more; it leaves with 2
+        for others.
     vector
         Bytes of the vectors that reductions are laid out for; None for the processor's.
 
@@ -67,25 +72,29 @@ def generate(
     state = State(bounds, disjoint)
     parameters = [(var, func.buffer_map.get(var)) for var in func.params]
     pointers = _parameters(state, parameters)
+    begin = len(state.out.lines)
     state.result = func.ret_type or INT32
     # What a nest defers to its end would be lost where it is left early.
     state.nested += returns(func)
     statements.emit(state, func.body)
+    large = [f"{name} >= {SMALL}" for name in sorted(state.small)]
+    if large:
+        state.out.lines.insert(begin, f"if (RLX_RARE({' | '.join(large)})) return 2;")
     touched = {store.buffer for store in stores(func.body)}
     kept = "restrict" if disjoint else ""
     signature = "".join(f", {kind} *{kept} {name}" for name, kind, _ in pointers)
-    passed = "".join(f", ({kind} *)v[{slot}]" for _, kind, slot in pointers)
+    passed = "".join(f", ({kind} *)p[{at}]" for at, (_, kind, _) in enumerate(pointers))
+    takes = any("rlx_take(" in line for line in state.out.lines)
     lines = [
         f"static __attribute__((noinline)) int32_t rlx_body(int64_t *{kept} v{signature}) {{",
         *state.out.lines,
         "return 0;",
         "stop: return 1;",
         "}",
-        "int32_t rlx_kernel(int64_t *v) {",
+        "int32_t rlx_kernel(int64_t *v, void **p) {",
         *(_apart(parameters, pointers, touched) if disjoint else []),
         f"int32_t failed = rlx_body(v{passed});",
-        "rlx_mark none = {0, 0, 0};",
-        "rlx_release(v, none);",
+        *(["rlx_mark none = {0, 0, 0};", "rlx_release(v, none);"] if takes else []),
         "return failed;",
         "}",
         "",
@@ -101,16 +110,13 @@ def _apart(
     """Lines that leave with 2 where memory that is written to is shared with another argument."""
     buffers = [buffer for _, buffer in parameters if buffer is not None]
     lines: list[str] = []
-    for _, kind, slot in pointers:
-        rank = len(buffers[len(lines)].shape)
-        lines.append(
-            f"const int64_t z{slot} = rlx_size(v + {slot + 1}, {rank}) * (int64_t)sizeof({kind});"
-        )
-    for at, (_, _, a) in enumerate(pointers):
-        for to in range(at):
-            b = pointers[to][2]
-            if buffers[at] in touched or buffers[to] in touched:
-                lines.append(f"if (v[{a}] < v[{b}] + z{b} && v[{b}] < v[{a}] + z{a}) return 2;")
+    for at, (_, kind, slot) in enumerate(pointers):
+        size = f"rlx_size(v + {slot}, {len(buffers[at].shape)}) * (int64_t)sizeof({kind})"
+        lines.append(f"const int64_t z{at} = {size}, p{at} = (int64_t)p[{at}];")
+    for a in range(len(pointers)):
+        for b in range(a):
+            if buffers[a] in touched or buffers[b] in touched:
+                lines.append(f"if (p{a} < p{b} + z{b} && p{b} < p{a} + z{a}) return 2;")
     return lines
 
 
@@ -129,9 +135,9 @@ def _parameters(
         _compact(state, buffer)
         name = state.out.fresh("b")
         pointers.append((name, types.stored(buffer.dtype), slot))
-        shapes.append((position, buffer, slot + 1))
+        shapes.append((position, buffer, slot))
         state.memory[buffer] = Memory(name, [], [], [])
-        slot += 1 + len(buffer.shape)
+        slot += len(buffer.shape)
     for _, buffer, first in shapes:
         _bind_shape(state, buffer, first)
     for position, buffer, first in shapes:
@@ -169,6 +175,8 @@ def _bind_shape(state: State, buffer: tir.Buffer, first: int) -> None:
             name = state.out.fresh("n")
             state.out.put(f"const int64_t {name} = v[{first + axis}];")
             state.symbol(dim, name, natural=True)
+            if state.disjoint:
+                state.shapes.add(name)
             state.names[dim] = Value(f"(({types.held(dim.dtype)}){name})", dim.dtype)
 
 

@@ -51,6 +51,8 @@ class State:
         Whether what is emitted runs only where ``conditions`` hold; then sums may be used.
     kept
         Buffers of which the one element in question is held in a C variable.
+    shapes, small
+        Variables of shapes that are found small where the kernel starts, if at all; those that must be.
     early
         Expressions that are already computed, and where.
     exact
@@ -77,6 +79,8 @@ class State:
         self.exact = False
         self.scope = Scope({}, set())
         self.symbols: set[str] = set()
+        self.shapes: set[str] = set()
+        self.small: set[str] = set()
         self.conditions: dict[str, None] = {}
         self.polys: dict[tir.PrimExpr, Poly | None] = {}
         self.sums: dict[tir.Var, Poly] = {}
@@ -312,5 +316,9 @@ class State:
 
     def entry_conditions(self) -> str:
         """The conditions under which what was emitted in fast mode is right."""
-        small = [f"({s} < {SMALL}) & ({s} > -{SMALL})" for s in sorted(self.symbols)]
+        self.small |= self.symbols & self.shapes
+        small = [
+            f"({s} < {SMALL})" if s in self.scope.natural else f"({s} < {SMALL}) & ({s} > -{SMALL})"
+            for s in sorted(self.symbols - self.shapes)
+        ]
         return " & ".join(small + [f"({c})" for c in self.conditions])

@@ -86,4 +86,4 @@ def test_what_ships_is_what_is_run() -> None:
     assert set(flags_of(SHIPPED, processors()[0])) - set(made) == {"-DRLX_FENCED"}
     for build in (PLAIN, SLIGHT, FULL):
         missing = set(made) - set(flags_of(build, processors()[0]))
-        assert missing <= {"-shared", "-fPIC", "-O3"}
+        assert missing <= {"-shared", "-fPIC", "-O2"}

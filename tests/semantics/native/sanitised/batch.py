@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 FUEL = 8_000
 MEMORY = 1 << 24
 """What a kernel may use."""
-_LOADED = frozenset(["-shared", "-fPIC", "-O3"])
+_LOADED = frozenset(["-shared", "-fPIC", "-O2"])
 """Flags of a library that is loaded, and the effort, which each build chooses."""
 
 
@@ -41,8 +41,8 @@ _SANITISERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitiz
 _QUICK = ("-fno-sanitize=null,object-size,alignment,pointer-overflow",)
 PLAIN = Build("sanitised -O0", 0.2, ("-O0", "-g1", *_SANITISERS, *_QUICK))
 SLIGHT = Build("sanitised -O1", 0.15, ("-O1", "-g1", *_SANITISERS))
-FULL = Build("sanitised -O3", 0.25, ("-O3", "-g1", *_SANITISERS))
-SHIPPED = Build("as shipped, between guard pages", 0.4, ("-O3", "-DRLX_FENCED"))
+FULL = Build("sanitised -O2", 0.25, ("-O2", "-g1", *_SANITISERS))
+SHIPPED = Build("as shipped, between guard pages", 0.4, ("-O2", "-DRLX_FENCED"))
 BUILDS = (PLAIN, SLIGHT, FULL, SHIPPED)
 """With a sanitiser the compiler makes no vectors. So the machine code that ships is run, too: the same flags, each buffer
 between pages that cannot be touched."""
@@ -94,12 +94,12 @@ def compiler_path() -> str:
 
 def source(programs: Sequence[Program], vectors: Sequence[int]) -> str:
     """One file of C for several kernels, each for a vector width of its own."""
-    parts = [prelude.text()]
+    parts = [prelude.text(*(program.kernel for program in programs))]
     for at, (program, vector) in enumerate(zip(programs, vectors, strict=True)):
         parts += ["#undef RLX_VECTOR", f"#define RLX_VECTOR {vector}"]
         parts.append(re.sub(r"\brlx_(body|kernel)\b", rf"rlx_\1_{at}", program.kernel))
     names = ", ".join(f"rlx_kernel_{at}" for at in range(len(programs)))
-    parts.append(f"static int32_t (*const kernels[])(int64_t *) = {{{names}}};")
+    parts.append(f"static int32_t (*const kernels[])(int64_t *, void **) = {{{names}}};")
     parts.append((Path(__file__).parent / "driver.c").read_text("ascii"))
     return "\n".join(parts)
 
@@ -133,9 +133,10 @@ def run(
         )
         programs.append(program)
     file = folder / "batch.c"
-    file.write_text(source(programs, vectors), "ascii")
+    text = source(programs, vectors)
+    file.write_text(text, "ascii")
     command = [compiler_path(), *flags_of(build, processor), "-o", str(folder / "batch")]
-    libraries = compiler.libraries(processor)
+    libraries = compiler.libraries(processor, text)
     subprocess.run([*command, str(file), *libraries], check=True, capture_output=True, text=True)
     with (folder / "in").open("wb") as out:
         for at, case in enumerate(cases):
@@ -145,7 +146,7 @@ def run(
 
 def _write(out: Any, at: int, case: Case, program: Program) -> None:
     fields = [FUEL, MEMORY, *[0] * (FIRST_SLOT - 2)]
-    buffers: list[tuple[int, Array]] = []
+    buffers: list[Array] = []
     for position, (arg, (var, buffer)) in enumerate(
         zip(case.args, program.parameters, strict=True)
     ):
@@ -153,11 +154,11 @@ def _write(out: Any, at: int, case: Case, program: Program) -> None:
             fields.append(scalar(position, var.dtype, arg))
             continue
         array = checked(position, buffer, numpy_type(buffer.dtype), arg)
-        buffers.append((len(fields), array))
-        fields += [0, *array.shape]
+        buffers.append(array)
+        fields += array.shape
     out.write(struct.pack(f"<{3 + len(fields)}q", at, len(fields), len(buffers), *fields))
-    for slot, array in buffers:
-        out.write(struct.pack("<2q", slot, array.nbytes) + array.tobytes())
+    for array in buffers:
+        out.write(struct.pack("<q", array.nbytes) + array.tobytes())
 
 
 def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[Program]) -> list[Answer]:

@@ -4,6 +4,8 @@
    With a sanitiser, that knows where a buffer ends. With RLX_FENCED nothing is added to the kernels: a buffer ends at a page that
    cannot be touched, or begins behind one, and the rest of its own pages must stay as it is. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #ifdef RLX_FENCED
 #include <sys/mman.h>
@@ -47,32 +49,31 @@ int main(int count, char **words) {
     if (!in || !out) return 3;
     while (fread(&at, sizeof at, 1, in) == 1) {
         int64_t fields = number(in), buffers = number(in), intact = 1;
-        int64_t *v = malloc(fields * sizeof *v), *slots = malloc(buffers * 2 * sizeof *slots);
+        int64_t *v = malloc(fields * sizeof *v), *sizes = malloc(buffers * sizeof *sizes);
+        void **p = malloc(buffers * sizeof *p);
         if (fread(v, sizeof *v, fields, in) != (size_t)fields) return 3;
         for (int64_t k = 0; k < buffers; ++k) {
-            slots[2 * k] = number(in);
-            size_t size = slots[2 * k + 1] = number(in);
-            char *memory = take(size, (at / 4 + k) % 4 == 3);
-            if (fread(memory, 1, size, in) != size) return 3;
-            v[slots[2 * k]] = (int64_t)memory;
+            size_t size = sizes[k] = number(in);
+            p[k] = take(size, (at / 4 + k) % 4 == 3);
+            if (fread(p[k], 1, size, in) != size) return 3;
         }
         if (at >= first) {
             fprintf(stderr, "kernel %lld\n", (long long)at);
             fflush(stderr);
-            int64_t said[5] = {at, kernels[at](v), v[8], v[9], v[10]};
+            int64_t said[5] = {at, kernels[at](v, p), v[8], v[9], v[10]};
             fwrite(said, sizeof said, 1, out);
-            for (int64_t k = 0; k < buffers; ++k)
-                fwrite((void *)v[slots[2 * k]], 1, slots[2 * k + 1], out);
+            for (int64_t k = 0; k < buffers; ++k) fwrite(p[k], 1, sizes[k], out);
             fflush(out);
             intact = !v[11];
         }
         for (int64_t k = 0; k < buffers; ++k)
-            intact &= give((char *)v[slots[2 * k]], slots[2 * k + 1], (at / 4 + k) % 4 == 3);
+            intact &= give(p[k], sizes[k], (at / 4 + k) % 4 == 3);
         if (!intact) {
             fprintf(stderr, "it wrote beside its buffers\n");
             return 4;
         }
-        free(slots);
+        free(sizes);
+        free(p);
         free(v);
     }
     return 0;
