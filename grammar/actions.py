@@ -461,6 +461,7 @@ class Expressions:
             arguments.span,
             arguments.attribute_spans() if attrs else {},
             arguments.head_span,
+            arguments.spelled(),
         )
 
     def _call_by_name(self, head: str, arguments: Arguments, where: Entry) -> Any:

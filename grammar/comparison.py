@@ -12,7 +12,7 @@ from rlx.grammar.node import Node
 Path = tuple[Any, ...]
 """A path from the root as a linked list: ``(parent, step)``, the empty tuple at the root."""
 
-_IGNORED = frozenset({"comments", "direct_buffers"})
+_IGNORED = frozenset({"comments", "direct_buffers", "spelled"})
 
 
 class Difference(Exception):

@@ -30,6 +30,25 @@ TYPE_ARGUMENTS = ("out_sinfo", "sinfo_args", "out_ty", "ty_args", "type_args")
 """Keywords that carry type arguments, oldest last but one."""
 
 
+_BOXES: dict[type, str] = {
+    type(None): "None",
+    ast.PrimValue: "R.prim_value",
+    ast.StringImm: "R.str",
+    ast.DataTypeImm: "R.dtype",
+}
+
+
+def _spelling(value: object) -> str:
+    """How the value of an argument is boxed, or where it is a list how one of its items is."""
+    if isinstance(value, ast.Call):
+        null = isinstance(value.op, ast.Op) and value.op.op_name == "relax.null_value"
+        return "R.null_value" if null else ""
+    if isinstance(value, Sequence):
+        found = next((word for item in value.items if (word := _BOXES.get(type(item[0])))), "")
+        return "[None]" if found == "None" else found
+    return _BOXES.get(type(value), "")
+
+
 class Arguments:
     """The arguments of a form, and where it stands."""
 
@@ -63,6 +82,11 @@ class Arguments:
             name: (self.named.get(name, (value[1], value[2])), (value[1], value[2]))
             for name, value in self.keywords.items()
         }
+
+    def spelled(self) -> dict[int | str, str]:
+        """Which arguments are written as ``None`` or in a box; see :class:`rlx.grammar.ast.Call`."""
+        given: list[tuple[int | str, Entry]] = [*enumerate(self.positional), *self.keywords.items()]
+        return {at: word for at, entry in given if (word := _spelling(entry[0]))}
 
     def take(self, position: int, *names: str) -> Entry | None:
         """The argument at a position or under one of some names; taken out of the keywords."""

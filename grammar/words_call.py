@@ -50,7 +50,30 @@ def call_pure_packed(actions: Expressions, a: Arguments) -> ast.Expr:
     op = ast.op("relax." + a.head[2:])
     where = a.attribute_spans()
     spans = _spans(a.positional)
-    return ast.Call(op, args, infos, attrs, spans, info_spans, a.span, where, a.head_span)
+    return ast.Call(
+        op, args, infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
+    )
+
+
+@form("R.call_py_func")
+def call_py_func(actions: Expressions, a: Arguments) -> ast.Expr:
+    """`R.call_py_func("name", x, y, out_sinfo=…)`, or the arguments in one tuple, as TVM prints them."""
+    first, rest = a.need(0, "py_func_name"), a.positional[1:]
+    infos, info_spans = a.type_arguments(actions.coerce)
+    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    spans = _spans(a.positional)
+    if len(rest) == 1:
+        arguments = _argument_tuple(actions, rest[0])
+    else:
+        start, end = (rest[0][1], rest[-1][2]) if rest else a.span
+        arguments = actions.coerce.expr((Sequence(rest, "("), start, end))
+        spans = (*spans[:1], (start, end))
+    args = (actions.coerce.expr(first), arguments)
+    op = ast.op("relax.call_py_func")
+    where = a.attribute_spans()
+    return ast.Call(
+        op, args, infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
+    )
 
 
 @form(
@@ -93,7 +116,9 @@ def call_with_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
     attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
     op = ast.op("relax." + a.head[2:])
     where, spans = a.attribute_spans(), _spans(positional)
-    return ast.Call(op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span)
+    return ast.Call(
+        op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
+    )
 
 
 # What TVM takes by its place behind the tuple of arguments, where that is more than the result.
@@ -135,9 +160,9 @@ def _out_infos(
 def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
     """The arguments as one tuple; a single tensor stands for a tuple of one, as TVM reads it."""
     value, start, end = entry
-    if isinstance(value, Sequence):
-        return actions.coerce.expr(entry)
     found = actions.coerce.expr(entry)
+    if isinstance(value, Sequence | str | int | float):
+        return found
     annotation = found.struct_info_annotation if isinstance(found, ast.Var) else None
     if isinstance(found, ast.Tuple) or isinstance(annotation, ast.TupleStructInfo):
         return found

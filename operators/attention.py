@@ -92,7 +92,7 @@ def attention(
     """For each query the mean of the values, weighted by how well it fits their keys."""
     for index, info in enumerate((query, key, value)):
         rank(site, info, index, 4)
-    known(site, "rank", *enumerate((query, key, value)))
+    known(site, "shape", *enumerate((query, key, value)))
     if bias is not None:
         rank(site, bias, 3, 4)
     device = place(site, (query, key, value))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rlx.operators.kinds import KINDS, Convert, null
+from rlx.grammar.ast import Call, Op, Var
+from rlx.operators.kinds import KINDS, NULL, Convert, null
 from rlx.operators.matching import matched
 from rlx.operators.parameters import Parameter
 from rlx.operators.site import OBJECT, Violation
@@ -33,7 +34,7 @@ def plan(site: Site) -> tuple[Reader, ...]:
     variadic = any(p.variadic for p in parameters)
     if given > len(parameters) and not variadic:
         site.fail("D14-arity", f"takes {_count(len(parameters))}, but {given} are given")
-    names = {p.name for p in parameters if not p.variadic}
+    names = {p.name for p in parameters if not p.variadic or p.kind == "listed"}
     unknown = [keyword for keyword in call.attrs if keyword not in names]
     for keyword in unknown[:-1]:
         message, extra = _unknown_keyword(site, keyword)
@@ -87,13 +88,68 @@ def _readers(site: Site) -> Iterator[Reader]:
             site.fail("D14-arity", f"the argument for {parameter.name} is missing")
 
 
+ATTRIBUTES = {
+    "int": "an integer",
+    "count": "an integer",
+    "ints": "integers",
+    "int_or_ints": "integers",
+    "list": "a list of integers",
+    "number": "a number",
+    "str": "a string",
+    "dtype": "a data type",
+}
+"""The kinds of attributes, which texts give as plain values of Python, and what each is called."""
+
+
+def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
+    """An argument is null only where it may be, and an attribute stands in no box."""
+    word = site.call.spelled.get(at)
+    if word is None:
+        return
+    name = parameter.name
+    if word == "[None]" or (word == "None" and not parameter.optional):
+        words = f"{name} holds None" if word == "[None]" else f"{name} is None"
+        site.fail("D14-argument", f"{words}, which is no value", index)
+    if word == "R.null_value" and parameter.optional and parameter.kind not in ATTRIBUTES:
+        site.warn("D14-argument", f"{name} is R.null_value(): TVM reads None here", index)
+    elif word != "None" and parameter.kind in ATTRIBUTES:
+        words = f"{name} is written {word}(…), but it is an attribute"
+        site.fail("D14-argument", f"{words}: write {ATTRIBUTES[parameter.kind]} plainly", index)
+
+
+_NULL = "relax.null_value"
+
+
+def _maybe_null(site: Site, value: object, index: int) -> None:
+    """A variable of which nothing is known stands for null, and may be something else."""
+    if not isinstance(value, Var) or site.ctx.info(value) is NULL or site.ctx.poisoned(value):
+        return
+    found = site.ctx.bound(value)  # null may be annotated as any value, and so TVM prints it
+    if isinstance(found, Call) and isinstance(found.op, Op) and found.op.op_name == _NULL:
+        return
+    site.warn(
+        "D14-argument", f"nothing is known of {site.shown(index)}: it is taken for null", index
+    )
+
+
 def _positional(convert: Convert, parameter: Parameter, index: int) -> Reader:
     if not parameter.optional:
-        return lambda site: convert(site, site.call.args[index], parameter, index)
+
+        def required(site: Site) -> Any:
+            if site.call.spelled:
+                _spelled(site, parameter, index, index)
+            return convert(site, site.call.args[index], parameter, index)
+
+        return required
 
     def read(site: Site) -> Any:
         value = site.call.args[index]
-        return None if null(site, value, parameter.kind) else convert(site, value, parameter, index)
+        if site.call.spelled:
+            _spelled(site, parameter, index, index)
+        if null(site, value, parameter.kind):
+            _maybe_null(site, value, index)
+            return None
+        return convert(site, value, parameter, index)
 
     return read
 
@@ -103,7 +159,10 @@ def _keyword(convert: Convert, parameter: Parameter, index: int) -> Reader:
 
     def read(site: Site) -> Any:
         value = site.call.attrs[name]
+        if site.call.spelled:
+            _spelled(site, parameter, index, name)
         if optional and null(site, value, parameter.kind):
+            _maybe_null(site, value, index)
             return None
         return convert(site, value, parameter, index)
 
@@ -112,7 +171,10 @@ def _keyword(convert: Convert, parameter: Parameter, index: int) -> Reader:
 
 def _rest(convert: Convert, parameter: Parameter, index: int) -> Reader:
     def read(site: Site) -> Any:
-        rest = enumerate(site.call.args[index:], index)
+        rest = list(enumerate(site.call.args[index:], index))
+        if site.call.spelled:
+            for number, _ in rest:
+                _spelled(site, parameter, number, number)
         return tuple(convert(site, value, parameter, number) for number, value in rest)
 
     return read

@@ -9,14 +9,23 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.node import replace
-from rlx.operators.callee import closure, declared_result, named, packed, passed, trailing
+from rlx.operators.callee import (
+    LITERALS,
+    closure,
+    declared_result,
+    named,
+    packed,
+    passed,
+    trailing,
+)
 from rlx.operators.declare import operator
-from rlx.operators.parameters import Ints, TupleExpr, Types
+from rlx.operators.parameters import Ints, Listed, TupleExpr, Types, Whole
 from rlx.operators.prim_call import agreement, callee
 from rlx.operators.site import OBJECT, Site
 from rlx.spec.registry import rule
 
 UNIT = TupleStructInfo(())
+_NO_ARGUMENTS = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
 
 
 def with_tuple(call: Call) -> Call | None:
@@ -30,11 +39,13 @@ def with_tuple(call: Call) -> Call | None:
     info = given.struct_info_annotation if isinstance(given, ast.Var) else None
     if isinstance(info, TupleStructInfo):
         parts: tuple[Expr, ...] = tuple(ast.TupleGetItem(given, k) for k in range(len(info.fields)))
-    elif isinstance(given, ast.Var) and info is None:
+    elif isinstance(given, _NO_ARGUMENTS) or (isinstance(given, ast.Var) and info is None):
         return None
     else:
         parts = (given,)
-    return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]))
+    taken_apart = isinstance(info, TupleStructInfo)
+    spelled = {**call.spelled, 1: "a tuple"} if taken_apart else call.spelled
+    return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]), spelled=spelled)
 
 
 @rule("OBL-outputs", "5dbba54f")
@@ -88,7 +99,7 @@ def call_tir_with_grad(
     args: Expr,
     tir_vars: Any | None = None,
     te_grad_name: str = "",
-    te_grad_kwargs: Any = None,
+    te_grad_kwargs: Any | None = None,
     *,
     out_sinfo: Types,
 ) -> StructInfo:
@@ -170,10 +181,31 @@ def reuses(
         alike.settle()
 
 
+@rule("OBL-kept", "80b0c0d7")
+def kept(
+    site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
+) -> None:
+    """What a packed function overwrites is known to be what it yields."""
+    from rlx.operators.messages import show
+    from rlx.solver.order import compatibility
+
+    for number, (result, k) in enumerate(zip(out, indices, strict=True)):
+        info = given[k] if k >= 0 else None
+        if info is None or info is result:
+            continue
+        kind = compatibility(info, result, site.ctx.prover).kind
+        words = f"result {number}, {show(result)}, overwrites argument {k}, {show(info)}"
+        if kind == "incompatible":
+            site.fail("OBL-kept-info", f"{words}: they are of different kinds", 1)
+        if kind != "compatible":
+            site.warn("OBL-kept-info", f"{words}, of which less is known", 1)
+
+
 @operator("relax.call_dps_packed", normalizer=with_tuple)
 def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> StructInfo:
     """A packed function, or a PrimFunc, called on the arguments and on newly allocated results."""
     packed(site, func, prim_func=True)
+    written(site, args)
     outputs(site, out_sinfo)
     return out_sinfo[0]
 
@@ -186,7 +218,30 @@ def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> 
     return declared_result(sinfo_args)
 
 
-@rule("OBL-stated", "8b6d4d37")
+@rule("OBL-written", "228ccf7d")
+def written(site: Site, args: Expr) -> None:
+    """The arguments stand in the call, as a tuple or as one tensor."""
+    info = site.ctx.info(args)
+    best = declared_result(site.call.sinfo_args)
+    if isinstance(args, ast.Tuple) and site.call.spelled.get(1) != "a tuple":
+        return
+    if isinstance(info, TupleStructInfo):
+        words = f"{site.shown(1)} is taken apart; write its fields in the call: (t[0], t[1])"
+        site.warn("OBL-written-tuple", words, 1)
+    elif not isinstance(info, (ast.ObjectStructInfo, TensorStructInfo)) or isinstance(
+        args, LITERALS
+    ):
+        words = f"{site.shown(1)} is no tuple, expected the arguments in one"
+        site.fail("OBL-written-tuple", words, 1, best)
+
+
+def said(site: Site, types: Types) -> None:
+    """What a call yields should be said, although older texts leave it out."""
+    if not types:
+        site.warn("OBL-stated-result", "no result is declared: it may be anything")
+
+
+@rule("OBL-stated", "6418738c")
 def stated(site: Site, types: Types) -> None:
     """A call of a packed function that counts as pure says what it yields."""
     if not types:
@@ -207,6 +262,7 @@ def call_inplace_packed(
     tensors = [x for x in out if isinstance(x, TensorStructInfo)]
     if len(tensors) == len(out):
         reuses(site, inplace_indices, given, tensors)
+    kept(site, inplace_indices, given, out)
     return result
 
 
@@ -214,6 +270,8 @@ def call_inplace_packed(
 def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A function of the run time, which gets its state besides."""
     packed(site, func)
+    written(site, args)
+    said(site, sinfo_args)
     return declared_result(sinfo_args)
 
 
@@ -222,13 +280,16 @@ def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> 
 def invoke_closure(site: Site, closure_: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A closure called on the fields of a tuple."""
     closure(site, closure_, args)
+    written(site, args)
+    said(site, sinfo_args)
     return declared_result(sinfo_args)
 
 
 @operator("relax.call_py_func")
-def call_py_func(site: Site, func_name: Expr, args: TupleExpr, out_sinfo: Types) -> StructInfo:
+def call_py_func(site: Site, py_func_name: Expr, args: TupleExpr, out_sinfo: Types) -> StructInfo:
     """A function of the host, called by its name."""
-    named(site, func_name)
+    named(site, py_func_name)
+    said(site, out_sinfo)
     return declared_result(out_sinfo)
 
 
@@ -256,7 +317,7 @@ def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
 
 
 @operator("relax.assert_op", pure=False)
-def assert_op(site: Site, condition: Expr, *format_args: Expr, format_: str = "") -> StructInfo:
+def assert_op(site: Site, condition: Expr, *format_args: Listed, format_: str = "") -> StructInfo:
     """Stops the program unless a Boolean scalar is true."""
     asserted(site, condition)
     return UNIT
@@ -277,6 +338,6 @@ def asserted(site: Site, condition: Expr) -> None:
 
 
 @operator("relax.print", pure=False)
-def print_values(site: Site, *values: Expr, format_: str = "") -> StructInfo:
+def print_values(site: Site, *values: Whole, format_: str = "") -> StructInfo:
     """Writes values to the console."""
     return UNIT

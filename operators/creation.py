@@ -12,13 +12,14 @@ from rlx.grammar.ast import (
     StructInfo,
     TensorStructInfo,
 )
-from rlx.grammar.dtype import FLOAT32, INT64, VOID, DataType
+from rlx.grammar.dtype import BOOL, FLOAT32, INT64, VOID, DataType
 from rlx.grammar.tir import (
     GE,
     GT,
     LT,
     NE,
     FloatImm,
+    IntImm,
     Or,
     PrimExpr,
     free_vars,
@@ -84,11 +85,19 @@ def _filler(site: Site, value: TensorStructInfo) -> None:
     known(site, "rank", (1, value))
 
 
+def counted(dim: PrimExpr | None) -> PrimExpr | None:
+    """A dimension; as in Python, ``True`` is 1."""
+    if isinstance(dim, IntImm) and dim.dtype == BOOL:
+        return const(dim.value)
+    return dim
+
+
 @operator("relax.eye")
 def eye(
-    site: Site, n: Prim, m: Prim | None = None, k: Prim = ZERO, dtype: Type | None = FLOAT32
+    site: Site, n: Prim, m: Prim | None = None, k: Prim = ZERO, dtype: Type = FLOAT32
 ) -> StructInfo:
     """Ones on a diagonal."""
+    n, m = counted(n), counted(m)
     columns = n if m is None else m
     for index, dim in enumerate((n, m)):
         integral(site, dim, index)
@@ -172,6 +181,7 @@ def hamming_window(
     """The weights of a Hamming window."""
     kind = VOID if dtype is None else dtype
     elements(site, PrimStructInfo(kind), 4, "float")
+    window_size = counted(window_size)
     integral(site, window_size, 0)
     windows(site, window_size)
     return ranked(1, kind) if window_size is None else tensor((window_size,), kind)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.grammar import tir
 from rlx.grammar.ast import (
     Call,
     Expr,
+    ObjectStructInfo,
     Op,
     PrimValue,
+    StringImm,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
     Var,
     VDevice,
 )
-from rlx.grammar.devices import numbered
+from rlx.grammar.devices import NUMBERS, SHORT, numbered
 from rlx.grammar.tir import EQ, FloorMod, IntImm
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, const, exact, floordiv, mul
 from rlx.operators.messages import show
-from rlx.operators.parameters import Tensor
+from rlx.operators.parameters import Tensor, Whole
 from rlx.operators.site import OBJECT, Site
 from rlx.operators.tensors import axis, choice, known, rank, ranked, resized
 from rlx.spec.registry import rule
@@ -77,8 +80,28 @@ def hint_on_device(
     site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
 ) -> StructInfo:
     """The value on a device of the module, if it has the one that is named."""
+    hinted(site, dst_vdevice)
     wanted = _device(dst_vdevice) or _numbered(site, dst_vdevice)
     return data if wanted is None else _placed(data, wanted)
+
+
+_KINDS = SHORT.keys() | NUMBERS.keys()
+
+
+@rule("OBL-hint", "bcf061e1")
+def hinted(site: Site, device: object) -> None:
+    """A hint names a device: a virtual one, a text, or ``R.device(…)``."""
+    found = site.ctx.bound(device) if isinstance(device, Var) else device
+    if isinstance(found, Call) and isinstance(found.op, Op):
+        if found.op.op_name == "relax.device":
+            return
+    elif isinstance(device, Var) and isinstance(site.ctx.info(device), ObjectStructInfo):
+        site.warn("OBL-hint-device", f"{site.shown(1)} may not be a device", 1)
+        return
+    target = _device(device) if site.call.spelled.get(1) != "R.str" else None
+    if target is None or (isinstance(device, StringImm | str) and target.target not in _KINDS):
+        words = 'dst_vdevice is no device, expected R.device(…), a virtual device, or "cuda:0"'
+        site.fail("OBL-hint-device", words, 1)
 
 
 def _numbered(site: Site, device: object) -> VDevice | None:
@@ -125,13 +148,14 @@ def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True)
 @operator("relax.grad.end_checkpoint")
 def checkpoint(site: Site, input_: Expr) -> StructInfo:
     """Where a part begins or ends that is computed again for the gradient: a variable, as it is."""
-    if not isinstance(input_, Var):
+    scalar = input_.value if isinstance(input_, PrimValue) else None
+    if not isinstance(input_, Var) and not isinstance(scalar, tir.Var):
         site.fail("D14-argument", "the input of a checkpoint must be a variable", 0)
     return site.ctx.info(input_)
 
 
 @operator("relax.grad.no_grad")
-def no_grad(site: Site, input_: Expr) -> StructInfo:
+def no_grad(site: Site, input_: Whole) -> StructInfo:
     """A value of the same kind: a mark for the compiler."""
     return site.ctx.info(input_)
 

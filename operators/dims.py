@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 
 from rlx.grammar.tir import Add, Binary, FloorDiv, IntImm, Max, Min, Mul, PrimExpr, Sub
 
@@ -23,8 +24,31 @@ MINUS_ONE, ZERO, ONE = const(-1), const(0), const(1)
 
 
 def literal(dim: PrimExpr | None) -> int | None:
-    """The value of a dimension that is a literal, else None."""
-    return dim.value if type(dim) is IntImm else None
+    """The value of a dimension that is a literal, or arithmetic on literals (``4 + 1``), else None."""
+    if type(dim) is IntImm:
+        return dim.value
+    return _folded(dim, 4) if isinstance(dim, Binary) else None
+
+
+_FOLDS: dict[type, Callable[[int, int], int]] = {
+    Add: operator.add,
+    Sub: operator.sub,
+    Mul: operator.mul,
+    Min: min,
+    Max: max,
+}
+
+
+def _folded(dim: PrimExpr, depth: int) -> int | None:
+    """The value of arithmetic on literals, nested no deeper than people write it."""
+    if type(dim) is IntImm:
+        return dim.value
+    fold = _FOLDS.get(type(dim))
+    if fold is None or not depth or not isinstance(dim, Binary):
+        return None
+    b = _folded(dim.b, depth - 1)
+    a = None if b is None else _folded(dim.a, depth - 1)
+    return None if a is None or b is None else fold(a, b)
 
 
 def same(a: PrimExpr, b: PrimExpr) -> bool:

@@ -112,9 +112,9 @@ def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     if tensors is None:
         return ranked(None, VOID)
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
+    known(site, "rank", (0, tensors[0]))
     if ndim is None:
         return ranked(None, some.dtype, some.vdevice)
-    known(site, "rank", (0, tensors[0]))
     along = axis(site, axis_ or 0, ndim + 1, ranked(ndim + 1, some.dtype, some.vdevice))
     dims = joined(site, tensors, None)
     new = None if dims is None else (*dims[:along], const(len(tensors)), *dims[along:])

@@ -24,7 +24,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     Var,
 )
-from rlx.grammar.dtype import INT64, DataType, dtype, lacking
+from rlx.grammar.dtype import BOOL, INT64, DataType, dtype, lacking
 from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators.dims import const
 from rlx.operators.parameters import Parameter, Tensor, Tensors
@@ -40,7 +40,7 @@ NULL = ObjectStructInfo()
 _LITERALS = (StringImm, DataTypeImm)
 
 
-_PLAIN = frozenset(("int", "ints", "int_or_ints", "number", "str", "dtype"))
+_PLAIN = frozenset(("int", "count", "list", "ints", "int_or_ints", "number", "str", "dtype"))
 """The kinds of values that stand in the text; a variable that is known to be null is one."""
 
 
@@ -78,7 +78,9 @@ def _unclear(
 
 
 def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor | PrimStructInfo:
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, bool):
+        return PrimStructInfo(BOOL, IntImm(int(value), BOOL))
+    if isinstance(value, (int, float)):
         prim = _prim(site, value, parameter, index)
         return PrimStructInfo(type_of(prim), prim) if prim is not None else UNKNOWN
     info = site.ctx.info(value) if isinstance(value, Expr) else None
@@ -115,6 +117,14 @@ def _size(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     prim = isinstance(value, Var) and isinstance(site.ctx.info(value), PrimStructInfo)
     if prim or isinstance(value, (int, PrimExpr, PrimValue)):
         return _lengths(site, (value,), parameter, index)
+    return _shape(site, value, parameter, index)
+
+
+def _whole_shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+    """A shape that is no tuple of scalars."""
+    if isinstance(value, (tuple, list, ast.Tuple)):
+        words = f"{parameter.name} is a tuple, expected a shape: write R.shape([…])"
+        site.fail("D14-argument", words, index)
     return _shape(site, value, parameter, index)
 
 
@@ -210,7 +220,19 @@ def _each(site: Site, items: Iterable[Any], parameter: Parameter, index: int) ->
     return tuple(_prim(site, item, parameter, index) for item in items)
 
 
+_INT32 = range(-(1 << 31), 1 << 31)
+
+
 def _int(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+    """An attribute that is an integer, of which no more than 32 bits are kept."""
+    found = _integer(site, value, parameter, index)
+    if found not in _INT32:
+        words = f"{parameter.name} is {found}, which does not fit into 32 bits"
+        site.fail("D14-argument", words, index)
+    return found
+
+
+def _integer(site: Site, value: Any, parameter: Parameter, index: int) -> int:
     if type(value) is int:
         return value
     prim = value.value if isinstance(value, PrimValue) else value
@@ -227,6 +249,13 @@ def _int(site: Site, value: Any, parameter: Parameter, index: int) -> int:
     )
 
 
+def _count(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+    """An integer, which may also stand in a constant of rank 0."""
+    if isinstance(value, ast.Constant) and isinstance(value.data.value, int):
+        return int(value.data.value)
+    return _int(site, value, parameter, index)
+
+
 def _ints(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
     """Integers; a single one is a tuple of one."""
     items = _items(value)
@@ -235,16 +264,26 @@ def _ints(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int
     return tuple(_int(site, item, parameter, index) for item in items)
 
 
+def _list(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+    """Integers in a list; a single one is none."""
+    if _items(value) is None:
+        words = f"{_found(site, value, parameter)}, expected a list of integers"
+        site.fail("D14-argument", words, index)
+    return _ints(site, value, parameter, index)
+
+
 def _int_or_ints(site: Site, value: Any, parameter: Parameter, index: int) -> int | tuple[int, ...]:
     items = _items(value)
-    return (_int if items is None else _ints)(site, value, parameter, index)
+    if items is None:
+        return _integer(site, value, parameter, index)
+    return tuple(_integer(site, item, parameter, index) for item in items)
 
 
 def _items(value: Any) -> Iterable[Any] | None:
     match value:
         case tuple() | list():
             return value
-        case ast.Tuple(fields=items) | ShapeExpr(values=items):
+        case ast.Tuple(fields=items):
             return items
     return None
 
@@ -292,6 +331,13 @@ def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected an expression", index)
 
 
+def _whole(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+    """As an expression, but no tuple that stands in the call."""
+    if isinstance(value, (tuple, list, ast.Tuple)):
+        site.fail("D14-argument", f"{parameter.name} is a tuple, expected one value", index)
+    return _expr(site, value, parameter, index)
+
+
 def _tuple(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     """A tuple, written out or not."""
     info = site.ctx.info(value) if isinstance(value, Expr) else None
@@ -323,17 +369,23 @@ KINDS: dict[str, Convert] = {
     "operand": _operand,
     "tensors": _tensors,
     "shape": _shape,
+    "whole_shape": _whole_shape,
     "size": _size,
     "prim": _prim,
     "prims": _prims,
     "int": _int,
+    "count": _count,
     "ints": _ints,
+    "list": _list,
     "int_or_ints": _int_or_ints,
     "number": _number,
     "str": _str,
+    "str_expr": _str,
     "dtype": _dtype,
     "dtype_expr": _dtype,
     "expr": _expr,
+    "whole": _whole,
+    "listed": _any,
     "tuple": _tuple,
     "any": _any,
     "types": _any,

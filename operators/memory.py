@@ -16,9 +16,9 @@ from rlx.operators.call import UNIT
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, const, mul, product
 from rlx.operators.messages import show
-from rlx.operators.parameters import Prim, Shape, Tensor, Type, TypeExpr
+from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape
 from rlx.operators.site import OBJECT, Dims, Site
-from rlx.operators.tensors import integral, known, ranked
+from rlx.operators.tensors import integral, ranked
 from rlx.spec.registry import rule
 
 
@@ -35,17 +35,22 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
 
 @operator("relax.builtin.alloc_tensor")
 def alloc(
-    site: Site, shape: Shape, dtype: Type, runtime_device_index: Prim, storage_scope: str = "global"
+    site: Site,
+    shape: WholeShape,
+    dtype: TypeExpr,
+    runtime_device_index: Prim,
+    storage_scope: StrExpr = "global",
 ) -> StructInfo:
     """A new tensor."""
     found = allocated(site, shape, dtype)
-    known(site, "shape", (0, found))
+    if not isinstance(site.argument(0), ShapeExpr):
+        site.warn("OBL-known-shape", "the shape must be written in the call: R.shape([…])", 0)
     return found
 
 
 @operator("relax.memory.alloc_storage")
 def alloc_storage(
-    site: Site, size: Shape, virtual_device_index: Prim, storage_scope: str, dtype: Type
+    site: Site, size: Shape, virtual_device_index: Prim, storage_scope: StrExpr, dtype: TypeExpr
 ) -> StructInfo:
     """A new piece of memory."""
     return OBJECT
@@ -56,8 +61,8 @@ def vm_alloc_storage(
     site: Site,
     shape: Shape,
     runtime_device_index: Prim,
-    dtype: Type,
-    storage_scope: str = "global",
+    dtype: TypeExpr,
+    storage_scope: StrExpr = "global",
 ) -> StructInfo:
     """A new piece of memory."""
     return OBJECT
@@ -66,10 +71,10 @@ def vm_alloc_storage(
 @operator("relax.memory.alloc_tensor")
 def alloc_tensor(
     site: Site,
-    storage: Expr,
+    storage: Whole,
     offset: Prim,
-    shape: Shape,
-    dtype: Type,
+    shape: WholeShape,
+    dtype: TypeExpr,
     runtime_device_ind: Prim = ZERO,
 ) -> StructInfo:
     """A tensor in a piece of memory."""
@@ -79,10 +84,10 @@ def alloc_tensor(
 @operator("relax.vm.alloc_tensor")
 def vm_alloc_tensor(
     site: Site,
-    storage: Expr,
+    storage: Whole,
     offset: Prim,
-    shape: Shape,
-    dtype: Type,
+    shape: WholeShape,
+    dtype: TypeExpr,
     runtime_device_ind: Prim = ZERO,
 ) -> StructInfo:
     """A tensor in a piece of memory; of a shape computed at run time only the rank is known."""
@@ -91,19 +96,19 @@ def vm_alloc_tensor(
 
 
 @operator("relax.memory.kill_storage", pure=False)
-def kill_storage(site: Site, storage: Expr) -> StructInfo:
+def kill_storage(site: Site, storage: Whole) -> StructInfo:
     """The end of a piece of memory."""
     return UNIT
 
 
 @operator("relax.memory.kill_tensor", pure=False)
-def kill_tensor(site: Site, tensor: Expr) -> StructInfo:
+def kill_tensor(site: Site, tensor: Whole) -> StructInfo:
     """The end of a tensor."""
     return UNIT
 
 
 @operator("relax.vm.kill_object", pure=False)
-def kill_object(site: Site, obj: Expr) -> StructInfo:
+def kill_object(site: Site, obj: Whole) -> StructInfo:
     """The end of any object."""
     return UNIT
 

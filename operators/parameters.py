@@ -34,6 +34,17 @@ Prim = Annotated[PrimExpr | None, "prim"]
 Prims = Annotated[tuple[PrimExpr | None, ...] | None, "prims"]
 Ints = Annotated[tuple[int, ...], "ints"]
 IntOrInts = Annotated[int | tuple[int, ...], "int_or_ints"]
+IntList = Annotated[tuple[int, ...], "list"]
+"""Integers in a list; a single one is none."""
+Count = Annotated[int, "count"]
+"""An integer, which may also stand in a constant of rank 0."""
+Whole = Annotated[ast.Expr, "whole"]
+"""An expression, but no tuple that stands in the call."""
+WholeShape = Annotated[ast.Expr, "whole_shape"]
+"""A shape that is no tuple of scalars."""
+Listed = Annotated[Any, "listed"]
+"""An argument of the positional rest, which may also be given as a list by its keyword."""
+StrExpr = Annotated[str, "str_expr"]
 Type = Annotated[DataType | None, "dtype"]
 """A data type; None for the unknown one."""
 TypeExpr = Annotated[DataType | None, "dtype_expr"]
@@ -42,8 +53,9 @@ Types = Annotated[tuple[StructInfo, ...], "types"]
 """The type arguments of the call."""
 
 _ALIASES = ("Operand", "Tensors", "Shape", "Size", "Prim", "Prims", "Ints", "IntOrInts")
+_NARROW = ("IntList", "Count", "Whole", "WholeShape", "Listed", "StrExpr")
 _KINDS: dict[str, str] = {
-    **{name: get_args(globals()[name])[-1] for name in _ALIASES},
+    **{name: get_args(globals()[name])[-1] for name in (*_ALIASES, *_NARROW)},
     **{name: get_args(globals()[name])[-1] for name in ("Type", "TypeExpr", "TupleExpr", "Types")},
     "Tensor": "tensor",
     "TensorStructInfo": "tensor",

@@ -6,7 +6,7 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import const
 from rlx.operators.layout import Layout, layout, layout_rank
-from rlx.operators.parameters import Ints, Tensor
+from rlx.operators.parameters import IntList, Ints, Tensor
 from rlx.operators.site import Behind, Site
 from rlx.operators.tensors import gradient, ranked, tensor
 from rlx.operators.windows import SPATIAL, behind, padding, positions, spread
@@ -109,10 +109,10 @@ def pool_backward(
     site: Site,
     output_grad: Tensor,
     data: Tensor,
-    pool_size: Ints = (1,),
-    strides: Ints = (1,),
-    padding_: Ints = (0,),
-    dilation: Ints = (1,),
+    pool_size: IntList = (1,),
+    strides: IntList = (1,),
+    padding_: IntList = (0,),
+    dilation: IntList = (1,),
     ceil_mode: int = False,
     count_include_pad: int = False,
     layout_: str = "NCHW",

@@ -51,7 +51,7 @@ _SMALL = "int8 uint8 int16 uint16 float8_e4m3fn float8_e5m2"
 _FLOATS = "float16 float32"
 _TYPES = {
     "relax.quantize": (_FLOATS, _SMALL),
-    "relax.dequantize": (_SMALL + " int32 uint32 float16", _FLOATS),
+    "relax.dequantize": (_SMALL + " int32 uint32 float16 float32", _FLOATS),
 }
 """The element types of the data and of the result."""
 

@@ -8,7 +8,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import shaped
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, const
-from rlx.operators.parameters import Tensor
+from rlx.operators.parameters import Prim, Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     agree,
@@ -56,7 +56,7 @@ def bucketize(
 def unique(
     site: Site,
     x: Tensor,
-    sorted_: int = True,
+    sorted_: Prim = True,
     return_index: int = False,
     return_inverse: int = False,
     return_counts: int = False,

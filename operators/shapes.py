@@ -12,7 +12,7 @@ from rlx.grammar.dtype import INT64
 from rlx.operators.declare import operator
 from rlx.operators.dims import const, literal
 from rlx.operators.kinds import NULL
-from rlx.operators.parameters import Shape, Tensor
+from rlx.operators.parameters import Tensor, WholeShape
 from rlx.operators.site import Site
 from rlx.operators.tensors import elements, known, rank, ranked, tensor
 
@@ -48,7 +48,7 @@ def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
 
 
 @operator("relax.shape_to_tensor")
-def shape_to_tensor(site: Site, expr: Shape) -> StructInfo:
+def shape_to_tensor(site: Site, expr: WholeShape) -> StructInfo:
     """A vector of the dimensions of a shape."""
     if isinstance(expr, ShapeExpr):
         return tensor((const(len(expr.values)),), INT64)

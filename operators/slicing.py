@@ -141,14 +141,15 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
     list of int, or None
         The axes; None where a list is not known.
     """
-    if over is None or any(item is None for item in lists):
-        return None
-    if any(len(item or ()) != len(over) for item in lists):
-        shown = ", ".join(str(len(item or ())) for item in lists)
+    given = [item for item in (over, *lists) if item is not None]
+    if len({len(item) for item in given}) > 1:
+        shown = ["unknown" if item is None else str(len(item)) for item in (over, *lists)]
         site.fail(
             "OBL-slices-length",
-            f"{len(over)} axes are given, but {shown} begins, ends and strides",
+            f"{shown[0]} axes are given, but {', '.join(shown[1:])} begins, ends and strides",
         )
+    if over is None or len(given) < 1 + len(lists):
+        return None
     found = [literal(k) for k in over]
     if None in found:
         site.fail("OBL-slices-axes", "the axes must be integer literals", 1)

@@ -8,7 +8,7 @@ from rlx.grammar.tir import GE
 from rlx.operators.declare import operator
 from rlx.operators.dims import const, literal
 from rlx.operators.messages import show
-from rlx.operators.parameters import Tensor, Type
+from rlx.operators.parameters import Count, Tensor, Type
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     axis,
@@ -59,7 +59,7 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
 def topk(
     site: Site,
     data: Tensor,
-    k: int = 1,
+    k: Count = 1,
     axis_: int = -1,
     ret_type: str = "both",
     largest: int = True,

@@ -32,7 +32,7 @@ def all_class_nms(
     """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and how many."""
     rank(site, boxes, 0, 3)
     rank(site, scores, 1, 3)
-    known(site, "rank", (0, boxes), (1, scores))
+    known(site, "shape", (0, boxes), (1, scores))
     choice(site, "output_format", output_format, ("onnx", "tensorflow"))
     x, s = site.dims(boxes), site.dims(scores)
     if x is not None and s is not None:

@@ -14,12 +14,15 @@ _PLAIN: dict[str, str] = {
     "prim": "prim(1) | prim(2)",
     "prims": "(1,)",
     "int": "1",
+    "count": "1",
     "ints": "(1,)",
+    "list": "(1,)",
     "int_or_ints": "1",
     "number": "1.0",
     "dtype": "'float32' | 'int64'",
     "any": "0",
     "expr": "f(a, b)",
+    "whole": "f(a, b)",
 }
 
 
@@ -47,5 +50,5 @@ def _pairs() -> Iterator[str]:
 def _call(required: list[Parameter], group: str, dims: str) -> str:
     tensor = f"{group}({dims})"
     texts = {"tensor": tensor, "operand": tensor, "tensors": f"[{tensor}, {tensor}]"}
-    texts["shape"] = f"shape({dims})"
+    texts["shape"] = texts["whole_shape"] = f"shape({dims})"
     return ", ".join(texts.get(p.kind) or _PLAIN[p.kind] for p in required)

@@ -683,7 +683,10 @@ UNKNOWN: list[tuple[str, Case]] = [
     ("OBL-known-rank", case("permute_dims", unknown(), axes=[1, 0])),
     ("OBL-known-rank", case("meshgrid", (tensor((n,)), unknown()))),
     ("OBL-known-rank", case("stack", (unknown(), unknown(2)))),
-    ("OBL-known-rank", case("nn.attention", unknown(), tensor((n, 1, 8, 4)), tensor((n, 1, 8, 4)))),
+    (
+        "OBL-known-shape",
+        case("nn.attention", unknown(), tensor((n, 1, 8, 4)), tensor((n, 1, 8, 4))),
+    ),
     ("OBL-known-shape", case("ccl.scatter_from_worker0", unknown(2), 2)),
     ("OBL-known-shape", case("eye_like", unknown(2))),
     (

@@ -116,9 +116,10 @@ class Recorder:
         self.functions = functions or {}
         self.poison: set[Expr] = set()
         self.fresh: list[tir.Var] = []
+        self.values: dict[Var, Expr] = {}
 
     def bound(self, var: Var) -> Expr | None:
-        return None
+        return self.values.get(var)
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         return (("llvm", 0), ("cuda", 0))

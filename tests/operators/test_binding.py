@@ -12,7 +12,7 @@ from rlx.grammar.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleStructI
 from rlx.grammar.dtype import FLOAT32, INT64, dtype
 from rlx.operators import families, index, lookup
 from rlx.operators.families import FAMILIES
-from rlx.operators.kinds import KINDS
+from rlx.operators.kinds import KINDS, NULL
 from rlx.operators.parameters import REQUIRED, Ints, Tensor, Type, parameters
 from rlx.operators.site import Site
 from tests.operators.context import Recorder, constant, derive, legal, m, n, shape, tensor, variable
@@ -50,7 +50,7 @@ SAME: list[list[tuple[str, tuple[Any, ...], dict[str, Any]]]] = [
     [
         ("memory.view", (X, (n, 4)), {}),
         ("memory.view", (X, (n, 4), None, ()), {}),
-        ("memory.view", (X, (n, 4), variable(ObjectStructInfo(), "null"), ()), {}),
+        ("memory.view", (X, (n, 4), variable(NULL, "null"), ()), {}),
         ("memory.view", (X,), {"shape": (n, 4)}),
     ],
     [

@@ -25,6 +25,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import show
+from rlx.grammar.visit import bindings
 from rlx.operators import lookup
 from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import REQUIRED
@@ -184,14 +185,20 @@ def theirs(case: Case) -> tuple[StructInfo, dict[tir.Var, tir.Var]]:
     return translation.info(found), names
 
 
-def printed(case: Case) -> tuple[ast.Call, StructInfo, dict[str, tir.Var]]:
-    """A call as TVM prints it and the struct info it prints with it, read by our parser."""
+def printed(
+    case: Case, values: dict[ast.Var, ast.Expr]
+) -> tuple[ast.Call, StructInfo, dict[str, tir.Var]]:
+    """A call as TVM prints it and the struct info it prints with it, read by our parser.
+
+    ``values`` receives what the variables of the text are bound to.
+    """
     caller = Caller()
     builder = relax.BlockBuilder()
     bound(builder, caller.call(*case))
     (module,) = parse(builder.finalize().script()).modules
     (function,) = (f for f in module.functions.values() if isinstance(f, ast.Function))
     assert isinstance(function.body, ast.SeqExpr)
+    values |= {b.var: b.value for b in bindings(function.body) if isinstance(b, ast.VarBinding)}
     binding = function.body.blocks[-1].bindings[-1]
     assert isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Call)
     assert binding.var.struct_info_annotation is not None
@@ -253,8 +260,8 @@ def test_reads_what_tvm_prints(name: str) -> None:
     assert operator is not None
     wrong = []
     for case in (c for c in LEGAL if c[0] == name):
-        call, expected, variables = printed(case)
         recorder = Recorder()
+        call, expected, variables = printed(case, recorder.values)
         ours = operator.derive(call, recorder)
         for point in POINTS:
             at = {variables[v]: number for v, number in zip("nmk", point, strict=True)}

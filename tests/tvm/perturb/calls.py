@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,22 +16,33 @@ DIMENSIONS = ("n", "m", "k")
 
 @dataclass(frozen=True)
 class TensorArg:
-    """A parameter that is a tensor; without ``dims`` only its rank is known (-1: not even that)."""
+    """A parameter that is a tensor; without ``dims`` only its rank is known (-1: not even that).
+
+    ``device`` names a virtual device of the module. ``by`` annotates a variable that holds the shape.
+    """
 
     dims: tuple[str, ...] | None
     dtype: str
     ndim: int = -1
+    device: str = ""
+    by: str = ""
 
     @property
     def annotation(self) -> str:
         """As a text writes it."""
+        return self.held_by(None)
+
+    def held_by(self, shape: str | None) -> str:
+        """The annotation where a variable of that name holds the shape."""
         kind = f'"{self.dtype}"' if self.dtype else ""
-        if self.dims is not None:
+        last = [f'vdevice="{self.device}"'] if self.device else []
+        if shape is None and self.dims is not None:
             inner = f"({', '.join(self.dims)}{',' if len(self.dims) == 1 else ''})"
-            return f"R.Tensor({inner}{', ' if kind else ''}{kind})"
-        parts = [f"dtype={kind}"] if kind else []
-        parts += [f"ndim={self.ndim}"] if self.ndim >= 0 else []
-        return f"R.Tensor({', '.join(parts)})"
+            return f"R.Tensor({', '.join([inner, *([kind] if kind else []), *last])})"
+        parts = [shape] if shape else []
+        parts += [f"dtype={kind}"] if kind else []
+        parts += [f"ndim={self.ndim}"] if self.ndim >= 0 and not shape else []
+        return f"R.Tensor({', '.join(parts + last)})"
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,12 @@ class OneCall:
         yield from self.attrs
 
 
+_WITH_DEVICES = """@I.ir_module
+class Module:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("cuda", 0)]})
+"""
+
+
 @dataclass(frozen=True)
 class Written:
     """A call as the text of a function: its parameters in order, and the expression."""
@@ -94,7 +112,10 @@ class Written:
         names = ", ".join(f'"{name}"' for name in DIMENSIONS)
         lines = [f"    {name} = T.int64()" for name in DIMENSIONS]
         head = f"@R.function(pure=False)\ndef main(sizes: R.Shape([{names}]){given}):\n"
-        return head + "\n".join(lines) + f"\n    y = {self.expr}\n    return y\n"
+        function = head + "\n".join(lines) + f"\n    y = {self.expr}\n    return y\n"
+        if "vdevice=" not in given:
+            return function
+        return _WITH_DEVICES + "".join(f"    {line}\n" for line in function.split("\n"))
 
 
 def write(call: OneCall) -> Written:
@@ -108,12 +129,23 @@ def write(call: OneCall) -> Written:
             case Group(fields=fields):
                 inner = [shown(field) for field in fields]
                 return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
-        params.append((f"x{len(params)}", argument.annotation))
+        if isinstance(argument, TensorArg) and argument.by:
+            params.append((f"x{len(params)}", argument.by))
+            params.append((f"x{len(params)}", argument.held_by(params[-1][0])))
+        else:
+            params.append((f"x{len(params)}", argument.annotation))
         return params[-1][0]
 
     inner = [shown(argument) for argument in call.args]
     inner += [f"{name}={shown(argument)}" for name, argument in call.attrs]
     return Written(tuple(params), f"R.{call.operator}({', '.join(inner)})")
+
+
+def read(text: str) -> Written:
+    """The call of a verdict's text: its parameters, ``|-`` and the expression."""
+    head, _, expr = text.partition("|- ")
+    given = [part.partition(": ") for part in re.split(r",? *(?=x\d+: )", head) if part.strip()]
+    return Written(tuple((name, kind.strip()) for name, _, kind in given), expr)
 
 
 def argument(value: object) -> Argument:

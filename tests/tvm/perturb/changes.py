@@ -114,6 +114,17 @@ def _tensors(tensor: TensorArg) -> Iterator[Change]:
                 yield replace(tensor, dims=shape), f"({', '.join(shape)})"
     yield OtherArg(f"R.Tuple({tensor.annotation})"), "in a tuple"
     yield Group((tensor,)), "in a written tuple"
+    yield from _held(tensor, dims)
+
+
+def _held(tensor: TensorArg, dims: tuple[str, ...]) -> Iterator[Change]:
+    """The same tensor where a variable holds its shape, or where it is on a device."""
+    for device in ("llvm:0", "cuda:0"):
+        yield replace(tensor, device=device), f"on {device}"
+    written = f"R.Shape([{', '.join(dims)}])"
+    for shape in (written, f"R.Shape(ndim={len(dims)})", f"R.Shape(ndim={len(dims) + 1})"):
+        ndim = len(dims) + (shape != written and shape.endswith(f"{len(dims) + 1})"))
+        yield TensorArg(None, tensor.dtype, ndim, by=shape), f"by a variable {shape}"
 
 
 def _groups(group: Group) -> Iterator[Change]:

@@ -19,7 +19,7 @@ from rlx.operators import lookup
 from .bases import bases
 from .calls import OneCall, write
 from .changes import calls, changes
-from .judge import Verdict
+from .judge import Verdict, judge_killed
 
 MEMORY = 6 << 30
 SECONDS = 30
@@ -65,7 +65,7 @@ def drawn(kind: str, seed: int, count: int, limit: int, only: str) -> list[OneCa
 
 
 def run(kind: str, seed: int, count: int, limit: int, only: str = "") -> Iterator[Verdict]:
-    """Judge the calls of a run; one that kills the process, or takes too long, is a verdict of kind ``died``."""
+    """Judge the calls of a run; one that kills the process, or takes too long, is a verdict."""
     options = [kind, str(seed), str(count), str(limit), only or "-"]
     command = [sys.executable, "-m", "tests.tvm.perturb.harness", *options]
     with subprocess.Popen(
@@ -75,6 +75,13 @@ def run(kind: str, seed: int, count: int, limit: int, only: str = "") -> Iterato
         for line in process.stdout:
             yield Verdict(**json.loads(line))
     assert process.returncode == 0, "the judging process failed"
+
+
+def _ended(call: OneCall, number: int) -> Verdict:
+    """The verdict on a call that ended the process: TVM reads through null pointers, and our code cannot."""
+    if number in (signal.SIGSEGV, signal.SIGABRT):
+        return judge_killed(call, number)
+    return Verdict("died", call.operator, call.label, write(call).expr, str(number), "")
 
 
 def serve(arguments: Sequence[str]) -> None:
@@ -103,8 +110,7 @@ def serve(arguments: Sequence[str]) -> None:
         _, status = os.waitpid(child, 0)
         start = int.from_bytes(done[:], "little")
         if status:
-            call = asked[start]
-            verdict = Verdict("died", call.operator, call.label, write(call).expr, str(status), "")
+            verdict = _ended(asked[start], os.WTERMSIG(status))
             print(json.dumps(asdict(verdict)), flush=True)
             start += 1
             done[:] = start.to_bytes(8, "little")

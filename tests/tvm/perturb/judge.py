@@ -44,7 +44,12 @@ class Verdict:
 
 def judge(peer: Peer, call: OneCall) -> Verdict:
     """Ask both about a call."""
-    written = write(call)
+    return judge_text(peer, call.operator, call.label, write(call))
+
+
+def judge_text(peer: Peer, operator: str, label: str, written: Written) -> Verdict:
+    """Ask both about the text of a call."""
+    call = (operator, label)
     try:
         severity, said, info, variables = _ours(written)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
@@ -60,9 +65,17 @@ def judge(peer: Peer, call: OneCall) -> Verdict:
     return _verdict(kind, call, written, f"{show(info) if info else 'nothing'} {said}", found)
 
 
-def _verdict(kind: str, call: OneCall, written: Written, ours: str, theirs: str) -> Verdict:
+def judge_killed(call: OneCall, status: int) -> Verdict:
+    """What we say of a call that killed the process: TVM refuses it, in its way."""
+    written = write(call)
+    severity, said, _, _ = _ours(written)
+    kind = "silent" if severity in ("none", "note") else "agree"
+    return _verdict(kind, (call.operator, call.label), written, said, f"killed by signal {status}")
+
+
+def _verdict(kind: str, call: tuple[str, str], written: Written, ours: str, theirs: str) -> Verdict:
     params = ", ".join(f"{name}: {annotation}" for name, annotation in written.params)
-    return Verdict(kind, call.operator, call.label, f"{params} |- {written.expr}", ours, theirs)
+    return Verdict(kind, *call, f"{params} |- {written.expr}", ours, theirs)
 
 
 def _ours(written: Written) -> tuple[str, str, StructInfo | None, dict[str, tir.Var]]:
@@ -82,11 +95,19 @@ def _ours(written: Written) -> tuple[str, str, StructInfo | None, dict[str, tir.
     return severity, said, info, {v.name: v for v in function.shape_vars}
 
 
+class _Holders(dict[Any, ast.Var]):
+    """Some variable for every one of TVM's that holds a shape: only the rank is compared then."""
+
+    def __missing__(self, key: Any) -> ast.Var:
+        return ast.Var("shape")
+
+
 def _compare(
     peer: Peer, theirs: Any, ours: StructInfo | None, variables: Mapping[str, tir.Var]
 ) -> tuple[str, str]:
     """``agree``, ``less`` or ``other``, and TVM's type as we write it."""
     translation = Translation()
+    translation.variables = _Holders()
     for name in DIMENSIONS:
         translation.shape_vars[peer.dims[name]] = variables.get(name, tir.Var(name))
     try:
@@ -129,6 +150,12 @@ def _tensors(
 ) -> str:
     if theirs.dtype != ours.dtype and not theirs.dtype.is_void:
         return "less" if ours.dtype.is_void else "other"
+    if theirs.vdevice is not None and theirs.vdevice != ours.vdevice:
+        device = ours.vdevice
+        if device is None:
+            return "less"
+        if (device.target, device.index) != (theirs.vdevice.target, theirs.vdevice.index):
+            return "other"
     a, b = (x.shape.values if isinstance(x.shape, ast.ShapeExpr) else None for x in (theirs, ours))
     return _shapes(theirs.ndim, a, ours.ndim, b, point)
 

@@ -26,10 +26,10 @@ class _Inspect:
     def __getattr__(self, name: str) -> Any:
         def call(*args: Any, **named: Any) -> Any:
             given = [*args, *(named.pop(k) for k in ("tensor", "axis") if k in named)]
-            assert not named, f"unknown keywords {list(named)}"
-            return relax.Call(
-                tvm.ir.Op.get(f"relax.inspect.{name}"), [convert_to_expr(a) for a in given]
-            )
+            operator = tvm.ir.Op.get(f"relax.inspect.{name}")
+            if named or len(given) != operator.num_inputs:
+                raise TypeError(f"{name} takes {operator.num_inputs} arguments")
+            return relax.Call(operator, [convert_to_expr(a) for a in given])
 
         return call
 
@@ -41,6 +41,18 @@ class _Names(SimpleNamespace):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(script, name)
+
+    @staticmethod
+    def Tensor(*args: Any, vdevice: str | None = None, **named: Any) -> Any:
+        """An annotation; texts look the device up in their module, so that there is none to ask here."""
+        if vdevice is None:
+            return script.Tensor(*args, **named)
+        found = _normalize_ty(script.Tensor(*args, **named), {})
+        kind, _, index = vdevice.partition(":")
+        device = relax.VDevice(kind, int(index))
+        if found.shape is None:
+            return relax.TensorType(None, found.dtype, device, found.ndim)
+        return relax.TensorType(found.shape, found.dtype, device)
 
 
 class Peer:

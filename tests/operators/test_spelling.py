@@ -1,0 +1,139 @@
+"""What a call may write: attributes stand plainly, null only where it is a value, tuples where they are meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+
+TEXT = """@R.function(pure=False)
+def main(x: R.Tensor((n, 4), "float32"), t: R.Tuple(R.Tensor((n, 4), "float32")), o: R.Object):
+    n = T.int64()
+    y = {}
+    return y
+"""
+
+
+def said(call: str) -> list[tuple[str, str]]:
+    """The codes and severities of what is said about a call."""
+    found = check_text(TEXT.format(call), "<call>").diagnostics
+    return [(d.code, d.severity) for d in found]
+
+
+ARGUMENT = [("D14-argument", "error")]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "R.sum(x, axis=R.prim_value(1))",
+        "R.sum(x, R.prim_value(1))",
+        "R.sum(x, [R.prim_value(1)])",
+        "R.sum(x, axis=R.shape([1]))",
+        'R.astype(x, R.dtype("float16"))',
+        'R.astype(x, dtype=R.str("float16"))',
+        "R.cumsum(x, axis=R.null_value())",
+        'R.nn.pad(x, (1, 1, 2, 2), pad_mode=R.str("constant"))',
+    ],
+)
+def test_an_attribute_stands_in_no_box(call: str) -> None:
+    assert said(call) == ARGUMENT
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "R.sum(x, axis=1)",
+        "R.sum(x, None)",
+        'R.astype(x, "float16")',
+        'R.memory.view(x, R.shape([n, 4]), R.dtype("float32"))',
+        'R.builtin.alloc_tensor(R.shape([n, 4]), R.dtype("float32"), R.prim_value(0), R.str("global"))',
+        "R.full((n, R.prim_value(4)), R.const(1.0, 'float32'))",
+    ],
+)
+def test_an_expression_may_stand_in_one(call: str) -> None:
+    assert said(call) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "R.exp(None)",
+        "R.concat((x, None))",
+        'R.print(None, format="{}")',
+        "R.memory.kill_tensor(None)",
+        "R.invoke_closure(o, (None,), sinfo_args=R.Object)",
+    ],
+)
+def test_null_is_no_operand(call: str) -> None:
+    assert said(call) == ARGUMENT
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "R.memory.kill_tensor((x,))",
+        "R.grad.no_grad((x,))",
+        "R.shape_to_tensor((1, 2))",
+        'R.print((x,), format="{}")',
+    ],
+)
+def test_a_tuple_is_no_single_value(call: str) -> None:
+    assert said(call) == ARGUMENT
+
+
+def test_an_attribute_has_32_bits() -> None:
+    assert said("R.repeat(x, repeats=4294967296)") == ARGUMENT
+    assert said("R.split(x, [4294967296], axis=1)") == []
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('R.call_dps_packed("f", t, out_sinfo=R.Tensor((n, 4), "float32"))', "warning"),
+        ('R.call_dps_packed("f", 1, out_sinfo=R.Tensor((n, 4), "float32"))', "error"),
+        ("R.invoke_closure(o, t, sinfo_args=R.Object)", "warning"),
+        ("R.invoke_closure(o, x, sinfo_args=R.Object)", ""),
+        ("R.invoke_closure(o, (x,), sinfo_args=R.Object)", ""),
+    ],
+)
+def test_the_arguments_of_a_call_stand_in_it(call: str, expected: str) -> None:
+    found = [s for code, s in said(call) if code == "OBL-written-tuple"]
+    assert found == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"),
+    [
+        ('R.device("cpu", 0)', ""),
+        ('"cuda:0"', ""),
+        ('"cpu"', ""),
+        ('"foo"', "error"),
+        ("1", "error"),
+        ("(1, 2)", "error"),
+        ("o", "warning"),
+    ],
+)
+def test_a_hint_names_a_device(device: str, expected: str) -> None:
+    found = [s for code, s in said(f"R.hint_on_device(x, {device})") if code == "OBL-hint-device"]
+    assert found == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("info", "expected"),
+    [
+        ('R.Tensor((n, 4), "float32")', ""),
+        ("R.Tensor((n, 4))", ""),
+        ('R.Tensor((n, 4), "float32", "cuda:0")', "warning"),
+        ("R.Shape([n, 4])", "error"),
+    ],
+)
+def test_what_is_overwritten_is_what_is_yielded(info: str, expected: str) -> None:
+    call = f'R.call_inplace_packed("f", x, inplace_indices=[0], sinfo_args={info})'
+    found = [s for code, s in said(call) if code == "OBL-kept-info"]
+    assert found == ([expected] if expected else [])
+
+
+def test_results_that_older_texts_leave_out() -> None:
+    assert said("R.invoke_closure(o, (x,))") == [("OBL-stated-result", "warning")]
+    assert said('R.call_py_func("f", x, x, out_sinfo=R.Tensor((n, 4), "float32"))') == []
