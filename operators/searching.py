@@ -56,7 +56,7 @@ def bucketize(
 def unique(
     site: Site,
     x: Tensor,
-    sorted_: Prim = True,
+    sorted_: Prim = ONE,
     return_index: int = False,
     return_inverse: int = False,
     return_counts: int = False,
