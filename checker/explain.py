@@ -24,6 +24,10 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
         "Text that is kept as it stands",
         "A part of a PrimFunc is not understood. It is kept as text, and nothing is derived from it.",
     ),
+    "PARSE-default": (
+        "A default value",
+        "A parameter has a default value. TVM reads past it: every call gives all arguments.",
+    ),
     "PARSE-captured": (
         "Names of the Python around",
         (

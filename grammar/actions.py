@@ -644,6 +644,8 @@ class Expressions:
             index = index.value
         if len(items) != 1 or not isinstance(index, int) or isinstance(index, bool):
             raise Rejected("a tuple is indexed with an integer literal", items[0][1], items[-1][2])
+        if isinstance(value, ast.Tuple) and -len(value.fields) <= index < 0:
+            index += len(value.fields)  # of a tuple that is written out, as in Python
         return ast.TupleGetItem(value, index, (start, end))
 
     def _indices(self, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:

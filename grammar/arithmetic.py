@@ -15,7 +15,7 @@ from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT
 if TYPE_CHECKING:
     from rlx.grammar.coerce import Coerce
 
-PRECEDENCE = {"@": 10, **{symbol: o.strength for symbol, o in BY_SYMBOL.items()}}
+PRECEDENCE = {"@": 10, "and then": 3.5, **{symbol: o.strength for symbol, o in BY_SYMBOL.items()}}
 """Python's: a higher number binds tighter; all associate to the left but `**`."""
 RELAX = {
     "+": "relax.add",
@@ -47,6 +47,10 @@ _SYMBOLS: dict[ast.Expr, str] = {
 }
 """The operators of Relax that stand for arithmetic of scalars."""
 RELAX_PREFIX = {"-": "relax.negative", "~": "relax.bitwise_not", "not": "relax.logical_not"}
+NEVER = frozenset(["@", "==", "!=", "&", "|", "^", "<<", ">>", "and", "or", "not", "~"])
+"""Operators that no version of TVM reads on tensors; there are functions for them."""
+CHAINED = "and then"
+"""The conjunction of two comparisons that share an operand: `a < b < c`."""
 
 
 def fold(coerce: Coerce, items: list[Any]) -> Entry:
@@ -67,7 +71,10 @@ def fold(coerce: Coerce, items: list[Any]) -> Entry:
             return
         right = operands.pop()
         left = operands.pop()
-        operands.append((binary(coerce, operator, left, right), left[1], right[2]))
+        if operator == CHAINED:
+            operands.append((_chained(coerce, left, right), left[1], right[2]))
+        else:
+            operands.append((binary(coerce, operator, left, right), left[1], right[2]))
 
     def push(entry: Entry) -> None:
         value = entry[0]
@@ -81,16 +88,31 @@ def fold(coerce: Coerce, items: list[Any]) -> Entry:
     for at in range(1, len(items), 2):
         operator = items[at]
         level = PRECEDENCE[operator]
+        shared: Entry | None = None
         while operators:
             above = NOT if operators[-1] == "not" else PRECEDENCE[operators[-1]]
             if above < level or (above == level and operator == "**"):
                 break
+            if above == level == COMPARISON:
+                shared = operands[-1]
             apply()
+        if shared is not None:
+            if operators and operators[-1] == CHAINED:
+                apply()
+            operators.append(CHAINED)
+            operands.append(shared)
         operators.append(operator)
         push(items[at + 1])
     while operators:
         apply()
     return operands[0]
+
+
+def _chained(coerce: Coerce, left: Entry, right: Entry) -> Any:
+    """Both of two comparisons, of which the first ends where the second begins."""
+    if _is_value(coerce, left[0]) or _is_value(coerce, right[0]):
+        raise Rejected("comparisons of tensors cannot be chained", left[1], right[2])
+    return binary(coerce, "and", left, right)
 
 
 def binary(coerce: Coerce, operator: str, left: Entry, right: Entry) -> Any:
@@ -144,6 +166,11 @@ def _is_value(coerce: Coerce, value: Any) -> bool:
     )
 
 
+def _is_tensor(coerce: Coerce, value: Any) -> bool:
+    """Whether a value is certainly no scalar."""
+    return _is_value(coerce, value) and not coerce.scope.may_be_scalar(value)
+
+
 def is_scalar(coerce: Coerce, value: Any) -> bool:
     """Whether all operands of an operation are scalars, so that it is one, too."""
     stack = [value]
@@ -187,7 +214,7 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
     for at, (name, right, where) in enumerate(reversed(spine)):
         if at:
             other = coerce.prim(right, data_type)
-        if name in ("/", "**") and coerce.scope.in_prim_func():
+        if name in ("/", "**"):
             _unambiguous(name, value, other, where)
         value = _prim_binary(name, value, other, where, data_type)
         if BY_SYMBOL[name].strength <= COMPARISON:
@@ -200,7 +227,7 @@ _TYPED = (tir.Var, tir.Cast, tir.BufferLoad, *_LITERALS)
 
 
 def _unambiguous(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) -> None:
-    """Refuse `/` on integers and `**`, which no TVM reads in a PrimFunc."""
+    """Refuse `/` on integers and `**`, which no TVM reads."""
     if isinstance(a, _LITERALS) and isinstance(b, _LITERALS):
         return  # Python computes that
     if operator == "**":
@@ -280,14 +307,39 @@ def relax(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span
     value: ast.Expr | None = None
     for name, parts, where in reversed(spine):
         table = RELAX_PREFIX if len(parts) == 1 else RELAX
-        if name not in table:
-            raise Rejected(f"the operator {name} does not work on tensors", *where)
+        certain = any(_is_tensor(coerce, part[0]) for part in parts)
+        if name in NEVER and certain:
+            raise _on_tensors(coerce, name, table[name], parts, where)
+        if certain:
+            _no_numbers(coerce, parts)
         first = coerce.expr(parts[0]) if value is None else value
         rest = tuple(coerce.expr(part) for part in parts[1:])
         spans = tuple((part[1], part[2]) for part in parts)
         value = ast.Call(ast.op(table[name]), (first, *rest), arg_spans=spans, span=where)
     assert value is not None
     return value
+
+
+def _on_tensors(
+    coerce: Coerce, operator: str, name: str, parts: tuple[Entry, ...], where: Span
+) -> Rejected:
+    """The refusal of an operator that is only a function on tensors."""
+    shown = ", ".join(coerce.scope_text(part[1], part[2]) for part in parts)
+    help = f"write R.{name.removeprefix('relax.')}({shown})" if len(shown) < 60 else None
+    return Rejected(f"the operator `{operator}` does not work on tensors", *where, help)
+
+
+def _no_numbers(coerce: Coerce, parts: tuple[Entry, ...]) -> None:
+    """Refuse a bare number beside a tensor."""
+    for at, (value, start, end) in enumerate(parts):
+        if isinstance(value, (bool, int, float)):
+            beside = parts[1 - at][0]
+            info = beside.struct_info_annotation if isinstance(beside, ast.Var) else None
+            shown = f"{value}"
+            if isinstance(info, ast.TensorStructInfo) and not info.dtype.is_void:
+                shown = f'{value}, "{info.dtype}"'
+            words = "a number beside a tensor must be a constant"
+            raise Rejected(words, start, end, f"write R.const({shown})")
 
 
 __all__ = ["PRECEDENCE", "binary", "fold", "prefix", "prim", "relax"]

@@ -12,7 +12,7 @@ from rlx.grammar.neutral import CapturedName, Form, Name
 from rlx.grammar.node import Span
 from rlx.grammar.pieces import Defined, ModuleStatement, Open, Return, Signature, flatten, sequence
 from rlx.grammar.remarks import PRINTED
-from rlx.grammar.scope import bind_callable
+from rlx.grammar.scope import Frame, bind_callable
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.words_info import without_unknown
 
@@ -33,6 +33,7 @@ class Definitions(Control):
 
     decorations: list[Entry]
     comments: tuple[str, ...] = ()
+    _defaults_in: Frame | None = None
 
     # ------------------------------------------------------------ decorators
 
@@ -195,6 +196,12 @@ class Definitions(Control):
         return None
 
     def do_parameter(self, c: list[Entry]) -> Any:
+        if self._defaults_in is self.scope.frame:
+            words = f"{c[0][0]!r} has no default value, but follows a parameter that has one"
+            self.error(words, (c[0][1], c[0][2]))
+        return self._parameter(c)
+
+    def _parameter(self, c: list[Entry]) -> Any:
         name, start, end = c[0]
         if self.scope.frame.kind == "prim_func":
             return self.prim_parameter(c)
@@ -202,6 +209,22 @@ class Definitions(Control):
         var = ast.Var(name, info, (c[2][1], c[2][2]), (start, end))
         self.scope.bind_parameter(var, self.text.startswith("T.", c[2][1]))
         return var
+
+    def do_defaulted_parameter(self, c: list[Entry]) -> Any:
+        return self._defaulted(c[:3], c[4])
+
+    def do_defaulted_by_name(self, c: list[Entry]) -> Any:
+        text, start, _ = c[2]
+        annotation = (Name(text), start, start + len(text))
+        return self._defaulted([c[0], c[1], annotation], c[3])
+
+    def _defaulted(self, c: list[Entry], default: Entry) -> Any:
+        """A parameter with a default value, which TVM reads past: every call gives all arguments."""
+        words = f"the default value of {c[0][0]!r} has no effect: a call gives every argument"
+        span = (default[1], default[2])
+        self.note(words, span, "PARSE-default")
+        self._defaults_in = self.scope.frame
+        return self._parameter(c)
 
     def do_bare_parameter(self, c: list[Entry]) -> Any:
         name, start, end = c[0]

@@ -234,10 +234,10 @@ class Parser(Definitions):
         if len(self.diagnostics) >= MAX_ERRORS:
             raise TooManyErrors
 
-    def note(self, message: str, span: Span) -> None:
+    def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
         """Report something worth knowing, once for all places."""
         if not any(d.message == message for d in self.diagnostics):
-            self.diagnostics.append(Diagnostic("PARSE-opaque", "note", message, span))
+            self.diagnostics.append(Diagnostic(code, "note", message, span))
 
     def has_errors_in(self, span: Span) -> bool:
         """Whether an error was reported inside a stretch of text."""

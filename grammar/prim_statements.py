@@ -84,7 +84,7 @@ class PrimStatements(Expressions):
         """Report a syntax error."""
         raise NotImplementedError
 
-    def note(self, message: str, span: Span) -> None:
+    def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
         """Report something worth knowing."""
         raise NotImplementedError
 

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dialects import STRING_OPERATORS
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
 
@@ -52,11 +53,13 @@ class Scope:
     Attributes
     ----------
     tuples
-        The variables that are bound to tuples, with the number of their fields.
+        The variables that are bound to tuples, with these.
     shape_holders
         The variables that hold shapes by the look of what they are bound to.
     unknown
         The dimensions that are written `_`.
+    may_be_scalars
+        The variables without an annotation of which the text does not say whether they are scalars.
     undeclared
         The results of calls of 2022 that leave their element types to the PrimFunc, with callee and arguments.
     """
@@ -72,9 +75,10 @@ class Scope:
         self.modules: set[str] = {"cls", "Module", "self"}
         self._log: list[tuple[dict[str, Any], str, Any]] = []
         self.frames: list[Frame] = [Frame("module", 0)]
-        self.tuples: dict[ast.Var, int] = {}
+        self.tuples: dict[ast.Var, ast.Tuple] = {}
         self.shape_holders: set[ast.Expr] = set()
         self.unknown: set[tir.PrimExpr] = set()
+        self.may_be_scalars: set[ast.Expr] = set()
         self.undeclared: list[tuple[tuple[ast.TensorStructInfo, ...], ast.Expr, ast.Expr]] = []
 
     @property
@@ -216,6 +220,17 @@ class Scope:
         """The data type of a variable that is known to be a scalar."""
         info = var.struct_info_annotation
         return info.dtype if isinstance(info, ast.PrimStructInfo) else self.scalars.get(var)
+
+    def may_be_scalar(self, value: object) -> bool:
+        """Whether the text leaves open if a value is a scalar: a call of a function may return one."""
+        match value:
+            case ast.Var(struct_info_annotation=info) if info is not None:
+                return isinstance(info, ast.PrimStructInfo | ast.ObjectStructInfo)
+            case ast.Var():
+                return value in self.may_be_scalars or value in self.parameters
+            case ast.Call(op=ast.Op(op_name=name)):
+                return name.startswith(STRING_OPERATORS)
+        return isinstance(value, ast.Call | ast.TupleGetItem | ast.If)
 
     def dimension_of(self, var: ast.Var, quoted: bool) -> tir.Var:
         """The shape variable that a name means in a dimension: since 0.26 that of the variable so called.

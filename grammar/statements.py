@@ -145,11 +145,13 @@ class Statements(PrimStatements):
             if is_shape(expr) or expr in self.scope.shape_holders:
                 self.scope.shape_holders.add(var)
             if isinstance(expr, ast.Tuple):
-                self.scope.tuples[var] = len(expr.fields)
+                self.scope.tuples[var] = expr
             binding = ast.VarBinding(var, expr, (value[1], value[2]), span)
         kind = self._scalar_type(binding)
         if kind is not None:
             self.scope.scalars[var] = kind
+        elif info is None and self.scope.may_be_scalar(binding.value):
+            self.scope.may_be_scalars.add(var)
         self.scope.bind(name, var)
         return binding
 
@@ -158,11 +160,17 @@ class Statements(PrimStatements):
         if isinstance(binding, ast.MatchCast):
             info: object = binding.struct_info
             return info.dtype if isinstance(info, ast.PrimStructInfo) else None
-        match binding.value:
+        return self._scalar_type_of(binding.value)
+
+    def _scalar_type_of(self, value: ast.Expr) -> DataType | None:
+        match value:
             case ast.PrimValue(value=expr):
                 return tir.type_of(expr)
             case ast.Var() as other:
                 return self.scope.scalar_type(other)
+            case ast.TupleGetItem(tuple_value=ast.Var() as of, index=at) if of in self.scope.tuples:
+                known = self.scope.tuples[of].fields
+                return self._scalar_type_of(known[at]) if 0 <= at < len(known) else None
             case ast.TupleGetItem(tuple_value=ast.Var(struct_info_annotation=info), index=at):
                 fields = info.fields if isinstance(info, ast.TupleStructInfo) else ()
                 field = fields[at] if 0 <= at < len(fields) else None

@@ -166,8 +166,9 @@ def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
     annotation = found.struct_info_annotation if isinstance(found, ast.Var) else None
     if isinstance(found, ast.Tuple) or isinstance(annotation, ast.TupleStructInfo):
         return found
-    count = actions.scope.tuples.get(found) if isinstance(found, ast.Var) else None
-    if count is not None:
+    known = actions.scope.tuples.get(found) if isinstance(found, ast.Var) else None
+    if known is not None:
+        count = len(known.fields)
         fields = tuple(ast.TupleGetItem(found, at, (start, end)) for at in range(count))
         return ast.Tuple(fields, ((start, end),) * count, (start, end))
     return ast.Tuple((found,), ((start, end),), (start, end))

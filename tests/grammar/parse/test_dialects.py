@@ -93,7 +93,6 @@ def test_precedence_is_pythons() -> None:
     [
         ("x + y", "relax.add"),
         ("-x", "relax.negative"),
-        ("x @ y", "relax.matmul"),
         ("x.astype('int8')", "relax.astype"),
         ("R.nn.relu(x)", "relax.nn.relu"),
         ("R.call_tir(cls.f, (x,), out_sinfo=R.Tensor)", "relax.call_tir"),

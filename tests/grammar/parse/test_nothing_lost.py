@@ -30,11 +30,12 @@ def formatted(text: str) -> str:
 @pytest.mark.parametrize("index", [0, 1, -1, 2])
 def test_a_field_of_a_literal_stays_a_field(literal: str, index: int) -> None:
     found = parse_expr(f"{literal}[{index}]")
-    assert isinstance(found, ast.TupleGetItem) and found.index == index
+    field = 1 if index == -1 else index  # the last one, as in Python
+    assert isinstance(found, ast.TupleGetItem) and found.index == field
     assert isinstance(found.tuple_value, ast.Tuple) and len(found.tuple_value.fields) == 2
     text = f"{HEAD}    y = {literal}[{index}]\n    return x\n"
-    assert f'y = (x, R.print(x, format="b"))[{index}]' in formatted(text)
-    assert bool(errors(text)) == (index in (-1, 2))
+    assert f'y = (x, R.print(x, format="b"))[{field}]' in formatted(text)
+    assert bool(errors(text)) == (index == 2)
 
 
 def test_a_written_tuple_stays_written() -> None:
