@@ -11,7 +11,8 @@ from typing import Any
 
 from rlx.checker.normal_form import LEAVES, is_leaf
 from rlx.grammar import ast
-from rlx.grammar.node import Span, replace
+from rlx.grammar.node import Span, changed, replace, same
+from rlx.grammar.rewrite import joined
 
 
 def normalize(module: ast.IRModule) -> ast.IRModule:
@@ -40,7 +41,7 @@ class _Normalizer:
 
     def function(self, function: ast.Function) -> ast.Function:
         body = self.sequence(function.body, None)
-        return function if body is function.body else replace(function, body=body)
+        return changed(function, body=body)
 
     def sequence(self, expr: ast.Expr, span: Span | None) -> ast.SeqExpr:
         """A body or branch as a SeqExpr in normal form."""
@@ -72,7 +73,7 @@ class _Normalizer:
         value = self.value(binding.value, blocks)
         if isinstance(binding, ast.MatchCast) and not is_leaf(value):
             value = self.named(value, blocks, binding.value_span)
-        blocks.add(binding if value is binding.value else replace(binding, value=value))
+        blocks.add(changed(binding, value=value))
 
     # ------------------------------------------------------------ expressions
 
@@ -119,34 +120,32 @@ class _Normalizer:
             call = custom_form(call)
         op = call.op if type(call.op) is ast.Op else self.leaf(call.op, blocks)
         spans = call.arg_spans or (call.span,) * len(call.args)
-        args = tuple(
-            a if type(a) in LEAVES else self.leaf(a, blocks, span)
-            for a, span in zip(call.args, spans, strict=False)
+        args = same(
+            call.args,
+            (
+                a if type(a) in LEAVES else self.leaf(a, blocks, span)
+                for a, span in zip(call.args, spans, strict=False)
+            ),
         )
         attrs = call.attrs
         if any(isinstance(v, ast.Expr) and not is_leaf(v) for v in attrs.values()):
             attrs = {
                 k: self.leaf(v, blocks) if isinstance(v, ast.Expr) else v for k, v in attrs.items()
             }
-        if op is call.op and attrs is call.attrs and _same(args, call.args):
-            return call
-        return replace(call, op=op, args=args, attrs=attrs)
+        return changed(call, op=op, args=args, attrs=attrs)
 
     def tuple(self, expr: ast.Tuple, blocks: _Blocks) -> ast.Expr:
-        fields = tuple(self.leaf(f, blocks) for f in expr.fields)
-        return expr if _same(fields, expr.fields) else replace(expr, fields=fields)
+        fields = same(expr.fields, (self.leaf(f, blocks) for f in expr.fields))
+        return changed(expr, fields=fields)
 
     def item(self, expr: ast.TupleGetItem, blocks: _Blocks) -> ast.Expr:
-        inner = self.leaf(expr.tuple_value, blocks)
-        return expr if inner is expr.tuple_value else replace(expr, tuple_value=inner)
+        return changed(expr, tuple_value=self.leaf(expr.tuple_value, blocks))
 
     def branch(self, expr: ast.If, blocks: _Blocks) -> ast.Expr:
         cond = self.leaf(expr.cond, blocks, expr.cond_span)
         then = self.sequence(expr.true_branch, expr.span)
         otherwise = self.sequence(expr.false_branch, expr.span)
-        if cond is expr.cond and then is expr.true_branch and otherwise is expr.false_branch:
-            return expr
-        return replace(expr, cond=cond, true_branch=then, false_branch=otherwise)
+        return changed(expr, cond=cond, true_branch=then, false_branch=otherwise)
 
     def literal(self, expr: ast.Function, _: _Blocks) -> ast.Expr:
         return self.function(expr)
@@ -238,13 +237,7 @@ class _Blocks:
     def finish(self) -> tuple[ast.BindingBlock, ...]:
         """The blocks, neighbours of one kind joined."""
         self.close()
-        joined: list[ast.BindingBlock] = []
-        for block in self.done:
-            if joined and type(joined[-1]) is type(block):
-                last = joined.pop()
-                block = type(block)((*last.bindings, *block.bindings), last.span)
-            joined.append(block)
-        return tuple(joined)
+        return joined(tuple(self.done))
 
 
 _STEPS: dict[type, Callable[[_Normalizer, Any, _Blocks], ast.Expr]] = {
@@ -296,10 +289,6 @@ def _is_normal_call(call: ast.Call) -> bool:
             return custom_form(call) is call
         return True
     return type(call.op) in LEAVES
-
-
-def _same(new: tuple[Any, ...], old: tuple[Any, ...]) -> bool:
-    return all(a is b for a, b in zip(new, old, strict=True))
 
 
 def _names(function: ast.Function) -> set[str]:

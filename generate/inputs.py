@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, StructInfo
 from rlx.grammar.dtype import FLOAT32, DataType
+from rlx.grammar.struct_infos import numbers, of_the_value
 from rlx.operators.evaluation import numpy_dtype
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.text import show
@@ -83,14 +84,9 @@ def _fit(dims: Sequence[tir.PrimExpr], sizes: Sizes) -> bool:
 
 def _dims(info: StructInfo | None) -> Iterator[tir.PrimExpr]:
     """The dimensions that an annotation asks for."""
-    match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
-            yield from dims
-        case ast.ShapeStructInfo(values=dims) if dims is not None:
-            yield from dims
-        case ast.TupleStructInfo(fields=fields):
-            for field in fields:
-                yield from _dims(field)
+    for part in of_the_value(info) if info is not None else ():
+        if not isinstance(part, ast.PrimStructInfo):
+            yield from numbers(part)
 
 
 def value(info: StructInfo | None, sizes: Sizes, rng: np.random.Generator, special: bool) -> Any:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Node
+from rlx.grammar.struct_infos import held_shape, numbers, whole
 from rlx.grammar.visit import subexpressions
 
 USE, BIND, OPEN, CLOSE = range(4)
@@ -372,20 +373,11 @@ class FunctionNames:
             self._events += [(USE, var) for var in self._info_uses[info]]
 
     def _walk_info(self, info: ast.StructInfo) -> None:
-        match info:
-            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
-                self._prims(values)
-            case ast.TensorStructInfo(shape=ast.Var() as var):
-                self._events.append((USE, var))
-            case ast.ShapeStructInfo(values=values) if values is not None:
-                self._prims(values)
-            case ast.PrimStructInfo(value=value) if value is not None:
-                self._prims((value,))
-            case ast.TupleStructInfo(fields=fields):
-                for field in fields:
-                    self._walk_info(field)
-            case ast.FuncStructInfo(params=params, ret=ret, binders=binders):
-                self._binders.update(dict.fromkeys(binders))
-                for param in params or ():
-                    self._walk_info(param)
-                self._walk_info(ret)
+        for part in whole(info):
+            held = held_shape(part)
+            if held is not None:
+                self._events.append((USE, held))
+            elif isinstance(part, ast.FuncStructInfo):
+                self._binders.update(dict.fromkeys(part.binders))
+            else:
+                self._prims(numbers(part))

@@ -17,6 +17,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dialects import STRING_OPERATORS
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import children, numbers, of_the_value
 
 _ABSENT = object()
 
@@ -290,16 +291,7 @@ def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
 
     A function type's own parameters are not among them: they bind for its calls (ledger 13).
     """
-    match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
-            return list(values)
-        case ast.ShapeStructInfo(values=values) if values is not None:
-            return list(values)
-        case ast.PrimStructInfo(value=value) if value is not None:
-            return [value]
-        case ast.TupleStructInfo(fields=fields):
-            return [value for field in fields for value in binding_positions(field)]
-    return []
+    return [number for part in of_the_value(info) for number in numbers(part)]
 
 
 def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
@@ -308,16 +300,15 @@ def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
     Those that stand alone in a parameter and are not bound around the type. It can be asked again once more
     is bound: a parameter of a signature may come before the one that binds its variables.
     """
-    match info:
-        case ast.TupleStructInfo(fields=fields):
-            for field in fields:
-                bind_callable(field, bound)
-        case ast.FuncStructInfo(params=params, ret=ret) if params is not None:
-            lone = (value for param in params for value in binding_positions(param))
-            own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
-            object.__setattr__(info, "binders", tuple(own))
-            for inner in (*params, ret):
-                bind_callable(inner, bound | own.keys())
+    if isinstance(info, ast.FuncStructInfo):
+        if info.params is None:
+            return
+        lone = (value for param in info.params for value in binding_positions(param))
+        own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
+        object.__setattr__(info, "binders", tuple(own))
+        bound = bound | own.keys()
+    for inner in children(info):
+        bind_callable(inner, bound)
 
 
 EMPTY: Mapping[str, object] = {}

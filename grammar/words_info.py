@@ -9,8 +9,9 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT64, VOID
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import CapturedName, Name, Sequence, Wildcard, describe
-from rlx.grammar.node import replace
+from rlx.grammar.node import changed, replace
 from rlx.grammar.scope import bind_callable
+from rlx.grammar.struct_infos import with_children
 from rlx.grammar.words import Arguments, form
 
 if TYPE_CHECKING:
@@ -44,14 +45,10 @@ def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) ->
         case ast.ShapeStructInfo(values=tuple() as values):
             if not unknown.isdisjoint(values):
                 return replace(info, values=None, ndim=len(values))
-        case ast.TupleStructInfo(fields=fields):
-            kept = tuple(without_unknown(field, unknown) for field in fields)
-            if any(a is not b for a, b in zip(kept, fields, strict=True)):
-                return replace(info, fields=kept)
+        case ast.TupleStructInfo():
+            return with_children(info, lambda part: without_unknown(part, unknown))
         case ast.FuncStructInfo(ret=ret):
-            kept_ret = without_unknown(ret, unknown)
-            if kept_ret is not ret:
-                return replace(info, ret=kept_ret)
+            return changed(info, ret=without_unknown(ret, unknown))
     return info
 
 

@@ -14,9 +14,9 @@ from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, IRModule, StructInfo
 from rlx.grammar.node import Node, Record
+from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order import substitute, substitute_prim
-from rlx.transform.rewrite import Rewriter
 
 __all__ = ["DynamicCheck", "Plan", "analyse", "eliminate", "plan"]
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from rlx.checker.derive.words import show
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
-    FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
 )
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import held_shape, numbers, of_the_value, whole
 from rlx.solver import walk
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.parts import OBJECT, rank
@@ -59,19 +58,10 @@ def may_be_negative(
     """The variables of a signature or a cast that are scalars, and the size of no tensor or shape."""
     sizes: set[tir.PrimExpr] = set()
     for info in infos:
-        _sizes(info, sizes)
+        for part in of_the_value(info) if info is not None else ():
+            if isinstance(part, TensorStructInfo | ShapeStructInfo):
+                sizes.update(numbers(part))
     return [var for var in shape_vars if var not in sizes]
-
-
-def _sizes(info: StructInfo | None, found: set[tir.PrimExpr]) -> None:
-    match info:
-        case TensorStructInfo(shape=ShapeExpr(values=values)):
-            found.update(values)
-        case ShapeStructInfo(values=tuple() as values):
-            found.update(values)
-        case TupleStructInfo(fields=fields):
-            for field in fields:
-                _sizes(field, found)
 
 
 def meant(
@@ -96,14 +86,7 @@ def meant(
 
 
 def _names_a_shape(info: StructInfo) -> bool:
-    kind = type(info)
-    if kind is TensorStructInfo:
-        return isinstance(info.shape, ast.Var)  # type: ignore[attr-defined]
-    if kind is TupleStructInfo:
-        return any(map(_names_a_shape, info.fields))  # type: ignore[attr-defined]
-    if kind is FuncStructInfo:
-        return any(map(_names_a_shape, (*(info.params or ()), info.ret)))  # type: ignore[attr-defined]
-    return False
+    return any(held_shape(part) is not None for part in whole(info))
 
 
 def _is_shape(state: State, var: ast.Var, span: Span | None, quiet: bool) -> bool:
@@ -122,21 +105,21 @@ def _ranks_agree(
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr],
     span: Span | None,
 ) -> bool:
-    match info:
-        case TensorStructInfo(shape=ast.Var() as shape, ndim=ndim):
-            image = known.get(shape)
-            found = len(image.values) if isinstance(image, ShapeExpr) else -1
-            if 0 <= ndim != found >= 0:
-                message = (
-                    f"the shape {shape.name_hint!r} has {found} "
-                    f"dimension{'s' * (found != 1)}, but the annotation says ndim={ndim}"
-                )
-                state.add("D17-rank", "error", message, span or shape.span)
-                return False
-        case TupleStructInfo(fields=fields):
-            return all(_ranks_agree(state, field, known, span) for field in fields)
-        case FuncStructInfo(params=params, ret=ret):
-            return all(_ranks_agree(state, p, known, span) for p in (*(params or ()), ret))
+    for part in whole(info):
+        shape = held_shape(part)
+        image = None if shape is None else known.get(shape)
+        found = len(image.values) if isinstance(image, ShapeExpr) else -1
+        if (
+            shape is not None
+            and isinstance(part, TensorStructInfo)
+            and 0 <= part.ndim != found >= 0
+        ):
+            message = (
+                f"the shape {shape.name_hint!r} has {found} "
+                f"dimension{'s' * (found != 1)}, but the annotation says ndim={part.ndim}"
+            )
+            state.add("D17-rank", "error", message, span or shape.span)
+            return False
     return True
 
 

@@ -15,17 +15,16 @@ from rlx.checker.derive.words import show, values
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     Expr,
-    FuncStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
     Var,
     VDevice,
 )
 from rlx.grammar.dtype import BOOL, lacking
 from rlx.grammar.node import Record
+from rlx.grammar.struct_infos import whole
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
 
@@ -109,14 +108,8 @@ def mismatch(
 
 def typed(info: StructInfo) -> bool:
     """Whether the element types of an info exist."""
-    match info:
-        case TensorStructInfo(dtype=data_type):
-            return lacking(data_type) is None
-        case TupleStructInfo(fields=fields):
-            return all(map(typed, fields))
-        case FuncStructInfo(params=params, ret=ret):
-            return all(map(typed, (*(params or ()), ret)))
-    return True
+    tensors = (part for part in whole(info) if isinstance(part, TensorStructInfo))
+    return all(lacking(tensor.dtype) is None for tensor in tensors)
 
 
 def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:

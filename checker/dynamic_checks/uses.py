@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.node import Node
+from rlx.grammar.struct_infos import numbers, whole
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import struct_infos, walk
 from rlx.solver.walk import variables
@@ -29,19 +30,8 @@ def prim_exprs(expr: Expr) -> Iterator[PrimExpr]:
 
 def prim_exprs_of(info: StructInfo) -> Iterator[PrimExpr]:
     """Every dimension and value that an annotation writes."""
-    match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
-            yield from values
-        case ast.ShapeStructInfo(values=tuple() as values):
-            yield from values
-        case ast.PrimStructInfo(value=PrimExpr() as value):
-            yield value
-        case ast.TupleStructInfo(fields=fields):
-            for field in fields:
-                yield from prim_exprs_of(field)
-        case ast.FuncStructInfo(params=params, ret=ret):
-            for part in (*(params or ()), ret):
-                yield from prim_exprs_of(part)
+    for part in whole(info):
+        yield from numbers(part)
 
 
 def _in_data(value: object) -> Iterator[PrimExpr]:

@@ -13,7 +13,9 @@ from rlx.checker.well_formed.variables import (
 from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.dtype import FLOAT32, INT64, DataType, lacking
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import children
 from rlx.grammar.suggest import did_you_mean
+from rlx.solver import order
 from rlx.spec.registry import rule
 
 
@@ -44,7 +46,7 @@ def check_annotation(
         elif var in state.scalars:
             scalar_in_scope(state, var, use)
     if type(info) is not ast.ShapeStructInfo and type(info) is not ast.PrimStructInfo:
-        for name in _named_shapes(info):
+        for name in order.free_vars(info):
             shape_variable_in_scope(state, name, use)
 
 
@@ -52,49 +54,16 @@ def free_shape_vars(state: State, info: ast.StructInfo) -> tuple[tir.Var, ...]:
     """The shape variables of an annotation, each once."""
     free = state.free.get(info)
     if free is None:
-        free = state.free[info] = tuple(dict.fromkeys(_free(info)))
+        free = state.free[info] = order.free_shape_vars(info)
     return free
-
-
-def _free(info: ast.StructInfo) -> list[tir.Var]:
-    """The shape variables of an annotation but those that a function type binds for its calls."""
-    match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
-            return [var for value in values for var in tir.free_vars(value)]
-        case ast.ShapeStructInfo(values=values) if values is not None:
-            return [var for value in values for var in tir.free_vars(value)]
-        case ast.PrimStructInfo(value=value) if value is not None:
-            return list(tir.free_vars(value))
-        case ast.TupleStructInfo(fields=fields):
-            return [var for field in fields for var in _free(field)]
-        case ast.FuncStructInfo(params=params, ret=ret, binders=binders):
-            inside = [*(params or ()), ret]
-            return [var for part in inside for var in _free(part) if var not in binders]
-    return []
-
-
-def _named_shapes(info: ast.StructInfo) -> list[ast.Var]:
-    """The variables that stand for the shape of a tensor, in an annotation and what is inside of it."""
-    match info:
-        case ast.TensorStructInfo(shape=ast.Var() as shape):
-            return [shape]
-        case ast.TupleStructInfo(fields=fields):
-            return [var for field in fields for var in _named_shapes(field)]
-        case ast.FuncStructInfo(params=params, ret=ret):
-            return [var for part in (*(params or ()), ret) for var in _named_shapes(part)]
-    return []
 
 
 def _unbound(state: State, info: ast.StructInfo, var: tir.Var, use: Span | None) -> None:
     """Find the innermost annotation that mentions an unbound variable, and report it there."""
     part: ast.StructInfo = info
     while True:
-        inside: tuple[ast.StructInfo, ...] = ()
-        if isinstance(part, ast.TupleStructInfo):
-            inside = part.fields
-        elif isinstance(part, ast.FuncStructInfo):
-            inside = (*(part.params or ()), part.ret)
-        found = next((field for field in inside if var in _free(field)), None)
+        inside = (field for field in children(part) if var in order.free_shape_vars(field))
+        found = next(inside, None)
         if found is None:
             break
         part = found
@@ -279,13 +248,10 @@ class Form:
                 self._dtype(info, data_type)
                 if value is not None:
                     value_agrees(self, info, data_type, value)
-            case ast.TupleStructInfo(fields=fields):
-                for field in fields:
-                    self.check(field)
-            case ast.FuncStructInfo(params=params, ret=ret):
+            case ast.FuncStructInfo():
                 function_has_one_kind(self, info)
-                for part in (*(params or ()), ret):
-                    self.check(part)
+        for part in children(info):
+            self.check(part)
 
     def _shape(self, info: ast.StructInfo, shape: ast.Expr | None, ndim: int) -> None:
         if isinstance(shape, ast.ShapeExpr):

@@ -25,6 +25,7 @@ from rlx.grammar.ast import (
     VarBinding,
 )
 from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.struct_infos import of_the_value
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.dims import literal
 
@@ -317,11 +318,8 @@ def constant(choices: Choices, kind: DataType, shape: tuple[int, ...]) -> ast.Co
 
 def _secret(info: StructInfo) -> bool:
     """Whether struct info is better not written out: that of functions binds its own variables."""
-    match info:
-        case FuncStructInfo():
-            return True
-        case ast.TupleStructInfo(fields=fields):
-            return any(map(_secret, fields))
-        case TensorStructInfo(vdevice=ast.VDevice()):
-            return True
-    return False
+    return any(
+        isinstance(part, FuncStructInfo)
+        or (isinstance(part, TensorStructInfo) and part.vdevice is not None)
+        for part in of_the_value(info)
+    )

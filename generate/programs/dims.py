@@ -8,14 +8,13 @@ from functools import lru_cache
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     FuncStructInfo,
-    PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
 )
 from rlx.grammar.dtype import DataType
+from rlx.grammar.struct_infos import children, numbers, with_children, with_numbers
 from rlx.grammar.tir import IntImm, PrimExpr
 from rlx.operators import dims as arithmetic
 
@@ -75,21 +74,8 @@ class Interner:
 
     def info(self, info: StructInfo, chosen: Placement) -> StructInfo:
         """Struct info with the letters of its dimensions replaced."""
-        match info:
-            case TensorStructInfo(shape=ShapeExpr(values=values)):
-                dims = tuple(self.place(v, chosen) for v in values)
-                return TensorStructInfo(ShapeExpr(dims), info.dtype, len(dims), info.vdevice)
-            case TupleStructInfo(fields=fields):
-                return TupleStructInfo(tuple(self.info(f, chosen) for f in fields))
-            case ShapeStructInfo(values=values) if values is not None:
-                return ShapeStructInfo(tuple(self.place(v, chosen) for v in values), len(values))
-            case PrimStructInfo(value=value) if value is not None:
-                return PrimStructInfo(info.dtype, self.place(value, chosen))
-            case FuncStructInfo(params=params) if params is not None:
-                inner = tuple(self.info(p, chosen) for p in params)
-                ret = self.info(info.ret, chosen)
-                return FuncStructInfo(inner, ret, info.purity, None, info.binders)
-        return info
+        inside = with_children(info, lambda part: self.info(part, chosen))
+        return with_numbers(inside, lambda dim: self.place(dim, chosen))
 
 
 def _rebuilt(dim: PrimExpr, placed: Mapping[PrimExpr, PrimExpr]) -> PrimExpr:
@@ -124,19 +110,9 @@ def known(info: StructInfo) -> Dims | None:
 
 def free(info: StructInfo) -> set[tir.Var]:
     """The shape variables that struct info mentions."""
-    match info:
-        case TensorStructInfo(shape=ShapeExpr(values=values)):
-            return {v for d in values for v in variables(d)}
-        case ShapeStructInfo(values=values) if values is not None:
-            return {v for d in values for v in variables(d)}
-        case TupleStructInfo(fields=fields):
-            return {v for f in fields for v in free(f)}
-        case PrimStructInfo(value=value) if value is not None:
-            return set(variables(value))
-        case FuncStructInfo(params=params, ret=ret, binders=binders):
-            inner = {v for p in (*(params or ()), ret) for v in free(p)}
-            return inner - set(binders)
-    return set()
+    own = {v for d in numbers(info) for v in variables(d)}
+    inner = {v for part in children(info) for v in free(part)}
+    return own | (inner - set(info.binders) if isinstance(info, FuncStructInfo) else inner)
 
 
 def tensor(dims: Dims, kind: DataType) -> TensorStructInfo:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rlx.generate.reduce.rebuild import rebuild
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Node, fields, replace
+from rlx.grammar.rewrite import rebuild
 from rlx.grammar.visit import bindings, walk
 
 Site = Any

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 
 from rlx.grammar import ast, tir
+from rlx.grammar.struct_infos import numbers, of_the_value
 from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
 from rlx.semantics.faults import Stop
@@ -83,16 +84,11 @@ def ask(operator: Operator, call: ast.Call, values: Sequence[Value], number: Num
     OperatorFault
         ``E-lengths-memory``
     """
-    pending = [derived(operator, call, values, number)[0]]
-    while pending:
-        info = pending.pop()
-        match info:
-            case ast.TupleStructInfo(fields=fields):
-                pending.extend(fields)
-            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
-                try:
-                    found = [int(number(dim)) for dim in dims]
-                except Stop:
-                    continue  # data decide about it
-                if min(found, default=0) >= 0 and prod(found) > MOST_ELEMENTS:
-                    sizes(found)
+    for part in of_the_value(derived(operator, call, values, number)[0]):
+        if isinstance(part, ast.TensorStructInfo):
+            try:
+                found = [int(number(dim)) for dim in numbers(part)]
+            except Stop:
+                continue  # data decide about it
+            if min(found, default=0) >= 0 and prod(found) > MOST_ELEMENTS:
+                sizes(found)

@@ -18,6 +18,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.struct_infos import with_children
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.order.bind import bound_by
@@ -111,8 +112,7 @@ def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
 
 @rule("ERASE-tuple", "0a0bdc07")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
-    fields = tuple(_widen(f, scope) for f in info.fields)
-    return info if _same(fields, info.fields) else TupleStructInfo(fields)
+    return with_children(info, lambda field: _widen(field, scope))
 
 
 @rule("ERASE-function", "638c7c6a")

@@ -15,6 +15,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.node import replace
+from rlx.grammar.struct_infos import children, held_shape, numbers, with_children
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.spec.registry import rule
@@ -130,10 +132,7 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
 
 @rule("SUBST-tuple", "0a0bdc07")
 def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
-    fields = tuple(_substitute(f, mapping) for f in info.fields)
-    if all(n is f for n, f in zip(fields, info.fields, strict=True)):
-        return info
-    return TupleStructInfo(fields)
+    return with_children(info, lambda field: _substitute(field, mapping))
 
 
 @rule("SUBST-function", "b733029f")
@@ -142,13 +141,7 @@ def _function(info: FuncStructInfo, mapping: Mapped) -> StructInfo:
         mapping = {k: v for k, v in mapping.items() if k not in info.binders}
         if any(v in info.binders for v in _variables_of_images(mapping.values())):
             info = rename_apart(info)
-    params = info.params and tuple(_substitute(p, mapping) for p in info.params)
-    ret = _substitute(info.ret, mapping)
-    if ret is info.ret and all(
-        n is p for n, p in zip(params or (), info.params or (), strict=True)
-    ):
-        return info
-    return FuncStructInfo(params, ret, info.purity, info.derive_func, info.binders)
+    return with_children(info, lambda part: _substitute(part, mapping))
 
 
 _ACTIONS: dict[type[StructInfo], Callable[..., StructInfo]] = {
@@ -180,9 +173,8 @@ def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
         return info
     binders = tuple(tir.Var(v.name, v.dtype) for v in info.binders)
     mapping: dict[Key, Image] = dict(zip(info.binders, binders, strict=True))
-    params = info.params and tuple(_substitute(p, mapping) for p in info.params)
-    ret = _substitute(info.ret, mapping)
-    return FuncStructInfo(params, ret, info.purity, info.derive_func, binders)
+    renamed = with_children(info, lambda part: _substitute(part, mapping))
+    return replace(renamed, binders=binders)  # type: ignore[return-value]
 
 
 def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
@@ -205,23 +197,14 @@ def _collect(
     shapes: dict[tir.Var, None],
     variables: dict[ast.Var, None],
 ) -> None:
-    values: tuple[PrimExpr, ...] = ()
-    match info:
-        case TensorStructInfo(shape=ShapeExpr(values=values)):
-            pass
-        case TensorStructInfo(shape=ast.Var() as shape):
-            variables[shape] = None
-        case ShapeStructInfo(values=tuple() as values):
-            pass
-        case PrimStructInfo(value=PrimExpr() as value):
-            values = (value,)
-        case TupleStructInfo(fields=fields):
-            for field in fields:
-                _collect(field, bound, shapes, variables)
-        case FuncStructInfo(params=params, ret=ret, binders=binders):
-            inner = bound.union(binders)
-            for part in (*(params or ()), ret):
-                _collect(part, inner, shapes, variables)
+    if type(info) is FuncStructInfo:
+        bound = bound.union(info.binders)
+    for part in children(info):
+        _collect(part, bound, shapes, variables)
+    held = held_shape(info)
+    if held is not None:
+        variables[held] = None
+    values = numbers(info)
     for v in walk.variables(values) if values else ():
         if v not in bound:
             shapes[v] = None

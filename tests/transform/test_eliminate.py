@@ -12,10 +12,10 @@ from rlx.grammar import ast, tir
 from rlx.grammar.equal import first_difference
 from rlx.grammar.node import replace
 from rlx.grammar.printer import print_module
+from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.visit import bindings
 from rlx.solver.order import substitute_prim
 from rlx.transform.dynamic_checks import eliminate, plan
-from rlx.transform.rewrite import Rewriter
 
 from .programs import CLEAN, module_of, report
 

@@ -7,9 +7,9 @@ import pytest
 from rlx.grammar import ast, tir
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.printer import print_module
+from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import walk
-from rlx.transform.rewrite import Rewriter
 
 from .programs import CLEAN, TEXTS, module_of, report
 

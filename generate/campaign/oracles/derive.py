@@ -40,7 +40,7 @@ def _about(message: str) -> str:
 
 def without_annotations(module: ast.IRModule) -> ast.IRModule:
     """The module with no annotation on any variable that is bound to a value."""
-    from rlx.generate.reduce.rebuild import rebuild
+    from rlx.grammar.rewrite import rebuild
     from rlx.grammar.visit import bindings
 
     bound = {

@@ -6,16 +6,15 @@ objects, so a variable whose annotation changes becomes a new variable, and its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
-from rlx.grammar.node import replace
+from rlx.grammar.node import Node, all_same, changed, fields, replace, same
 from rlx.grammar.recursion import recursion_room
+from rlx.grammar.struct_infos import with_children, with_numbers
 from rlx.grammar.tir import PrimExpr
-
-T = TypeVar("T")
 
 
 class Rewriter:
@@ -83,7 +82,7 @@ class Rewriter:
         """Blocks and body; a block that loses its last binding goes, and its neighbours become one."""
         blocks = same(seq.blocks, map(self.block, seq.blocks))
         if blocks is not seq.blocks:
-            blocks = _joined(blocks)
+            blocks = joined(blocks)
         return changed(seq, blocks=blocks, body=self.expr(seq.body))
 
     def block(self, block: BindingBlock) -> BindingBlock:
@@ -167,54 +166,25 @@ class Rewriter:
                 return self.struct_info(value)
             case tuple() | list():
                 new = [self.data(part) for part in value]
-                return value if _all_same(value, new) else type(value)(new)
+                return value if all_same(value, new) else type(value)(new)
             case Mapping():
                 mapped = {key: self.data(part) for key, part in value.items()}
-                return value if _all_same(value.values(), mapped.values()) else mapped
+                return value if all_same(value.values(), mapped.values()) else mapped
         return value
 
     # ------------------------------------------------------------ annotations
 
     def struct_info(self, info: StructInfo) -> StructInfo:
         """An annotation: its dimensions and values, and those of its parts."""
-        match info:
-            case ast.TensorStructInfo(shape=Expr() as shape):
-                return changed(info, shape=self.expr(shape))
-            case ast.ShapeStructInfo(values=tuple() as values):
-                return changed(info, values=same(values, map(self.prim_expr, values)))
-            case ast.PrimStructInfo(value=PrimExpr() as value):
-                return changed(info, value=self.prim_expr(value))
-            case ast.TupleStructInfo(fields=fields):
-                return changed(info, fields=same(fields, map(self.struct_info, fields)))
-            case ast.FuncStructInfo(params=params, ret=ret):
-                new = params and same(params, map(self.struct_info, params))
-                return changed(info, params=new, ret=self.struct_info(ret))
-        return info
+        inside = with_children(info, self.struct_info)
+        return with_numbers(inside, self.prim_expr, self.expr)
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         """An integer expression: a dimension, a value, an argument."""
         return expr
 
 
-def changed(node: T, **fields: Any) -> T:
-    """A node with other fields; the node itself if they are the same objects."""
-    if all(getattr(node, name) is value for name, value in fields.items()):
-        return node
-    return replace(node, **fields)  # type: ignore[type-var]
-
-
-def same(old: tuple[T, ...], new: Iterable[T]) -> tuple[T, ...]:
-    """The old tuple if the new items are the same objects, else a new one."""
-    items = tuple(new)
-    return old if _all_same(old, items) else items
-
-
-def _all_same(old: Iterable[Any], new: Iterable[Any]) -> bool:
-    before, after = list(old), list(new)
-    return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))
-
-
-def _joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
+def joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
     """Blocks without the empty ones, neighbours of one kind as one (NF: consolidated blocks)."""
     kept: list[BindingBlock] = []
     for block in blocks:
@@ -241,3 +211,34 @@ _ACTIONS: dict[type[Expr], Callable[[Rewriter, Any], Expr]] = {
     ast.ExternFunc: lambda self, expr: self.extern_func(expr),
 }
 """The method for each kind of expression that has something inside; others are returned as they are."""
+
+
+_WHOLE = (ast.Op, ast.GlobalVar)
+
+
+def rebuild(root: Any, change: Callable[[Node], Node]) -> Any:
+    """A copy of ``root``; ``change`` sees every node before its parts are looked at.
+
+    Variables are replaced like any other node, so a change must be the same at each of their uses.
+    """
+    made: dict[int, tuple[Any, Any]] = {}
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, tuple):
+            parts = tuple(copy(v) for v in value)
+            return same(value, parts)
+        if isinstance(value, Mapping):
+            items = {copy(k): copy(v) for k, v in value.items()}
+            kept = all(k in value and value[k] is v for k, v in items.items())
+            return value if kept and len(items) == len(value) else items
+        if not isinstance(value, Node) or isinstance(value, _WHOLE):
+            return value
+        if id(value) not in made:
+            # The original is kept beside its copy: its address must not be given away.
+            made[id(value)] = (value, node(change(value)))
+        return made[id(value)][1]
+
+    def node(value: Node) -> Node:
+        return changed(value, **{key: copy(part) for key, part in fields(value)})
+
+    return copy(root)

@@ -1,0 +1,97 @@
+"""Walking and rebuilding struct info: the parts of each case, for all that need not tell the cases apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.node import changed, same
+from rlx.grammar.tir import PrimExpr
+
+
+def children(info: StructInfo) -> tuple[StructInfo, ...]:
+    """What stands directly inside: the fields of a tuple, the parameters and the result of a function."""
+    kind = type(info)
+    if kind is ast.TupleStructInfo:
+        return info.fields  # type: ignore[attr-defined, no-any-return]
+    if kind is ast.FuncStructInfo:
+        return (*(info.params or ()), info.ret)  # type: ignore[attr-defined]
+    return ()
+
+
+def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:
+    """The prim expressions that an annotation itself says: dimensions of a tensor or shape, the value of a scalar."""
+    kind = type(info)
+    if kind is ast.TensorStructInfo:
+        shape = info.shape  # type: ignore[attr-defined]
+        return shape.values if type(shape) is ast.ShapeExpr else ()
+    if kind is ast.ShapeStructInfo:
+        return info.values or ()  # type: ignore[attr-defined]
+    if kind is ast.PrimStructInfo and info.value is not None:  # type: ignore[attr-defined]
+        return (info.value,)  # type: ignore[attr-defined]
+    return ()
+
+
+def held_shape(info: StructInfo) -> ast.Var | None:
+    """The variable that a tensor's annotation gives for its shape."""
+    if type(info) is ast.TensorStructInfo and isinstance(info.shape, ast.Var):
+        return info.shape
+    return None
+
+
+def whole(info: StructInfo) -> Iterator[StructInfo]:
+    """An annotation and all that stands inside, each before what it contains, in the order of the text."""
+    stack = [info]
+    while stack:
+        part = stack.pop()
+        yield part
+        stack.extend(reversed(children(part)))
+
+
+def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
+    """An annotation and the fields of its tuples: the parts that a value has when it is there.
+
+    What a function type says of parameters and result speaks of its calls.
+    """
+    stack = [info]
+    while stack:
+        part = stack.pop()
+        yield part
+        if type(part) is ast.TupleStructInfo:
+            stack.extend(reversed(part.fields))
+
+
+def with_children(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
+    """An annotation with other parts inside; itself where they are the same objects."""
+    match info:
+        case ast.TupleStructInfo(fields=fields):
+            return changed(info, fields=same(fields, map(change, fields)))
+        case ast.FuncStructInfo(params=params, ret=ret):
+            new = params and same(params, map(change, params))
+            return changed(info, params=new, ret=change(ret))
+    return info
+
+
+def with_numbers(
+    info: StructInfo,
+    number: Callable[[PrimExpr], PrimExpr],
+    shape: Callable[[Expr], Expr] | None = None,
+) -> StructInfo:
+    """An annotation with other dimensions or another value; itself where they are the same objects.
+
+    Parameters
+    ----------
+    shape
+        Changes the whole shape of a tensor, in place of its dimensions one by one.
+    """
+    match info:
+        case ast.TensorStructInfo(shape=Expr() as held) if shape is not None:
+            return changed(info, shape=shape(held))
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values) as held):
+            return changed(info, shape=changed(held, values=same(values, map(number, values))))
+        case ast.ShapeStructInfo(values=tuple() as values):
+            return changed(info, values=same(values, map(number, values)))
+        case ast.PrimStructInfo(value=PrimExpr() as value):
+            return changed(info, value=number(value))
+    return info
