@@ -117,7 +117,12 @@ def changed(node: T, **fields: object) -> T:
 def same(old: tuple[S, ...], new: Iterable[S]) -> tuple[S, ...]:
     """The old tuple if the new items are the same objects, else a new one."""
     items = tuple(new)
-    return old if all_same(old, items) else items
+    if len(items) != len(old):
+        return items
+    for before, after in zip(old, items, strict=True):
+        if before is not after:
+            return items
+    return old
 
 
 def all_same(old: Iterable[object], new: Iterable[object]) -> bool:

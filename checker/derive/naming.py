@@ -16,7 +16,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import held_shape, numbers, of_the_value, whole
+from rlx.grammar.struct_infos import children, held_shape, numbers, of_the_value, whole
 from rlx.solver import walk
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.parts import OBJECT, rank
@@ -86,7 +86,7 @@ def meant(
 
 
 def _names_a_shape(info: StructInfo) -> bool:
-    return any(held_shape(part) is not None for part in whole(info))
+    return held_shape(info) is not None or any(map(_names_a_shape, children(info)))
 
 
 def _is_shape(state: State, var: ast.Var, span: Span | None, quiet: bool) -> bool:
