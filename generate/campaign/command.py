@@ -142,8 +142,10 @@ class _Progress:
 
 
 def _summary(state: State, new: Sequence[Finding]) -> str:
+    """How often each cause was met: those that are new, and those that a known finding explains, by its path."""
     lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
-    lines += [f"{state.seen[key]:>6}  {key}" for key in sorted(state.findings)]
+    known = sorted(cause.path for cause in state.table if cause.path in state.seen)
+    lines += [f"{state.seen[key]:>6}  {key}" for key in (*sorted(state.findings), *known)]
     return "\n".join(lines) + "\n"
 
 

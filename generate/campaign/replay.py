@@ -131,14 +131,15 @@ def missed(entry: Entry) -> str:
     session = Session(entry.program)
     steps = [step.strip() for step in entry.see.split(";")]
     if entry.error and not entry.later:
-        return _fails(session, steps, entry.error)
+        return _fails(session, steps, entry.error) or _judged(session, entry)
     for step in steps:
         try:
             session.step(step)
         except Exception as error:  # noqa: BLE001 - whatever TVM raises
             return f"{step} fails: {_words(error)}"
     if entry.later:
-        return _fails(session, [step.strip() for step in entry.later.split(";")], entry.error)
+        later = [step.strip() for step in entry.later.split(";")]
+        return _fails(session, later, entry.error) or _judged(session, entry)
     return _judged(session, entry)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from rlx.generate.campaign import command
+from rlx.generate.campaign.entry import read_entries
 from rlx.generate.campaign.finding import Finding
 
+FINDINGS = Path(__file__).parents[3] / "findings"
 FOUND = Finding("crash", "check", "a stage", "signal SIGSEGV", "It ended.", "", "x", 1)
 
 
@@ -59,3 +61,27 @@ def test_a_short_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert int(rules) > 20
     assert int(operators) > 5
     assert (tmp_path / "README.md").exists()
+
+
+def test_each_new_cause_is_one_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `--known` has is counted under its path; what is new is one file, under the same key the next time."""
+    text = "class Module:\n    x = R.nn.relu(y)\n"
+    said = "InternalError: Variable lv{} could not be found in any group"
+    met = [Finding("crash", "passes", "FuseOps", "N", said.format(k), "", text, k) for k in (1, 2)]
+    new = [Finding("crash", "passes", "FuseOps", "signal SIGSEGV", "It ended.", "", text, 3)]
+
+    def seen(state: Any, *rest: object) -> list[Finding]:
+        return [finding for finding in (*met, *new) if state.add(finding)]
+
+    monkeypatch.setattr(command, "campaign", seen)
+    options = ["--out", str(tmp_path), "--known", str(FINDINGS), "--jobs", "1", "--no-reduce"]
+    assert command.main([*options, "--seed", "1"]) == 1
+    printed = capsys.readouterr().out
+    assert "2  crash/FuseOps-dataflow-block-in-a-branch.rlx" in printed
+    assert [entry.path for entry in read_entries(tmp_path)] == [
+        "crash/FuseOps-nn-relu-signal-SIGSEGV.rlx"
+    ]
+    assert command.main([*options, "--seed", "2"]) == 0
+    assert len(read_entries(tmp_path)) == 1
