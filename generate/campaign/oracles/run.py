@@ -8,7 +8,7 @@ from typing import Any
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS, SIZES, arguments, compare, how
-from rlx.generate.campaign.oracles.traits import trait
+from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, SHAPE, trait
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
@@ -80,7 +80,7 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
         try:
             theirs = machine[entry](*[_to_peer(case.peer, value) for value in given])
         except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
-            return [case.found("refuses-legal", "run", f"{entry}: {raised(error)}")]
+            return [_failed(case, entry, error)]
         try:
             returned = _from_peer(case.peer, theirs)
         except ValueError as error:  # a length is negative
@@ -93,6 +93,31 @@ def _theirs(case: Case, runs: list[tuple[str, int, list[Value], Returned]]) -> l
                 _another(case, entry, size, f"what the rules give and what TVM returns: {unequal}")
             ]
     return []
+
+
+def _failed(case: Case, entry: str, error: Exception) -> Finding:
+    """An exception of the virtual machine; one that a check of a type raises says that a value is of another type."""
+    said = f"{entry}: {raised(error)}"
+    if "ErrorContext(" not in said:
+        return case.found("refuses-legal", "run", said)
+    context = said.rpartition("ErrorContext(")[2]
+    special = next((trait for words, trait in _MISMATCHES if words in context), "")
+    return case.found(
+        "wrong-code",
+        "run",
+        said,
+        cause="another type of value",
+        rule="E-match-cast",
+        trait=special,
+    )
+
+
+_MISMATCHES = (
+    ("with dtype", ELEMENT_TYPE),
+    ("shape", SHAPE),
+    ("ndim", SHAPE),
+    ("expect a", KIND),
+)
 
 
 def _another(case: Case, entry: str, size: int, said: str) -> Finding:
