@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from rlx.generate.campaign.programs import is_legal
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
+    from rlx.generate.campaign.oracles.meaning import Meaning
 
 _peers: list[Peer] = []
 
@@ -45,6 +46,8 @@ class Case:
         self._enter = stage
         self.only = only
         self.stage = ""
+        self._errors: dict[str, list[str]] = {}
+        self._meanings: dict[str, list[Meaning]] = {}
         self.peer: Peer | None = None
         if against == "tvm":
             if not _peers:
@@ -64,11 +67,27 @@ class Case:
         return check_text(self.text)
 
     def errors(self, text: str | None = None) -> list[str]:
-        """The errors that our checker reports, of this program or another, as ``CODE: message``."""
+        """The errors that our checker reports, of this program or another, as ``CODE: message``.
+
+        Most passes leave a program as it is, so what was said of a text is remembered.
+        """
         from rlx.checker.check import check_text
 
+        if text is not None and text in self._errors:
+            return self._errors[text]
         report = self.report if text is None else check_text(text)
-        return [f"{d.code}: {d.message}" for d in report.diagnostics if d.severity == "error"]
+        said = [f"{d.code}: {d.message}" for d in report.diagnostics if d.severity == "error"]
+        if text is not None:
+            self._errors[text] = said
+        return said
+
+    def meanings(self, text: str, earlier: Sequence[Meaning] = ()) -> list[Meaning]:
+        """What the entries of a program return, see :func:`rlx.generate.campaign.oracles.meaning.meanings`; remembered."""
+        from rlx.generate.campaign.oracles.meaning import meanings
+
+        if text not in self._meanings:
+            self._meanings[text] = meanings(text, self.seed, earlier)
+        return self._meanings[text]
 
     def found(
         self,

@@ -12,11 +12,10 @@ from rlx.generate.campaign.oracles.meaning import (
     Meaning,
     differ,
     how,
-    meanings,
     ruling,
 )
 from rlx.generate.campaign.oracles.traits import trait
-from rlx.generate.campaign.peer import BEFORE
+from rlx.generate.campaign.peer import BEFORE, Peer
 
 
 def passes(case: Case) -> list[Finding]:
@@ -37,8 +36,8 @@ def passes(case: Case) -> list[Finding]:
     if case.only and not case.only.endswith(", run"):
         return _each(case, module, [])
     case.begin("our machine")
-    before = meanings(printed, case.seed)
-    difference = differ(meanings(case.text, case.seed, before), before)
+    before = case.meanings(printed)
+    difference = differ(case.meanings(case.text, before), before)
     if difference is not None:
         case.begin("TVM's parser and printer, run")
         return [_changed(case, "What TVM reads and prints means something else", difference)]
@@ -47,11 +46,12 @@ def passes(case: Case) -> list[Finding]:
 
 def _each(case: Case, module: Any, before: list[Meaning]) -> list[Finding]:
     assert case.peer is not None
+    prepared = _Prepared(case.peer, module)
     return _once(
         finding
         for name, apply in case.peer.passes()
         if case.only.removesuffix(", run") in ("", name)
-        for finding in _one(case, module, name, apply, before)
+        for finding in _one(case, prepared, name, apply, before)
     )
 
 
@@ -65,16 +65,38 @@ def _once(found: Iterable[Finding]) -> list[Finding]:
     return list(kept.values())
 
 
-def _one(case: Case, module: Any, name: str, apply: Any, before: list[Meaning]) -> list[Finding]:
+class _Prepared:
+    """What passes are given: the module after those that must come before them, each of which is done once."""
+
+    def __init__(self, peer: Peer, module: Any) -> None:
+        self.peer = peer
+        self.known = dict(peer.passes())
+        self.made: dict[tuple[str, ...], Any] = {(): module}
+
+    def after(self, names: tuple[str, ...]) -> Any:
+        """The module after these passes; None where one of them fails, or makes an ill-formed module."""
+        if names not in self.made:
+            self.made[names] = self._step(names)
+        return self.made[names]
+
+    def _step(self, names: tuple[str, ...]) -> Any:
+        module = self.after(names[:-1])
+        if module is None:
+            return None
+        try:
+            made = self.known[names[-1]](module)
+        except Exception:  # noqa: BLE001 - that pass's own finding
+            return None
+        return made if self.peer.well_formed(made) else None
+
+
+def _one(
+    case: Case, prepared: _Prepared, name: str, apply: Any, before: list[Meaning]
+) -> list[Finding]:
     assert case.peer is not None
-    known = dict(case.peer.passes())
-    try:
-        for earlier in BEFORE.get(name, ()):
-            module = known[earlier](module)
-            if not case.peer.well_formed(module):
-                return []  # that pass's own finding
-    except Exception:  # noqa: BLE001 - that pass's own finding
-        return []
+    module = prepared.after(tuple(BEFORE.get(name, ())))
+    if module is None:
+        return []  # an earlier pass's own finding
     case.begin(name)
     try:
         made = apply(module)
@@ -101,8 +123,8 @@ def _compared(
         message = f"{name} makes an illegal module: {errors[0]}"
         return [case.found("wrong-code", "passes", message, cause=code, rule=code)]
     case.begin(f"{name}, run")
-    given = meanings(earlier, case.seed, before) if earlier else before
-    difference = differ(given, meanings(text, case.seed, given))
+    given = case.meanings(earlier, before) if earlier else before
+    difference = differ(given, case.meanings(text, given))
     if difference is None:
         return []
     return [_changed(case, f"{name} changes what the program means", difference)]
