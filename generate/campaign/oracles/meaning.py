@@ -18,8 +18,8 @@ SIZES = (3, 1, 0)
 """The numbers that shape variables get."""
 
 FUEL = 200_000
-ITERATIONS = 60_000
-"""As many iterations of loops in a PrimFunc: a second or two. Without an answer by then nothing is compared."""
+ITERATIONS = 10_000
+"""As many iterations of loops in a PrimFunc: a third of a second. Without an answer by then nothing is compared."""
 
 TOLERANCE: dict[str, float] = {
     "float64": 1e-9,
