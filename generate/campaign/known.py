@@ -47,8 +47,15 @@ def _same_effect(
     entry: Entry, finding: Finding, operators: frozenset[str], elsewhere: bool
 ) -> bool:
     """Whether one operator has the same effect on the same kind of input, at the same part of the compiler."""
-    if operators.isdisjoint(entry.operators) or family(entry.stage) != family(finding.stage):
+    if operators.isdisjoint(entry.operators):
+        return False
+    # A type that is derived wrongly shows wherever a value is compared with it.
+    if entry.kind != "wrong-type" and family(entry.stage) != family(finding.stage):
         return False
     if entry.signal:
         return finding.cause.startswith(f"signal {entry.signal}")
-    return elsewhere or finding.trait in (trait.strip() for trait in entry.trait.split(","))
+    return elsewhere or not _traits(entry.trait).isdisjoint(_traits(finding.trait))
+
+
+def _traits(text: str) -> frozenset[str]:
+    return frozenset(trait.strip() for trait in text.split(",") if trait.strip())

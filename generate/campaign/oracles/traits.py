@@ -16,7 +16,7 @@ EMPTY, ELEMENT_TYPE, SHAPE, KIND, NAN, INFINITE, ONE = (
 
 
 def trait(difference: str, size: int, text: str) -> str:
-    """What is special where two values differ; empty if nothing can be said.
+    """What is special where two values differ, several traits with commas; empty if nothing can be said.
 
     Parameters
     ----------
@@ -28,23 +28,24 @@ def trait(difference: str, size: int, text: str) -> str:
     text
         The program.
     """
-    if size == 0 or _NOTHING.search(text):
+    if size == 0:
         return EMPTY
     types = _TYPES.search(difference)
     if types is not None:
         return ELEMENT_TYPE if types[1] != types[2] else SHAPE
     if " became a " in difference:
         return KIND
-    for word, special in (("nan", NAN), ("inf", INFINITE)):
-        before, _, after = difference.rpartition(": ")[2].partition(" became ")
-        if (word in before) != (word in after):
-            return special
-    if size == 1:
-        return ONE
+    found = [EMPTY] if _NOTHING.search(text) else []
+    found += [ONE] if size == 1 else []
+    before, _, after = difference.rpartition(": ")[2].partition(" became ")
+    found += [special for word, special in _NUMBERS if (word in before) != (word in after)]
     elements = _ELEMENTS.search(difference)
-    return elements[1] if elements is not None else ""
+    if elements is not None:
+        found.append("integers" if "int" in elements[1] else elements[1])
+    return ", ".join(found)
 
 
+_NUMBERS = (("nan", NAN), ("inf", INFINITE))
 _NOTHING = re.compile(r"(?:\(|\[|, )0(?=[,)\]])[^\n]*(?:dtype|\]\))")
 """A dimension 0 in a tensor's annotation or in a shape."""
 _TYPES = re.compile(r"(\w+)\([\d, ]*\) became (\w+)\([\d, ]*\)")
