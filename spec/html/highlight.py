@@ -32,8 +32,12 @@ _SIGNS = (
 _SIGN = re.compile("|".join(re.escape(written) for written, _ in _SIGNS))
 _SHOWN = dict(_SIGNS)
 _NAMES = {"G": "&Gamma;", "S": "&Sigma;", "s": "&sigma;"}
-_WORD = re.compile(r"\b([A-Za-z])([0-9]|[ijk])?('*)(?![\w])")
-_PROSE = frozenset(["a", "A", "ok"])
+_WORD = re.compile(r"\b([A-Za-z])([0-9ijkm](?:\+1)?)?('*)(?![\w])")
+_PROSE = frozenset(["a", "A", "am", "ok"])
+_BRACKETS = {"<": "&#10216;", ">": "&#10217;"}
+_BRACKET = re.compile(r"<(?![ :=])|(?<![ =-])>")
+"""A configuration is written between these; comparisons have blanks around them."""
+_FORMULA = re.compile(rf"{_SIGN.pattern}|{_BRACKET.pattern}|{_WORD.pattern}")
 
 
 def highlighted(program: str) -> str:
@@ -51,9 +55,10 @@ def formula(text: str) -> str:
     """A line of an inference in the signs of the literature; HTML, without links."""
     parts: list[str] = []
     at = 0
-    for match in re.finditer(rf"{_SIGN.pattern}|{_WORD.pattern}", text):
+    for match in _FORMULA.finditer(text):
         parts.append(escape(text[at : match.start()]))
-        parts.append(_SHOWN[match[0]] if match[0] in _SHOWN else _letter(match))
+        sign = _SHOWN.get(match[0]) or _BRACKETS.get(match[0])
+        parts.append(sign or _letter(match))
         at = match.end()
     return "".join([*parts, escape(text[at:])])
 

@@ -13,6 +13,7 @@ from rlx.spec import ledger, rules
 from rlx.spec.__main__ import main
 from rlx.spec.blocks import constructs
 from rlx.spec.html import build
+from rlx.spec.html.highlight import formula
 from tests.browser import dom_after
 
 VOID = frozenset(["meta", "link", "input", "br", "hr", "img"])
@@ -108,6 +109,20 @@ def test_inferences_are_typeset(folder: Path) -> None:
         shown = text.partition(f'<figure class="inference" aria-label="{name}">')[2]
         assert bool(shown) == (rule.block is not None), name
         assert "|-" not in shown.partition("</figure>")[0], name
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("G; S |- e1 : I'", "&Gamma;; &Sigma; ⊢ <i>e<sub>1</sub></i> : <i>I&prime;</i>"),
+        ("vk+1, ..., vm ok", "<i>v<sub>k+1</sub></i>, …, <i>v<sub>m</sub></i> ok"),
+        ("<X, F, H> -> Y", "&#10216;<i>X</i>, <i>F</i>, <i>H</i>&#10217; → <i>Y</i>"),
+        ("0 < i <= k => a", "0 &lt; <i>i</i> ≤ <i>k</i> ⇒ a"),
+        ("S |- I <: J[s]", "&Sigma; ⊢ <i>I</i> &lt;: <i>J</i>[&sigma;]"),
+    ],
+)
+def test_signs_of_the_literature(written: str, shown: str) -> None:
+    assert formula(written) == shown
 
 
 def test_no_markup_is_left_over(pages: dict[str, Page]) -> None:
