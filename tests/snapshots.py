@@ -21,13 +21,11 @@ def assert_entries(path: Path, entries: Iterable[tuple[str, str]]) -> None:
     if os.environ.get("RLX_UPDATE_SNAPSHOTS"):
         assert_snapshot(path, text)
     found, kept = (_read(each) for each in (text, path.read_text(encoding="utf-8")))
-    assert found.keys() == kept.keys()
-    assert {k: v for k, v in found.items() if v != kept[k]} == {
-        k: v for k, v in kept.items() if v != found[k]
-    }
+    assert list(found) == list(kept)
+    assert [(name, found[name], kept[name]) for name in found if found[name] != kept[name]] == []
 
 
 def _read(text: str) -> dict[str, str]:
-    parts = [part.partition("\n") for part in text.split("## ")[1:]]
+    parts = [part.partition("\n") for part in f"\n{text}".split("\n## ")[1:]]
     assert len({heading for heading, _, _ in parts}) == len(parts), "a heading stands twice"
     return {heading: entry for heading, _, entry in parts}
