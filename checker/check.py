@@ -12,6 +12,8 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, Record, replace
 from rlx.solver.statistics import Statistics
 
+MARK = "rlx: ignore"
+"""A text without it has no comment that silences a diagnostic."""
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -175,6 +177,14 @@ def _check(
         refuted += derivation.refuted
         unknown += derivation.unknown
     obligations = Obligations(proved, refuted, unknown)
+    if MARK in source.text:
+        from rlx.checker.ignores import without_ignored
+
+        diagnostics = without_ignored(source, diagnostics)
+    if diagnostics:
+        from rlx.checker.edits import with_edits
+
+        diagnostics = with_edits(diagnostics, source, modules)
     return Report(
         source, _sorted(diagnostics, source), obligations, tuple(normal), info, tuple(statistics)
     )

@@ -6,12 +6,17 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rlx.checker.render.files import FileReport, summarise
 from rlx.checker.selection import Selection, matches, parse
 from rlx.grammar.node import replace
 
+if TYPE_CHECKING:
+    from rlx.checker.driver.configuration import Configuration
+
 PROGRAM = "relax-check"
+STDIN = "-"
 CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
 
 DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
@@ -50,19 +55,40 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         parser.error("give at least one PATH")
     if arguments.derivations and arguments.format != "json":
         parser.error("--derivations is for --format json; `rlx why` shows one derivation to people")
-    selection = Selection(parse(arguments.select), parse(arguments.ignore))
-    unknown = _unknown_selectors(selection)
-    if unknown:
-        parser.error(f"no rule is named {', '.join(unknown)}")
-    from functools import partial
+    if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):
+        parser.error("standard input is mended alone, and cannot be watched")
+    if arguments.watch:
+        from rlx.checker.driver.watch import watch
 
-    from rlx.checker.driver.one import check_file
+        return watch(arguments.path, lambda: _run(parser, arguments, prog))
+    return _run(parser, arguments, prog)
 
+
+def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
+    """One run over all paths."""
     try:
+        project = _project()
         operators, allowed = _operators(arguments.operators, arguments.allow_operator)
     except _refusals() as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
+    selection = Selection(
+        (*parse(arguments.select), *(() if arguments.select else project.select)),
+        (*parse(arguments.ignore), *project.ignore),
+    )
+    unknown = _unknown_selectors(selection)
+    if unknown:
+        parser.error(f"no rule is named {', '.join(unknown)}")
+    if arguments.diff:
+        return _diff(arguments, project)
+    if arguments.fix and STDIN in arguments.path:
+        return _mended(arguments.stdin_filename)
+    if arguments.fix:
+        _fix(arguments, project, prog)
+    from functools import partial
+
+    from rlx.checker.driver.one import check_file
+
     check = partial(
         check_file,
         listing=arguments.dynamic_checks,
@@ -70,8 +96,9 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         derivations=arguments.derivations,
         operators=operators,
         allowed=allowed,
+        name_of_stdin=arguments.stdin_filename,
     )
-    files = _check(arguments.path, selection, check)
+    files = _check(arguments.path, selection, check, project)
     if not files:
         sys.stderr.write(f"{prog}: no Relax program under {', '.join(arguments.path)}\n")
         return UNABLE
@@ -80,7 +107,46 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         _dynamic_checks(files, arguments.format)
     if arguments.statistics:
         _statistics(files, arguments.format)
-    return status(files, arguments.strict)
+    return status(files, arguments.strict or project.strict)
+
+
+def _fix(arguments: argparse.Namespace, project: Configuration, prog: str) -> None:
+    from rlx.checker.driver.fix import apply, fixes
+
+    for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename):
+        apply(fixed, prog)
+
+
+def _mended(name: str | None) -> int:
+    """Write the mended text of standard input to standard output, and what is left to say to stderr."""
+    from rlx.checker.driver.fix import fixes
+
+    for fixed in fixes([STDIN], name):
+        _write(fixed.mended.text)
+        report = fixed.mended.report
+        sys.stderr.write(str(report))
+        return CLEAN if report.ok else FOUND
+    return UNABLE
+
+
+def _diff(arguments: argparse.Namespace, project: Configuration) -> int:
+    """Print what `--fix` would change."""
+    from rlx.checker.driver.fix import fixes
+
+    changes = [
+        fixed.difference()
+        for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename)
+    ]
+    _write("".join(changes))
+    return FOUND if any(changes) else CLEAN
+
+
+def _found(paths: Sequence[str], project: Configuration) -> list[str]:
+    """The files that paths mean, without those that the project excludes."""
+    from rlx.checker.driver.sources import find
+
+    found, _, _ = find(paths)
+    return [path for path in found if path in paths or not project.excludes(path)]
 
 
 def status(files: Sequence[FileReport], strict: bool = False) -> int:
@@ -110,6 +176,10 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--ignore", action="append", default=[], metavar="CODES", help="do not report these")
     add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
     add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
+    add("--fix", action="store_true", help="mend what can be mended in the files, then check them")
+    add("--diff", action="store_true", help="print what --fix would change, and change nothing")
+    add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
+    add("--stdin-filename", metavar="NAME", help="what to call standard input; NAME.py is Python")
     add("--statistics", action="store_true", help="count codes, and questions to the prover")
     add("--dynamic-checks", action="store_true", help="list the checks that a run makes")
     add("--derivations", action="store_true", help=_DERIVATIONS)
@@ -125,13 +195,17 @@ _DERIVATIONS = "with --format json: add why each expression is what it is, as `r
 _OPERATORS = "import operators that a module, or a .py file, declares with @rlx.operator"
 
 
+def _project() -> Configuration:
+    from rlx.checker.driver.configuration import configuration
+
+    return configuration()
+
+
 def _operators(
     sources: Sequence[str], allowed: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The user's own operators: those named on the command line, and those of the project."""
-    from rlx.checker.driver.configuration import configuration
-
-    project = configuration()
+    project = _project()
     modules, patterns = (*project.operators, *sources), (*project.allowed, *allowed)
     if modules or patterns:
         from rlx.operators.external import load
@@ -178,7 +252,10 @@ def _unknown_selectors(selection: Selection) -> list[str]:
 
 
 def _check(
-    paths: Sequence[str], selection: Selection, check: Callable[[str], FileReport]
+    paths: Sequence[str],
+    selection: Selection,
+    check: Callable[[str], FileReport],
+    project: Configuration,
 ) -> list[FileReport]:
     """The reports on all files, in order of path."""
     from rlx.checker.driver.progress import with_progress
@@ -186,6 +263,7 @@ def _check(
     from rlx.checker.driver.workers import check_all
 
     found, reports, searched = find(paths)
+    found = [path for path in found if path in paths or not project.excludes(path)]
     checked = with_progress(check_all(found, check), len(found))
     reports += [file for file in checked if file.path not in searched or not _is_empty(file)]
     reports.sort(key=lambda file: file.path)

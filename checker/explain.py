@@ -46,6 +46,17 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
         "No Relax program",
         "The Python file has no decorated class or function of Relax.",
     ),
+    "IGNORE-unused": (
+        "Comments that ignore nothing",
+        (
+            "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or family on its line. "
+            "Nothing is, so the comment is no longer needed, or stands on the wrong line."
+        ),
+    ),
+    "IGNORE-codes": (
+        "Comments that do not say what to ignore",
+        "A comment `# rlx: ignore` names the codes that it silences: `# rlx: ignore[D14-arity, WF02]`.",
+    ),
     "READ": ("Reading a file", "The file could not be read; the message is the system's."),
     "INTERNAL": (
         "A bug of the checker",

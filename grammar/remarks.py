@@ -9,6 +9,7 @@ the text and gives them to the printer, which prints each in front of the statem
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from rlx.grammar.node import Span
 
@@ -26,6 +27,13 @@ PRINTED = re.compile(
 )
 """Comments that a printer writes on its own."""
 _HEAD = re.compile(r"(class\b|def\b|\)).*:\s*(#.*)?")
+
+
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    """The comments of a text that stand outside of strings: the offset of each, and its text."""
+    for found in _TOKEN.finditer(text):
+        if found["comment"]:
+            yield found.start(), found["comment"]
 
 
 class Remarks:

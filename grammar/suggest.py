@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 LIMIT = 3
@@ -51,3 +52,12 @@ def did_you_mean(words: Iterable[str], quote: str = "'") -> str | None:
     """``did you mean 'a' or 'b'?``; None without words."""
     shown = [f"{quote}{word}{quote}" for word in words]
     return f"did you mean {' or '.join(shown)}?" if shown else None
+
+
+def meant(help: str | None) -> str | None:
+    """The word that a help of :func:`did_you_mean` suggests, if it is a single one."""
+    found = _SUGGESTED.match(help or "")
+    return found["word"] if found else None
+
+
+_SUGGESTED = re.compile(r"did you mean (?P<quote>['`])(?P<word>[^'`]+)(?P=quote)\?")

@@ -93,7 +93,11 @@ def _report_unknown(state: State, node: ast.Call, name: str) -> None:
     if meant:
         extra["help"] = did_you_mean(meant, "`")
         # Under another name than R, the letter in front is not to be replaced.
-        if node.op_span is not None and node.op_span[1] - node.op_span[0] == len(shown):
+        if (
+            len(meant) == 1
+            and node.op_span is not None
+            and node.op_span[1] - node.op_span[0] == len(shown)
+        ):
             extra["edit"] = Edit(node.op_span, meant[0])
     else:
         extra["help"] = f"if it is an operator of your own, say so: --allow-operator {shown[2:]}"

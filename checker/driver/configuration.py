@@ -8,7 +8,8 @@ from pathlib import Path
 from rlx.grammar.node import Record
 
 NAME = "pyproject.toml"
-KEYS = ("operators", "allow-operators")
+LISTS = ("operators", "allow-operators", "select", "ignore", "exclude")
+FLAGS = ("strict",)
 
 
 class ConfigurationError(Exception):
@@ -16,10 +17,39 @@ class ConfigurationError(Exception):
 
 
 class Configuration(Record):
-    """The operators of the project: modules that declare them, and patterns of names that are allowed."""
+    """What a project says.
+
+    Attributes
+    ----------
+    operators, allowed
+        Modules that declare operators, and patterns of names that are allowed.
+    select, ignore
+        Codes to report, and codes not to report, as the options of that name.
+    strict
+        Whether warnings fail a run.
+    exclude
+        Patterns of paths, from where the file stands, that the search of a directory passes over.
+    root
+        The directory of the file.
+    """
 
     operators: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    strict: bool = False
+    exclude: tuple[str, ...] = ()
+    root: str = "."
+
+    def excludes(self, path: str) -> bool:
+        """Whether a path that a search has found is to be passed over."""
+        if not self.exclude:
+            return False
+        from fnmatch import fnmatch
+
+        inside = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
+        folders = ["/".join(inside.split("/")[:k]) for k in range(1, inside.count("/") + 2)]
+        return any(fnmatch(part, each.rstrip("/")) for each in self.exclude for part in folders)
 
 
 def configuration(start: str = ".") -> Configuration:
@@ -51,15 +81,37 @@ def _read(path: Path) -> Configuration:
         table = tomllib.loads(text).get("tool", {}).get("rlx", {})
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: {error}") from error
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: tool.rlx must be a table")
     for key, value in table.items():
-        if key not in KEYS:
-            raise ConfigurationError(
-                f"{path}: [tool.rlx] has no key {key!r}, only {' and '.join(KEYS)}"
-            )
+        _check(path, key, value)
+    return Configuration(
+        operators=tuple(_source(path.parent, item) for item in table.get("operators", ())),
+        allowed=tuple(table.get("allow-operators", ())),
+        select=tuple(table.get("select", ())),
+        ignore=tuple(table.get("ignore", ())),
+        strict=table.get("strict", False),
+        exclude=tuple(table.get("exclude", ())),
+        root=str(path.parent),
+    )
+
+
+def _check(path: Path, key: str, value: object) -> None:
+    """Refuse a key that there is not, with the one that may be meant, and a value of another type."""
+    if key in LISTS:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be a list of strings")
-    sources = (_source(path.parent, item) for item in table.get("operators", ()))
-    return Configuration(tuple(sources), tuple(table.get("allow-operators", ())))
+    elif key in FLAGS:
+        if not isinstance(value, bool):
+            raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be true or false")
+    else:
+        from rlx.grammar.suggest import closest, did_you_mean
+
+        hint = did_you_mean(closest(key, (*LISTS, *FLAGS)))
+        known = ", ".join((*LISTS, *FLAGS))
+        raise ConfigurationError(
+            f"{path}: [tool.rlx] has no key {key!r}; {hint or f'the keys are {known}'}"
+        )
 
 
 def _source(folder: Path, item: str) -> str:

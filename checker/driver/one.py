@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlx.checker.driver.sources import decode, displayed, read, unreadable
+from rlx.checker.driver.sources import STDIN, decode, displayed, read, unreadable
 from rlx.checker.render.files import FileReport, Obligations
 from rlx.grammar.diagnostic import Diagnostic, Source
 
@@ -32,10 +32,11 @@ def check_file(
     derivations: bool = False,
     operators: Sequence[str] = (),
     allowed: Sequence[str] = (),
+    name_of_stdin: str | None = None,
 ) -> FileReport:
     """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover, ``derivations``.
 
-    ``operators`` and ``allowed`` are the user's own: see :func:`rlx.operators.external.load`.
+    ``name_of_stdin`` is what standard input is called. ``operators`` and ``allowed`` are the user's own: see :func:`rlx.operators.external.load`.
     """
     if operators or allowed:  # a process of its own may not have them yet
         from rlx.operators.external import load
@@ -45,14 +46,15 @@ def check_file(
         data = read(path)
     except OSError as error:
         return unreadable(path, error)
-    source, problem = decode(data, displayed(path))
+    shown = name_of_stdin if path == STDIN and name_of_stdin else displayed(path)
+    source, problem = decode(data, shown)
     del data
     if problem is not None:
-        return FileReport(displayed(path), source, (problem,))
+        return FileReport(shown, source, (problem,))
     try:
         return _check(source, listing, statistics, derivations)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
-        return crashed(displayed(path), f"{type(error).__name__}: {error}", keep_traceback())
+        return crashed(shown, f"{type(error).__name__}: {error}", keep_traceback())
 
 
 def _check(source: Source, listing: bool, statistics: bool, derivations: bool) -> FileReport:

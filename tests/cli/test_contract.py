@@ -19,7 +19,7 @@ import pytest
 from rlx.checker import command
 from rlx.checker.driver import one, progress, workers
 from rlx.checker.render.files import FileReport
-from rlx.operators import registry
+from rlx.operators import declare, external, registry
 
 GOOD = """\
 @R.function
@@ -104,6 +104,19 @@ class Run:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
     return Run(tmp_path, capsys)
+
+
+@pytest.fixture(autouse=True)
+def own_operators() -> Iterator[None]:
+    """Operators that a test declares, or allows, are unknown to the tests after it."""
+    before = dict(declare.declared)
+    yield
+    for name in set(declare.declared) - set(before):
+        if not registry.is_built_in(name):
+            del declare.declared[name]
+            registry.forget(name)
+    external._loaded.clear()
+    registry._allowed.clear()
 
 
 def spawned(*argv: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -569,7 +582,6 @@ def test_an_allowed_operator_is_a_note(run: Run) -> None:
         assert status == 0 and "note[D14-operator]" in out, pattern
         registry._allowed.clear()
     assert run("a.rlx", "--allow-operator", "other.*")[0] == 1
-    registry._allowed.clear()
 
 
 @pytest.mark.parametrize("configured", [True, False])
@@ -615,3 +627,70 @@ def test_a_wrong_configuration_is_refused(run: Run, table: str) -> None:
     (run.folder / "pyproject.toml").write_text(f"[tool.rlx]\n{table}\n")
     status, _, err = run("a.rlx")
     assert status == 2 and "pyproject.toml" in err
+
+
+# ---------------------------------------------------------------- mending
+
+MISSPELT = GOOD.replace("relu(x)", "rleu(x)")
+
+
+def test_fix_mends_files_and_checks_them(run: Run) -> None:
+    path = run.folder / "a.rlx"
+    path.write_bytes(MISSPELT.replace("\n", "\r\n").encode())
+    status, out, _ = run("--diff", "a.rlx")
+    assert status == 1 and "+    y = R.nn.relu(x)\n" in out
+    assert b"rleu" in path.read_bytes()
+    status, out, err = run("--fix", "a.rlx")
+    assert (status, err) == (0, "relax-check: a.rlx: 1 edit made\n") and "no problems" in out
+    assert path.read_bytes() == GOOD.replace("\n", "\r\n").encode()
+    assert run("--diff", "a.rlx")[:2] == (0, "")
+    assert [p.name for p in run.folder.iterdir()] == ["a.rlx"]
+
+
+def test_standard_input_is_mended_to_standard_output() -> None:
+    done = spawned("--fix", "-", "--stdin-filename", "model.rlx", input=MISSPELT.encode())
+    assert (done.returncode, done.stdout.decode()) == (0, GOOD)
+    done = spawned("--stdin-filename", "model.py", "-", input=b"x = 3\n")
+    assert done.returncode == 0 and b"model.py" in done.stdout
+    assert spawned("--fix", "-", "a.rlx").returncode == 2
+    assert spawned("--watch", "-").returncode == 2
+
+
+def test_watch_checks_again_after_a_change(tmp_path: Path) -> None:
+    (tmp_path / "a.rlx").write_text(BAD, "utf-8")
+    code = "from rlx.cli import relax_check; raise SystemExit(relax_check())"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "--watch", "."],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"watching 1 file\n"
+        (tmp_path / "b.rlx").write_text(GOOD, "utf-8")
+        assert process.stderr.readline() == b"watching 2 files\n"
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1 and b"2 files checked: 1 error" in out
+
+
+def test_configuration_holds_for_all_runs(run: Run) -> None:
+    run.write(warned=WARNED)
+    (run.folder / "old").mkdir()
+    (run.folder / "old" / "bad.rlx").write_text(BAD)
+    table = run.folder / "pyproject.toml"
+    table.write_text('[tool.rlx]\nexclude = ["old"]\nstrict = true\n')
+    status, out, _ = run(".")
+    assert status == 1 and "1 file checked: 1 warning" in out
+    assert run("old/bad.rlx")[0] == 1  # named, it is not excluded
+    table.write_text('[tool.rlx]\nexclude = ["*/bad.rlx"]\nignore = ["OBL"]\nstrict = true\n')
+    assert run(".")[0] == 0
+    table.write_text('[tool.rlx]\nignore = ["OBLX"]\n')
+    assert run(".")[0] == 2
+    table.write_text('[tool.rlx]\nignroe = ["OBL"]\n')
+    status, _, err = run(".")
+    assert status == 2 and "did you mean 'ignore'?" in err
+    table.write_text('[tool.rlx]\nstrict = "yes"\n')
+    assert "must be true or false" in run(".")[2]
+    table.write_text("[tool]\nrlx = 3\n# tool.rlx\n")
+    assert "must be a table" in run(".")[2]

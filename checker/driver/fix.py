@@ -1,0 +1,84 @@
+"""`relax-check --fix` and `--diff`: files mended in place, or what would be."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from rlx.checker.driver.sources import STDIN, decode, displayed, read
+from rlx.checker.fixing import Mended, mended
+from rlx.grammar.node import Record
+from rlx.grammar.recursion import recursion_room
+
+
+class Fixed(Record):
+    """A file whose text could be mended.
+
+    Attributes
+    ----------
+    before
+        The bytes of the file.
+    old
+        Its text, lines ended by a newline alone.
+    """
+
+    path: str
+    before: bytes
+    old: str
+    mended: Mended
+
+    def difference(self) -> str:
+        """What changes, as a unified diff."""
+        name = displayed(self.path)
+        old, new = (text.splitlines(keepends=True) for text in (self.old, self.mended.text))
+        return "".join(_ended(difflib.unified_diff(old, new, name, name)))
+
+    def write(self) -> None:
+        """Put the mended text into the file, with the line ends and the mark that it had.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; the file is then as it was.
+        """
+        text = self.mended.text
+        if b"\r\n" in self.before:
+            text = text.replace("\n", "\r\n")
+        mark = b"\xef\xbb\xbf" if self.before.startswith(b"\xef\xbb\xbf") else b""
+        beside = f"{self.path}.rlx-fix"
+        with open(beside, "wb") as file:
+            file.write(mark + text.encode("utf-8"))
+        os.chmod(beside, os.stat(self.path).st_mode)
+        os.replace(beside, os.path.realpath(self.path))
+
+
+def fixes(paths: Sequence[str], name_of_stdin: str | None = None) -> Iterator[Fixed]:
+    """The files that can be mended; those that cannot be read are left to the check."""
+    for path in paths:
+        try:
+            data = read(path)
+        except OSError:
+            continue
+        shown = name_of_stdin if path == STDIN and name_of_stdin else displayed(path)
+        source, problem = decode(data, shown)
+        if problem is not None:
+            continue
+        with recursion_room():
+            done = mended(source.text, shown)
+        if done.text != source.text or path == STDIN:
+            yield Fixed(path, data, source.text, done)
+
+
+def apply(fixed: Fixed, prog: str) -> None:
+    """Mend one file, and say so."""
+    fixed.write()
+    count = len(fixed.mended.applied)
+    sys.stderr.write(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made\n")
+
+
+def _ended(lines: Iterator[str]) -> Iterator[str]:
+    """The lines of a diff, also where the last one of a file has no end."""
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

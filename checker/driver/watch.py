@@ -1,0 +1,50 @@
+"""`relax-check --watch`: the same run again whenever a file changes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from rlx.checker.driver.sources import find
+
+PAUSE = 0.25
+"""Seconds between two looks at the files."""
+
+State = dict[str, tuple[int, int]]
+
+
+def watch(paths: Sequence[str], run: Callable[[], int], pause: float = PAUSE) -> int:
+    """Run, and run again after each change, until Ctrl-C: the exit status of the last run.
+
+    New files in a directory count as changes, and so do files that go away.
+    """
+    status = 0
+    before: State | None = None
+    try:
+        while True:
+            now = _state(paths)
+            if now != before:
+                before = now
+                if sys.stdout.isatty():
+                    sys.stdout.write("\x1b[2J\x1b[H")
+                status = run()
+                sys.stderr.write(f"watching {len(now)} {'file' if len(now) == 1 else 'files'}\n")
+                sys.stderr.flush()
+            time.sleep(pause)
+    except KeyboardInterrupt:
+        return status
+
+
+def _state(paths: Sequence[str]) -> State:
+    """Size and time of the last change of each file."""
+    found, _, _ = find(paths)
+    state = {}
+    for path in found:
+        try:
+            known = os.stat(path)
+        except OSError:
+            continue
+        state[path] = (known.st_mtime_ns, known.st_size)
+    return state

@@ -1,0 +1,108 @@
+"""Mending a program: the edits of its diagnostics, applied as long as it checks better for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rlx.checker.check import Report, check_text
+from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.node import Record
+
+ROUNDS = 20
+"""Mending shows what could not be seen before, so that one round makes work for the next."""
+
+ALONE = 60
+"""As many edits are tried one by one where all together do harm."""
+
+Check = Callable[[str, str], Report]
+
+
+class Mended(Record):
+    """A text after mending.
+
+    Attributes
+    ----------
+    text
+        The mended text.
+    applied
+        The diagnostics whose edits were kept, in order.
+    report
+        What the checker says of it now.
+    """
+
+    text: str
+    applied: tuple[Diagnostic, ...]
+    report: Report
+
+
+def mended(text: str, path: str = "<text>", check: Check = check_text) -> Mended:
+    """Apply the edits that do good: afterwards there are fewer errors, or as many and fewer warnings.
+
+    Edits that exclude each other, or of which one alone does harm, are tried one by one.
+    """
+    best = now = Mended(text, (), check(text, path))
+    for _ in range(ROUNDS):
+        after = _round(now, path, check)
+        if after is None:
+            break
+        now = after
+        if _badness(now.report) < _badness(best.report):
+            best = now
+    return best
+
+
+def _round(now: Mended, path: str, check: Check) -> Mended | None:
+    """The text after one round of edits; None if none does good."""
+    proposals = [d for d in now.report.diagnostics if d.edit is not None]
+    if not proposals:
+        return None
+    together = _apart(proposals)
+    after = _applied(now, together, path, check)
+    if _good(now.report, after.report, together):
+        return after
+    for proposal in proposals[:ALONE]:
+        after = _applied(now, [proposal], path, check)
+        if _good(now.report, after.report, [proposal]):
+            return after
+    return None
+
+
+def _applied(now: Mended, chosen: Sequence[Diagnostic], path: str, check: Check) -> Mended:
+    text = with_edits_applied(now.text, [d.edit for d in chosen if d.edit is not None])
+    return Mended(text, (*now.applied, *chosen), check(text, path))
+
+
+def with_edits_applied(text: str, edits: Sequence[Edit]) -> str:
+    """A text after edits that do not overlap."""
+    for edit in sorted(edits, key=lambda e: e.span, reverse=True):
+        text = text[: edit.span[0]] + edit.text + text[edit.span[1] :]
+    return text
+
+
+def _apart(proposals: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Those whose edits do not touch each other, the first of each such group."""
+    chosen: list[Diagnostic] = []
+    taken: list[Edit] = []
+    for proposal in proposals:
+        edit = proposal.edit
+        assert edit is not None
+        if edit in taken or any(_touch(edit, other) for other in taken):
+            continue
+        taken.append(edit)
+        chosen.append(proposal)
+    return chosen
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    return one.span[0] <= other.span[1] and other.span[0] <= one.span[1]
+
+
+def _badness(report: Report) -> tuple[int, int]:
+    return len(report.errors), len(report.warnings)
+
+
+def _good(before: Report, after: Report, mended: Sequence[Diagnostic]) -> bool:
+    """Whether a text is no worse, and what was mended is no longer said."""
+    left = {(d.code, d.message) for d in after.diagnostics}
+    gone = any((d.code, d.message) not in left for d in mended)
+    return gone and _badness(after) <= _badness(before)

@@ -1,0 +1,117 @@
+"""Comments that silence a diagnostic on their line: ``# rlx: ignore[D14-arity]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rlx.checker.selection import ALWAYS, matches
+from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.grammar.node import Record, Span
+from rlx.grammar.remarks import comments
+
+_IGNORE = re.compile(r"#[ \t]*rlx:[ \t]*ignore\b(?:[ \t]*\[(?P<codes>[^\]\n]*)\])?")
+
+
+class Ignore(Record):
+    """A comment that silences codes.
+
+    Attributes
+    ----------
+    line
+        The line that it stands on, from 1.
+    span
+        Where the comment stands, without what follows it on the line.
+    codes
+        The codes, rules or families, each with its place.
+    """
+
+    line: int
+    span: Span
+    codes: tuple[tuple[str, Span], ...]
+
+
+def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics that no comment silences, and a warning for each comment that silences nothing.
+
+    A comment silences what begins or ends on its line.
+    """
+    found = list(ignores(source))
+    used: set[tuple[int, str]] = set()
+    kept = []
+    for diagnostic in diagnostics:
+        silencing = [
+            (at, code)
+            for at, ignore in enumerate(found)
+            if _touches(diagnostic, ignore.line, source)
+            for code, _ in ignore.codes
+            if matches(code, diagnostic.code)
+        ]
+        if silencing and diagnostic.code not in ALWAYS:
+            used.update(silencing)
+        else:
+            kept.append(diagnostic)
+    complete = not any(diagnostic.code in ALWAYS for diagnostic in diagnostics)
+    for at, ignore in enumerate(found):
+        kept += _unused(ignore, {code for which, code in used if which == at}, source, complete)
+    return kept
+
+
+def ignores(source: Source) -> Iterator[Ignore]:
+    """The comments of a text that silence something, in order."""
+    for start, text in comments(source.text):
+        for match in _IGNORE.finditer(text):
+            line, _ = source.position(start)
+            span = (start + match.start(), start + match.end())
+            yield Ignore(line, span, tuple(_codes(match, start)))
+
+
+def _codes(match: re.Match[str], start: int) -> Iterator[tuple[str, Span]]:
+    if match["codes"] is None:
+        return
+    for word in re.finditer(r"[^\s,]+", match["codes"]):
+        at = start + match.start("codes") + word.start()
+        yield word[0], (at, at + len(word[0]))
+
+
+def _touches(diagnostic: Diagnostic, line: int, source: Source) -> bool:
+    """Whether a diagnostic begins or ends on a line."""
+    if diagnostic.span is None:
+        return False
+    start, end = diagnostic.span
+    return line in (source.position(start)[0], source.position(max(start, end - 1))[0])
+
+
+def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> Iterator[Diagnostic]:
+    """What is wrong with a comment; where the text could not be read, only what is certain."""
+    if not ignore.codes:
+        yield Diagnostic(
+            "IGNORE-codes",
+            "warning",
+            "this comment does not say what to ignore",
+            ignore.span,
+            help="name the codes: # rlx: ignore[D14-arity]",
+        )
+        return
+    idle = [(code, span) for code, span in ignore.codes if code not in used]
+    if not idle or not complete:
+        return
+    names = ", ".join(code for code, _ in idle)
+    left = [code for code, _ in ignore.codes if code in used]
+    text = f"# rlx: ignore[{', '.join(left)}]" if left else ""
+    yield Diagnostic(
+        "IGNORE-unused",
+        "warning",
+        f"nothing on this line is reported as {names}",
+        ignore.span if not left else idle[0][1],
+        help="remove the comment" if not left else f"remove {names}",
+        edit=Edit(_whole(ignore.span, source.text) if not left else ignore.span, text),
+    )
+
+
+def _whole(span: Span, text: str) -> Span:
+    """A comment with the space in front of it and the reason behind it."""
+    start, end = span[0], text.find("\n", span[1])
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return start, end if end >= 0 else len(text)

@@ -1,0 +1,62 @@
+"""Comments that silence diagnostics."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.checker.check import check_text
+
+HEAD = '@R.function\ndef main(x: R.Tensor((2, 3), "float32")):\n'
+
+
+def codes(*lines: str) -> list[str]:
+    text = HEAD + "".join(f"    {line}\n" for line in lines)
+    return [d.code for d in check_text(text).diagnostics]
+
+
+@pytest.mark.parametrize(
+    "given", ["WF02-undefined", "WF02", "WF", "D14-arity, WF02", " WF02 ,D14 "]
+)
+def test_a_comment_silences_its_line(given: str) -> None:
+    left = ["IGNORE-unused"] if "D14" in given else []
+    assert codes(f"y = R.add(x, z)  # rlx: ignore[{given}] z comes later", "return y") == left
+
+
+def test_it_silences_no_other_line_and_no_other_code() -> None:
+    assert codes("# rlx: ignore[WF02]", "y = R.add(x, z)", "return y") == [
+        "IGNORE-unused",
+        "WF02-undefined",
+    ]
+    assert codes("y = R.add(x, z)  # rlx: ignore[D15]", "return y") == [
+        "WF02-undefined",
+        "IGNORE-unused",
+    ]
+
+
+def test_a_call_over_several_lines_is_silenced_where_it_begins_or_ends() -> None:
+    for first, last in (("  # rlx: ignore[D14]", ""), ("", "  # rlx: ignore[D14]")):
+        assert codes(f"y = R.add({first}", "    x", f"){last}", "return y") == []
+
+
+def test_a_comment_without_codes_silences_nothing() -> None:
+    assert codes("y = R.add(x, z)  # rlx: ignore", "return y") == ["WF02-undefined", "IGNORE-codes"]
+
+
+def test_what_stands_in_a_string_is_no_comment() -> None:
+    assert codes('y = R.print(x, format="# rlx: ignore[D14]")', "return x") == ["D14-impure"]
+
+
+def test_syntax_is_never_silenced() -> None:
+    assert codes("y = R.add(x,  # rlx: ignore[PARSE]", "return x") == ["PARSE"]
+
+
+def test_an_unused_comment_can_be_taken_away() -> None:
+    text = f"{HEAD}    y = R.add(x, z)  # rlx: ignore[WF02, D14] why\n    return x  # rlx: ignore[D15] because\n"
+    first, second = check_text(text).diagnostics
+    assert first.edit is not None and first.edit.text == "# rlx: ignore[WF02]"
+    assert second.edit is not None
+    from rlx.checker.fixing import mended
+
+    assert (
+        mended(text).text == f"{HEAD}    y = R.add(x, z)  # rlx: ignore[WF02] why\n    return x\n"
+    )
