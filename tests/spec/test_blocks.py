@@ -66,7 +66,7 @@ def test_a_form_is_of_one_judgement(judgement: object) -> None:
 def test_the_abstract_syntax_is_that_of_the_nodes() -> None:
     relax, prim = blocks.constructs()
     bases = {"Expr", "Binding", "StructInfo", "PrimExpr", "Stmt", "Binary", "Comparison"}
-    helpers = {"Literal", "VDevice", "Buffer", "IterVar"}
+    helpers = {"Literal", "VDevice", "IterVar"}
     assert set(relax) == _nodes(ast) - bases - helpers | {"PrimFunc"}
     assert set(prim) == _nodes(tir) - bases - helpers
 
@@ -81,6 +81,22 @@ def _nodes(module: object) -> set[str]:
         and value is not Node
         and value.__module__ == module.__name__  # type: ignore[attr-defined]
     }
+
+
+def test_a_construct_has_rules_in_every_phase_that_it_goes_through() -> None:
+    """What is written is derived and evaluated: the index finds the rules for it."""
+    heads, *rows = (row.strip("| ").split(" | ") for row in blocks.index() if "---" not in row)
+    found = {row[0].strip("`"): dict(zip(heads[1:], row[1:], strict=True)) for row in rows}
+    relax, prim = blocks.constructs()
+    infos = {name for name in relax if name.endswith("StructInfo")}
+    for name in relax:
+        if name != "IRModule":
+            assert found[name]["evaluation"] != "-", name
+        assert found[name]["derivation"] != "-", name
+        assert name not in infos or found[name]["order"] != "-", name
+    for name in prim:
+        row = found.get(f"tir.{name}") or found[name]
+        assert row["evaluation"] != "-", name
 
 
 def test_every_link_of_the_index_leads_to_a_rule() -> None:

@@ -43,6 +43,14 @@ def test_every_link_has_a_target(path: Path) -> None:
             assert anchor in _anchors(FOLDER / file), f"{file}#{anchor}"
 
 
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.md")), ids=lambda path: path.stem)
+def test_sources_are_linked_and_no_field_is_empty(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for source in re.findall(r"^Source: (.+)$", text, re.MULTILINE):
+        assert "](" in source or "][" in source or "decision of the project" in source, source
+    assert not re.findall(r"^(?:Ledger|TVM|Why): *(?:none|-)?\.?$", text, re.MULTILINE)
+
+
 def _anchors(path: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
