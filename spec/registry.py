@@ -14,7 +14,6 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
-from types import CodeType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,8 +23,8 @@ TRACING = bool(os.environ.get("RLX_TRACE_RULES"))
 implementations: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
 """Rule id to the hash of its clause and the function, for every registration made."""
 
-codes: dict[CodeType, str] = {}
-"""Which rule a code object implements: what a recorder of derivations looks for."""
+codes: dict[int, str] = {}
+"""Which rule a code object implements, by its identity: what a recorder of derivations looks for."""
 
 applied: Counter[str] = Counter()
 """How often each rule was applied, while tracing."""
@@ -58,7 +57,7 @@ def rule(identifier: str, clause: str, *, refuses: bool = False) -> Callable[[F]
         if refuses:
             refusals.add(identifier)
         implementations.setdefault(identifier, []).append((clause, function))
-        codes[function.__code__] = identifier
+        codes[id(function.__code__)] = identifier
         function.__rule__ = identifier  # type: ignore[attr-defined]
         if not TRACING:
             return function

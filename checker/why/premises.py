@@ -68,6 +68,13 @@ def _promises_result(record: Application) -> bool:
     return record.arguments["node"].ret_struct_info is not None
 
 
+def _asks(parameter: str, *words: str) -> Applies:
+    """That a rule which is told by a word what to ask for is told one of these."""
+    return lambda record: record.arguments.get(parameter) in words
+
+
+_GROUPS = ("float", "integer", "signed", "bool")
+
 _WHERE: dict[str, Applies] = {
     "D11-annotation": lambda record: _is_annotated(record) and not _is_cast(record),
     "D11-cast": _is_cast,
@@ -78,5 +85,8 @@ _WHERE: dict[str, Applies] = {
     "D14-binding": _binds_shapes,
     "D15-result": _promises_result,
     "D15-unchecked": lambda record: False,  # a note that counts what is left to run time
+    **{f"OBL-element-{group}": _asks("group", group) for group in _GROUPS},
+    "OBL-element-type": lambda record: not _asks("group", *_GROUPS)(record),
+    **{f"OBL-known-{what}": _asks("what", what) for what in ("rank", "shape", "dtype")},
 }
 """Premises that are about some of the places where their rule is applied."""

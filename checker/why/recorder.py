@@ -16,8 +16,11 @@ from typing import Any
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.spec import registry
 
-QUESTION, COMPARISON, BINDING = "question", "comparison", "binding"
-"""What is recorded besides rules: questions to the prover, judgements of the order, bindings of shape variables."""
+RULE, QUESTION, COMPARISON, BINDING = "rule", "question", "comparison", "binding"
+"""What is recorded: rules, questions to the prover, judgements of the order, bindings of shape variables."""
+
+FAILURE, REPORT = "failure", "report"
+"""What is added to the application at hand: a premise that fails, and what is said about it."""
 
 _KEPT = frozenset(["D01"])
 """Of what is applied on the outside, only derivations are kept where nothing fails: the rest just holds."""
@@ -74,29 +77,40 @@ class Recorder:
     def __init__(self) -> None:
         self.roots: list[Application] = []
         self._open: list[Application] = []
-        self._seams = _seams()
-        self._failure = registry.refuted.__code__
-        self._report = Diagnostic.__init__.__code__
+        self._watched = _seams()
+        self._known: dict[int, tuple[CodeType, tuple[str, str] | None]] = {}
 
     def hook(self, frame: FrameType, event: str, value: object) -> None:
         """What the interpreter calls wherever a function begins or ends."""
-        if event == "call":
-            code = frame.f_code
-            if code in registry.codes or code in self._seams:
-                self._begin(frame, code)
-            elif code is self._failure:
-                self._note("failed", frame.f_locals["code"])
-        elif event == "return":
-            code = frame.f_code
-            if code in registry.codes or code in self._seams:
-                self._end(value)
-            elif code is self._report:
-                self._note("diagnostics", frame.f_locals["self"])
+        if event != "call" and event != "return":
+            return
+        code = frame.f_code
+        known = self._known.get(id(code))
+        if known is None:
+            known = self._look_up(code)
+        watched = known[1]
+        if watched is not None:
+            self._seen(watched, frame, event, value)
 
-    def _begin(self, frame: FrameType, code: CodeType) -> None:
-        rule = registry.codes.get(code)
-        kind, name = ("rule", rule) if rule is not None else self._seams[code]
-        self._open.append(Application(kind, name, dict(frame.f_locals)))
+    def _look_up(self, code: CodeType) -> tuple[CodeType, tuple[str, str] | None]:
+        """What a code object is to be recorded as; the object is kept, so that its identity stays its own."""
+        rule = registry.codes.get(id(code))
+        watched = self._watched.get(id(code)) if rule is None else (RULE, rule)
+        known = self._known[id(code)] = code, watched
+        return known
+
+    def _seen(self, watched: tuple[str, str], frame: FrameType, event: str, value: object) -> None:
+        kind, name = watched
+        if kind == FAILURE:
+            if event == "call":
+                self._note("failed", frame.f_locals["code"])
+        elif kind == REPORT:
+            if event == "return":
+                self._note("diagnostics", frame.f_locals["self"])
+        elif event == "call":
+            self._open.append(Application(kind, name, dict(frame.f_locals)))
+        else:
+            self._end(value)
 
     def _end(self, value: object) -> None:
         if not self._open:
@@ -114,21 +128,23 @@ class Recorder:
             getattr(self._open[-1], what).append(value)
 
 
-def _seams() -> dict[CodeType, tuple[str, str]]:
+def _seams() -> dict[int, tuple[str, str]]:
     """The functions that are no rules and yet worth recording."""
     from rlx.checker.derive.aliases import AliasProver
     from rlx.solver.order import bind, compatibility
 
     asked = (AliasProver.equal, AliasProver.always, AliasProver.never, AliasProver.relate_all)
-    found = {method.__code__: (QUESTION, method.__name__) for method in asked}
-    found[compatibility.__code__] = (COMPARISON, compatibility.__name__)
-    found[bind.__code__] = (BINDING, bind.__name__)
+    found = {id(method.__code__): (QUESTION, method.__name__) for method in asked}
+    found[id(compatibility.__code__)] = (COMPARISON, compatibility.__name__)
+    found[id(bind.__code__)] = (BINDING, bind.__name__)
+    found[id(registry.refuted.__code__)] = (FAILURE, "")
+    found[id(Diagnostic.__init__.__code__)] = (REPORT, "")
     return found
 
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Application what the checker does in this thread, for the duration.
+    """Record what the checker does in this thread, for the duration.
 
     A profiler that was at work is put back afterwards.
     """

@@ -64,6 +64,15 @@ def test_a_cast_says_what_it_binds() -> None:
     assert ("k", "m * 2") in values(tree(13), "D11")
 
 
+def test_premises_that_are_not_asked_are_not_said_to_hold() -> None:
+    text = CALLS.replace("R.sum(c, axis=0)", "R.exp(c)")
+    steps = {step.code: step for step in every(why(text, "p.rlx", 14).roots)}
+    assert steps["OBL-element"].held == ("OBL-element-float",)
+    assert steps["D14"].held == ("D14-operator", "D14-arity", "D14-argument")
+    call = next(step for step in tree(11) if step.code == "D14")
+    assert call.held == ("D14-callee", "D14-arity", "D14-binding", "D14-argument")
+
+
 def test_defaults_and_keywords_of_operators() -> None:
     assert values(tree(14), "D14") == [("axis", "0"), ("keepdims", "False (default)")]
 
