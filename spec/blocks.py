@@ -40,13 +40,14 @@ def problems() -> list[str]:
 
     The rules must have been registered (:func:`rlx.spec.registry.register_all`).
     """
-    found = [problem for rule in rules().values() for problem in _problems_of(rule)]
+    found = [problem for rule in rules().values() for problem in problems_of(rule)]
     if README.read_text(encoding="utf-8") != readme():
         found.append("README.md: the tables are old; `python -m rlx.spec --write` makes them")
     return found
 
 
-def _problems_of(rule: Rule) -> list[str]:
+def problems_of(rule: Rule) -> list[str]:
+    """What is wrong with the block of a rule."""
     name, block = rule.identifier, rule.block
     if block is None:
         return [f"{name}: there is no block"]

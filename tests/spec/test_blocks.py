@@ -58,6 +58,43 @@ def test_the_blocks_fit_the_code() -> None:
     assert blocks.problems() == []
 
 
+GOOD = [
+    "What holds.",
+    "```rule",
+    "D12-tuple: G; S |- e : TupleStructInfo(I0, ..., Ik)",
+    "D12-index: 0 <= i <= k",
+    "----",
+    "G; S |- TupleGetItem(e, i) : Ii",
+    "```",
+    "Premises:",
+    "- `D12-tuple`: what is indexed is a tuple.",
+    "- `D12-index`: the tuple has a field of that index.",
+    *("```relax good", "```", "```relax bad D12-index", "```"),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", []),
+        ("D12-index: 0 <= i <= k", "", ["the block lacks the premise D12-index"]),
+        ("D12-index: 0", "0", ["the block lacks the premise D12-index"]),
+        ("- `D12-tuple`: what is indexed is a tuple.", "", ["D12-tuple labels no premise of the"]),
+        ("G; S |- TupleGetItem(e, i) : Ii", "e has Ii", ["the conclusion has the form of no"]),
+        ("G; S |- TupleGetItem(e, i) : Ii", "K |- TupleGetItem(e, i) ok", ["does not decide"]),
+        ("0 <= i <= k", "x\nD12-index: y", ["D12-index stands twice in the block"]),
+        ("```relax good\n```", "", ["there is no good program"]),
+        ("D12-", "D12-un", ["no code reports D12-untuple", "no code reports D12-unindex"]),
+    ],
+)
+def test_a_block_that_does_not_fit_is_named(old: str, new: str, said: list[str]) -> None:
+    register_all()
+    lines = "\n".join(GOOD).replace(old, new).split("\n") if old else GOOD
+    found = blocks.problems_of(Rule("D12", "Fields", "derivation.md", lines))
+    assert len(found) == len(said), found
+    assert all(words in problem for words, problem in zip(said, found, strict=True))
+
+
 @pytest.mark.parametrize("judgement", JUDGEMENTS, ids=lambda j: j.name)
 def test_a_form_is_of_one_judgement(judgement: object) -> None:
     assert judgement_of(judgement.form) == judgement.name  # type: ignore[attr-defined]
