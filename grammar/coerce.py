@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import arithmetic, ast, misspelt, tir
+from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import (
@@ -386,8 +387,7 @@ BARE_INFOS: dict[str, Callable[[tuple[int, int]], ast.StructInfo]] = {
     "R.Tensor": _tensor,
     "Tensor": _tensor,
     "R.DTensor": _tensor,
-    "R.Object": _object,
-    "R.Any": _object,
+    **dict.fromkeys(OBJECT_WORDS, _object),
     "Object": _object,
     "R.Shape": _shape,
     "Shape": _shape,

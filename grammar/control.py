@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dialects import BLOCK_WORDS
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form
 from rlx.grammar.node import Span
@@ -134,7 +135,7 @@ class Control(Statements):
             self.scope.open("dataflow")
             return opened
         if self.scope.frame.kind in ("prim_func", "block"):
-            if isinstance(value, Form) and value.head in ("T.grid", "T.block") and len(c) > 3:
+            if isinstance(value, Form) and value.head in ("T.grid", BLOCK_WORDS[0]) and len(c) > 3:
                 # 2022: `with T.grid(n, m) as i, j:` are loops.
                 grid = (Form("T.grid", value.args, {}), c[1][1], c[1][2])
                 return self.prim_for_head([c[0], c[3], c[2], grid, c[-1]])

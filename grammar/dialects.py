@@ -1,8 +1,8 @@
 """The spellings of Relax from 0.16 to 0.27, as data.
 
 A :class:`Dialect` holds how one version writes what the versions write differently; the printer reads
-nothing else. The tables below it give the same facts in the other direction, for whoever reads text:
-every spelling any version ever used, and the one thing it means.
+nothing else. The tables below are made from the dialects for the parser, which reads every spelling that any version ever
+used: a word that is added to a dialect is read, too.
 """
 
 from __future__ import annotations
@@ -155,23 +155,29 @@ STRING_OPERATORS = (
 )
 """What the names of operators begin with that take strings of Relax; the others take those of Python."""
 
-OUT_KEYWORDS = frozenset(each.out_info for each in DIALECTS.values())
-"""Keywords that give the type of what a destination-passing call returns."""
 
-ARGS_KEYWORDS = frozenset(each.info_args for each in DIALECTS.values())
-"""Keywords that give the type arguments of a call of a packed function."""
+def _every(*fields: str) -> tuple[str, ...]:
+    """What any version writes there, each spelling once, older ones first."""
+    return tuple(dict.fromkeys(getattr(d, field) for d in DIALECTS.values() for field in fields))
 
-OBJECT_WORDS = frozenset(each.object_info for each in DIALECTS.values())
+
+TYPE_KEYWORDS = (*_every("out_info", "info_args"), "type_args")
+"""Keywords that carry the type arguments of a call; 2022 had its own."""
+
+OBJECT_WORDS = _every("object_info")
 """Spellings of ObjectStructInfo."""
 
-BLOCK_WORDS = frozenset(each.block for each in DIALECTS.values())
+TIR_MODULES = _every("tir_module")
+"""Modules that texts import as ``T``."""
+
+BLOCK_WORDS = _every("block")
 """What opens a block of a PrimFunc."""
 
-BLOCK_ATTR_WORDS = frozenset(each.block_attr for each in DIALECTS.values())
+BLOCK_ATTR_WORDS = _every("block_attr")
 """What gives a block its attributes."""
 
-ALLOC_WORDS = frozenset({"T.alloc_buffer", *(each.alloc_buffer for each in DIALECTS.values())})
+ALLOC_WORDS = _every("alloc_buffer")
 """What allocates a buffer at the head of a block."""
 
-CONSTANT_KEYS = frozenset(each.constant_key for each in DIALECTS.values())
+CONSTANT_KEYS = _every("constant_key")
 """What a reference to a constant outside the text begins with."""

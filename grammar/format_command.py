@@ -179,7 +179,7 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outc
         where = text.count("\n", 0, lost.start()) + 1
         reason = f"left as it is: {lost[1]} is read, but its arguments are not kept"
         return Outcome(None, (f"{path}:{where}: {reason}",), FAILED)
-    others = CONSTANT_KEYS - {dialect(version).constant_key}
+    others = set(CONSTANT_KEYS) - {dialect(version).constant_key}
     around = "" if kept is None else text.replace(kept[0], "")
     if any(f'metadata["{key}"]' in around for key in others):
         reason = f"its constants are kept as metadata of another version than {version}"

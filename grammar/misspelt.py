@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
+from rlx.grammar.dialects import OBJECT_WORDS, TIR_MODULES
 from rlx.grammar.suggest import closest
 
 ANNOTATIONS = (
     "R.Tensor",
     "R.Shape",
     "R.Tuple",
-    "R.Object",
-    "R.Any",
+    *OBJECT_WORDS,
     "R.Prim",
     "R.Callable",
     "R.DTensor",
@@ -21,7 +21,8 @@ STATEMENTS = ("R.output", "R.outputs", "R.dataflow", "R.func_attr", "R.match_cas
 _BOTH = ("Shape", "Tuple")
 DECORATORS = (
     *("I.ir_module", "R.function", "T.prim_func"),
-    *("tvm.script.ir_module", "ir_module", "R.func", "relax.function", "tir.prim_func"),
+    *("tvm.script.ir_module", "ir_module", "R.func", "relax.function"),
+    *(f"{module}.prim_func" for module in TIR_MODULES),
 )
 DATA_TYPES = (
     *(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.actions import Expressions
+from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Form, Name, Sequence, describe
@@ -38,10 +39,9 @@ LOOPS = {
 }
 NO_VALUES = {*LOOPS, "T.grid", "T.reads", "T.writes", "T.where", "T.func_attr", "T.evaluate"}
 ENTERED = {"T.attr", "T.launch_thread"}
-ALLOCATIONS = {"T.alloc_buffer", "T.sblock_alloc_buffer"}
-DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOCATIONS}
+DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOC_WORDS}
 NO_FRAMES = {"T.reads", "T.writes", "T.where", "T.evaluate", "T.Select", "T.min", "T.max"}
-PARTS = {"axis": "T.axis", "attrs": "T.sblock_attr"}
+PARTS = {"axis": "T.axis", "attrs": BLOCK_ATTR_WORDS[-1]}
 AXES = {
     "T.axis.S": "S",
     "T.axis.R": "R",
@@ -395,7 +395,7 @@ class PrimStatements(Expressions):
     def _declare_buffer(self, name: str, form: Form, where: Span, span: Span) -> Any:
         buffer = self.buffer(name, form, where)
         self.scope.bind(name, buffer)
-        if form.head in ALLOCATIONS and self.scope.frame.kind == "block":
+        if form.head in ALLOC_WORDS and self.scope.frame.kind == "block":
             return Part("alloc", tir.AllocBuffer(buffer, form.head[2:], span), span)
         return tir.AllocBuffer(buffer, form.head[2:], span)
 
@@ -499,7 +499,7 @@ class PrimStatements(Expressions):
                     return Part(value.head[2:], self._regions(value), span)
                 case "T.where":
                     return Part("where", self._operand(value, span), span)
-                case "T.sblock_attr" | "T.block_attr":
+                case head if head in BLOCK_ATTR_WORDS:
                     return Part("attrs", value.args[0][0] if value.args else {}, span)
                 case "T.func_attr":
                     self._prim_func_attr(value, span)
@@ -588,7 +588,7 @@ class PrimStatements(Expressions):
         if isinstance(value, Entered):
             return tir.With(value.call, value.var, self.prim_body(statements), span)
         if isinstance(value, Form):
-            if value.head in ("T.sblock", "T.block"):
+            if value.head in BLOCK_WORDS:
                 return self._block(value, statements, span)
             if _is_number(value):
                 self.error(f"{value.head} is nothing that statements can stand in", span)

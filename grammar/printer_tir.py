@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import tir
-from rlx.grammar.dialects import Dialect
+from rlx.grammar.dialects import ALLOC_WORDS, Dialect
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import Span, replace
@@ -289,7 +289,7 @@ class PrimFuncPrinter:
     def _alloc_word(self, op: str) -> str:
         """Before 0.24 one word allocates everywhere, since then blocks have their own."""
         block_word = self.dialect.alloc_buffer
-        if op == "sblock_alloc_buffer":
+        if op == ALLOC_WORDS[-1].removeprefix("T."):
             return block_word
         old = (
             op == "alloc_buffer" and self.scope.has_blocks and not self.function.attrs.get("s_tir")

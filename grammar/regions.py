@@ -6,6 +6,7 @@ import re
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
+from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lexer import MAX_LINE
 from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Span
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 DECORATOR = (
     r"@[ \t]*+(?:I\.ir_module|R\.function|R\.func|T\.prim_func|tvm\.script\.ir_module|"
-    r"script\.ir_module|ir_module|relax\.function|tir\.prim_func|tirx\.prim_func)\b"
+    rf"script\.ir_module|ir_module|relax\.function|(?:{'|'.join(TIR_MODULES)})\.prim_func)\b"
 )
 
 _OUTER = re.compile(

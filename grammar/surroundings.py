@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.literals import Unknown, constant
 from rlx.grammar.neutral import CAPTURED, Captured
 from rlx.grammar.node import Span
@@ -20,7 +21,7 @@ IMPORTED = {
     **{
         f"tvm.script{p}.{m}": "T"
         for p in ("", ".parser", ".ir_builder")
-        for m in ("tir", "tirx", "s_tir")
+        for m in (*TIR_MODULES, "s_tir")
     },
     **{f"tvm.script{p}.ir": "I" for p in ("", ".parser", ".ir_builder")},
     "tvm.script.ir_module": "I.ir_module",
@@ -28,7 +29,7 @@ IMPORTED = {
     "tvm.relax.op": "R",
     "tvm.relax.script": "R",
     "tvm.relax.script.parser": "R",
-    "tvm.tirx.script": "T",
+    **{f"tvm.{m}.script": "T" for m in TIR_MODULES},
 }
 """What a module or function is called in a Relax text, by where Python imports it from."""
 

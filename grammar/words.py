@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import ast
+from rlx.grammar.dialects import TIR_MODULES, TYPE_KEYWORDS
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import Sequence
 from rlx.grammar.node import Span
@@ -18,16 +19,13 @@ if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions
     from rlx.grammar.coerce import Coerce
 
-ALIASES = {"relax": "R", "tir": "T", "tirx": "T"}
+ALIASES = {"relax": "R", **dict.fromkeys(TIR_MODULES, "T")}
 """Module names that other texts use for `R` and `T`."""
 
 METHODS = {"astype": "relax.astype", "reshape": "relax.reshape"}
 
 PROTOTYPE_OPERATORS = {"dot": "matmul", "ewise_add": "add"}
 """Operators that 2022 named otherwise."""
-
-TYPE_ARGUMENTS = ("out_sinfo", "sinfo_args", "out_ty", "ty_args", "type_args")
-"""Keywords that carry type arguments, oldest last but one."""
 
 
 _BOXES: dict[type, str] = {
@@ -136,7 +134,7 @@ class Arguments:
 
     def type_arguments(self, coerce: Coerce) -> tuple[tuple[ast.StructInfo, ...], tuple[Span, ...]]:
         """The type arguments, taken out of the keywords; a list is several."""
-        for name in TYPE_ARGUMENTS:
+        for name in TYPE_KEYWORDS:
             entry = self.keywords.pop(name, None) if self.keywords else None
             if entry is not None:
                 value = entry[0]

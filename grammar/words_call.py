@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
+from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.dtype import VOID
 from rlx.grammar.lalr import Entry
 from rlx.grammar.neutral import Name, Sequence
 from rlx.grammar.node import Span
-from rlx.grammar.words import TYPE_ARGUMENTS, Arguments, form
+from rlx.grammar.words import Arguments, form
 from rlx.grammar.words_info import dims, tensor_shape
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _name_positional(a: Arguments) -> None:
 
 def _declares_nothing(a: Arguments) -> Span | None:
     """Where a call says that it has no results: `out_sinfo=[]`."""
-    for name in TYPE_ARGUMENTS:
+    for name in TYPE_KEYWORDS:
         match a.keywords.get(name):
             case (Sequence(items=[]), int() as start, int() as end):
                 return start, end

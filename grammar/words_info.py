@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import INT64, VOID
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.neutral import CapturedName, Name, Sequence, Wildcard, describe
@@ -151,7 +152,7 @@ def prim_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     return ast.PrimStructInfo(actions.coerce.data_type(data_type), None, a.span)
 
 
-@form("R.Object", "R.Any", "I.StringType")
+@form(*OBJECT_WORDS, "I.StringType")
 def object_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     """`R.Object()`"""
     a.done(0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.suggest import closest
-from rlx.grammar.words import TYPE_ARGUMENTS
 from rlx.operators.foreign_names import own_parameters
 from rlx.operators.parameters import Parameter
 
@@ -24,7 +24,7 @@ def meant(
         p.name for p in parameters[positional:] if p.name not in given and p.kind != "types"
     ]
     if any(p.kind == "types" for p in parameters):
-        open_names += TYPE_ARGUMENTS
+        open_names += TYPE_KEYWORDS
     spelled = closest(keyword, open_names)
     if spelled and len(keyword) > 2:
         return spelled
