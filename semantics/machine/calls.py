@@ -7,10 +7,9 @@ from typing import Any
 
 from rlx.grammar.node import replace
 from rlx.semantics.faults import Fault, IllFormed
-from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
+from rlx.semantics.machine.configuration import Compare, Configuration, Frame, Instruction
 from rlx.semantics.machine.foreign import call_outside, run_prim_func
 from rlx.semantics.machine.reading import readable
-from rlx.semantics.machine.signature import Check
 from rlx.semantics.machine.step import bind, received
 from rlx.semantics.machine.words import kind, kind_of
 from rlx.semantics.outcome import Outcome, Returned
@@ -45,7 +44,7 @@ def enter(
 
 
 @rule("E-return", "2ad55918")
-def return_(at: Instruction[Check | None], c: Configuration) -> Configuration | Outcome:
+def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration | Outcome:
     frame = c.frame
     value = at.operands[0](frame)
     leave = at.payload

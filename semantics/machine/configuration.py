@@ -8,13 +8,14 @@ future has filled, copies the list first (:func:`place`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.store import Version
+from rlx.semantics.values import Value
 from rlx.spec.registry import rule_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ Reader = Callable[["Frame"], Any]
 """Looks up a value (of a shape variable: a number) from a frame."""
 
 Variable = ast.Var | tir.Var
+
+Compare = Callable[["Frame", Sequence[Value]], list[int]]
+"""A check of values against annotations (E-cast), in a frame: the numbers of the shape variables that it binds."""
 
 
 class Frame:
@@ -145,7 +149,7 @@ class Instruction(Generic[P]):
         self.index = self.serial = 0
         self.next: Instruction[Any]
         self.scope: Any = None
-        self.receive: Any = None
+        self.receive: Compare | None = None
         self.number = False
 
     def __repr__(self) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from rlx.grammar.dtype import BOOL
 from rlx.semantics.faults import Fault
-from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
+from rlx.semantics.machine.configuration import Compare, Configuration, Frame, Instruction, place
 from rlx.semantics.machine.reading import readable
 from rlx.semantics.machine.scopes import Code
-from rlx.semantics.machine.signature import Compare
 from rlx.semantics.machine.step import bind, number_of
 from rlx.semantics.machine.words import show
 from rlx.semantics.values import Scalar, Tensor, Value

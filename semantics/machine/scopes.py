@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.node import Span
-from rlx.semantics.machine.configuration import Instruction, Reader, Variable
+from rlx.semantics.machine.configuration import Compare, Instruction, Reader, Variable
 
 
 class Place:
@@ -150,5 +150,5 @@ class FunctionCode(Code):
     info: ast.FuncStructInfo
     captured: tuple[Variable, ...]
     captures: tuple[Reader, ...]
-    enter: Any
-    leave: Any
+    enter: Compare
+    leave: Compare | None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import VOID
 from rlx.semantics.cast import CheckFailed, compare
 from rlx.semantics.faults import Refused
-from rlx.semantics.machine.configuration import Frame, Reader
+from rlx.semantics.machine.configuration import Compare, Frame, Reader
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.simple import simple
 from rlx.semantics.values import ShapeValue, Value
@@ -85,10 +85,6 @@ class Check:
         if missing:
             raise Refused("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")
         return [point[var] for var in self.binds]
-
-
-Compare = Callable[[Frame, Sequence[Value]], list[int]]
-"""A check of values in a frame: the numbers of the shape variables that it binds."""
 
 
 def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: Scope) -> Compare:
