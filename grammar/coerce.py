@@ -344,7 +344,7 @@ class Coerce:
         match value:
             case CapturedName():
                 return dtype("")
-            case None | Wildcard() | Name(text="_"):
+            case None | Wildcard() | Name(text="_") | ast.Var(name_hint="_"):
                 return dtype("")
             case DataType():
                 return value

@@ -166,6 +166,7 @@ class Control(Statements):
                     item.span,
                     help="one R.output, with all variables to export, ends the block",
                 )
+                self.excuse_dataflow()
                 break
             ended = isinstance(item, Output)
         return ast.DataflowBlock(tuple(i for i in items if isinstance(i, ast.Binding)), span)

@@ -33,6 +33,7 @@ class Definitions(Control):
 
     decorations: list[Entry]
     comments: tuple[str, ...] = ()
+    in_head = False
     _defaults_in: Frame | None = None
 
     # ------------------------------------------------------------ decorators
@@ -190,6 +191,9 @@ class Definitions(Control):
             self.scope.bind(name, var)
         opened = Open((signature, self.comments), len(self.scope.frames) + 1, name_span)
         self.scope.open(kind)
+        self.in_head = True
+        if not local:
+            self.begin_dataflow()
         return opened
 
     def do_type_parameters(self, c: list[Entry]) -> None:
@@ -252,6 +256,7 @@ class Definitions(Control):
             self.error(words, (entry[1], end), related=getattr(before, "span", None))
 
     def do_def_head(self, c: list[Entry]) -> Open:
+        self.in_head = False
         opened: Open = c[0][0]
         signature: Signature = opened.value[0]
         if isinstance(c[1][0], list):
@@ -332,13 +337,14 @@ class Definitions(Control):
             if isinstance(item, Return):
                 if at + 1 < len(statements):
                     where = getattr(statements[at + 1], "span", None) or item.span
-                    self.error("nothing after a return is reached", where)
+                    self.error("nothing after a return is reached", where, layout=True)
                 return sequence(statements[:at], item.value, item.span, span)
         if not self.has_errors_in(span):
             self.error(
                 f"the function {signature.name!r} has no return",
                 signature.name_span,
                 help="end it with `return` and a value",
+                layout=True,
             )
         hole = self.hole("_", signature.name_span)
         return sequence(statements, hole, signature.name_span, span)

@@ -53,6 +53,7 @@ class Rejected(Exception):
     """An action can't make sense of a well-formed text: what was expected, and where.
 
     Inside of a PrimFunc that is only a reason to keep the text, unless it is ``certain`` that no version reads it.
+    What a mistake in the ``layout`` above may be the reason of is not said once more.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Rejected(Exception):
         help: str | None = None,
         note: bool = False,
         certain: bool = False,
+        layout: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -70,13 +72,14 @@ class Rejected(Exception):
         self.help = help
         self.note = note
         self.certain = certain
+        self.layout = layout
 
 
 class Recovery(Protocol):
     """What the automaton asks its owner when the text does not fit."""
 
-    def unexpected(self, token: Token, expected: frozenset[str]) -> None:
-        """The token can't stand here; any of the expected terminals could."""
+    def unexpected(self, token: Token, expected: frozenset[str], start: int | None) -> None:
+        """The token can't stand here, in the statement that begins at ``start``; any of the expected terminals could."""
 
     def rejected(self, error: Rejected) -> None:
         """An action refused its operands."""
@@ -133,7 +136,7 @@ class Machine:
                 if production is None:
                     # The block under a head that was given up is part of the same mistake.
                     if kind != "INDENT" or not stack or stack[-1][2] != self._given_up_to:
-                        self.owner.unexpected(token, self._expected())
+                        self.owner.unexpected(token, self._expected(), self._statement())
                     if not self._recover(token, tokens):
                         return None
                     break
@@ -180,6 +183,14 @@ class Machine:
             states.append(tables.goto[states[-1]][origin])
             origin_seen += 1
         return frozenset(found)
+
+    def _statement(self) -> int | None:
+        """Where the innermost statement begins that is being read."""
+        goto, states = self.tables.goto, self.states
+        kept = len(states)
+        while kept and "statement" not in goto[states[kept - 1]]:
+            kept -= 1
+        return self.stack[kept - 1][1] if 0 < kept <= len(self.stack) else None
 
     def _recover(self, token: Token, tokens: Iterator[Token]) -> bool:
         """Give up the current statement; stand before the next one."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from rlx.grammar.cascade import NO_BLOCK, NO_MATCH
+
 MAX_NESTING = 512
 """How deep brackets, and how deep indented blocks, may nest."""
 
@@ -269,11 +271,14 @@ class _Layout:
     def line(self, at: int) -> Iterator[Token]:
         """What the indentation of the line at ``at`` means."""
         width, indents = self.lexer._column(at), self.indents
-        if width == indents[-1] or width == self.odd:
+        opens = self.head or self.last == ":"
+        if width == indents[-1] or (width == self.odd and not opens):
             return
+        if self.odd is not None and width < self.odd:
+            self.odd = None
         if width > indents[-1]:
-            if not (self.head or self.last == ":"):
-                self.lexer.report("this line is indented, but no block starts here", at, at + 1)
+            if not opens:
+                self.lexer.report(NO_BLOCK, at, at + 1)
                 self.odd = width
                 return
             if len(indents) >= MAX_NESTING:
@@ -285,7 +290,7 @@ class _Layout:
             yield "INDENT", "", at, at
             return
         if width not in indents and width > indents[0]:
-            self.lexer.report("this line's indentation matches no block around it", at, at + 1)
+            self.lexer.report(NO_MATCH, at, at + 1)
             if self._next_width(at) == indents[-1]:
                 return
             self.odd = width

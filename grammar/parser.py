@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar import ast, tir
+from rlx.grammar.cascade import LAYOUT, Cascade
 from rlx.grammar.definitions import Definitions
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
 from rlx.grammar.expected import explain_unexpected
@@ -151,6 +152,7 @@ class Parser(Definitions):
         self.diagnostics: list[Diagnostic] = []
         self._error_starts: list[int] = []
         self._actions: list[Action | None] | None = None
+        self.cascade = Cascade(text)
 
     @property
     def actions(self) -> list[Action | None]:
@@ -215,7 +217,8 @@ class Parser(Definitions):
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
         """Report what can't be a token."""
-        self.error(message, (start, end))
+        if message in LAYOUT or not self._line_has_error(start):
+            self.error(message, (start, end), layout=message in LAYOUT)
 
     def error(
         self,
@@ -223,13 +226,19 @@ class Parser(Definitions):
         span: Span | None,
         help: str | None = None,
         related: Span | None = None,
+        layout: bool = False,
     ) -> None:
-        """Report a syntax error."""
+        """Report a syntax error; one of the layout only if it does not follow from one before it."""
         labels = () if related is None else (Label(related, "here first"),)
-        self.diagnostics.append(
-            Diagnostic("PARSE", "error", message, span, related=labels, help=help)
-        )
+        follows = layout and span is not None and self.cascade.follows(span[0])
+        if not follows:
+            self.diagnostics.append(
+                Diagnostic("PARSE", "error", message, span, related=labels, help=help)
+            )
         if span is not None:
+            self.cascade.note(span[0], layout)
+            if layout:
+                self.excuse_dataflow()
             self._error_starts.insert(bisect_left(self._error_starts, span[0]), span[0])
         if len(self.diagnostics) >= MAX_ERRORS:
             raise TooManyErrors
@@ -252,25 +261,35 @@ class Parser(Definitions):
 
     # ------------------------------------------------------------ recovery
 
-    def unexpected(self, token: Token, expected: frozenset[str]) -> None:
-        """Report a token that does not fit."""
+    def unexpected(self, token: Token, expected: frozenset[str], start: int | None = None) -> None:
+        """Report a token that does not fit, unless something was wrong with its statement before."""
         # Wrong indentation is no Python, so that no version can read it.
         layout = token[0] in ("INDENT", "DEDENT") or "INDENT" in expected
-        if self.scope.frame.kind in ("prim_func", "block") and not layout:
+        in_body = self.scope.frame.kind in ("prim_func", "block") and not self.in_head
+        if in_body and not layout:
             self.note(NOT_UNDERSTOOD, (token[2], max(token[3], token[2] + 1)))
             return
-        if self._line_has_error(token[2]):
+        if self._line_has_error(token[2]) or self._is_known(token, start):
             return
         message, help = explain_unexpected(token, expected)
         end = token[3] if token[3] > token[2] else token[2] + 1
-        self.error(message, (token[2], min(end, max(len(self.text), 1))), help)
+        layout = layout or token[0] in (")", "]", "}")
+        self.error(message, (token[2], min(end, max(len(self.text), 1))), help, layout=layout)
 
     def rejected(self, error: Rejected) -> None:
         """Report what an action refused."""
         if self.scope.frame.kind in ("prim_func", "block") and not error.certain:
             self.note(NOT_UNDERSTOOD, error.span)
         elif error.message and not self._line_has_error(error.span[0]):
-            self.error(error.message, error.span, error.help)
+            self.error(error.message, error.span, error.help, layout=error.layout)
+
+    def _is_known(self, token: Token, start: int | None) -> bool:
+        """Whether a mistake was reported in the same statement, or in the line of the decorator above."""
+        at = token[2]
+        if token[0] == "DEF":
+            line = self.text.rfind("\n", 0, at)
+            return line > 0 and self._line_has_error(line)
+        return start is not None and start < at and self.has_errors_in((start, at))
 
     def _line_has_error(self, at: int) -> bool:
         """Whether something is wrong in the line already: one mistake is one error."""
@@ -284,10 +303,11 @@ class Parser(Definitions):
                 depth = entry[0].depth
                 break
         self.excuse(start, end)
+        self.in_head = False
         opened = next((e[0] for e in given_up if isinstance(e[0], Open)), None)
         self.scope.close_to(depth)
         if opened is not None and hasattr(opened.value, "__getitem__"):
-            self._lost_function(opened.value[0])
+            self._lost_function(opened.value[0], (start, end))
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.opaque(start, end)
         if self.scope.frame.kind == "dataflow" and self.text.startswith("R.output", start):
@@ -324,11 +344,11 @@ class Parser(Definitions):
         ]
         around.used.setdefault("", (start, end))
 
-    def _lost_function(self, signature: Any) -> None:
+    def _lost_function(self, signature: Any, span: Span) -> None:
         name = getattr(signature, "name", None)
         if name is None:
             return
-        if signature.kind == "prim_func":
+        if signature.kind == "prim_func" and not self.has_errors_in(span):
             self.error(f"the head of the PrimFunc {name!r} can't be read", signature.name_span)
         if signature.var is None:
             self.holes.add(self.scope.global_var(name, signature.name_span))

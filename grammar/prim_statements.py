@@ -79,7 +79,12 @@ class PrimStatements(Expressions):
     holes: set[Var]
 
     def error(
-        self, message: str, span: Span, help: str | None = None, related: Span | None = None
+        self,
+        message: str,
+        span: Span,
+        help: str | None = None,
+        related: Span | None = None,
+        layout: bool = False,
     ) -> None:
         """Report a syntax error."""
         raise NotImplementedError
@@ -246,12 +251,13 @@ class PrimStatements(Expressions):
                     found.append(part)
                     if isinstance(part, tir.MatchBuffer) and not in_block:
                         words = "T.match_buffer of a region describes a block, and stands in none"
-                        self.error(words, part.span or (0, 0))
+                        self.error(words, part.span or (0, 0), layout=True)
                 elif isinstance(part, Part) and part.kind == "alloc" and not in_block:
                     found.append(part.value)
                 elif isinstance(part, Part) and not in_block:
                     word = PARTS.get(part.kind, f"T.{part.kind}")
-                    self.error(f"{word} describes a block, and stands in none", part.span)
+                    words = f"{word} describes a block, and stands in none"
+                    self.error(words, part.span, layout=True)
                 elif isinstance(part, Entered):
                     around.append((part, found))
                     found = []

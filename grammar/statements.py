@@ -11,6 +11,7 @@ from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span, replace
 from rlx.grammar.pieces import ModuleStatement, Output, Return, flatten
 from rlx.grammar.prim_statements import PrimStatements
+from rlx.grammar.scope import Scope
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.words_info import without_unknown
 from rlx.grammar.words_value import Cast, constant, is_shape
@@ -18,6 +19,11 @@ from rlx.grammar.words_value import Cast, constant, is_shape
 
 class Statements(PrimStatements):
     """Statements of one line, and the blocks they form."""
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        super().__init__(text, scope)
+        self._inner: list[ast.Var] = []
+        self._layout_is_broken = False
 
     # ------------------------------------------------------------ blocks
 
@@ -119,7 +125,22 @@ class Statements(PrimStatements):
             return ast.Var(name, info, info_span, where)
         var = ast.DataflowVar(name, info, info_span, where)
         frame.own.add(var)
+        self._inner.append(var)
+        if self._layout_is_broken:
+            self.excuse_dataflow()
         return var
+
+    def begin_dataflow(self) -> None:
+        """A function begins: nothing is known yet of its dataflow variables."""
+        self._inner = []
+        self._layout_is_broken = False
+
+    def excuse_dataflow(self) -> None:
+        """Where the layout is broken, nobody knows which variables are used outside of their block."""
+        self._layout_is_broken = True
+        for var in self._inner:
+            object.__setattr__(var, "__class__", ast.Var)
+        self._inner.clear()
 
     def _bind(
         self,
@@ -286,7 +307,7 @@ class Statements(PrimStatements):
                     value.shape_only,
                 )
         if self.scope.frame.kind == "module":
-            raise Rejected("expected a decorated function in the module", start, end)
+            raise Rejected("expected a decorated function in the module", start, end, layout=True)
         if not isinstance(value, ast.Expr) or isinstance(value, ast.Var):
             raise Rejected(f"expected a statement, found {describe(value)}", start, end)
         var = self._new_var("_", None, None, (start, start))
@@ -303,6 +324,7 @@ class Statements(PrimStatements):
                 start,
                 end,
                 help="it is the last statement of a block under `with R.dataflow():`",
+                layout=True,
             )
         for name, value in form.keywords.items():
             raise Rejected(f"R.output has no argument {name!r}", value[1], value[2])
@@ -343,7 +365,7 @@ class Statements(PrimStatements):
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.prim_return(c[1], (c[0][1], c[-1][2]))
         if self.scope.frame.kind == "dataflow":
-            raise Rejected("a dataflow block can't return", c[0][1], c[-1][2])
+            raise Rejected("a dataflow block can't return", c[0][1], c[-1][2], layout=True)
         return Return(self.coerce.expr(c[1]), (c[1][1], c[1][2]))
 
     def do_return_nothing(self, c: list[Entry]) -> Any:
@@ -360,4 +382,5 @@ class Statements(PrimStatements):
 
 def _outside(first: Entry, last: Entry) -> Rejected:
     """The refusal of a binding on the outer level of a module."""
-    return Rejected("expected a decorated function in the module", first[1], last[2])
+    words = "expected a decorated function in the module"
+    return Rejected(words, first[1], last[2], layout=True)

@@ -88,7 +88,7 @@ def tensor_shape(actions: Expressions, entry: Entry) -> ast.Expr | None:
     """The shape of a tensor annotation: dimensions, a variable, or `_`."""
     value, start, end = entry
     match value:
-        case None | Wildcard() | Name(text="_") | CapturedName():
+        case None | Wildcard() | Name(text="_") | ast.Var(name_hint="_") | CapturedName():
             return None
         case Sequence(items=items):
             return ast.ShapeExpr(dims(actions, items), (start, end))
