@@ -1,4 +1,4 @@
-"""Steps for the rules that were applied inside of a rule, for what it compared, and for what it found wrong."""
+"""Steps for what a rule applied, compared and found wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rlx.solver.order import Compatibility
 from rlx.spec import premise_rule, rules
 
 OF_EXPRESSIONS = frozenset(f"D{number:02}" for number in range(2, 17))
-"""The rules that give an expression, a binding or a PrimFunc its struct info: these become steps of their own."""
+"""Rules that give expressions, bindings and PrimFuncs struct info have steps of their own."""
 
 _REWRITES = ("SUBST-", "ERASE-")
 """The rules that rewrite a struct info: worth a line where something changes."""
@@ -68,7 +68,7 @@ class Applied:
     def _reattributed(
         self, record: Application, reported: Iterable[Diagnostic]
     ) -> Mapping[Application, list[Diagnostic]]:
-        """Diagnostics that belong to a rule which gave up inside: what the rule found, the call reports."""
+        """What a rule inside found wrong before it gave up: the call reports it."""
         found: dict[Application, list[Diagnostic]] = {}
         for diagnostic in reported:
             rule = premise_rule(diagnostic.code)
@@ -98,7 +98,7 @@ class Applied:
         step.has("", found)
 
     def _images(self, step: Step, record: Application) -> None:
-        """What shape variables stand for at a call or a cast; a match inside of another one is its own business."""
+        """What shape variables stand for at a call or a cast."""
         mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
         whose = "callee's " if step.code == "D14" else ""
         for var, image in mapping.items():
@@ -144,5 +144,5 @@ class Applied:
 
 
 def _visible(records: Iterable[Application]) -> Iterator[Application]:
-    """What to show of what happened inside of a rule: not the steps that have their own places in the tree."""
+    """What happened inside of a rule, without what has its own place in the tree."""
     return (r for r in records if r.name not in OF_EXPRESSIONS)

@@ -45,7 +45,7 @@ class Builder:
         self._open: list[Callable[[], None]] = []
 
     def _read(self, roots: Iterable[Application]) -> None:
-        """Which application of a rule gave each subject its struct info; which reported what, inside of which."""
+        """Which application gave each subject its struct info, and where each report was made."""
         stack: list[tuple[Application, Node | None]] = [(record, None) for record in roots]
         while stack:
             record, subject = stack.pop()
@@ -190,7 +190,7 @@ class Builder:
         yield from ((f"argument {i}", self.expression(a)) for i, a in enumerate(call.args))
 
     def _of_operator(self, call: ast.Call, op: ast.Op, step: Step) -> Iterator[tuple[str, Step]]:
-        """Arguments by the parameters they are bound to, and what the call leaves to its defaults."""
+        """Arguments by the parameters they are bound to, and the defaults."""
         from rlx.operators import lookup
         from rlx.operators.parameters import REQUIRED
 
@@ -291,7 +291,7 @@ class Builder:
             self._placed(step, binding.var)  # type: ignore[attr-defined]
 
     def _result(self, seq: ast.SeqExpr) -> Step:
-        """What a function or a branch yields: its last expression, without all the bindings before it."""
+        """What a function or a branch yields: its last expression, without the bindings."""
         key = ("result", seq)
         found = self._steps.get(key)
         if found is not None:

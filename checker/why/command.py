@@ -1,4 +1,4 @@
-"""`rlx why FILE:LINE[:COLUMN]`: which rules gave what stands there its struct info, with the values filled in."""
+"""`rlx why FILE:LINE[:COLUMN]`: which rules gave what stands there its struct info."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _PLACE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
 _STDIN = "<stdin>"
 
 EPILOG = """\
-With a column the innermost expression there is meant, without one the whole statements of the line. FILE is
-a .rlx or .py file, or - for standard input. A line of the tree says what is concluded and by which rule;
-below it stand what it rests on, what was compared, and what the prover was asked. ✓ lists the premises of
-the rule that hold; ✗ marks what is certainly wrong, ! what may be, ? what could not be decided.
+With a column the innermost expression there is meant, without one the whole statements of the
+line. FILE is a .rlx or .py file, or - for standard input. A line of the tree says what is concluded
+and by which rule; below it stand what it rests on, what was compared, and what the prover was
+asked. ✓ lists the premises of the rule that hold; ✗ marks what is certainly wrong, ! what may be,
+? what could not be decided.
 
 exit status: 0 the tree is shown; 1 it is shown, and an error stands in it; 2 there is nothing at
 that place, or the file cannot be read; 101 a bug in the tool."""
@@ -81,10 +82,10 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         sys.stdout.write(f"{dumps({**place, **as_json(found.roots, found.source)}, indent=1)}\n")
     else:
         from rlx.checker.render.colour import theme_for
-        from rlx.checker.why.text import render
+        from rlx.checker.why.text import encodable, render
 
         for line in render(found.roots, found.source, theme_for(sys.stdout), arguments.depth):
-            sys.stdout.write(f"{line}\n")
+            sys.stdout.write(f"{encodable(line, sys.stdout.encoding)}\n")
     return FOUND if found.has_error else FINE
 
 
@@ -100,7 +101,7 @@ def _place(text: str) -> _Wanted | None:
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
-        description="Show the derivation of what stands at a place: a tree of rules with their values.",
+        description="Show the derivation of what stands at a place, as a tree of rules.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -1,4 +1,4 @@
-"""Why something is so at a place of a text: the check, recorded, and the trees of what stands there."""
+"""The recorded check of a text, and the trees of what stands at a place."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def why(text: str, path: str, line: int, column: int | None = None) -> Derivatio
     Parameters
     ----------
     line, column
-        From 1, in characters. With a column the innermost expression there is meant, without one the whole
-        statements of the line.
+        From 1, in characters. With a column the innermost expression there is meant, without one
+        the whole statements of the line.
 
     Raises
     ------

@@ -5,25 +5,27 @@
 ``roots``
     The numbers of the steps that were asked for.
 ``steps``
-    Every step once; steps refer to each other by number, so what is used twice is written once, and no depth of a
-    derivation is too deep for a reader of JSON. References never run in circles.
+    Every step once; steps refer to each other by number, so what is used twice is written once, and
+    no depth of a derivation is too deep for a reader of JSON. References never run in circles.
 
 A step has these keys:
 
 ``kind``
-    ``"rule"``: an application of a rule. ``"premise"``: a premise that fails. ``"question"``: a question to the
-    prover. ``"comparison"``: whether one struct info may stand where another one is expected. ``"reference"``: the
-    derivation inside of which it stands. ``"note"``: what no rule says.
+    ``"rule"``: an application of a rule. ``"premise"``: a premise that fails. ``"question"``: a
+    question to the prover. ``"comparison"``: whether one struct info may stand where another one is
+    expected. ``"reference"``: the derivation inside of which it stands. ``"note"``: what no rule
+    says.
 ``rule``, ``premise``, ``title``
-    The rule's id; the code of a premise that fails (null for other kinds); the title of the rule, the sentence of the
-    premise, and of a question the verdict: ``"proved"``, ``"refuted"`` or ``"unknown"``.
+    The rule's id; the code of a premise that fails (null for other kinds); the title of the rule,
+    the sentence of the premise, and of a question the verdict: ``"proved"``, ``"refuted"`` or
+    ``"unknown"``.
 ``text``
     What is concluded, asked, or wrong, with its values.
 ``struct_info``
     What is concluded of an expression or a binding, as programs write it; otherwise null.
 ``status``, ``beneath``
-    ``"holds"``, or the gravest of what fails here, and of what fails in the steps below: ``"note"``, ``"warning"``,
-    ``"error"``.
+    ``"holds"``, or the gravest of what fails here, and of what fails in the steps below:
+    ``"note"``, ``"warning"``, ``"error"``.
 ``line``, ``column``, ``end_line``, ``end_column``
     Where what it is about stands; null where no text does.
 ``values``
@@ -33,7 +35,8 @@ A step has these keys:
 ``details``
     Counterexamples, reasons, help.
 ``steps``
-    What it rests on: objects with ``as`` (the parameter, ``"value"``, … or ``""``) and ``step``, a number.
+    What it rests on: objects with ``as`` (the parameter, ``"value"``, … or ``""``) and ``step``, a
+    number.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def changed_nothing(record: Application) -> bool:
 
 
 def alike(a: Step, b: Step) -> bool:
-    """Whether two steps inside of one rule say the same: rules are applied to each dimension alike."""
+    """Whether two steps inside of one rule say the same, as of two dimensions."""
     return not (a.below or b.below) and (a.kind, a.code, a.text, a.details) == (
         b.kind,
         b.code,

@@ -1,4 +1,4 @@
-"""What stands at a line and a column: the constructs of a module, with the part of the text each one owns."""
+"""What stands at a line and a column: the constructs of a module, each with its text."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Construct(Record):
     Attributes
     ----------
     kind
-        ``"binding"``, ``"parameter"``, ``"result"`` (what a function returns), ``"function"`` (its signature),
-        ``"primfunc"`` or ``"expression"``.
+        ``"binding"``, ``"parameter"``, ``"result"`` (what a function returns), ``"function"`` (its
+        signature), ``"primfunc"`` or ``"expression"``.
     subject
-        The binding, the expression or the PrimFunc; of a parameter its variable, of a result the returned
-        expression.
+        The binding, the expression or the PrimFunc; of a parameter its variable, of a result the
+        returned expression.
     span
         The text that is its own.
     """
@@ -113,7 +113,7 @@ def _of_binding(binding: ast.Binding) -> Construct:
 
 
 def _is_written(binding: ast.Binding, source: Source) -> bool:
-    """Whether the text has this binding, and it was not made to give a part of an expression a name."""
+    """Whether the text has this binding; others name the parts of expressions."""
     if binding.span is None:  # type: ignore[attr-defined]
         return False
     return not (isinstance(binding, ast.VarBinding) and is_nameless(binding.var, source))
@@ -188,7 +188,8 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
     text = _line(source, line)
     if not 1 <= column <= max(len(text), 1):
         raise PlaceError(
-            f"line {line} of {source.path} has {_columns(len(text))}, so there is no column {column}"
+            f"line {line} of {source.path} has {_columns(len(text))}, "
+            f"so there is no column {column}"
         )
     offset = source.line_starts[line - 1] + column - 1
     here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]

@@ -1,4 +1,4 @@
-"""Which premises of a rule have something to say where it is applied: a cast is not asked what a call is."""
+"""Which premises of a rule are about what it is applied to."""
 
 from __future__ import annotations
 

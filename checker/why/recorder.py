@@ -1,8 +1,8 @@
 """Records which rules the checker applies, to what, with which answers and which failed premises.
 
-Rules are small registered functions, so a derivation is the tree of their calls. The recorder sees these calls
-through the interpreter's profiling hook: the checker has no line of code for it, and a check that nobody records
-costs what it did before.
+Rules are small registered functions, so a derivation is the tree of their calls. The recorder sees
+these calls through the interpreter's profiling hook: the checker has no line of code for it, and a
+check that nobody records costs what it did before.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.spec import registry
 
 RULE, QUESTION, COMPARISON, BINDING = "rule", "question", "comparison", "binding"
-"""What is recorded: rules, questions to the prover, judgements of the order, bindings of shape variables."""
+"""What is recorded: rules, questions to the prover, comparisons, bindings of shape variables."""
 
 FAILURE, REPORT = "failure", "report"
 """What is added to the application at hand: a premise that fails, and what is said about it."""
 
 _KEPT = frozenset(["D01"])
-"""Of what is applied on the outside, only derivations are kept where nothing fails: the rest just holds."""
+"""The outermost applications that are kept even where nothing fails."""
 
 
 class Application:
@@ -93,7 +93,7 @@ class Recorder:
             self._seen(watched, frame, event, value)
 
     def _look_up(self, code: CodeType) -> tuple[CodeType, tuple[str, str] | None]:
-        """What a code object is to be recorded as; the object is kept, so that its identity stays its own."""
+        """What code is to be recorded as; it is kept, so that its identity stays its own."""
         rule = registry.codes.get(id(code))
         watched = self._watched.get(id(code)) if rule is None else (RULE, rule)
         known = self._known[id(code)] = code, watched

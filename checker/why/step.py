@@ -11,7 +11,7 @@ HOLDS, NOTE, WARNING, ERROR = "holds", "note", "warning", "error"
 GRAVITY = {HOLDS: 0, NOTE: 1, WARNING: 2, ERROR: 3}
 
 Below = list[tuple[str, "Step"]]
-"""The steps that one rests on, each with what it is there: the name of a parameter, ``value``, or nothing."""
+"""The steps that one rests on, by what they are there: a parameter, ``value``, or nothing."""
 
 
 class Step:
@@ -20,9 +20,10 @@ class Step:
     Attributes
     ----------
     kind
-        ``"rule"``: an application of a rule. ``"premise"``: a premise that fails. ``"question"``: what the prover
-        was asked. ``"comparison"``: whether a value may stand where another struct info is expected.
-        ``"reference"``: a step that stands further up. ``"note"``: what no rule says.
+        ``"rule"``: an application of a rule. ``"premise"``: a premise that fails. ``"question"``:
+        what the prover was asked. ``"comparison"``: whether a value may stand where another struct
+        info is expected. ``"reference"``: a step that stands further up. ``"note"``: what no rule
+        says.
     code
         The rule's id, or the premise's code; empty for the other kinds.
     title

@@ -17,6 +17,19 @@ WIDTH = 120
 _MARKS = {HOLDS: "", NOTE: "?", WARNING: "!", ERROR: "✗"}
 Theme = Mapping[str, str]
 
+_ASCII = str.maketrans(
+    {"│": "|", "├": "|", "└": "`", "─": "-", "✗": "x", "✓": "ok:", "⇒": "=>", "…": "..."}
+)
+
+
+def encodable(line: str, encoding: str | None) -> str:
+    """A line in the signs that an encoding has: in those of ASCII where it lacks the others."""
+    try:
+        line.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return line.translate(_ASCII)
+    return line
+
 
 def render(
     roots: Sequence[Step], source: Source, theme: Theme, depth: int | None = None

@@ -1,4 +1,4 @@
-"""A chapter of the specification as sections: headings, the texts below them, rules and ledger entries."""
+"""A chapter of the specification as sections: headings and the texts below them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Section(NamedTuple):
     level, title
         The heading; level 1 for `#`.
     parts
-        The text by its label: ``""`` the text itself, ``"Why"``, ``"Source"`` and so on. Fenced blocks of rules,
-        whose sections have labels, are left out: the reader of the rules has them.
+        The text by its label: ``""`` the text itself, ``"Why"``, ``"Source"`` and so on. Fenced
+        blocks of rules, whose sections have labels, are left out: the reader of the rules has them.
     """
 
     level: int

@@ -1,4 +1,4 @@
-"""Where the names of the specification lead: rules, codes of premises, constructs, entries of the ledger."""
+"""Where the names of rules, codes, constructs and ledger entries lead."""
 
 from __future__ import annotations
 

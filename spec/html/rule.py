@@ -1,4 +1,4 @@
-"""A rule as HTML: its inference with the premises over a bar, what it says, why, and the programs beside it."""
+"""A rule as HTML: what it says, its inference, why it is so, and the programs beside it."""
 
 from __future__ import annotations
 

@@ -87,7 +87,8 @@ def _section(section: Section, page: Chapter, markdown: Markdown) -> str:
             f'<p class="source"><b>Witness:</b> {markdown.inline(witness)}</p>' if witness else ""
         )
         inner = f"{text}{_followers(int(word), markdown.links)}{told}"
-        return f'<article class="rule" id="{word}"><span id="{section.slug}"></span><h3>{title}</h3>{inner}</article>'
+        head = f'<article class="rule" id="{word}"><span id="{section.slug}"></span>'
+        return f"{head}<h3>{title}</h3>{inner}</article>"
     first = section is page.sections[0]
     level = 1 if first else section.level + 1
     return f'<h{level} id="{section.slug}">{title}</h{level}>\n{text}'
@@ -120,7 +121,7 @@ def _rules(chapters: Sequence[Chapter], links: Links) -> str:
         if own:
             rows = "".join(
                 f'<tr><td><a href="{links.of(r.identifier)}">{r.identifier}</a></td>'
-                f"<td>{escape(r.title)}</td><td>{escape(r.block.judgement if r.block else '')}</td></tr>"
+                f"<td>{escape(r.title)}</td><td>{r.block.judgement if r.block else ''}</td></tr>"
                 for r in own
             )
             parts.append(
@@ -155,8 +156,10 @@ def _framed(title: str, body: str, page: Chapter | None, chapters: Sequence[Chap
 <body>
 <nav>
 <a class="home" href="index.html">rlx <span>specification</span></a>
-<div class="search"><input type="search" placeholder="Search  /" aria-label="Search the specification"
- autocomplete="off"><ol hidden></ol></div>
+<div class="search">
+<input type="search" placeholder="Search  /" aria-label="Search" autocomplete="off">
+<ol hidden></ol>
+</div>
 {_navigation(page, chapters)}
 </nav>
 <main>

@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,19 +97,21 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def assert_steps(steps: list[dict[str, object]]) -> None:
-    """The steps have the keys that are documented, refer to each other, and do not run in circles."""
+    """The steps have the documented keys and refer to each other, not in circles."""
     for step in steps:
         assert list(step) == list(STEP)
         assert all(isinstance(step[key], kind) for key, kind in STEP.items())
-        assert all(set(below) == {"as", "step"} for below in step["steps"])  # type: ignore[attr-defined]
+        below: Any = step["steps"]
+        assert all(set(each) == {"as", "step"} for each in below)
     seen: set[int] = set()
 
     def visit(number: int, path: tuple[int, ...]) -> None:
         assert number not in path
         if number not in seen:
             seen.add(number)
-            for below in steps[number]["steps"]:  # type: ignore[attr-defined]
-                visit(below["step"], (*path, number))
+            below: Any = steps[number]["steps"]
+            for each in below:
+                visit(each["step"], (*path, number))
 
     visit(0, ())
 
@@ -136,7 +140,7 @@ def test_derivations_are_for_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_check_that_nobody_records_is_not_watched() -> None:
-    """What no one asked for costs nothing: the recorder is not even imported, and no hook is left behind."""
+    """What no one asked for costs nothing: the recorder is not even imported."""
     script = (
         "import sys; from rlx.checker.command import main; "
         f"main(['--format', 'json', {str(BROKEN / 'kernel.rlx')!r}]); "
@@ -159,3 +163,12 @@ def test_the_profiler_at_work_is_put_back(capsys: pytest.CaptureFixture[str]) ->
     finally:
         sys.setprofile(before)
     capsys.readouterr()
+
+
+def test_a_stream_without_the_signs_gets_others() -> None:
+    argv = [sys.executable, "-m", "rlx", "why", str(BROKEN / "reshape.rlx") + ":9"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(argv, capture_output=True, env=environment, check=False)
+    assert done.returncode == 1 and done.stdout.isascii()
+    assert b"`- x OBL-reshape-count: " in done.stdout
+    assert b"\\u" not in done.stdout

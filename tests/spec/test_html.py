@@ -20,7 +20,7 @@ VOID = frozenset(["meta", "link", "input", "br", "hr", "img"])
 
 
 class Page(HTMLParser):
-    """What stands in a page: ids, addresses of links, sources of scripts and styles, open elements."""
+    """What stands in a page: ids, links, scripts and styles, open elements."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

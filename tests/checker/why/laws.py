@@ -1,4 +1,4 @@
-"""What holds of every derivation, and a long run of it: ``python -m tests.checker.why.laws [PROGRAMS]``.
+"""What holds of every derivation; ``python -m tests.checker.why.laws [PROGRAMS]`` runs long.
 
 A tree must conclude what the checker concluded, and lead to every premise that fails.
 """
@@ -32,7 +32,7 @@ def broken_laws(text: str) -> Iterator[str]:
 
 
 def _conclusions(builder: Builder, report: Report) -> Iterator[str]:
-    """Each tree concludes the struct info of the checker's table, by a registered rule that answered it."""
+    """Each tree concludes the struct info of the checker's table, by registered rules."""
     roots: list[Step] = []
     for node, info in report.info.items():
         if not isinstance(node, ast.Expr):
@@ -52,7 +52,7 @@ def _conclusions(builder: Builder, report: Report) -> Iterator[str]:
 
 
 def _failures(builder: Builder, report: Report) -> Iterator[str]:
-    """At the place of each diagnostic, by line and by column, some tree has the premise that failed."""
+    """At the place of each diagnostic some tree has the premise that failed."""
     for found in report.diagnostics:
         line, column = report.source.position((found.span or (0, 0))[0])
         for at in (None, column):
@@ -74,7 +74,7 @@ def of_rules() -> Iterator[tuple[str, int, str]]:
 
 
 def main(count: int) -> int:
-    """Check the laws on near misses of every code, the specification's programs, and random ones."""
+    """Check the laws on near misses, the specification's programs, and random ones."""
     from hypothesis import HealthCheck, Phase, given, settings
 
     from rlx.generate import modules
