@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar import ast, tir
+from rlx.grammar import tir
 from rlx.grammar.ast import (
-    Constant,
-    Expr,
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    PrimValue,
-    ShapeExpr,
-    ShapeStructInfo,
     StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
     Var,
 )
+from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
-from rlx.solver.context import Context
 from rlx.solver.order import erase, free_shape_vars
-from rlx.solver.prover import Prover
-
-OBJECT = ObjectStructInfo()
 
 
 def variable(info: StructInfo) -> Var:
@@ -32,34 +19,13 @@ def variable(info: StructInfo) -> Var:
     return Var("x", info)
 
 
-class Collector:
-    """An :class:`~rlx.operators.context.OperatorContext`; ``reports`` are the codes of all that is not proved."""
+class Collector(CallAlone):
+    """Collects the codes of all that is not proved."""
 
     def __init__(self) -> None:
-        self.discharged = 0
-        self.prover = Prover(Context())
+        super().__init__()
         self.reports: list[str] = []
         self.unknown: set[tir.Var] = set()
-
-    def info(self, expr: Expr) -> StructInfo:
-        """The struct info of an argument."""
-        match expr:
-            case Var(struct_info_annotation=StructInfo() as info):
-                return info
-            case PrimValue(value=value):
-                return PrimStructInfo(tir.type_of(value), value)
-            case ast.Tuple(fields=fields):
-                return TupleStructInfo(tuple(map(self.info, fields)))
-            case ShapeExpr(values=values):
-                return ShapeStructInfo(values, len(values))
-            case Constant(data=data):
-                shape = tuple(tir.IntImm(n) for n in data.shape or ())
-                return TensorStructInfo(ShapeExpr(shape), data.dtype, len(shape))
-        return OBJECT
-
-    def poisoned(self, expr: Expr) -> bool:
-        """Never: nothing was reported before."""
-        return False
 
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
@@ -85,21 +51,9 @@ class Collector:
 
     def fresh_dim(self, hint: str) -> tir.Var:
         """A dimension on which data decide."""
-        var = tir.Var(hint)
+        var = super().fresh_dim(hint)
         self.unknown.add(var)
         return var
-
-    def global_info(self, gv: ast.GlobalVar) -> FuncStructInfo | None:
-        """There is no module."""
-        return None
-
-    def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
-        """There is no module."""
-        return None
-
-    def bound(self, var: ast.Var) -> ast.Expr | None:
-        """Nothing is bound."""
-        return None
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         """Those that calls are generated with."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from rlx.generate.calls.context import OBJECT, Collector, variable
+from rlx.generate.calls.context import Collector, variable
 from rlx.generate.calls.generic import generic
 from rlx.generate.calls.pattern import (
     GROUPS,
@@ -28,6 +28,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.node import Record
+from rlx.operators.call_alone import OBJECT
 from rlx.operators.declare import Operator
 
 

@@ -7,25 +7,23 @@ known, and the same rule decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.operators.call_alone import OBJECT, CallAlone
 from rlx.operators.context import Message, Place
 from rlx.operators.declare import Operator
 from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.faults import Stop
-from rlx.semantics.run_time import OBJECT, struct_info_of
+from rlx.semantics.run_time import struct_info_of
 from rlx.semantics.values import TupleValue, Value
-from rlx.solver.context import Context
-from rlx.solver.prover import Prover
 from rlx.spec.registry import rule
 
 Number = Callable[[tir.PrimExpr], Any]
 """The number of a dimension, in the scope of the call; it raises :class:`Stop` where data decide about it."""
 
 
-class _Known:
+class _Known(CallAlone):
     """An operator context in which every operand has a value.
 
     Attributes
@@ -35,19 +33,12 @@ class _Known:
     """
 
     def __init__(self, infos: dict[ast.Expr, ast.StructInfo], number: Number) -> None:
+        super().__init__()
         self._infos, self._number = infos, number
-        self.discharged = 0
         self.failed = ""
-
-    @cached_property
-    def prover(self) -> Prover:
-        return Prover(Context())
 
     def info(self, expr: ast.Expr) -> ast.StructInfo:
         return self._infos.get(expr, OBJECT)
-
-    def poisoned(self, expr: ast.Expr) -> bool:
-        return False
 
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
@@ -73,21 +64,6 @@ class _Known:
             return bool(self._number(condition))
         except Stop:
             return True
-
-    def fresh_dim(self, hint: str) -> tir.Var:
-        return tir.Var(hint)
-
-    def bound(self, var: ast.Var) -> ast.Expr | None:
-        return None
-
-    def vdevices(self) -> Sequence[tuple[str, int]]:
-        return ()
-
-    def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
-        return None
-
-    def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
-        return None
 
 
 def _infos(exprs: Sequence[ast.Expr], values: Sequence[Value]) -> dict[ast.Expr, ast.StructInfo]:

@@ -8,24 +8,20 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Constant,
-    DataTypeImm,
     Expr,
     FuncStructInfo,
     ObjectStructInfo,
-    PrimStructInfo,
     PrimValue,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
     Var,
 )
 from rlx.grammar.dtype import VOID, dtype
 from rlx.operators import lookup
+from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
-from rlx.solver.context import Context
-from rlx.solver.prover import Prover
 from rlx.spec.registry import refuted
 
 n, m, k = tir.Var("n"), tir.Var("m"), tir.Var("k")
@@ -101,16 +97,15 @@ def argument(value: Any) -> Expr:
     raise TypeError(f"no argument: {value!r}")
 
 
-class Recorder:
-    """An :class:`OperatorContext` that derives nothing: variables carry their struct info."""
+class Recorder(CallAlone):
+    """Remembers what is said; variables carry their struct info."""
 
     def __init__(
         self, functions: dict[ast.GlobalVar, tir.PrimFunc | FuncStructInfo] | None = None
     ) -> None:
-        self.discharged = 0
+        super().__init__()
         self.required = 0
-        self.context = Context()
-        self.prover = Prover(self.context)
+        self.context = self.prover.context
         self.reports: list[tuple[str, str, str]] = []
         self.places: list[Place] = []
         self.functions = functions or {}
@@ -123,22 +118,6 @@ class Recorder:
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         return (("llvm", 0), ("cuda", 0))
-
-    def info(self, expr: Expr) -> StructInfo:
-        match expr:
-            case Var(struct_info_annotation=info) if info is not None:
-                return info
-            case PrimValue(value=value):
-                return PrimStructInfo(tir.type_of(value), value)
-            case ast.Tuple(fields=fields):
-                return TupleStructInfo(tuple(map(self.info, fields)))
-            case ShapeExpr(values=values):
-                return ShapeStructInfo(values, len(values))
-            case Constant(data=data):
-                return tensor(data.shape or (), str(data.dtype))
-            case DataTypeImm() | ast.StringImm() | ast.Call() | ast.ExternFunc() | ast.GlobalVar():
-                return ObjectStructInfo()
-        raise TypeError(f"no struct info for {expr!r}")
 
     def poisoned(self, expr: Expr) -> bool:
         return expr in self.poison
@@ -172,7 +151,7 @@ class Recorder:
         return not never
 
     def fresh_dim(self, hint: str) -> tir.Var:
-        var = tir.Var(hint)
+        var = super().fresh_dim(hint)
         self.fresh.append(var)
         return var
 
