@@ -29,7 +29,6 @@ COMMANDS = {
         check examples/broken --select WF,D14-arity --strict
         check examples/broken --ignore PARSE,WF,D --format json
         check examples/nowhere.rlx
-        check --explain OBL-reshape-count
         check --select nonsense examples/mlp.rlx
     """,
     "explain": """

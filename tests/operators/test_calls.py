@@ -245,7 +245,7 @@ def test_packed_calls_have_the_declared_result() -> None:
         (tensor((plus(n, 1),)), "OBL-reuse-shape"),
     ]:
         in_place = derive("call_inplace_packed", extern, x, types=(wrong,), inplace_indices=[0])
-        assert codes(in_place) == [(code, "error")]
+        assert (code, "error") in codes(in_place)
 
 
 def test_purity() -> None:
