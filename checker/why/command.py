@@ -13,6 +13,9 @@ FINE, FOUND, UNABLE = 0, 1, 2
 
 _PLACE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
 
+LINES = 1000
+"""After so many lines, what is nested deeply is only counted, unless a depth is asked for."""
+
 _STDIN = "<stdin>"
 
 EPILOG = """\
@@ -84,7 +87,9 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         from rlx.checker.render.colour import theme_for
         from rlx.checker.why.text import encodable, render
 
-        for line in render(found.roots, found.source, theme_for(sys.stdout), arguments.depth):
+        theme, depth = theme_for(sys.stdout), arguments.depth
+        limit = LINES if depth is None else None
+        for line in render(found.roots, found.source, theme, depth, limit):
             sys.stdout.write(f"{encodable(line, sys.stdout.encoding)}\n")
     return FOUND if found.has_error else FINE
 
@@ -98,6 +103,9 @@ def _place(text: str) -> _Wanted | None:
     return _Wanted(path, int(match[2]), None if match[3] is None else int(match[3]))
 
 
+_DEPTH = f"show N levels below what was asked for (default: all, until {LINES} lines are shown)"
+
+
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
@@ -109,5 +117,5 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("place", metavar="FILE:LINE[:COLUMN]", help="what to explain")
     add("--format", choices=("human", "json"), default="human", help="how (default: human)")
-    add("--depth", type=int, metavar="N", help="show N levels below what was asked for")
+    add("--depth", type=int, metavar="N", help=_DEPTH)
     return parser

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.render.colour import paint, plain
-from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
+from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12
@@ -32,7 +33,11 @@ def encodable(line: str, encoding: str | None) -> str:
 
 
 def render(
-    roots: Sequence[Step], source: Source, theme: Theme, depth: int | None = None
+    roots: Sequence[Step],
+    source: Source,
+    theme: Theme,
+    depth: int | None = None,
+    limit: int | None = None,
 ) -> Iterator[str]:
     """The lines of trees, one after the other.
 
@@ -40,20 +45,36 @@ def render(
     ----------
     depth
         How many levels below each root are shown; None for all.
+    limit
+        After so many lines no further tree of what is nested deeply begins, and the last line says how many are
+        left out; None for no limit.
     """
     shown: set[int] = set()
-    waiting = list(roots)
-    first = True
+    asked = {id(root) for root in roots}
+    waiting = deque(roots)
+    lines = 0
     while waiting:
-        root = waiting.pop(0)
+        root = waiting.popleft()
         if id(root) in shown:
             continue
-        if not first:
+        if limit is not None and lines > limit and id(root) not in asked:
+            yield f"\n{paint(theme, 'faint', _left_out([root, *waiting], shown))}"
+            return
+        if lines:
             yield ""
-        first = False
         tree = _Tree(source, theme, depth, shown)
-        yield from tree.lines(root)
-        waiting = [*tree.deferred, *waiting] if depth is None else waiting
+        for line in tree.lines(root):
+            lines += 1
+            yield line
+        waiting.extendleft(reversed(tree.deferred))
+
+
+def _left_out(waiting: Sequence[Step], shown: set[int]) -> str:
+    count = sum(1 for step in every(waiting) if step.info is not None and id(step) not in shown)
+    return (
+        f"… and the derivations of {count} more expressions and bindings; "
+        "--depth N shows less of each, --format json has all"
+    )
 
 
 class _Tree:

@@ -8,6 +8,8 @@ from rlx.checker.why.explain import at_place, why
 from rlx.checker.why.place import PlaceError
 from rlx.checker.why.recorder import recording
 from rlx.checker.why.step import Step, every
+from rlx.checker.why.text import render
+from rlx.grammar.diagnostic import Source
 
 PROGRAM = """\
 @I.ir_module
@@ -172,11 +174,17 @@ def test_chains_longer_than_python_recurses() -> None:
     assert shown_lines(list(roots), text) > 3600
 
 
+def test_after_a_thousand_lines_the_rest_is_counted() -> None:
+    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(300)]
+    head = '@R.function\ndef f(x0: R.Tensor(("n",), "float32")):'
+    found = why("\n".join([head, *lines, "    return x300\n"]), "p.rlx", 302)
+    shown = list(render(found.roots, found.source, {}, None, 100))
+    assert 100 < len(shown) < 200
+    assert "derivations of " in shown[-1] and "--format json" in shown[-1]
+
+
 def shown_lines(roots: list[Step], text: str) -> int:
     """How many lines the trees have; none is wider than nesting to a fixed depth makes it."""
-    from rlx.checker.why.text import render
-    from rlx.grammar.diagnostic import Source
-
     lines = list(render(roots, Source(text), {}))
     assert max(map(len, lines)) < 300
     return len(lines)
