@@ -69,7 +69,7 @@ def _readers(site: Site) -> Iterator[Reader]:
     call = site.call
     for match in matched(site.operator.parameters, len(call.args), call.attrs):
         parameter, index = match.parameter, match.index
-        convert = KINDS[parameter.kind]
+        convert = KINDS[parameter.kind].checked
         if match.source == "types":
             if match.twice:
                 site.fail("D14-arity", f"an argument too many stands for {parameter.name}", index)

@@ -15,6 +15,7 @@ from rlx.grammar import ast
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.element_types import numpy_type
+from rlx.operators.kinds import KINDS
 from rlx.operators.matching import Match, matched
 from rlx.operators.parameters import Parameter
 from rlx.spec.registry import refuted, rule
@@ -170,73 +171,8 @@ def _attribute(value: object, run: Evaluation) -> Plain:
 
 def _convert(parameter: Parameter, value: Plain) -> Plain:
     try:
-        return _KINDS.get(parameter.kind, _same)(value)
+        return KINDS[parameter.kind].evaluated(value)
     except (TypeError, ValueError) as error:
         raise OperatorFault(
             "E-operator-arguments", f"{parameter.name}: expected {parameter.kind}: {error}"
         ) from None
-
-
-def _same(value: Plain) -> Plain:
-    return value
-
-
-def _array(value: Plain) -> Plain:
-    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
-        raise TypeError(f"found {value!r}")
-    return value
-
-
-def _scalar(value: Plain) -> Plain:
-    """A number, as the value of a scalar is; of an object that holds something else there is none."""
-    if not isinstance(value, int | float):
-        raise TypeError(f"found {value!r}")
-    return value
-
-
-def _operand(value: Plain) -> Plain:
-    return value if isinstance(value, int | float) else _array(value)
-
-
-def _arrays(value: Plain) -> tuple[Plain, ...]:
-    return tuple(_array(item) for item in value) if isinstance(value, tuple) else (_array(value),)
-
-
-def _sizes(value: Plain) -> tuple[int, ...]:
-    return tuple(int(item) for item in value) if isinstance(value, tuple) else (int(value),)
-
-
-def _int_or_ints(value: Plain) -> int | tuple[int, ...]:
-    return _sizes(value) if isinstance(value, tuple) else int(value)
-
-
-def _text(value: Plain) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"found {value!r}")
-    return value
-
-
-def _kind(value: Plain) -> DataType | None:
-    kind = dtype(value) if isinstance(value, str) else value
-    if not isinstance(kind, DataType):
-        raise TypeError(f"found {value!r}")
-    return None if kind.is_void else kind
-
-
-_KINDS: dict[str, Callable[[Plain], Plain]] = {
-    "tensor": _array,
-    "tensors": _arrays,
-    "operand": _operand,
-    "prim": _scalar,
-    "shape": _sizes,
-    "size": _sizes,
-    "prims": lambda value: tuple(map(_scalar, value if isinstance(value, tuple) else (value,))),
-    "int": int,
-    "ints": _sizes,
-    "int_or_ints": _int_or_ints,
-    "number": lambda value: value if isinstance(value, (int, float)) else float(value),
-    "str": _text,
-    "dtype": _kind,
-    "dtype_expr": _kind,
-}
-"""How the values of each kind of parameter are read; the rest are taken as they are (see `kinds.py`)."""

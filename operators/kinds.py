@@ -25,7 +25,9 @@ from rlx.grammar.ast import (
     Var,
 )
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype, lacking
+from rlx.grammar.node import Record
 from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
+from rlx.operators import plain_values
 from rlx.operators.dims import const
 from rlx.operators.parameters import Parameter, Tensor, Tensors
 
@@ -364,30 +366,45 @@ def _found(site: Site, value: object, parameter: Parameter) -> str:
     return f"{parameter.name} is {value!r}"
 
 
-KINDS: dict[str, Convert] = {
-    "tensor": _tensor,
-    "operand": _operand,
-    "tensors": _tensors,
-    "shape": _shape,
-    "whole_shape": _whole_shape,
-    "size": _size,
-    "prim": _prim,
-    "prims": _prims,
-    "int": _int,
-    "count": _count,
-    "ints": _ints,
-    "list": _list,
-    "int_or_ints": _int_or_ints,
-    "number": _number,
-    "str": _str,
-    "str_expr": _str,
-    "dtype": _dtype,
-    "dtype_expr": _dtype,
-    "expr": _expr,
-    "whole": _whole,
-    "listed": _any,
-    "tuple": _tuple,
-    "any": _any,
-    "types": _any,
+class Kind(Record):
+    """A kind of parameter.
+
+    Attributes
+    ----------
+    checked
+        What the rule receives for an argument.
+    evaluated
+        What the evaluation receives for the argument's plain value.
+    """
+
+    checked: Convert
+    evaluated: Callable[[Any], Any] = plain_values.same
+
+
+KINDS: dict[str, Kind] = {
+    "tensor": Kind(_tensor, plain_values.array),
+    "operand": Kind(_operand, plain_values.operand),
+    "tensors": Kind(_tensors, plain_values.arrays),
+    "shape": Kind(_shape, plain_values.sizes),
+    "whole_shape": Kind(_whole_shape, plain_values.sizes),
+    "size": Kind(_size, plain_values.sizes),
+    "prim": Kind(_prim, plain_values.scalar),
+    "prims": Kind(_prims, plain_values.prims),
+    "int": Kind(_int, int),
+    "count": Kind(_count, int),
+    "ints": Kind(_ints, plain_values.sizes),
+    "list": Kind(_list, plain_values.sizes),
+    "int_or_ints": Kind(_int_or_ints, plain_values.int_or_ints),
+    "number": Kind(_number, plain_values.number),
+    "str": Kind(_str, plain_values.text),
+    "str_expr": Kind(_str, plain_values.text),
+    "dtype": Kind(_dtype, plain_values.data_type),
+    "dtype_expr": Kind(_dtype, plain_values.data_type),
+    "expr": Kind(_expr),
+    "whole": Kind(_whole),
+    "listed": Kind(_any),
+    "tuple": Kind(_tuple),
+    "any": Kind(_any),
+    "types": Kind(_any),
 }
-"""Every kind by its name in signatures. ``bool`` flags are read as ``int``."""
+"""Every kind by its name; :mod:`rlx.operators.parameters` has the annotations. ``bool`` flags are read as ``int``."""

@@ -52,11 +52,12 @@ TupleExpr = Annotated[ast.Expr, "tuple"]
 Types = Annotated[tuple[StructInfo, ...], "types"]
 """The type arguments of the call."""
 
-_ALIASES = ("Operand", "Tensors", "Shape", "Size", "Prim", "Prims", "Ints", "IntOrInts")
-_NARROW = ("IntList", "Count", "Whole", "WholeShape", "Listed", "StrExpr")
 _KINDS: dict[str, str] = {
-    **{name: get_args(globals()[name])[-1] for name in (*_ALIASES, *_NARROW)},
-    **{name: get_args(globals()[name])[-1] for name in ("Type", "TypeExpr", "TupleExpr", "Types")},
+    **{
+        name: alias.__metadata__[0]
+        for name, alias in list(globals().items())
+        if hasattr(alias, "__metadata__")
+    },
     "Tensor": "tensor",
     "TensorStructInfo": "tensor",
     "int": "int",

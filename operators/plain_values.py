@@ -1,0 +1,74 @@
+"""What the evaluation of an operator receives for an argument, by the kind of the parameter.
+
+Each function raises ``TypeError`` or ``ValueError`` where a plain value is not of its kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar.dtype import DataType, dtype
+
+
+def same(value: Any) -> Any:
+    """The value as it is."""
+    return value
+
+
+def array(value: Any) -> Any:
+    """A tensor's value."""
+    if not hasattr(value, "dtype") or not hasattr(value, "shape"):
+        raise TypeError(f"found {value!r}")
+    return value
+
+
+def scalar(value: Any) -> Any:
+    """A number, as the value of a scalar is; of an object that holds something else there is none."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"found {value!r}")
+    return value
+
+
+def operand(value: Any) -> Any:
+    """A tensor, or a scalar in place of one."""
+    return value if isinstance(value, int | float) else array(value)
+
+
+def arrays(value: Any) -> tuple[Any, ...]:
+    """The tensors of a tuple; one alone is one of them."""
+    return tuple(array(item) for item in value) if isinstance(value, tuple) else (array(value),)
+
+
+def sizes(value: Any) -> tuple[int, ...]:
+    """Integers; one alone is one of them."""
+    return tuple(int(item) for item in value) if isinstance(value, tuple) else (int(value),)
+
+
+def int_or_ints(value: Any) -> int | tuple[int, ...]:
+    """One integer, or several."""
+    return sizes(value) if isinstance(value, tuple) else int(value)
+
+
+def text(value: Any) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise TypeError(f"found {value!r}")
+    return value
+
+
+def data_type(value: Any) -> DataType | None:
+    """A data type; None for the unknown one."""
+    kind = dtype(value) if isinstance(value, str) else value
+    if not isinstance(kind, DataType):
+        raise TypeError(f"found {value!r}")
+    return None if kind.is_void else kind
+
+
+def number(value: Any) -> int | float:
+    """A number."""
+    return value if isinstance(value, int | float) else float(value)
+
+
+def prims(value: Any) -> tuple[Any, ...]:
+    """Scalars; one alone is one of them."""
+    return tuple(map(scalar, value if isinstance(value, tuple) else (value,)))
