@@ -126,7 +126,7 @@ def _lines(rule: Rule, code: str) -> list[str]:
 
     lines = [f"{rule.identifier}: {rule.title}", "", *_filled(rule.statement), ""]
     if rule.block is not None:
-        lines += [*_inference(rule.block, code), ""]
+        lines += [*inference_lines(rule.block, code), ""]
     if rule.why:
         lines += [*_filled(f"Why: {rule.why}"), ""]
     if rule.premises:
@@ -142,7 +142,7 @@ def _lines(rule: Rule, code: str) -> list[str]:
     return lines + _filled(f"Source: {rule.source}")
 
 
-def _inference(block: Inference, code: str) -> list[str]:
+def inference_lines(block: Inference, code: str = "") -> list[str]:
     """The rule as an inference: premises over a bar, the one in question marked."""
     width = max((len(label) for label in block.labels), default=0)
     lines: list[str] = []

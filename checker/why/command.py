@@ -85,12 +85,14 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         sys.stdout.write(f"{dumps({**place, **as_json(found.roots, found.source)}, indent=1)}\n")
     else:
         from rlx.checker.render.colour import theme_for
-        from rlx.checker.why.text import encodable, render
+        from rlx.checker.why.text import encodable, inferences, render
 
         theme, depth = theme_for(sys.stdout), arguments.depth
         limit = LINES if depth is None else None
         for line in render(found.roots, found.source, theme, depth, limit):
             sys.stdout.write(f"{encodable(line, sys.stdout.encoding)}\n")
+        for line in inferences(found.roots) if arguments.rules else ():
+            sys.stdout.write(f"{line}\n")
     return FOUND if found.has_error else FINE
 
 
@@ -118,4 +120,5 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("place", metavar="FILE:LINE[:COLUMN]", help="what to explain")
     add("--format", choices=("human", "json"), default="human", help="how (default: human)")
     add("--depth", type=int, metavar="N", help=_DEPTH)
+    add("--rules", action="store_true", help="write out the rules of the tree behind it")
     return parser

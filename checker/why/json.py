@@ -19,6 +19,8 @@ A step has these keys:
     The rule's id; the code of a premise that fails (null for other kinds); the title of the rule,
     the sentence of the premise, and of a question the verdict: ``"proved"``, ``"refuted"`` or
     ``"unknown"``.
+``formula``
+    Of a premise how the rule's inference writes it, of a rule its conclusion; null where it has none.
 ``text``
     What is concluded, asked, or wrong, with its values.
 ``struct_info``
@@ -44,6 +46,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rlx.checker.why.leaves import formula
 from rlx.checker.why.step import Step, every
 from rlx.grammar.diagnostic import Source
 from rlx.spec import premise_rule
@@ -67,6 +70,7 @@ def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]
         "rule": _rule(step),
         "premise": step.code if step.kind == "premise" else None,
         "title": step.title,
+        "formula": formula(step.code) or None,
         "text": step.text,
         "struct_info": _written(step),
         "status": step.status,

@@ -42,6 +42,16 @@ def failed_premise(diagnostic: Diagnostic) -> Step:
     return step
 
 
+def formula(code: str) -> str:
+    """How the rule's inference writes a premise, or its conclusion where the code is the rule's."""
+    rule = premise_rule(code)
+    if rule is None or rule.block is None:
+        return ""
+    if code == rule.identifier:
+        return rule.block.conclusion
+    return next((text for label, text in rule.block.premises if label == code), "")
+
+
 def sentence(code: str) -> str:
     """What a premise demands."""
     rule = premise_rule(code)

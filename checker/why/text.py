@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.render.colour import paint, plain
+from rlx.checker.why.leaves import formula
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Source
 
@@ -67,6 +68,20 @@ def render(
             lines += 1
             yield line
         waiting.extendleft(reversed(tree.deferred))
+
+
+def inferences(roots: Sequence[Step]) -> Iterator[str]:
+    """The rules of trees as inferences, each once, in the order in which they come up."""
+    from rlx.checker.explain import inference_lines
+    from rlx.spec import rules
+
+    used = dict.fromkeys(step.code for step in every(roots) if step.kind == "rule")
+    for name in used:
+        rule = rules()[name]
+        if rule.block is not None:
+            yield ""
+            yield f"{name} {rule.title}"
+            yield from inference_lines(rule.block)
 
 
 def _left_out(waiting: Sequence[Step], shown: set[int]) -> str:
@@ -171,6 +186,8 @@ class _Tree:
         elif step.kind == "premise":
             if step.title:
                 yield self._faint(f"premise: {step.title}")
+            if written := formula(step.code):
+                yield self._faint(f"in the rule: {written}")
             yield from step.details
 
     def _place(self, step: Step) -> str:

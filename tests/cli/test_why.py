@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ STEP: dict[str, type | tuple[type, ...]] = {
     "rule": (str, type(None)),
     "premise": (str, type(None)),
     "title": str,
+    "formula": (str, type(None)),
     "text": str,
     "struct_info": (str, type(None)),
     "status": str,
@@ -114,6 +116,19 @@ def assert_steps(steps: list[dict[str, object]]) -> None:
                 visit(each["step"], (*path, number))
 
     visit(0, ())
+
+
+def test_the_rules_of_the_tree_are_written_out(capsys: pytest.CaptureFixture[str]) -> None:
+    place = f"{ROOT / 'examples' / 'mlp.rlx'}:21"
+    main([place])
+    tree = capsys.readouterr().out
+    main([place, "--rules"])
+    out = capsys.readouterr().out
+    assert out.startswith(tree)
+    written = re.findall(
+        r"^([A-Z][\w-]+) .*\n(?:  .*\n)*?  -+\n  .*$", out[len(tree) :], re.MULTILINE
+    )
+    assert set(written) == set(re.findall(r"\[([A-Z][\w-]+) ", tree))
 
 
 def test_derivations_of_a_check(capsys: pytest.CaptureFixture[str]) -> None:
