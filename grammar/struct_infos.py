@@ -9,6 +9,9 @@ from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.node import changed, same
 from rlx.grammar.tir import PrimExpr
 
+OBJECT = ast.ObjectStructInfo()
+"""The annotation of every value; one object so that comparisons by identity succeed."""
+
 
 def children(info: StructInfo) -> tuple[StructInfo, ...]:
     """What stands directly inside: the fields of a tuple, the parameters and the result of a function."""

@@ -9,6 +9,7 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.node import replace
+from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.callee import (
     LITERALS,
     closure,
@@ -21,7 +22,7 @@ from rlx.operators.callee import (
 from rlx.operators.declare import operator
 from rlx.operators.parameters import Ints, Listed, TupleExpr, Types, Whole
 from rlx.operators.prim_call import agreement, callee
-from rlx.operators.site import OBJECT, Site
+from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 UNIT = TupleStructInfo(())

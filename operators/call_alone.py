@@ -11,7 +11,6 @@ from rlx.grammar.ast import (
     Constant,
     Expr,
     FuncStructInfo,
-    ObjectStructInfo,
     PrimStructInfo,
     PrimValue,
     ShapeExpr,
@@ -21,11 +20,10 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     Var,
 )
+from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.context import Message, Place
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
-
-OBJECT = ObjectStructInfo()
 
 
 class CallAlone(ABC):

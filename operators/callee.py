@@ -16,8 +16,9 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.messages import show
-from rlx.operators.site import OBJECT, Site
+from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 LITERALS = (ast.StringImm, ast.DataTypeImm)

@@ -7,6 +7,7 @@ from functools import partial
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import (
@@ -22,7 +23,7 @@ from rlx.operators.dims import (
 )
 from rlx.operators.messages import show
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
-from rlx.operators.site import OBJECT, Dims, Site, Together
+from rlx.operators.site import Dims, Site, Together
 from rlx.operators.tensors import (
     agree,
     axis,

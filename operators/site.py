@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from rlx.grammar import ast
-from rlx.grammar.ast import ObjectStructInfo, ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar.ast import ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.dims import same
@@ -15,7 +16,6 @@ from rlx.operators.parameters import Tensor
 if TYPE_CHECKING:
     from rlx.operators.declare import Operator
 
-OBJECT = ObjectStructInfo()
 Dims = tuple[PrimExpr, ...]
 
 

@@ -12,12 +12,14 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.dtype import BOOL, VOID, DataType
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr, type_of
 from rlx.operators.dims import same
 from rlx.operators.kinds import UNKNOWN
 from rlx.operators.messages import show
 from rlx.operators.parameters import Operand, Tensor
-from rlx.operators.site import OBJECT, Dims, Site
+from rlx.operators.site import Dims, Site
+from rlx.solver.order.parts import same_device
 from rlx.spec.registry import rule
 
 
@@ -129,11 +131,6 @@ def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None)
                 number if at is None else at[number],
             )
     return found
-
-
-def same_device(a: VDevice, b: VDevice) -> bool:
-    """Whether two virtual devices are the same."""
-    return (a.target, a.index, a.memory_scope) == (b.target, b.index, b.memory_scope)
 
 
 def _device(device: VDevice) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.grammar.ast import StructInfo
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.dims import (
     ZERO,
@@ -18,7 +19,7 @@ from rlx.operators.dims import (
     sub,
 )
 from rlx.operators.messages import show
-from rlx.operators.site import OBJECT, Site
+from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}

@@ -8,7 +8,6 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     FuncStructInfo,
-    ObjectStructInfo,
     PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
@@ -18,6 +17,7 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.dtype import dtype
+from rlx.grammar.struct_infos import OBJECT
 from rlx.semantics.values import (
     Closure,
     Packed,
@@ -28,8 +28,6 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
-
-OBJECT = ObjectStructInfo()
 
 
 def struct_info_of(value: Value) -> StructInfo:

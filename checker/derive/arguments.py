@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rlx.checker.derive import policy
 from rlx.checker.derive.places import definition, of_argument, of_global
-from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.state import State
 from rlx.checker.derive.words import callee, named, show, written
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -19,6 +19,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
     VDevice,
 )
+from rlx.grammar.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
 from rlx.solver.order.parts import dimensions
 from rlx.solver.order.subtype import name_dimensions

@@ -5,13 +5,14 @@ from __future__ import annotations
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.facts import learn
 from rlx.checker.derive.places import definition
-from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.state import State
 from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.dtype import VOID
 from rlx.grammar.node import Span, replace
+from rlx.grammar.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
 from rlx.spec.registry import rule

@@ -5,12 +5,13 @@ from __future__ import annotations
 from rlx.checker.derive.arguments import check_arguments
 from rlx.checker.derive.places import definition, of_global, own
 from rlx.checker.derive.purity import check_effect
-from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.state import State
 from rlx.checker.derive.words import callee, show, written
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
 from rlx.grammar.diagnostic import Edit
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
 from rlx.spec.registry import rule

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.bindings import parameter
 from rlx.checker.derive.purity import effects_of
-from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.state import State
 from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, ShapeStructInfo, StructInfo
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import OBJECT
 from rlx.solver import walk
 from rlx.solver.order import substitute
 from rlx.spec.registry import rule

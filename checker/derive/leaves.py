@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.checker.derive import literals
 from rlx.checker.derive.places import definition, own
-from rlx.checker.derive.state import OBJECT, State
+from rlx.checker.derive.state import State
 from rlx.checker.derive.words import show, written
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -17,6 +17,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import OBJECT
 from rlx.spec.registry import rule
 
 EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")

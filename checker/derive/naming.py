@@ -16,10 +16,10 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import children, held_shape, numbers, of_the_value, whole
+from rlx.grammar.struct_infos import OBJECT, children, held_shape, numbers, of_the_value, whole
 from rlx.solver import walk
 from rlx.solver.order import free_vars, substitute
-from rlx.solver.order.parts import OBJECT, rank
+from rlx.solver.order.parts import rank
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:

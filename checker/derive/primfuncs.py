@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive.state import OBJECT
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -13,6 +12,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.dtype import HANDLE, INT64
+from rlx.grammar.struct_infos import OBJECT
 from rlx.solver.walk import transform
 from rlx.spec.registry import rule
 

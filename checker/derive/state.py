@@ -10,7 +10,6 @@ from rlx.checker.derive.aliases import AliasProver
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Expr,
-    ObjectStructInfo,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
@@ -27,8 +26,6 @@ from rlx.solver.order import erase, free_shape_vars, substitute
 from rlx.spec.registry import refuted
 
 Rule = Callable[["State", Any], StructInfo]
-
-OBJECT = ObjectStructInfo()
 
 
 class Effects:

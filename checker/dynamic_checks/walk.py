@@ -15,7 +15,7 @@ from rlx.checker.derive.facts import LIMIT
 from rlx.checker.derive.functions import signature
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.purity import effects_of
-from rlx.checker.derive.state import OBJECT, Rule, State
+from rlx.checker.derive.state import Rule, State
 from rlx.checker.dynamic_checks.entries import Entry, is_private, settle
 from rlx.checker.dynamic_checks.model import DynamicCheck
 from rlx.checker.dynamic_checks.parts import Judgement
@@ -24,6 +24,7 @@ from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Node
+from rlx.grammar.struct_infos import OBJECT
 from rlx.spec.registry import refuted, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})

@@ -28,7 +28,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.node import Record
-from rlx.operators.call_alone import OBJECT
+from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.declare import Operator
 
 

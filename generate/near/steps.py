@@ -29,8 +29,7 @@ from rlx.grammar.ast import (
     VarBinding,
 )
 from rlx.grammar.dtype import DataType, dtype
-
-OBJECT = ast.ObjectStructInfo()
+from rlx.grammar.struct_infos import OBJECT
 
 
 def broken_call(code: str, builder: FunctionBuilder, choices: Choices) -> None:

@@ -15,7 +15,6 @@ from rlx.grammar.ast import (
     FuncStructInfo,
     Function,
     GlobalVar,
-    ObjectStructInfo,
     PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
@@ -25,11 +24,11 @@ from rlx.grammar.ast import (
     Var,
 )
 from rlx.grammar.dtype import dtype
+from rlx.grammar.struct_infos import OBJECT
 
 if TYPE_CHECKING:
     from rlx.generate.programs.module import ModuleBuilder
 
-OBJECT = ObjectStructInfo()
 _KINDS = ("float32", "int64", "float16")
 
 

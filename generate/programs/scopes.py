@@ -12,7 +12,6 @@ from rlx.grammar.ast import (
     Expr,
     FuncStructInfo,
     Function,
-    ObjectStructInfo,
     StructInfo,
     TensorStructInfo,
     Var,
@@ -26,7 +25,6 @@ from rlx.solver.order import lub
 _DEEP = 2
 _PROVER = Prover()
 _KINDS = ("float32", "int64", "float16")
-OBJECT = ObjectStructInfo()
 
 
 def dataflow(builder: FunctionBuilder, choices: Choices) -> None:

@@ -15,7 +15,6 @@ from rlx.generate.programs.plan import Options
 from rlx.generate.programs.values import Value, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
-    ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
@@ -23,9 +22,9 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.dtype import VOID, dtype
+from rlx.grammar.struct_infos import OBJECT
 
 Step = Callable[[FunctionBuilder, Choices], None]
-OBJECT = ObjectStructInfo()
 EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")
 _WRITTEN = (
     ast.FuncStructInfo(None, OBJECT, True, "default"),

@@ -12,6 +12,7 @@ import numpy as np
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
@@ -22,8 +23,6 @@ from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
 from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.values import Value
 from rlx.solver.order import free_vars as vars_of_info
-
-OBJECT = ast.ObjectStructInfo()
 
 
 class Compiler:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
-from rlx.operators.call_alone import OBJECT, CallAlone
+from rlx.grammar.struct_infos import OBJECT
+from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
 from rlx.operators.declare import Operator
 from rlx.operators.evaluation import OperatorFault

@@ -23,11 +23,11 @@ from rlx.grammar.ast import (
     VDevice,
 )
 from rlx.grammar.dtype import VOID, DataType
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.bind import bind, bound_by, unify
 from rlx.solver.order.partial import lower, upper
 from rlx.solver.order.parts import (
-    OBJECT,
     Dimensions,
     dimensions,
     rank,

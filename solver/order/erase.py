@@ -18,11 +18,11 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.struct_infos import with_children
+from rlx.grammar.struct_infos import OBJECT, with_children
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import walk
 from rlx.solver.order.bind import bound_by
-from rlx.solver.order.parts import OBJECT, dimensions, rank
+from rlx.solver.order.parts import dimensions, rank
 from rlx.spec.registry import rule
 
 

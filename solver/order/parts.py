@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.ast import (
-    ObjectStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     TensorStructInfo,
@@ -15,9 +14,6 @@ from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.tir import PrimExpr
 
 Dimensions = tuple[PrimExpr, ...]
-
-OBJECT = ObjectStructInfo()
-"""The annotation of every value; one object so that comparisons by identity succeed."""
 
 
 def dimensions(info: TensorStructInfo | ShapeStructInfo) -> Dimensions | None:

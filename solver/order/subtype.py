@@ -21,11 +21,11 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.node import Record
+from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order.bind import instantiate
 from rlx.solver.order.partial import demand
 from rlx.solver.order.parts import (
-    OBJECT,
     Dimensions,
     apart,
     dimensions,

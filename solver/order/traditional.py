@@ -10,7 +10,8 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.solver.order.parts import OBJECT, rank
+from rlx.grammar.struct_infos import OBJECT
+from rlx.solver.order.parts import rank
 from rlx.spec.registry import rule
 
 
