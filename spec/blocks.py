@@ -16,6 +16,14 @@ README = FOLDER / "README.md"
 ROOMS = ("solver", "operators", "checker", "semantics")
 """The packages whose code reports premises."""
 
+SHOWN_BY_TESTS = {
+    "E-packed-value": "only a packed function written against the values of the machine can break it",
+    "E-result-memory-there": "it is the memory of the computer at hand",
+    "E-native-compiler": "it is the compiler of the computer at hand",
+    "E-native-cache-private": "it is the file system of the computer at hand",
+}
+"""Premises that no program can make fail by itself, with the reason."""
+
 PHASES = {
     "validity": ("well_formedness.md", "normal_form.md", "prim_funcs.md"),
     "derivation": ("derivation.md", "operators.md"),
@@ -69,6 +77,9 @@ def problems_of(rule: Rule) -> list[str]:
     for good in (True, False):
         if not any(example.good is good for example in rule.examples):
             found.append(f"{name}: there is no {'good' if good else 'bad'} program")
+    shown = {code for example in rule.examples if not example.good for code in example.codes}
+    unseen = [c for c in rule.premises if c not in shown and c not in SHOWN_BY_TESTS]
+    found += [f"{name}: no bad program makes {c} fail" for c in unseen]
     return found
 
 

@@ -69,7 +69,7 @@ GOOD = [
     "Premises:",
     "- `D12-tuple`: what is indexed is a tuple.",
     "- `D12-index`: the tuple has a field of that index.",
-    *("```relax good", "```", "```relax bad D12-index", "```"),
+    *("```relax good", "```", "```relax bad D12-tuple D12-index", "```"),
 ]
 
 
@@ -85,6 +85,7 @@ GOOD = [
         ("0 <= i <= k", "x\nD12-index: y", ["D12-index stands twice in the block"]),
         ("```relax good\n```", "", ["there is no good program"]),
         ("D12-", "D12-un", ["no code reports D12-untuple", "no code reports D12-unindex"]),
+        ("bad D12-tuple", "bad", ["no bad program makes D12-tuple fail"]),
     ],
 )
 def test_a_block_that_does_not_fit_is_named(old: str, new: str, said: list[str]) -> None:
@@ -134,6 +135,11 @@ def test_a_construct_has_rules_in_every_phase_that_it_goes_through() -> None:
     for name in prim:
         row = found.get(f"tir.{name}") or found[name]
         assert row["evaluation"] != "-", name
+
+
+def test_premises_without_a_program_are_premises() -> None:
+    known = {code for rule in rules().values() for code in rule.premises}
+    assert blocks.SHOWN_BY_TESTS.keys() <= known
 
 
 def test_every_link_of_the_index_leads_to_a_rule() -> None:
