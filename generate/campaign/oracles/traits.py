@@ -28,13 +28,13 @@ def trait(difference: str, size: int, text: str) -> str:
     text
         The program.
     """
-    if size == 0:
-        return EMPTY
     types = _TYPES.search(difference)
     if types is not None:
         return ELEMENT_TYPE if types[1] != types[2] else SHAPE
     if " became a " in difference:
         return KIND
+    if size == 0:
+        return EMPTY
     found = [EMPTY] if _NOTHING.search(text) else []
     found += [ONE] if size == 1 else []
     before, _, after = difference.rpartition(": ")[2].partition(" became ")
@@ -46,7 +46,7 @@ def trait(difference: str, size: int, text: str) -> str:
 
 
 _NUMBERS = (("nan", NAN), ("inf", INFINITE))
-_NOTHING = re.compile(r"(?:\(|\[|, )0(?=[,)\]])[^\n]*(?:dtype|\]\))")
+_NOTHING = re.compile(r"(?:R\.Tensor\(\(|R\.shape\(\[)(?:[^()\[\]]*, )?0(?=[,)\]])")
 """A dimension 0 in a tensor's annotation or in a shape."""
 _TYPES = re.compile(r"(\w+)\([\d, ]*\) became (\w+)\([\d, ]*\)")
 _ELEMENTS = re.compile(r"elements of (\w+)")
