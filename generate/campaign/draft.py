@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from rlx.generate.campaign.entry import Entry
-from rlx.generate.campaign.finding import Finding, operators_of
+from rlx.generate.campaign.finding import Finding, operators_of, part
 from rlx.generate.campaign.peer import BEFORE, PASSES, version
 
 UNDECIDED = "Undecided: ask a third opinion (NumPy in float64, another path of TVM, the document)."
@@ -44,7 +44,7 @@ def draft(finding: Finding) -> Entry:
         happens=finding.sentence,
         should=f"{SHOULD[finding.kind]} {UNDECIDED}",
         rule=finding.rule or _NO_RULE.get(finding.kind, "E-operator"),
-        stage=_stage(finding),
+        stage=part(finding.stage),
         operator=operators,
         trait=finding.trait or "any",
         tvm=version(),
@@ -56,16 +56,12 @@ def draft(finding: Finding) -> Entry:
     )
 
 
-def _stage(finding: Finding) -> str:
-    return finding.stage.removesuffix(", run").removeprefix("TVM's ")
-
-
 def _name(finding: Finding) -> str:
     """Stage, operator and trait where the cause says little, else the words of the message."""
     operators = "-".join(name.removeprefix("R.") for name in operators_of(finding.text)[:2])
     about = f"{operators} {finding.trait} {finding.cause.partition(' with R.')[0]}"
     words = about if finding.says_little else finding.cause
-    plain = re.sub(r"[^A-Za-z0-9_]+", "-", f"{_stage(finding)} {words}")
+    plain = re.sub(r"[^A-Za-z0-9_]+", "-", f"{part(finding.stage)} {words}")
     return plain[:_NAME_LENGTH].strip("-")
 
 
@@ -86,15 +82,14 @@ def _error(finding: Finding) -> str:
 
 
 def _steps(finding: Finding) -> Sequence[str]:
-    stage = _stage(finding)
+    stage = part(finding.stage)
     if stage in PASSES:
         after = ("check",) if finding.cause.startswith("ill-formed: ") else ()
         return ("read", "check", *BEFORE.get(stage, ()), stage, *after)
     steps = {
         "parser": ("read",),
         "derivation": ("read",),
-        "printer": ("read", "print"),
-        "TVM reads what TVM printed": ("read", "print", "reread"),
+        "printer": ("read", "print", "reread"),
         "build": ("read", "check", "build"),
         "virtual machine": ("read", "check", "build"),
     }

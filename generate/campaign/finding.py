@@ -94,10 +94,22 @@ LOWERING = ("LegalizeOps", "FoldConstant", "build", "virtual machine")
 """Stages at which operators become code: what is wrong with one is seen at each."""
 
 
-def family(stage: str) -> str:
-    """The stage, or `lowering` for all at which operators become code."""
+_COMPARISONS = {
+    "TVM reads what TVM printed": "printer",
+    "we read what TVM printed": "printer",
+    "comparison of types": "derivation",
+}
+
+
+def part(stage: str) -> str:
+    """The part of the compiler that a stage looks at: a pass, its parser, printer, derivation, build, …"""
     name = stage.removesuffix(", run").removeprefix("TVM's ")
-    return "lowering" if name in LOWERING else name
+    return _COMPARISONS.get(name, name)
+
+
+def family(stage: str) -> str:
+    """That part, or `lowering` for all at which operators become code."""
+    return "lowering" if part(stage) in LOWERING else part(stage)
 
 
 _QUOTED = re.compile(r"""(["'`]).*?\1""")
