@@ -20,7 +20,7 @@ from rlx.operators.callee import (
     trailing,
 )
 from rlx.operators.declare import operator
-from rlx.operators.parameters import Ints, Listed, TupleExpr, Types, Whole
+from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
 from rlx.operators.prim_call import agreement, callee
 from rlx.operators.site import Site
 from rlx.spec.registry import rule
@@ -318,7 +318,9 @@ def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
 
 
 @operator("relax.assert_op", pure=False)
-def assert_op(site: Site, condition: Expr, *format_args: Listed, format_: str = "") -> StructInfo:
+def assert_op(
+    site: Site, condition: Expr, *format_args: Listed, format_: StrExpr = ""
+) -> StructInfo:
     """Stops the program unless a Boolean scalar is true."""
     asserted(site, condition)
     return UNIT
@@ -339,6 +341,6 @@ def asserted(site: Site, condition: Expr) -> None:
 
 
 @operator("relax.print", pure=False)
-def print_values(site: Site, *values: Whole, format_: str = "") -> StructInfo:
+def print_values(site: Site, *values: Whole, format_: StrExpr = "") -> StructInfo:
     """Writes values to the console."""
     return UNIT

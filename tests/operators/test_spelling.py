@@ -49,6 +49,8 @@ def test_an_attribute_stands_in_no_box(call: str) -> None:
         'R.memory.view(x, R.shape([n, 4]), R.dtype("float32"))',
         'R.builtin.alloc_tensor(R.shape([n, 4]), R.dtype("float32"), R.prim_value(0), R.str("global"))',
         "R.full((n, R.prim_value(4)), R.const(1.0, 'float32'))",
+        'R.print(x, format=R.str("{}"))',  # as TVM prints it
+        'R.assert_op(R.const(True, "bool"), x, format=R.str("{}"))',
     ],
 )
 def test_an_expression_may_stand_in_one(call: str) -> None:
