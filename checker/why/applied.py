@@ -9,7 +9,7 @@ from rlx.checker.why import values
 from rlx.checker.why.leaves import alike, changed_nothing, failed_premise, question, sentence
 from rlx.checker.why.premises import that_apply
 from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Application
-from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step
+from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
@@ -22,6 +22,9 @@ OF_EXPRESSIONS = frozenset(f"D{number:02}" for number in range(2, 17))
 
 _REWRITES = ("SUBST-", "ERASE-")
 """The rules that rewrite a struct info: worth a line where something changes."""
+
+_EQUATIONS = ("-shape", "-values", "-value")
+"""How the premises end that are about dimensions and values being equal."""
 
 _GRAVITY = {"compatible": HOLDS, "possible": WARNING, "incompatible": ERROR}
 
@@ -130,6 +133,7 @@ class Applied:
             self._inner(step, inner, (), fails)
         reason = result.reason
         if reason is not None:
+            _withhold(step, reason.code)
             status = _GRAVITY[result.kind] if fails else NOTE
             below = Step("premise", result.message, code=reason.code, status=status)
             below.title = sentence(reason.code)
@@ -141,6 +145,16 @@ class Applied:
         """A premise that fails, with what the checker says about it."""
         step.has("", failed_premise(diagnostic))
         step.failed(diagnostic.severity)
+
+
+def _withhold(step: Step, code: str) -> None:
+    """Take back that dimensions are equal: subtyping notes the equations, and they were judged later."""
+    failed = code.replace("COMPAT", "SUB", 1)
+    for below in every([step]):
+        if failed.startswith("SUB-joint"):
+            below.held = tuple(c for c in below.held if not c.endswith(_EQUATIONS))
+        else:
+            below.held = tuple(c for c in below.held if c != failed)
 
 
 def _visible(records: Iterable[Application]) -> Iterator[Application]:

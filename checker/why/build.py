@@ -15,7 +15,7 @@ from rlx.checker.why.leaves import (
 )
 from rlx.checker.why.place import Construct, is_nameless, spaces_folded
 from rlx.checker.why.recorder import Application, Recorder
-from rlx.checker.why.step import Step, settle
+from rlx.checker.why.step import Step
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic
@@ -78,11 +78,6 @@ class Builder:
         found = [self._home_of(d) for d in diagnostics]
         self._finish()
         return list(dict.fromkeys(found))
-
-    def settled(self, roots: list[Step]) -> list[Step]:
-        """The same trees, fit to be shown."""
-        settle(roots)
-        return roots
 
     def _finish(self) -> None:
         while self._open:

@@ -82,7 +82,9 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         from rlx.checker.why.json import as_json
 
         place = {"path": path, "line": wanted.line, "column": wanted.column}
-        sys.stdout.write(f"{dumps({**place, **as_json(found.roots, found.source)}, indent=1)}\n")
+        sys.stdout.write(
+            f"{dumps({**place, **as_json(found.roots, found.source, arguments.depth)}, indent=1)}\n"
+        )
     else:
         from rlx.checker.render.colour import theme_for
         from rlx.checker.why.text import encodable, inferences, render

@@ -8,7 +8,7 @@ from rlx.checker.check import Report, check_text
 from rlx.checker.why.build import Builder
 from rlx.checker.why.place import Construct, PlaceError, at_column, constructs, on_line
 from rlx.checker.why.recorder import Recorder, recording
-from rlx.checker.why.step import ERROR, Step, every
+from rlx.checker.why.step import ERROR, Step, every, settle
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Record
 from rlx.grammar.recursion import recursion_room
@@ -109,7 +109,9 @@ def _trees(builder: Builder, found: Sequence[Construct], here: Sequence[Diagnost
     roots = builder.tree(found)
     told = {(step.code, step.span) for step in every(roots) if step.kind == "premise"}
     rest = [d for d in here if (d.code, d.span) not in told]
-    return builder.settled(list(dict.fromkeys(roots + builder.alone(rest))))
+    every_root = list(dict.fromkeys(roots + builder.alone(rest)))
+    settle(every_root)
+    return every_root
 
 
 def _diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagnostic]:

@@ -39,6 +39,8 @@ A step has these keys:
 ``steps``
     What it rests on: objects with ``as`` (the parameter, ``"value"``, … or ``""``) and ``step``, a
     number.
+``more``
+    How many further steps it rests on, which `--depth` leaves out.
 """
 
 from __future__ import annotations
@@ -54,17 +56,38 @@ from rlx.spec import premise_rule
 VERSION = 1
 
 
-def as_json(roots: Sequence[Step], source: Source) -> dict[str, Any]:
-    """Trees as the object described above."""
-    numbers = {id(step): number for number, step in enumerate(every(roots))}
+def as_json(roots: Sequence[Step], source: Source, depth: int | None = None) -> dict[str, Any]:
+    """Trees as the object described above.
+
+    Parameters
+    ----------
+    depth
+        How many levels below the roots there are; None for all.
+    """
+    steps = list(every(roots)) if depth is None else _down_to(roots, depth)
+    numbers = {id(step): number for number, step in enumerate(steps)}
     return {
         "version": VERSION,
         "roots": [numbers[id(root)] for root in roots],
-        "steps": [_step(step, source, numbers) for step in every(roots)],
+        "steps": [_step(step, source, numbers) for step in steps],
     }
 
 
+def _down_to(roots: Sequence[Step], depth: int) -> list[Step]:
+    """The steps that are so many levels below the roots at most."""
+    found = {id(root): root for root in roots}
+    level = list(found.values())
+    for _ in range(depth):
+        inner = {id(below): below for step in level for _, below in step.below}
+        level = [step for key, step in inner.items() if key not in found]
+        found.update((id(step), step) for step in level)
+        if not level:
+            break
+    return list(found.values())
+
+
 def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]:
+    below = [(label, numbers[id(s)]) for label, s in step.below if id(s) in numbers]
     return {
         "kind": step.kind,
         "rule": _rule(step),
@@ -79,7 +102,8 @@ def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]
         "values": [list(pair) for pair in step.values],
         "held": list(step.held),
         "details": list(step.details),
-        "steps": [{"as": label, "step": numbers[id(below)]} for label, below in step.below],
+        "steps": [{"as": label, "step": number} for label, number in below],
+        "more": len(step.below) - len(below),
     }
 
 

@@ -76,6 +76,19 @@ COMMANDS = {
         step examples/closures.rlx --backend steps --limit 25 --format json --input x=ones
         step examples/call_tir.rlx --backend steps --limit 6 --input a=ones
     """,
+    "why": """
+        why examples/broken/broadcast.rlx:14
+        why examples/broken/kernel.rlx:28:36
+        why examples/broken/result.rlx:10
+        why examples/broken/leak.rlx:11
+        why examples/broken/syntax.rlx:11
+        why examples/recursion.rlx:16 --depth 3
+        why examples/call_tir.rlx:45 --format json --depth 1
+        why examples/match_cast.rlx:28 --rules
+        why examples/closures.rlx:22
+        why examples/mlp.rlx:1
+        why examples/mlp.rlx:21:900
+    """,
 }
 
 

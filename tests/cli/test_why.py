@@ -35,6 +35,7 @@ STEP: dict[str, type | tuple[type, ...]] = {
     "held": list,
     "details": list,
     "steps": list,
+    "more": int,
 }
 
 
@@ -96,6 +97,17 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert head == {"path": path, "line": 28, "column": 13, "version": 1, "roots": [0]}
     assert_steps(found["steps"])
     assert found["steps"][0]["rule"] == "D14"
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_json_down_to_a_depth(depth: int, capsys: pytest.CaptureFixture[str]) -> None:
+    place = f"{BROKEN / 'kernel.rlx'}:28:13"
+    assert main([place, "--format", "json", "--depth", str(depth)]) == 1
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    assert_steps(steps)
+    assert steps[0]["more"] == (0 if depth else 13) and any(step["more"] for step in steps)
+    if not depth:
+        assert len(steps) == 1
 
 
 def assert_steps(steps: list[dict[str, object]]) -> None:

@@ -64,6 +64,13 @@ def test_a_cast_says_what_it_binds() -> None:
     assert ("k", "m * 2") in values(tree(13), "D11")
 
 
+def test_what_a_comparison_finds_wrong_does_not_hold_in_it() -> None:
+    comparison = next(step for step in tree(12) if "does not fit" in step.text)
+    inner = {step.code: step for _, step in comparison.below}
+    assert inner["COMPAT-tensor-shape"].status == "error"
+    assert inner["SUB-tensor"].held == ("SUB-tensor-dtype", "SUB-tensor-rank", "SUB-tensor-device")
+
+
 def test_premises_that_are_not_asked_are_not_said_to_hold() -> None:
     text = CALLS.replace("R.sum(c, axis=0)", "R.exp(c)")
     steps = list(every(why(text, "p.rlx", 14).roots))
