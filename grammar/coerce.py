@@ -359,7 +359,10 @@ class Coerce:
         try:
             return dtype(text)
         except ValueError as error:
-            help = did_you_mean(misspelt.data_type(text))
+            meant = misspelt.data_type(text)
+            if not self.scope.in_prim_func():  # no value of Relax is a handle
+                meant = [word for word in meant if word != "handle"]
+            help = did_you_mean(meant)
             raise Rejected(str(error), start, end, help) from None
 
 

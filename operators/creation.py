@@ -22,6 +22,7 @@ from rlx.grammar.tir import (
     IntImm,
     Or,
     PrimExpr,
+    Var,
     free_vars,
     type_of,
 )
@@ -135,7 +136,7 @@ def arange(
     return ranked(1, dtype) if length is None else tensor((length,), dtype)
 
 
-@rule("OBL-arange", "598e392b")
+@rule("OBL-arange", "cac6d822")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end: the step is not 0 and leads there.
 
@@ -162,6 +163,8 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
     if (literal(length) or 0) < 0 or (literal(length) is None and start is not ZERO):
         ranges = site.ctx.prover.context.state
         holds: PrimExpr = GE(length, ZERO)
+        if isinstance(start, Var) and isinstance(end, Var) and start is not end:
+            return length  # which of the two is greater, nothing in a program can say
         for var in free_vars(length):
             if ranges.range_of(var)[0] is None:
                 # A scalar that is negative is for the run to notice, as in every shape.

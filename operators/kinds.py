@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from rlx.grammar import ast, tir
+from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.ast import (
     Call,
     DataTypeImm,
@@ -26,13 +26,15 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype, lacking
 from rlx.grammar.node import Record
+from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators import plain_values
 from rlx.operators.dims import const
+from rlx.operators.option_words import is_meant
 from rlx.operators.parameters import Parameter, Tensor, Tensors
 
 if TYPE_CHECKING:
-    from rlx.operators.site import Site
+    from rlx.operators.site import Site, Violation
 
 Convert = Callable[["Site", Any, Parameter, int], Any]
 
@@ -301,6 +303,7 @@ def _number(site: Site, value: Any, parameter: Parameter, index: int) -> float:
 def _str(site: Site, value: Any, parameter: Parameter, index: int) -> str:
     text = value.value if isinstance(value, StringImm) else value
     if isinstance(text, str):
+        is_meant(site, text, parameter.name, index)
         return text
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a string", index)
 
@@ -312,13 +315,23 @@ def _dtype(site: Site, value: Any, parameter: Parameter, index: int) -> DataType
         try:
             kind = dtype(kind)
         except ValueError as error:
-            site.fail("D14-argument", f"{parameter.name}: {error}", index)
+            raise _no_type(f"{parameter.name}: {error}", str(kind), index) from None
     if isinstance(kind, DataType):
         wrong = lacking(kind)
         if wrong is not None:
-            site.fail("D14-argument", f"{parameter.name}: {wrong[1]}", index)
+            raise _no_type(f"{parameter.name}: {wrong[1]}", str(kind), index)
         return None if kind.is_void else kind
     site.fail("D14-argument", f"{_found(site, value, parameter)}, expected a data type", index)
+
+
+def _no_type(message: str, text: str, index: int) -> Violation:
+    """The refusal of a data type, with those that may be meant."""
+    from rlx.operators.site import Violation
+
+    help = did_you_mean(word for word in misspelt.data_type(text) if word != "handle")
+    return Violation(
+        "D14-argument", message, index, ast.ObjectStructInfo(), {"help": help} if help else {}
+    )
 
 
 def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:

@@ -10,9 +10,16 @@ from functools import cache
 
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
+from rlx.grammar.suggest import closest, did_you_mean
 from rlx.operators.dims import ceildiv, const, product
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, Violation
 from rlx.spec.registry import rule
+
+COMMON = (
+    *("NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC", "OIW", "OWI", "WIO", "IOW"),
+    *("OIHW", "OHWI", "HWIO", "HWOI", "IOHW", "OIDHW", "DHWIO", "ODHWI", "IODHW"),
+)
+"""Layouts that programs have, for suggestions."""
 
 _PIECE = re.compile(r"([A-Z])|(\d+)([a-z])")
 
@@ -69,7 +76,10 @@ def layout(
     """A layout of the named axes, each once, that a tensor of that rank can have."""
     found = _read(text)
     if found is None or (text != axes and not _covers(found, axes)):
-        site.fail("OBL-layout-axes", f"{text!r} is not a layout of the axes {axes}", index, best)
+        near = closest(text, [each for each in COMMON if sorted(each) == sorted(axes)])
+        message = f"{text!r} is not a layout of the axes {axes}"
+        extra = {"help": did_you_mean(near)} if near else {}
+        raise Violation("OBL-layout-axes", message, index, best, extra)
     if ndim is not None and ndim != len(found.pieces):
         site.fail(
             "OBL-layout-rank",

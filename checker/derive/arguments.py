@@ -12,6 +12,7 @@ from rlx.checker.derive.words import callee, named, show, written
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
+    ObjectStructInfo,
     PrimStructInfo,
     ShapeStructInfo,
     StructInfo,
@@ -39,6 +40,10 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
         if named is not found:
             found, instance = named, instantiate(function, named, state.prover)
         nameless = (*instance.unbound, *(v for info in named for v in free_shape_vars(info)))
+    exchanged = _exchanged(state, node, found, instance.params)
+    if exchanged is not None:
+        _report_exchanged(state, node, found, instance.params, exchanged)
+        return instance
     blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
         if given is wanted or node.args[index] in state.poison:
@@ -53,6 +58,56 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
                 guess = result.kind == "possible" and _mentions(result, instance.unbound)
                 _blame(state, node, index, named_by, result, guess)
     return instance
+
+
+def _exchanged(
+    state: State, node: ast.Call, found: Sequence[StructInfo], wanted: Sequence[StructInfo]
+) -> tuple[int, int] | None:
+    """Two arguments that are wrong where they stand, and right in each other's place; all others are right."""
+    wrong = [
+        at
+        for at, (given, param) in enumerate(zip(found, wanted, strict=True))
+        if given is not param and node.args[at] not in state.poison and not same_kind(given, param)
+    ]
+    if len(wrong) != 2:
+        return None
+    first, second = wrong
+    fits = same_kind(found[first], wanted[second]) and same_kind(found[second], wanted[first])
+    return (first, second) if fits else None
+
+
+def same_kind(given: StructInfo, wanted: StructInfo) -> bool:
+    """Whether kind, rank and element type of two annotations do not contradict each other."""
+    match given, wanted:
+        case ObjectStructInfo(), _:
+            return True
+        case _, ObjectStructInfo():
+            return True
+        case TensorStructInfo() as a, TensorStructInfo() as b:
+            ranks = a.ndim < 0 or b.ndim < 0 or a.ndim == b.ndim
+            return ranks and (a.dtype.is_void or b.dtype.is_void or a.dtype == b.dtype)
+        case PrimStructInfo() as p, PrimStructInfo() as q:
+            return p.dtype == q.dtype
+    return type(given) is type(wanted)
+
+
+def _report_exchanged(
+    state: State,
+    node: ast.Call,
+    found: Sequence[StructInfo],
+    wanted: Sequence[StructInfo],
+    exchanged: tuple[int, int],
+) -> None:
+    first, second = exchanged
+    state.add(
+        "D14-argument",
+        "error",
+        f"argument {first} of {callee(node.op)} is {show(found[first])}, but {show(wanted[first])} is expected",
+        of_argument(node, first),
+        related=of_global(state, node.op),
+        help=f"arguments {first} and {second} are exchanged: each fits in the place of the other",
+    )
+    state.poison.add(node)
 
 
 def _named(

@@ -305,7 +305,8 @@ def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
     if found is None or (found[0] == "handle" and isinstance(info, ast.PrimStructInfo)):
         return
     if form.state.once(("element type", data_type, form.state.function)):
-        meant = did_you_mean(misspelt.data_type(str(data_type)))
+        words = [] if data_type.code == "handle" else misspelt.data_type(str(data_type))
+        meant = did_you_mean(words)
         form.report(f"WF20-{found[0]}", found[1], info, meant)
 
 

@@ -1,0 +1,35 @@
+"""Words that options of operators take, and those that are meant where one is misspelt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.spec.registry import rule
+
+if TYPE_CHECKING:
+    from rlx.operators.site import Site
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "method": ("nearest_neighbor", "linear", "cubic", "nearest", "bilinear", "bicubic"),
+    "coordinate_transformation_mode": ("half_pixel", "align_corners", "asymmetric"),
+    "rounding_method": ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"),
+    "padding_mode": ("zeros", "border", "reflection"),
+    "pad_mode": ("constant", "reflect", "replicate", "circular"),
+    "reduction": ("mean", "sum", "none", "update", "add", "mul", "min", "max"),
+    "mode": ("clip", "wrap", "fast", "nan"),
+    "indexing": ("ij", "xy"),
+    "causal_mask": ("TopLeft", "BottomRight"),
+}
+"""By the name of the option, the words that some operator takes for it."""
+
+
+@rule("OBL-word", "9ff3e97b")
+def is_meant(site: Site, text: str, option: str, index: int) -> None:
+    """The word of an option is no slip of one that operators know."""
+    known = WORDS.get(option, ())
+    near = () if text in known else closest(text, known)
+    if near:
+        words = f"{site.name}: {option} is {text!r}, which is no word that operators know"
+        site.ctx.report("OBL-word-known", "warning", words, index, help=did_you_mean(near))
