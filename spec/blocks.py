@@ -74,6 +74,10 @@ def problems_of(rule: Rule) -> list[str]:
         for _, function in implementations.get(name, [])
         if block.judgement and not judgements.decided_in(block.judgement, function.__module__)
     ]
+    said = [name.removeprefix("tir.") for name in constructs_of(rule)]
+    found += [
+        f"{name}: the conclusion lacks {c} of the heading" for c in rule.constructs if c not in said
+    ]
     for good in (True, False):
         if not any(example.good is good for example in rule.examples):
             found.append(f"{name}: there is no {'good' if good else 'bad'} program")
@@ -167,7 +171,7 @@ def index() -> list[str]:
 
 def link(rule: Rule) -> str:
     """A Markdown link to the heading of a rule."""
-    heading = f"{rule.identifier} {rule.title}".lower()
+    heading = " ".join((rule.identifier, rule.title, *rule.constructs)).lower()
     anchor = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
     return f"[{rule.identifier}]({rule.file}#{anchor})"
 

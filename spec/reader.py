@@ -14,6 +14,7 @@ FOLDER = Path(__file__).parent
 NOT_RULES = frozenset(["README.md", "ledger.md"])
 
 _HEADING = re.compile(r"^## ([A-Z]+\d*(?:-[a-z][a-z-]*)?) (.+)$")
+_CONSTRUCTS = re.compile(r" \((`\w+`(?:, `\w+`)*)\)$")
 _PREMISE = re.compile(r"^- `([\w-]+)`: ")
 _ENTRY = re.compile(r"^## (\d+) (.+)$")
 _LABEL = re.compile(r"^([A-Z]+\d*(?:-[a-z][a-z_-]*)+): ")
@@ -73,7 +74,9 @@ class Rule:
     Attributes
     ----------
     identifier, title, file
-        The heading and the file it stands in.
+        The heading, without its constructs, and the file it stands in.
+    constructs
+        The constructs of the abstract syntax that the heading names.
     statement, why
         What holds, and the reason.
     premises
@@ -91,13 +94,15 @@ class Rule:
     """
 
     __slots__ = (
-        *("block", "examples", "file", "identifier", "ledger", "premises", "source"),
+        *("block", "constructs", "examples", "file", "identifier", "ledger", "premises", "source"),
         *("statement", "title", "tvm", "why"),
     )
 
     def __init__(self, identifier: str, title: str, file: str, lines: list[str]) -> None:
         self.identifier = identifier
-        self.title = title
+        named = _CONSTRUCTS.search(title)
+        self.title = _CONSTRUCTS.sub("", title)
+        self.constructs = tuple(re.findall(r"\w+", named[1])) if named else ()
         self.file = file
         lines, fences = _without_fences(lines)
         blocks = [inference(text) for head, text in fences if head == ["rule"]]

@@ -132,6 +132,10 @@ def test_a_construct_has_rules_in_every_phase_that_it_goes_through() -> None:
             assert found[name]["evaluation"] != "-", name
         assert found[name]["derivation"] != "-", name
         assert name not in infos or found[name]["order"] != "-", name
+    named = {(name, rule.file) for rule in rules().values() for name in rule.constructs}
+    for name in set(relax) - infos - {"IRModule", "PrimFunc", "Op", "BindingBlock"}:
+        assert {(name, "derivation.md"), (name, "evaluation.md")} <= named, name
+    assert {(name, "order.md") for name in infos} <= named
     for name in prim:
         row = found.get(f"tir.{name}") or found[name]
         assert row["evaluation"] != "-", name
