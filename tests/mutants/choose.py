@@ -89,7 +89,8 @@ class Reach:
             if block_of(ast.parse(original), mutant.line) is None:
                 tests = [*self._registered(), *tests]
             return Choice(tests, attempt == 0)
-        return Choice(self._registered(), False)
+        outside = block_of(ast.parse(original), mutant.line) is None
+        return Choice(self._registered() if outside else [], False)
 
     def _registered(self) -> list[Test]:
         return [

@@ -25,6 +25,7 @@ from .choose import Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
 
 REACH = ROOT / "build" / "reach"
+DRAWN = "drawn.json"
 WORK = ROOT / "build" / "random-mutants" / str(os.getpid())
 LEFT_OUT = ("--ignore=tests/mutants",)
 """Tests that are not noted: those of this folder."""
@@ -50,7 +51,7 @@ def note(at_once: int) -> int:
     ).returncode
 
 
-def want(mutants: Sequence[Drawn], folder: Path) -> None:
+def want(drawing: list[object], mutants: Sequence[Drawn], folder: Path) -> None:
     """Prepare a folder so that the run that notes has probes only where these mutants need them."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -59,6 +60,16 @@ def want(mutants: Sequence[Drawn], folder: Path) -> None:
         first, *_ = blocks_for(mutant, (ROOT / mutant.file).read_text("utf-8"))
         names.update(first)
     (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")
+    (folder / DRAWN).write_text(json.dumps([drawing, mutants]), "utf-8")
+
+
+def wanted(drawing: list[object], folder: Path) -> list[Drawn] | None:
+    """The mutants that a folder was prepared for, if they were drawn alike."""
+    path = folder / DRAWN
+    if not path.exists():
+        return None
+    earlier, mutants = json.loads(path.read_text("utf-8"))
+    return [Drawn(*mutant) for mutant in mutants] if earlier == drawing else None
 
 
 def job_for(mutant: Drawn, old: str, choice: Choice, folder: Path) -> child.Job:
@@ -203,9 +214,13 @@ def main() -> int:
     given = _arguments()
     seed = int(time.time()) if given.seed is None else given.seed
     print(f"{given.count} mutants, seed {seed}", flush=True)
-    mutants = list(islice(draw(seed, tuple(given.room or ROOMS)), given.count))
+    rooms = given.room or list(ROOMS)
+    drawing = [given.count, seed, rooms]
+    mutants = wanted(drawing, given.reach)
+    if mutants is None or given.want:
+        mutants = list(islice(draw(seed, tuple(rooms)), given.count))
     if given.want:
-        want(mutants, given.reach)
+        want(drawing, mutants, given.reach)
         return 0
     if given.note:
         note(given.jobs)
