@@ -117,7 +117,7 @@ def _sentence(verdict: Verdict) -> str:
         case Proved(means=means, divisors=divisors):
             needed = ", ".join(f"{show(d)} != 0" for d in divisors)
             if means == NEVER_DEFINED:
-                return f"proved ({means}): there are no values with {needed}"
+                return f"proved ({means}): {_division([show(d) for d in divisors])}"
             told = needed and means != CONTRADICTORY
             return f"proved ({means})" + (f", wherever {needed}" if told else "")
         case Refuted(example=example, overflow=overflow):
@@ -129,6 +129,15 @@ def _sentence(verdict: Verdict) -> str:
         case Unknown(reason=reason):
             return f"unknown: {reason}"
     raise AssertionError(verdict)
+
+
+def _division(divisors: list[str]) -> str:
+    """Why a condition has no value anywhere."""
+    if divisors == ["0"]:
+        return "it divides by zero"
+    if len(divisors) == 1:
+        return f"it divides by {divisors[0]}, which is always zero"
+    return f"for all values one of its divisors is zero: {', '.join(divisors)}"
 
 
 def _record(goal: str, verdict: Verdict, explanation: str | None) -> dict[str, object]:

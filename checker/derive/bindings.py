@@ -100,10 +100,12 @@ def _bind_cast(state: State, binding: ast.MatchCast) -> None:
 
 
 def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
-    """What a value is after a cast: a packed function of which nobody said that it is pure does not become so."""
+    """What a value is after a cast: a function of which nobody said that it is pure does not become so."""
     match target, found:
-        case ast.FuncStructInfo(params=None, purity=True), ast.FuncStructInfo(purity=True):
+        case ast.FuncStructInfo(purity=True), ast.FuncStructInfo(purity=True):
             return target
+        case ast.FuncStructInfo(purity=True), ast.FuncStructInfo():
+            return replace(target, purity=False)
         case ast.FuncStructInfo(params=None, purity=True), _:
             return replace(target, purity=False)
         case ast.TupleStructInfo(fields=targets), _:

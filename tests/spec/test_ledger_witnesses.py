@@ -178,6 +178,9 @@ def test_ledger_55_purity_is_declared_and_not_cast() -> None:
     assert _module(f"{X}, f: {declared}", "y = f(x)") == []
     found = _module(f"{X}, o: R.Object", f"f = R.match_cast(o, {declared})", "y = f(x)")
     assert "error D14-impure" in found
+    whole = 'R.Callable((R.Tensor((2,), "float32"),), R.Tensor((2,), "float32"), True)'
+    found = _module(X, f'f = R.match_cast(R.ExternFunc("foo"), {whole})', "y = f(x)")
+    assert "error D14-impure" in found
 
 
 def test_ledger_56_an_overwritten_value_is_not_used() -> None:
