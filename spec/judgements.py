@@ -110,14 +110,14 @@ JUDGEMENTS = (
         "S |- I \\/ J = R",
         r"S \|- .+ \\/ .+ = .+",
         "R is the least struct info known above both I and J",
-        ("rlx.solver.order.bounds", "rlx.solver.order.lub_glb"),
+        ("rlx.solver.order.bounds",),
     ),
     Judgement(
         "greatest lower bound",
         "S |- I /\\ J = R",
         r"S \|- .+ /\\ .+ = .+",
         "R is the greatest struct info known below both I and J; none if there is none",
-        ("rlx.solver.order.bounds", "rlx.solver.order.lub_glb"),
+        ("rlx.solver.order.bounds",),
     ),
     Judgement(
         "erasure",
@@ -173,7 +173,7 @@ JUDGEMENTS = (
         "<X, F, H> -> <Y, F', H'>",
         r"<.+, F, H> -> .+",
         "with the frames F and the store H the redex X becomes Y: a value, or what is evaluated next",
-        ("rlx.semantics.machine", "rlx.semantics.arrays", "rlx.semantics.numpy_conversion"),
+        ("rlx.semantics.machine", "rlx.semantics.arrays"),
     ),
     Judgement(
         "check of values",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 
 from rlx.grammar import ast, tir
@@ -99,6 +101,17 @@ def test_a_block_that_does_not_fit_is_named(old: str, new: str, said: list[str])
 @pytest.mark.parametrize("judgement", JUDGEMENTS, ids=lambda j: j.name)
 def test_a_form_is_of_one_judgement(judgement: object) -> None:
     assert judgement_of(judgement.form) == judgement.name  # type: ignore[attr-defined]
+
+
+def test_the_code_that_decides_a_judgement_is_there() -> None:
+    for judgement in JUDGEMENTS:
+        for module in judgement.modules:
+            assert find_spec(module) is not None, module
+
+
+def test_every_judgement_is_concluded_by_a_rule() -> None:
+    concluded = {rule.block.judgement for rule in rules().values() if rule.block is not None}
+    assert concluded == {judgement.name for judgement in JUDGEMENTS}
 
 
 def test_the_abstract_syntax_is_that_of_the_nodes() -> None:
