@@ -10,13 +10,12 @@ from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.neutral import KnownInteger, Name, Negation, Operation
 from rlx.grammar.node import Span
+from rlx.grammar.precedence import Chain
 from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT
 
 if TYPE_CHECKING:
     from rlx.grammar.coerce import Coerce
 
-PRECEDENCE = {"@": 10, "and then": 3.5, **{symbol: o.strength for symbol, o in BY_SYMBOL.items()}}
-"""Python's: a higher number binds tighter; all associate to the left but `**`."""
 RELAX = {
     "+": "relax.add",
     "-": "relax.subtract",
@@ -49,70 +48,47 @@ _SYMBOLS: dict[ast.Expr, str] = {
 RELAX_PREFIX = {"-": "relax.negative", "~": "relax.bitwise_not", "not": "relax.logical_not"}
 NEVER = frozenset(["@", "==", "!=", "&", "|", "^", "<<", ">>", "and", "or", "not", "~"])
 """Operators that no version of TVM reads on tensors; there are functions for them."""
-CHAINED = "and then"
-"""The conjunction of two comparisons that share an operand: `a < b < c`."""
 
 
 def fold(coerce: Coerce, items: list[Any]) -> Entry:
     """Apply the operators of a flat chain ``operand, operator, operand, …`` by precedence."""
-    operands: list[Entry] = []
-    operators: list[str] = []
     if items.count("**") > MAX_NESTING:
         # The only operator that nests to the right.
         raise Rejected(
             f"powers are nested deeper than {MAX_NESTING} levels", items[0][1], items[-1][2]
         )
-
-    def apply() -> None:
-        operator = operators.pop()
-        if operator == "not":
-            inner = operands.pop()
-            operands.append((Negation(inner), inner[1], inner[2]))
-            return
-        right = operands.pop()
-        left = operands.pop()
-        if operator == CHAINED:
-            operands.append((_chained(coerce, left, right), left[1], right[2]))
-        else:
-            operands.append((binary(coerce, operator, left, right), left[1], right[2]))
-
-    def push(entry: Entry) -> None:
-        value = entry[0]
-        if isinstance(value, Negation):
-            operators.append("not")
-            push(value.operand)
-        else:
-            operands.append(entry)
-
-    push(items[0])
-    for at in range(1, len(items), 2):
-        operator = items[at]
-        level = PRECEDENCE[operator]
-        shared: Entry | None = None
-        while operators:
-            above = NOT if operators[-1] == "not" else PRECEDENCE[operators[-1]]
-            if above < level or (above == level and operator == "**"):
-                break
-            if above == level == COMPARISON:
-                shared = operands[-1]
-            apply()
-        if shared is not None:
-            if operators and operators[-1] == CHAINED:
-                apply()
-            operators.append(CHAINED)
-            operands.append(shared)
-        operators.append(operator)
-        push(items[at + 1])
-    while operators:
-        apply()
-    return operands[0]
+    chain: Chain[Entry] = Chain(
+        lambda operator, left, right: (
+            binary(coerce, operator, left, right),
+            left[1],
+            right[2],
+        ),
+        lambda _, inner: (Negation(inner), inner[1], inner[2]),
+        lambda operators, operands: _compared(coerce, operators, operands),
+    )
+    for at, item in enumerate(items):
+        if at % 2:
+            chain.infix(item)
+            continue
+        while isinstance(item[0], Negation):
+            chain.prefix("not", NOT)
+            item = item[0].operand
+        chain.operand(item)
+    return chain.finish()
 
 
-def _chained(coerce: Coerce, left: Entry, right: Entry) -> Any:
-    """Both of two comparisons, of which the first ends where the second begins."""
-    if _is_value(coerce, left[0]) or _is_value(coerce, right[0]):
-        raise Rejected("comparisons of tensors cannot be chained", left[1], right[2])
-    return binary(coerce, "and", left, right)
+def _compared(coerce: Coerce, operators: list[str], operands: list[Entry]) -> Entry:
+    """A comparison, or several in a chain: `a < b < c` is `a < b and b < c`."""
+    links = [
+        (binary(coerce, operator, left, right), left[1], right[2])
+        for operator, left, right in zip(operators, operands, operands[1:], strict=False)
+    ]
+    whole: Entry = links[0]
+    for link in links[1:]:
+        if _is_value(coerce, whole[0]) or _is_value(coerce, link[0]):
+            raise Rejected("comparisons of tensors cannot be chained", whole[1], link[2])
+        whole = (binary(coerce, "and", whole, link), whole[1], link[2])
+    return whole
 
 
 def binary(coerce: Coerce, operator: str, left: Entry, right: Entry) -> Any:
@@ -342,4 +318,4 @@ def _no_numbers(coerce: Coerce, parts: tuple[Entry, ...]) -> None:
             raise Rejected(words, start, end, f"write R.const({shown})")
 
 
-__all__ = ["PRECEDENCE", "binary", "fold", "prefix", "prim", "relax"]
+__all__ = ["binary", "fold", "prefix", "prim", "relax"]

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64
-from rlx.grammar.prim_operators import COMPARISON, NOT, OPERATORS, SIGN, PrimOperator
+from rlx.grammar.precedence import STRENGTHS, Chain
+from rlx.grammar.prim_operators import NOT, OPERATORS, SIGN, PrimOperator
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import calls
 from rlx.solver.shown import show
@@ -44,14 +45,14 @@ def _operation(found: PrimOperator) -> Callable[[PrimExpr, PrimExpr], PrimExpr]:
     return node or (lambda a, b: tir.Call(name, (a, b), INT64))
 
 
-_BINARY: dict[str, tuple[int, Callable[[PrimExpr, PrimExpr], PrimExpr]]] = {
-    symbol: (found.strength, _operation(found))
+_BINARY: dict[str, Callable[[PrimExpr, PrimExpr], PrimExpr]] = {
+    symbol: _operation(found)
     for found in OPERATORS
     for symbol in (found.symbol, *found.short)
     if symbol not in ("", "/", "**") and (symbol == found.symbol or not symbol.isidentifier())
 }
-_BEGINNINGS = {"(": 0, "-": SIGN, "+": SIGN, "~": SIGN, "!": SIGN}
-"""Symbols that begin an operand, and how strongly they hold it."""
+_BEFORE = {"-": SIGN, "+": SIGN, "~": SIGN, "!": SIGN}
+"""Symbols in front of an operand, and how strongly they hold it."""
 
 
 def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
@@ -66,26 +67,25 @@ def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
 
 
 class _Level:
-    """An expression that has been begun, and what it is needed for: an opening bracket, a sign, ``not``, a call."""
+    """An expression that has been begun by an opening bracket or a call."""
 
-    __slots__ = ("arguments", "name", "operands", "strength", "waiting")
+    __slots__ = ("arguments", "chain", "name")
 
-    def __init__(self, name: str, strength: int = 0) -> None:
+    def __init__(self, name: str, reader: _Reader) -> None:
         self.name = name
-        self.strength = strength
-        self.operands: list[PrimExpr] = []
-        self.waiting: list[tuple[int, str]] = []
+        self.chain: Chain[PrimExpr] = Chain(reader.binary, reader.prefixed, _compared)
         self.arguments: list[PrimExpr] = []
 
 
 class _Reader:
-    """Operator precedence without recursion: what has been begun is a list."""
+    """What has been begun is a list: nothing recurses."""
 
     def __init__(self, text: str, variables: dict[str, tir.Var]) -> None:
         self._text = text
         self._variables = variables
         self._place = 0
-        self._levels = [_Level("")]
+        self._levels = [_Level("", self)]
+        self._depth = 0
         self._kind: str | None = None
         self._token = ""
         self._advance()
@@ -96,13 +96,33 @@ class _Reader:
             operand = self._operand()
             while operand is not None:
                 level = self._levels[-1]
-                level.operands.append(operand)
-                if self._continued(level):
+                level.chain.operand(operand)
+                if self._token in _BINARY:
+                    level.chain.infix(self._token)
+                    self._advance()
                     break
-                self._reduce(level, 0)
+                value = level.chain.finish()
                 if len(self._levels) == 1:
-                    return self._last(level)
-                operand = self._ended(level)
+                    return self._last(value)
+                operand = self._ended(level, value)
+
+    def binary(self, word: str, left: PrimExpr, right: PrimExpr) -> PrimExpr:
+        """An operator on two operands."""
+        if STRENGTHS[word] < NOT:
+            left, right = self._condition(left, word), self._condition(right, word)
+        return _BINARY[word](left, right)
+
+    def prefixed(self, word: str, value: PrimExpr) -> PrimExpr:
+        """An operator in front of its operand."""
+        self._depth -= 1
+        match word:
+            case "-":
+                return _negative(value)
+            case "~":
+                return tir.Call("bitwise_not", (value,), INT64)
+            case "not" | "!":
+                return tir.Not(self._condition(value, "not"))
+        return value
 
     def _advance(self) -> None:
         match = _TOKEN.match(self._text, self._place)
@@ -135,67 +155,36 @@ class _Reader:
             raise self._error(repr(symbol))
         self._advance()
 
-    def _begin(self, name: str, strength: int = 0) -> None:
-        if len(self._levels) > NESTING_LIMIT:
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > NESTING_LIMIT:
             raise ValueError(f"the expression is nested more than {NESTING_LIMIT} levels deep")
-        self._levels.append(_Level(name, strength))
 
-    def _continued(self, level: _Level) -> bool:
-        """Whether an operator follows that belongs to the innermost expression."""
-        found = _BINARY.get(self._token)
-        if found is None or found[0] < level.strength:
-            return False
-        own = found[0]
-        # Comparisons wait for the rest of their chain.
-        self._reduce(level, own + (own == COMPARISON))
-        level.waiting.append((own, self._token))
-        self._advance()
-        return True
+    def _begin(self, name: str) -> None:
+        self._deeper()
+        self._levels.append(_Level(name, self))
 
-    def _last(self, level: _Level) -> PrimExpr:
+    def _front(self, word: str, strength: int) -> None:
+        self._deeper()
+        self._levels[-1].chain.prefix(word, strength)
+
+    def _last(self, value: PrimExpr) -> PrimExpr:
         if self._token:
             raise self._error("an operator or the end")
-        return level.operands[0]
-
-    def _ended(self, level: _Level) -> PrimExpr | None:
-        """The innermost expression as an operand of the one around it; None where a call's next argument follows."""
-        value = level.operands[0]
-        match level.name:
-            case "-":
-                value = _negative(value)
-            case "not" | "!":
-                value = tir.Not(self._condition(value, "not"))
-            case "~":
-                value = tir.Call("bitwise_not", (value,), INT64)
-            case "(":
-                self._expect(")")
-            case "+":
-                pass
-            case name:
-                level.arguments.append(value)
-                if self._token == ",":
-                    self._advance()
-                    level.operands.clear()
-                    return None
-                self._expect(")")
-                value = self._call(name, level.arguments)
-        self._levels.pop()
         return value
 
-    def _reduce(self, begun: _Level, level: int) -> None:
-        """Apply the operators that bind at least as strongly as the one that follows."""
-        operands, waiting = begun.operands, begun.waiting
-        while waiting and waiting[-1][0] >= level:
-            own = waiting[-1][0]
-            if own == COMPARISON:
-                _compare(operands, waiting)
-                continue
-            word = waiting.pop()[1]
-            right = operands.pop()
-            left = operands[-1]
-            if own < NOT:
-                left, right = self._condition(left, word), self._condition(right, word)
-            operands[-1] = _BINARY[word][1](left, right)
+    def _ended(self, level: _Level, value: PrimExpr) -> PrimExpr | None:
+        """What stood in brackets as an operand of what is around it; None where a call's next argument follows."""
+        if level.name != "(":
+            level.arguments.append(value)
+            if self._token == ",":
+                self._advance()
+                level.chain = _Level(level.name, self).chain
+                return None
+        self._expect(")")
+        self._levels.pop()
+        self._depth -= 1
+        return value if level.name == "(" else self._call(level.name, level.arguments)
 
     def _call(self, name: str, operands: list[PrimExpr]) -> PrimExpr:
         if name.startswith('"'):
@@ -221,11 +210,14 @@ class _Reader:
             return self._number(token)
         if kind == "word":
             return self._word(token)
-        if token not in _BEGINNINGS:
+        if token != "(" and token not in _BEFORE:
             advice = "write powers as products, such as n * n" if token == "*" else ""
             raise self._error("a number, a name or an opening parenthesis", advice)
         self._advance()
-        self._begin(token, _BEGINNINGS[token])
+        if token == "(":
+            self._begin(token)
+        else:
+            self._front(token, _BEFORE[token])
         return None
 
     def _number(self, token: str) -> PrimExpr:
@@ -240,7 +232,7 @@ class _Reader:
         self._advance()
         match name:
             case "not":
-                self._begin("not", NOT)
+                self._front("not", NOT)
                 return None
             case "True" | "False" | "true" | "false":
                 return tir.IntImm(int(name.lower() == "true"), BOOL)
@@ -268,18 +260,10 @@ class _Reader:
         self._begin(word)
 
 
-def _compare(operands: list[PrimExpr], waiting: list[tuple[int, str]]) -> None:
+def _compared(words: list[str], values: list[PrimExpr]) -> PrimExpr:
     """A chain of comparisons."""
-    count = 0
-    while count < len(waiting) and waiting[-1 - count][0] == COMPARISON:
-        count += 1
-    words = [word for _, word in waiting[-count:]]
-    values = operands[-count - 1 :]
-    del waiting[-count:], operands[-count - 1 :]
-    links: list[PrimExpr] = [
-        _BINARY[word][1](values[i], values[i + 1]) for i, word in enumerate(words)
-    ]
-    operands.append(calls.joined(tir.And, links))
+    links = [_BINARY[word](values[i], values[i + 1]) for i, word in enumerate(words)]
+    return calls.joined(tir.And, links)
 
 
 def _negative(operand: PrimExpr) -> PrimExpr:
