@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlx.spec.reader import Entry, Rule, ledger, premise_rule, rules
+    from rlx.spec.reader import Entry, Example, Inference, Rule, ledger, premise_rule, rules
 
-__all__ = ["Entry", "Rule", "ledger", "premise_rule", "rules"]
+__all__ = ["Entry", "Example", "Inference", "Rule", "ledger", "premise_rule", "rules"]
 
 
 def __getattr__(name: str) -> object:

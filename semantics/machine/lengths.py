@@ -14,6 +14,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.struct_infos import numbers, of_the_value
 from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
+from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.obligations import Number, derived
 from rlx.semantics.machine.reading import parts
@@ -82,9 +83,12 @@ def ask(operator: Operator, call: ast.Call, values: Sequence[Value], number: Num
     Raises
     ------
     OperatorFault
-        ``E-lengths-memory``
+        ``E-lengths-memory``; ``E-obligations-hold`` where the operator refuses the call
     """
-    for part in of_the_value(derived(operator, call, values, number)[0]):
+    info, failed = derived(operator, call, values, number)
+    if failed and _may_be_large(call, values):  # the rule does not say how large
+        raise OperatorFault("E-obligations-hold", failed)
+    for part in of_the_value(info):
         if isinstance(part, ast.TensorStructInfo):
             try:
                 found = [int(number(dim)) for dim in numbers(part)]
@@ -92,3 +96,9 @@ def ask(operator: Operator, call: ast.Call, values: Sequence[Value], number: Num
                 continue  # data decide about it
             if min(found, default=0) >= 0 and prod(found) > MOST_ELEMENTS:
                 sizes(found)
+
+
+def _may_be_large(call: ast.Call, values: Sequence[Value]) -> bool:
+    """Whether the numbers of a call may ask for more than memory holds; those not known yet are left out."""
+    known = factor(call)
+    return bound(signature(values)) * (known if known < float("inf") else 1) > MOST_ELEMENTS
