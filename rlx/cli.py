@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "rlx.bisect.command",
         "find the first pass of a pipeline of TVM that breaks a program",
     ),
+    "lsp": ("rlx.lsp.command", "answer an editor over the Language Server Protocol"),
     "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""

@@ -1,0 +1,34 @@
+"""`rlx lsp`: an editor's server, over standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+UNABLE = 2
+
+
+def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Answer an editor over the Language Server Protocol, on standard input and output.",
+        epilog="It needs the extra `lsp`: pip install 'rlx[lsp]'. How to set up editors is told in editors/README.md.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--stdio", action="store_true", help="what editors say; it is so anyway")
+    parser.parse_args(argv)
+    try:
+        from rlx.lsp.server import create
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'\n")
+        return UNABLE
+    create().start_io()
+    return 0

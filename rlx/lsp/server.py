@@ -1,0 +1,295 @@
+"""The server: what clients of the Language Server Protocol ask, answered by :mod:`rlx.lsp.document`."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from functools import cached_property
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+
+from rlx.checker.check import check_text
+from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.grammar.node import Span
+from rlx.lsp.document import Document, RenameError
+from rlx.lsp.incremental import Checker
+from rlx.lsp.positions import offset, range_of
+
+QUIET = 0.6
+"""Seconds without an edit after which a text that was checked in part is checked whole."""
+
+_SEVERITY = {
+    "error": lsp.DiagnosticSeverity.Error,
+    "warning": lsp.DiagnosticSeverity.Warning,
+    "note": lsp.DiagnosticSeverity.Information,
+}
+
+
+def diagnostics_of(text: str, path: str) -> tuple[Diagnostic, ...]:
+    """What a check of a whole text finds."""
+    return check_text(text, path).diagnostics
+
+
+class _AtPlace(Protocol):
+    """What asks about a place in a text."""
+
+    @property
+    def text_document(self) -> lsp.TextDocumentIdentifier: ...
+
+    @property
+    def position(self) -> lsp.Position: ...
+
+
+class _Open:
+    """A text that an editor has open."""
+
+    def __init__(self, path: str) -> None:
+        self.checker = Checker(path)
+        self.document = Document("", path)
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self.version: int | None = None
+        self.settling: asyncio.Task[None] | None = None
+
+
+class Server(LanguageServer):
+    """One editor's session."""
+
+    def __init__(self) -> None:
+        from importlib.metadata import version
+
+        super().__init__("rlx", version("rlx"))
+        self.texts: dict[str, _Open] = {}
+
+    @cached_property
+    def beside(self) -> ProcessPoolExecutor:
+        """A process that checks whole texts, so that the editor need not wait for it."""
+        return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+
+    def text(self, uri: str) -> _Open:
+        """The open text of that address."""
+        found = self.texts.get(uri)
+        if found is None:
+            found = self.texts[uri] = _Open(unquote(urlsplit(uri).path))
+        return found
+
+    def changed(self, uri: str) -> None:
+        """A text is new, or was edited: check it, and tell what is wrong with it."""
+        current = self.workspace.get_text_document(uri)
+        found = self.text(uri)
+        found.version = current.version
+        source = current.source.replace("\r\n", "\n")
+        found.document = Document(source, found.checker.path)
+        whole = found.checker.full
+        found.diagnostics = found.checker.check(source)
+        self.tell(uri)
+        if found.settling is not None:
+            found.settling.cancel()
+        if found.checker.full == whole:
+            found.settling = asyncio.get_running_loop().create_task(self.settle(uri, found))
+
+    async def settle(self, uri: str, found: _Open) -> None:
+        """When nobody types any more, check the whole text."""
+        await asyncio.sleep(QUIET)
+        source = found.document.source
+        checked = await asyncio.get_running_loop().run_in_executor(
+            self.beside, diagnostics_of, source.text, source.path
+        )
+        if self.texts.get(uri) is found and found.document.source is source:
+            found.diagnostics = found.checker.remember(source.text, checked)
+            self.tell(uri)
+
+    def tell(self, uri: str) -> None:
+        """Send the diagnostics of a text."""
+        found = self.texts[uri]
+        source = found.document.source
+        self.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(
+                uri=uri,
+                version=found.version,
+                diagnostics=[_diagnostic(d, source, uri) for d in found.diagnostics],
+            )
+        )
+
+    def forget(self, uri: str) -> None:
+        """A text was closed."""
+        found = self.texts.pop(uri, None)
+        if found is not None and found.settling is not None:
+            found.settling.cancel()
+        self.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
+        )
+
+
+def create() -> Server:
+    """A server with everything that it answers."""
+    server = Server()
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        server.changed(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def edited(params: lsp.DidChangeTextDocumentParams) -> None:
+        server.changed(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        server.forget(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        document, at = _place(server, params)
+        found = document.hover(at)
+        if found is None:
+            return None
+        content = lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0])
+        return lsp.Hover(content, _range(document.source, found[1]))
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
+        document, at = _place(server, params)
+        found = document.definition(at)
+        if found is None:
+            return None
+        return lsp.Location(params.text_document.uri, _range(document.source, found))
+
+    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
+    def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        document, at = _place(server, params)
+        found = document.references(at, params.context.include_declaration)
+        uri = params.text_document.uri
+        return [lsp.Location(uri, _range(document.source, span)) for span in found]
+
+    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
+    def can_rename(params: lsp.PrepareRenameParams) -> lsp.Range | None:
+        document, at = _place(server, params)
+        found = document.occurrence_at(at)
+        return None if found is None else _range(document.source, found.span)
+
+    @server.feature(lsp.TEXT_DOCUMENT_RENAME)
+    def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit:
+        document, at = _place(server, params)
+        try:
+            edits = document.rename(at, params.new_name)
+        except RenameError as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+        return _workspace_edit(params.text_document.uri, document.source, edits)
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+        from rlx.grammar.format_command import format_text
+
+        source = server.text(params.text_document.uri).document.source
+        outcome = format_text(source.text, source.path)
+        if outcome.text is None or outcome.text == source.text:
+            return None
+        return [lsp.TextEdit(_range(source, (0, len(source.text))), outcome.text)]
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION,
+        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
+    )
+    def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        found = server.text(params.text_document.uri)
+        return list(_actions(found, params))
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "(", ","])
+    )
+    def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
+        document, at = _place(server, params)
+        items = [
+            lsp.CompletionItem(
+                label=word,
+                detail=what,
+                filter_text=word,
+                text_edit=lsp.TextEdit(_range(document.source, span), word),
+            )
+            for word, what, span in document.completions(at)
+        ]
+        return lsp.CompletionList(is_incomplete=False, items=items)
+
+    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+    def hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        document = server.text(params.text_document.uri).document
+        first, last = params.range.start.line, params.range.end.line
+        found = []
+        for hint in document.hints():
+            place = _range(document.source, (hint.offset, hint.offset)).start
+            if first <= place.line <= last:
+                found.append(lsp.InlayHint(place, hint.text, lsp.InlayHintKind.Type))
+        return found
+
+    return server
+
+
+def _place(server: Server, params: _AtPlace) -> tuple[Document, int]:
+    """The text that is asked about, and the offset."""
+    document = server.text(params.text_document.uri).document
+    at = params.position
+    return document, offset(document.source, (at.line, at.character))
+
+
+def _range(source: Source, span: Span) -> lsp.Range:
+    start, end = range_of(source, span)
+    return lsp.Range(lsp.Position(*start), lsp.Position(*end))
+
+
+def _diagnostic(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
+    lines = [found.message, *(f"note: {note}" for note in found.notes)]
+    if found.counterexample:
+        values = ", ".join(f"{name} = {value}" for name, value in found.counterexample.items())
+        lines.append(f"counterexample: {values}")
+    if found.help:
+        lines.append(f"help: {found.help}")
+    return lsp.Diagnostic(
+        range=_range(source, found.span or (0, 0)),
+        message="\n".join(lines),
+        severity=_SEVERITY[found.severity],
+        code=found.code,
+        source="rlx",
+        related_information=[
+            lsp.DiagnosticRelatedInformation(
+                lsp.Location(uri, _range(source, label.span)), label.message
+            )
+            for label in found.related
+        ],
+    )
+
+
+def _workspace_edit(uri: str, source: Source, edits: list[Edit]) -> lsp.WorkspaceEdit:
+    made = [lsp.TextEdit(_range(source, edit.span), edit.text) for edit in edits]
+    return lsp.WorkspaceEdit(changes={uri: made})
+
+
+def _actions(found: _Open, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    """The edits of diagnostics in a range, and comments that silence them."""
+    source, uri = found.document.source, params.text_document.uri
+    first, last = params.range.start.line, params.range.end.line
+    made = []
+    for diagnostic in found.diagnostics:
+        if diagnostic.span is None:
+            continue
+        place = _range(source, diagnostic.span)
+        if place.start.line > last or place.end.line < first:
+            continue
+        about = [_diagnostic(diagnostic, source, uri)]
+        if diagnostic.edit is not None:
+            title = (diagnostic.help or f"mend {diagnostic.code}").removeprefix("did you mean ")
+            if title is not diagnostic.help and title.endswith("?"):
+                title = f"change to {title[:-1]}"
+            edit = _workspace_edit(uri, source, [diagnostic.edit])
+            made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, True, edit=edit))
+        if diagnostic.rule not in ("PARSE", "IGNORE"):
+            end = source.text.find("\n", diagnostic.span[0])
+            end = len(source.text) if end < 0 else end
+            comment = Edit((end, end), f"  # rlx: ignore[{diagnostic.code}]")
+            edit = _workspace_edit(uri, source, [comment])
+            title = f"ignore {diagnostic.code} here"
+            made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, edit=edit))
+    return made

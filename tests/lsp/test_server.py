@@ -1,0 +1,186 @@
+"""A scripted editor talks to `rlx lsp`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pygls")
+
+from lsprotocol import types as lsp
+from pygls.lsp._base_client import BaseLanguageClient
+
+from .test_incremental import module
+
+TEXT = """\
+@I.ir_module
+class Module:
+    @R.function
+    def twice(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+        return R.add(x, x)
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        cls = Module
+        with R.dataflow():
+            a = cls.twice(x)
+            b = R.nn.relu(a)
+            R.output(b)
+        return b
+"""
+URI = "file:///work/model.rlx"
+
+
+class Editor(BaseLanguageClient):
+    """Keeps the diagnostics that the server sends."""
+
+    def __init__(self) -> None:
+        super().__init__("editor", "1")
+        self.told: asyncio.Queue[lsp.PublishDiagnosticsParams] = asyncio.Queue()
+
+        @self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
+        def told(params: lsp.PublishDiagnosticsParams) -> None:
+            self.told.put_nowait(params)
+
+    async def codes(self) -> list[str]:
+        """The codes of the next diagnostics."""
+        params = await asyncio.wait_for(self.told.get(), 60)
+        return [str(d.code) for d in params.diagnostics]
+
+    async def open(self, text: str) -> list[str]:
+        item = lsp.TextDocumentItem(URI, "relax", 1, text)
+        self.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        return await self.codes()
+
+    async def change(self, text: str, version: int) -> list[str]:
+        whole = lsp.TextDocumentContentChangeWholeDocument(text)
+        identifier = lsp.VersionedTextDocumentIdentifier(version, URI)
+        self.text_document_did_change(lsp.DidChangeTextDocumentParams(identifier, [whole]))
+        return await self.codes()
+
+
+def scripted(script: Callable[[Editor], Awaitable[None]]) -> None:
+    """Run a script against a server of its own."""
+
+    async def session() -> None:
+        editor = Editor()
+        await editor.start_io(sys.executable, "-m", "rlx", "lsp", "--stdio")
+        await editor.initialize_async(lsp.InitializeParams(lsp.ClientCapabilities()))
+        editor.initialized(lsp.InitializedParams())
+        await script(editor)
+        await editor.shutdown_async(None)
+        editor.exit(None)
+        await editor.stop()  # type: ignore[no-untyped-call]
+
+    asyncio.run(session())
+
+
+def at(word: str, text: str = TEXT, which: int = 0) -> dict[str, Any]:
+    """The place of a word, as parameters."""
+    offset = -1
+    for _ in range(which + 1):
+        offset = text.index(word, offset + 1)
+    line = text.count("\n", 0, offset)
+    column = offset - (text.rfind("\n", 0, offset) + 1)
+    return {
+        "text_document": lsp.TextDocumentIdentifier(URI),
+        "position": lsp.Position(line, column),
+    }
+
+
+def lines(found: Any) -> list[int]:
+    return [each.range.start.line for each in found]
+
+
+def test_an_editor_is_told_all_that_it_asks() -> None:
+    async def script(editor: Editor) -> None:
+        assert await editor.open(TEXT) == []
+        hover = await editor.text_document_hover_async(lsp.HoverParams(**at("b = R.nn")))
+        assert hover is not None and isinstance(hover.contents, lsp.MarkupContent)
+        assert 'b: R.Tensor((n, 4), dtype="float32")' in hover.contents.value
+        assert "R.nn.relu(a)" in hover.contents.value and "D11" in hover.contents.value
+        hover = await editor.text_document_hover_async(lsp.HoverParams(**at("R.nn.relu")))
+        assert hover is not None and "R.nn.relu(" in hover.contents.value  # type: ignore[union-attr]
+        found = await editor.text_document_definition_async(lsp.DefinitionParams(**at("a)")))
+        assert isinstance(found, lsp.Location) and found.range.start.line == 10
+        context = lsp.ReferenceContext(include_declaration=True)
+        places = await editor.text_document_references_async(
+            lsp.ReferenceParams(context=context, **at("b = R.nn"))
+        )
+        assert lines(places) == [11, 12, 13]
+        places = await editor.text_document_references_async(
+            lsp.ReferenceParams(context=context, **at("twice"))
+        )
+        assert lines(places) == [3, 10]
+        renamed = await editor.text_document_rename_async(
+            lsp.RenameParams(new_name="result", **at("b = R.nn"))
+        )
+        assert renamed is not None and renamed.changes is not None
+        assert len(renamed.changes[URI]) == 3
+        with pytest.raises(Exception, match="would be another one"):
+            await editor.text_document_rename_async(
+                lsp.RenameParams(new_name="return", **at("a = cls"))
+            )
+        hints = await editor.text_document_inlay_hint_async(
+            lsp.InlayHintParams(
+                lsp.TextDocumentIdentifier(URI), lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+            )
+        )
+        assert hints is not None
+        assert [h.label for h in hints] == [': R.Tensor((n, 4), dtype="float32")'] * 2
+
+    scripted(script)
+
+
+def test_mistakes_are_told_mended_and_completed() -> None:
+    async def script(editor: Editor) -> None:
+        wrong = TEXT.replace("R.nn.relu(a)", "R.nn.rleu(a)")
+        assert await editor.open(wrong) == ["D14-operator"]
+        place = at("R.nn.rleu", wrong)["position"]
+        actions = await editor.text_document_code_action_async(
+            lsp.CodeActionParams(
+                lsp.TextDocumentIdentifier(URI), lsp.Range(place, place), lsp.CodeActionContext([])
+            )
+        )
+        assert actions is not None
+        assert [a.title for a in actions] == [
+            "change to `R.nn.relu`",
+            "ignore D14-operator here",
+        ]
+        assert await editor.change(TEXT, 2) == []
+        typing = TEXT.replace("R.nn.relu(a)", "R.nn.re")
+        await editor.change(typing, 3)
+        where = at("R.nn.re", typing)
+        where["position"].character += len("R.nn.re")
+        completions = await editor.text_document_completion_async(lsp.CompletionParams(**where))
+        assert isinstance(completions, lsp.CompletionList)
+        details = {c.label: c.detail for c in completions.items}
+        assert details["R.nn.relu"] == "R.nn.relu(data: tensor)" or "R.nn.relu(" in str(
+            details["R.nn.relu"]
+        )
+        untidy = TEXT.replace("R.add(x, x)", "R.add(  x,x )")
+        await editor.change(untidy, 4)
+        edits = await editor.text_document_formatting_async(
+            lsp.DocumentFormattingParams(
+                lsp.TextDocumentIdentifier(URI), lsp.FormattingOptions(4, True)
+            )
+        )
+        assert edits and "R.add(x, x)" in edits[0].new_text
+
+    scripted(script)
+
+
+def test_a_long_text_is_checked_whole_when_nobody_types() -> None:
+    async def script(editor: Editor) -> None:
+        text = module(40, 20)
+        assert await editor.open(text) == []
+        assert await editor.change(text.replace("R.add(x, y)", "R.add(x, q)", 1), 2) == [
+            "WF02-undefined"
+        ]
+        assert await editor.codes() == ["WF02-undefined"]  # once more, of the whole text
+
+    scripted(script)
