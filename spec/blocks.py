@@ -13,6 +13,8 @@ from rlx.spec.registry import implementations
 
 README = FOLDER / "README.md"
 
+_NAME = re.compile(r"\b[A-Z]\w+\b")
+
 ROOMS = ("solver", "operators", "checker", "semantics")
 """The packages whose code reports premises."""
 
@@ -74,9 +76,9 @@ def problems_of(rule: Rule) -> list[str]:
         for _, function in implementations.get(name, [])
         if block.judgement and not judgements.decided_in(block.judgement, function.__module__)
     ]
-    said = [name.removeprefix("tir.") for name in constructs_of(rule)]
+    said = {*_NAME.findall(" ".join((*(text for _, text in block.premises), block.conclusion)))}
     found += [
-        f"{name}: the conclusion lacks {c} of the heading" for c in rule.constructs if c not in said
+        f"{name}: the block lacks {c} of the heading" for c in rule.constructs if c not in said
     ]
     for good in (True, False):
         if not any(example.good is good for example in rule.examples):
@@ -136,12 +138,12 @@ def constructs() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def constructs_of(rule: Rule) -> list[str]:
-    """The constructs that the conclusion of a rule names; TIR's as ``tir.Call`` where Relax has the same name."""
+    """The constructs that the heading or the conclusion of a rule names; ``tir.Call`` where Relax has the same name."""
     if rule.block is None:
         return []
     relax, tir = constructs()
     of_tir = rule.file in TIR_CHAPTERS
-    words = dict.fromkeys(re.findall(r"\b[A-Z]\w+\b", rule.block.conclusion))
+    words = dict.fromkeys((*rule.constructs, *_NAME.findall(rule.block.conclusion)))
     return [
         _named(w, w in tir and (of_tir or w not in relax)) for w in words if w in (*relax, *tir)
     ]
