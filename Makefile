@@ -26,8 +26,9 @@ bench:  ## speed, beside TVM's (benchmarks/README.md)
 rules:  ## the rules with the hashes of their clauses and where they are implemented
 	$(PYTHON) -m rlx.spec
 
-pages:  ## the specification as pages, under build/spec
+pages:  ## the specification as pages, under build/spec, and the reference of the operators
 	$(PYTHON) -m rlx.spec html build/spec
+	$(PYTHON) -m rlx.operators.reference build/operators.md
 
 operators:  ## which file declares which operators
 	$(PYTHON) -m rlx.operators.index

@@ -74,7 +74,9 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
     from argparse import ArgumentParser
 
     parser = ArgumentParser(prog=prog, description="Say what a rule demands, and why.")
-    parser.add_argument("code", nargs="*", metavar="CODE", help="D14, D14-arity; none: list rules")
+    parser.add_argument(
+        "code", nargs="*", metavar="CODE", help="D14, D14-arity, R.concat; none: list rules"
+    )
     wanted: list[str] = parser.parse_args(argv).code
     if wanted:
         return max(explain(code, prog) for code in wanted)
@@ -84,7 +86,7 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
 
 
 def explain(code: str, prog: str = "relax-check") -> int:
-    """Print what is behind a code; 2 if there is none of that name."""
+    """Print what is behind a code, or what an operator takes; 2 if there is none of that name."""
     from rlx.spec import premise_rule
 
     rule = premise_rule(code)
@@ -94,6 +96,12 @@ def explain(code: str, prog: str = "relax-check") -> int:
     if code in OUTSIDE:
         title, text = OUTSIDE[code]
         print("\n".join([f"{code}: {title}", "", *_filled(text)]))
+        return 0
+    from rlx.operators.reference import described
+
+    operator = described(code)
+    if operator is not None:
+        print("\n".join(operator))
         return 0
     from difflib import get_close_matches
 

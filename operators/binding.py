@@ -89,19 +89,6 @@ def _readers(site: Site) -> Iterator[Reader]:
             site.fail("D14-arity", f"the argument for {parameter.name} is missing")
 
 
-ATTRIBUTES = {
-    "int": "an integer",
-    "count": "an integer",
-    "ints": "integers",
-    "int_or_ints": "integers",
-    "list": "a list of integers",
-    "number": "a number",
-    "str": "a string",
-    "dtype": "a data type",
-}
-"""The kinds of attributes, which texts give as plain values of Python, and what each is called."""
-
-
 def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
     """An argument is null only where it may be, and an attribute stands in no box."""
     word = site.call.spelled.get(at)
@@ -111,11 +98,11 @@ def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> Non
     if word == "[None]" or (word == "None" and not parameter.optional):
         words = f"{name} holds None" if word == "[None]" else f"{name} is None"
         site.fail("D14-argument", f"{words}, which is no value", index)
-    if word == "R.null_value" and parameter.optional and parameter.kind not in ATTRIBUTES:
+    if word == "R.null_value" and parameter.optional and not KINDS[parameter.kind].plain:
         site.warn("D14-argument", f"{name} is R.null_value(): TVM reads None here", index)
-    elif word != "None" and parameter.kind in ATTRIBUTES:
+    elif word != "None" and KINDS[parameter.kind].plain:
         words = f"{name} is written {word}(…), but it is an attribute"
-        site.fail("D14-argument", f"{words}: write {ATTRIBUTES[parameter.kind]} plainly", index)
+        site.fail("D14-argument", f"{words}: write {KINDS[parameter.kind].words} plainly", index)
 
 
 _NULL = "relax.null_value"

@@ -44,10 +44,6 @@ NULL = ObjectStructInfo()
 _LITERALS = (StringImm, DataTypeImm)
 
 
-_PLAIN = frozenset(("int", "count", "list", "ints", "int_or_ints", "number", "str", "dtype"))
-"""The kinds of values that stand in the text; a variable that is known to be null is one."""
-
-
 def null(site: Site, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not), ``R.tuple()``."""
     match value:
@@ -59,7 +55,7 @@ def null(site: Site, value: object, kind: str = "expr") -> bool:
             return True
         case Var():
             info = site.ctx.info(value)
-            return info is NULL or (kind not in _PLAIN and isinstance(info, ObjectStructInfo))
+            return info is NULL or (not KINDS[kind].plain and isinstance(info, ObjectStructInfo))
     return False
 
 
@@ -384,40 +380,46 @@ class Kind(Record):
 
     Attributes
     ----------
+    words
+        What it is called.
     checked
         What the rule receives for an argument.
     evaluated
         What the evaluation receives for the argument's plain value.
+    plain
+        Whether it is an attribute, which texts give as a plain value of Python.
     """
 
+    words: str
     checked: Convert
-    evaluated: Callable[[Any], Any] = plain_values.same
+    evaluated: Callable[[Any], Any]
+    plain: bool = False
 
 
 KINDS: dict[str, Kind] = {
-    "tensor": Kind(_tensor, plain_values.array),
-    "operand": Kind(_operand, plain_values.operand),
-    "tensors": Kind(_tensors, plain_values.arrays),
-    "shape": Kind(_shape, plain_values.sizes),
-    "whole_shape": Kind(_whole_shape, plain_values.sizes),
-    "size": Kind(_size, plain_values.sizes),
-    "prim": Kind(_prim, plain_values.scalar),
-    "prims": Kind(_prims, plain_values.prims),
-    "int": Kind(_int, int),
-    "count": Kind(_count, int),
-    "ints": Kind(_ints, plain_values.sizes),
-    "list": Kind(_list, plain_values.sizes),
-    "int_or_ints": Kind(_int_or_ints, plain_values.int_or_ints),
-    "number": Kind(_number, plain_values.number),
-    "str": Kind(_str, plain_values.text),
-    "str_expr": Kind(_str, plain_values.text),
-    "dtype": Kind(_dtype, plain_values.data_type),
-    "dtype_expr": Kind(_dtype, plain_values.data_type),
-    "expr": Kind(_expr),
-    "whole": Kind(_whole),
-    "listed": Kind(_any),
-    "tuple": Kind(_tuple),
-    "any": Kind(_any),
-    "types": Kind(_any),
+    "tensor": Kind("a tensor", _tensor, plain_values.array),
+    "operand": Kind("a tensor or a scalar", _operand, plain_values.operand),
+    "tensors": Kind("tensors in a tuple", _tensors, plain_values.arrays),
+    "shape": Kind("a shape", _shape, plain_values.sizes),
+    "whole_shape": Kind("a shape", _whole_shape, plain_values.sizes),
+    "size": Kind("a shape, or one number", _size, plain_values.sizes),
+    "prim": Kind("a scalar", _prim, plain_values.scalar),
+    "prims": Kind("scalars", _prims, plain_values.prims),
+    "int": Kind("an integer", _int, int, True),
+    "count": Kind("an integer", _count, int, True),
+    "ints": Kind("integers", _ints, plain_values.sizes, True),
+    "list": Kind("a list of integers", _list, plain_values.sizes, True),
+    "int_or_ints": Kind("integers", _int_or_ints, plain_values.int_or_ints, True),
+    "number": Kind("a number", _number, plain_values.number, True),
+    "str": Kind("a string", _str, plain_values.text, True),
+    "str_expr": Kind("a string", _str, plain_values.text),
+    "dtype": Kind("a data type", _dtype, plain_values.data_type, True),
+    "dtype_expr": Kind("a data type", _dtype, plain_values.data_type),
+    "expr": Kind("an expression", _expr, plain_values.same),
+    "whole": Kind("an expression", _whole, plain_values.same),
+    "listed": Kind("expressions", _any, plain_values.same),
+    "tuple": Kind("a tuple", _tuple, plain_values.same),
+    "any": Kind("any value", _any, plain_values.same),
+    "types": Kind("struct info", _any, plain_values.same),
 }
 """Every kind by its name; :mod:`rlx.operators.parameters` has the annotations. ``bool`` flags are read as ``int``."""

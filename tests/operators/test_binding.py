@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleStructInfo
 from rlx.grammar.dtype import FLOAT32, INT64, dtype
 from rlx.operators import families, index, lookup
+from rlx.operators.evaluation import evaluation
 from rlx.operators.families import FAMILIES
 from rlx.operators.kinds import KINDS, NULL
 from rlx.operators.parameters import REQUIRED, Ints, Tensor, Type, parameters
@@ -199,3 +201,16 @@ def test_the_list_of_families_is_that_of_the_declarations() -> None:
 def test_constants_are_tensors_with_values() -> None:
     assert legal("add", X, constant(1.0, "float32")) == "Tensor((n, 4), float32)"
     assert legal("full", (n,), constant(1, "int32")) == "Tensor((n,), int32)"
+
+
+def test_what_computes_an_operator_takes_a_value_for_each_parameter() -> None:
+    for names in FAMILIES.values():
+        for name in names.split():
+            compute, operator = evaluation(f"relax.{name}"), lookup(f"relax.{name}")
+            if compute is None or operator is None:
+                continue
+            taken = list(inspect.signature(compute).parameters.values())
+            several = any(p.kind is p.VAR_POSITIONAL for p in taken)
+            needed = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in taken)
+            given = len(operator.parameters)
+            assert needed <= given <= (given if several else len(taken)), name

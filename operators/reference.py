@@ -1,0 +1,83 @@
+"""The reference of the operators, made from their declarations.
+
+``python -m rlx.operators.reference FILE`` writes the page of all; `rlx explain R.concat` shows one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rlx.operators.families import FAMILIES
+from rlx.operators.kinds import KINDS
+from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.registry import lookup
+
+_HEAD = """# Operators
+
+Every operator of Relax that rlx knows, by the file that declares it. A parameter says what it takes, whether null is a value,
+and its default. Defaults of attributes may be left out.
+"""
+
+
+def described(name: str) -> list[str] | None:
+    """An operator by its name (``concat``, ``R.concat`` or ``relax.concat``) in lines of text; None if there is none."""
+    short = name.removeprefix("R.").removeprefix("relax.")
+    operator = lookup(f"relax.{short}")
+    if operator is None:
+        return None
+    parameters = operator.parameters
+    lines = [f"R.{short}({', '.join(map(_written, parameters))})", "", _summary(operator.rule), ""]
+    width = max((len(p.name) for p in parameters), default=0)
+    lines += [f"  {p.name:<{width}}  {_words(p)}" for p in parameters]
+    effects = "A call of it has no effects." if operator.pure else "A call of it has effects."
+    evaluated = " NumPy computes it." if operator.can_evaluate else ""
+    return [*lines, *([""] if parameters else []), effects + evaluated]
+
+
+def page() -> str:
+    """All operators as a page of Markdown."""
+    parts = [_HEAD]
+    for family, names in sorted(FAMILIES.items()):
+        parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
+        for name in names.split():
+            found = described(name)
+            assert found is not None
+            parts.append(f"### {name}\n\n```text\n" + "\n".join(found) + "\n```\n")
+    return "\n".join(parts)
+
+
+def _written(parameter: Parameter) -> str:
+    if parameter.variadic:
+        return f"*{parameter.name}"
+    if parameter.kind == "types" or parameter.default is REQUIRED:
+        return parameter.name
+    return f"{parameter.name}={parameter.default!r}"
+
+
+def _words(parameter: Parameter) -> str:
+    words = KINDS[parameter.kind].words
+    if parameter.variadic:
+        words = f"any number of arguments, each {words}"
+    return f"{words} or null" if parameter.optional else words
+
+
+def _summary(rule: object) -> str:
+    """The first sentence of what the rule says of itself."""
+    return (rule.__doc__ or "").strip().partition("\n")[0]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the page; 2 if no file is given."""
+    if len(argv) != 1:
+        sys.stderr.write("usage: python -m rlx.operators.reference FILE\n")
+        return 2
+    target = Path(argv[0])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
