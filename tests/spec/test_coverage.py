@@ -45,6 +45,8 @@ def test_the_table_counts_by_rule() -> None:
     lines = table(Coverage({"WF05": 3}, {"WF05-unbound": 2}, {"WF05": 1})).splitlines()
     (row,) = (line for line in lines if line.startswith("WF05 "))
     assert row.split() == ["WF05", "3", "1", "unbound", "2,", "dtype", "0"]
+    (row,) = (line for line in lines if line.startswith("WF09 "))
+    assert row.split() == ["WF09", "0", "0", "value", "0"]
     assert lines[-1] == (
         f"1 of {FULL['rules']} rules applied, 1 of {FULL['premises']} premises failed in some test"
     )

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from rlx.grammar import ast
+from rlx.grammar.dtype import FLOAT32
 from rlx.grammar.node import Record, fields
 from rlx.grammar.parser import parse
 from tests.snapshots import assert_snapshot
@@ -76,3 +78,14 @@ def test_the_tree_is_as_it_was(name: str) -> None:
     assert_snapshot(
         SNAPSHOTS / f"{name}.txt", "\n".join(Dump(text).lines("module", module, 0)) + "\n"
     )
+
+
+def test_a_part_of_a_shared_annotation_is_located_where_it_is_used() -> None:
+    dims = ast.ShapeExpr((), (12, 15))
+    whole = ast.TensorStructInfo(dims, FLOAT32, 0, None, (10, 20))
+    unplaced = ast.ShapeExpr(())
+    assert ast.locate(dims, whole, (110, 120)) == (112, 115)
+    assert ast.locate(dims, whole, None) == (12, 15)
+    assert ast.locate(unplaced, whole, (110, 120)) == (110, 120)
+    assert ast.locate(dims, None, (110, 120)) == (110, 120)
+    assert ast.locate(unplaced, whole, None) is None

@@ -1,0 +1,142 @@
+"""Calls as users make them: arrays are used where they are if that is possible, without the guards of other tests."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from rlx.semantics import native
+from rlx.semantics.faults import Fault
+from rlx.semantics.native import arrays, kernel
+from rlx.semantics.tir import evaluate
+
+from .programs import of_body
+
+PARAMETERS = 'A: T.Buffer(("n", "m"), "{0}"), s: T.{0}, B: T.Buffer(("n", "m"), "{0}"), C: T.Buffer(("m",), "{0}")'
+BODY = "for i, j in T.grid(n, m): B[i, j] = A[i, j] + C[j] - s"
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "in one piece": np.ascontiguousarray,
+    "by columns": np.asfortranarray,
+    "every second": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "backwards": lambda a: np.ascontiguousarray(a[::-1])[::-1],
+    "not aligned": lambda a: _shifted(a),
+}
+
+
+def _shifted(array: Any) -> Any:
+    """The same elements, at an odd address."""
+    memory = np.zeros(array.nbytes + 1, np.uint8)
+    shifted = memory[1:].view(array.dtype).reshape(array.shape)
+    shifted[...] = array
+    return shifted
+
+
+@pytest.fixture(autouse=True)
+def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (arrays, kernel):
+        monkeypatch.setattr(module, "GUARDED", False)
+
+
+def made(kind: Any, n: int, m: int) -> list[Any]:
+    a = np.arange(n * m).reshape(n, m).astype(kind)
+    return [a, 2, np.zeros((n, m), kind), np.arange(m).astype(kind)]
+
+
+@pytest.mark.parametrize("kind", ["int8", "float32", "float16", "bfloat16"])
+def test_arrays_of_every_layout(kind: str) -> None:
+    numpy_kind = ml_dtypes.bfloat16 if kind == "bfloat16" else np.dtype(kind)
+    func = of_body(PARAMETERS.format(kind), BODY)
+    compiled = native.compile(func)
+    layouts = itertools.product(LAYOUTS.values(), repeat=2)
+    for at, (of_a, of_b) in enumerate(layouts):
+        # Two calls in a row with one shape, and then another: what is remembered of the last call is looked at.
+        a, s, b, c = made(numpy_kind, 2 + at // 2 % 3, 3)
+        given = [of_a(a), s, of_b(b), c]
+        wanted = [a, s, b.copy(), c]
+        evaluate(func, wanted)
+        compiled(given)
+        for got, other in zip(given, wanted, strict=True):
+            np.testing.assert_array_equal(got, other)
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (3, 0), (1, 1)])
+def test_arrays_without_elements(sizes: tuple[int, int]) -> None:
+    given = made(np.float32, *sizes)
+    native.compile(of_body(PARAMETERS.format("float32"), BODY))(given)
+    np.testing.assert_array_equal(given[2], given[0] + given[3] - 2)
+
+
+def test_arrays_that_share_memory() -> None:
+    """The result is what the loops give one after the other."""
+    func = of_body(
+        'A: T.Buffer(("n",), "int32"), B: T.Buffer(("n",), "int32")',
+        "for i in range(n): B[i] = A[i] + 1",
+    )
+    for shift in (0, 1, 2):
+        mine, theirs = np.arange(12, dtype=np.int32), np.arange(12, dtype=np.int32)
+        evaluate(func, [theirs[: 12 - shift], theirs[shift:]])
+        native.compile(func)([mine[: 12 - shift], mine[shift:]])
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_what_is_only_read_may_be_read_only() -> None:
+    compiled = native.compile(of_body(PARAMETERS.format("float32"), BODY))
+    given = made(np.float32, 2, 3)
+    given[0].flags.writeable = given[3].flags.writeable = False
+    compiled(given)
+    np.testing.assert_array_equal(given[2], given[0] + given[3] - 2)
+    given[2].flags.writeable = False
+    with pytest.raises(Fault, match=r"argument 2 \(B\) is written to and read-only"):
+        compiled(given)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "words"),
+    [
+        (0, lambda a: a.astype(np.float64), "has elements of float64, not float32"),
+        (0, lambda a: a.astype(">f4"), "has elements of >f4, not float32"),
+        (0, lambda a: a[0], "has 1 axes, not 2"),
+        (2, lambda a: a[None], "has 3 axes, not 2"),
+        (0, lambda a: a.tolist(), "is list, not an array"),
+        (1, lambda s: np.zeros(3), "is an array, and the function wants a number"),
+    ],
+)
+def test_arguments_that_do_not_fit(place: int, change: Callable[[Any], Any], words: str) -> None:
+    compiled = native.compile(of_body(PARAMETERS.format("float32"), BODY))
+    for _ in range(2):
+        given = made(np.float32, 2, 3)
+        compiled(given)
+        given[place] = change(given[place])
+        with pytest.raises(Fault, match=words):
+            compiled(given)
+
+
+def test_shapes_that_do_not_agree() -> None:
+    compiled = native.compile(of_body(PARAMETERS.format("float32"), BODY))
+    given = made(np.float32, 2, 3)
+    for place, shape in [(2, (3, 3)), (3, (4,)), (2, (2, 2))]:
+        wrong = [*given]
+        wrong[place] = np.zeros(shape, np.float32)
+        with pytest.raises(Fault) as found:
+            compiled(wrong)
+        assert found.value.code == "E-tir-argument"
+
+
+def test_scalars_that_shapes_say_may_be_left_out() -> None:
+    func = of_body(
+        'A: T.Buffer(("n",), "int32"), B: T.Buffer(("n",), "int32"), n: T.int64',
+        "for i in range(n): B[i] = A[i]",
+    )
+    a, b = np.arange(5, dtype=np.int32), np.zeros(5, np.int32)
+    native.compile(func)([a, b])
+    np.testing.assert_array_equal(a, b)
+    with pytest.raises(Fault, match="takes 3 arguments and is given 1"):
+        native.compile(func)([a])
+    with pytest.raises(Fault, match="takes 3 arguments and is given 4"):
+        native.compile(func)([a, b, 5, 5])
