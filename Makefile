@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: check test lint coverage-of-rules bench rules pages operators tables hostile
+.PHONY: findings check test lint coverage-of-rules bench rules pages operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -38,3 +38,7 @@ tables:  ## the parser's tables from grammar/relax.lark
 
 hostile:  ## 100,000 damaged programs through every command; hours
 	nice $(PYTHON) -m tests.hostile.tokens 100000
+
+findings:  ## see every finding in TVM again, and write their page
+	$(PYTHON) -m rlx.generate.campaign.replay findings/*/*.rlx
+	$(PYTHON) -m rlx.generate.campaign.index findings
