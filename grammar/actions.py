@@ -422,14 +422,15 @@ class Expressions:
     def _arguments(self, head: str, items: list[Entry], start: int, end: int) -> Arguments:
         positional: list[Entry] = []
         keywords: dict[str, Entry] = {}
-        named: dict[str, Span] = {}
+        named: dict[str, tuple[Span, Span]] = {}
         for item in items:
             value = item[0]
             if type(value) is Keyword:
-                if value.name in keywords:
-                    raise Rejected(f"{value.name!r} is given twice", item[1], item[2])
-                keywords[value.name] = value.value
-                named[value.name] = (item[1], item[1] + len(value.name))
+                name, given = value.name, value.value
+                if name in keywords:
+                    raise Rejected(f"{name!r} is given twice", item[1], item[2])
+                keywords[name] = given
+                named[name] = (item[1], item[1] + len(name)), (given[1], given[2])
             elif keywords:
                 raise Rejected("a positional argument follows a named one", item[1], item[2])
             else:

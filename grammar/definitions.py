@@ -34,6 +34,7 @@ class Definitions(Control):
     decorations: list[Entry]
     comments: tuple[str, ...] = ()
     in_head = False
+    _names: dict[str, Any]
     _defaults_in: Frame | None = None
 
     # ------------------------------------------------------------ decorators
@@ -240,17 +241,19 @@ class Definitions(Control):
 
     def do_parameters(self, c: list[Entry]) -> list[Any]:
         if len(c) == 1:
+            self._names = {}
+            self._new_name(c[0])
             return [c[0][0]]
         items: list[Any] = c[0][0]
-        self._new_name(items, c[2])
+        self._new_name(c[2])
         items.append(c[2][0])
         return items
 
-    def _new_name(self, params: list[Any], entry: Entry) -> None:
+    def _new_name(self, entry: Entry) -> None:
         """Report a parameter with the name of one before it."""
         name = _name_of(entry[0])
-        before = next((p for p in params if _name_of(p) == name), None)
-        if before is not None:
+        before = self._names.setdefault(name, entry[0])
+        if before is not entry[0]:
             end = entry[1] + len(name)
             words = f"the function already has a parameter {name!r}"
             self.error(words, (entry[1], end), related=getattr(before, "span", None))

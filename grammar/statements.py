@@ -153,6 +153,9 @@ class Statements(PrimStatements):
     ) -> ast.Binding:
         found = value[0]
         var = self._new_var(name, info, info_span, where)
+        if info is not None and _is_plain(found):
+            self.scope.bind(name, var)
+            return ast.VarBinding(var, found, (value[1], value[2]), span)
         binding: ast.VarBinding | ast.MatchCast
         if isinstance(found, Cast):
             target = found.under(info)
@@ -378,6 +381,16 @@ class Statements(PrimStatements):
         if self.scope.frame.kind in ("prim_func", "block"):
             return self.prim_assert(c[1], c[3] if len(c) > 3 else None, (c[0][1], c[-1][2]))
         raise Rejected("expected R.assert_op(…): Relax has no assert", c[0][1], c[-1][2])
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a call of an operator of which only derivation says what it is: most are."""
+    return (
+        type(value) is ast.Call
+        and type(value.op) is ast.Op
+        and not value.sinfo_args
+        and value.op.op_name != "relax.shape_of"
+    )
 
 
 def _outside(first: Entry, last: Entry) -> Rejected:

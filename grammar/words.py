@@ -36,6 +36,10 @@ _BOXES: dict[type, str] = {
 }
 
 
+_SPELLED = frozenset([*_BOXES, ast.Call, Sequence])
+"""The values that may be written in several ways; most arguments are variables, and are none of them."""
+
+
 def _spelling(value: object) -> str:
     """How the value of an argument is boxed, or where it is a list how one of its items is."""
     if isinstance(value, ast.Call):
@@ -58,7 +62,7 @@ class Arguments:
         self.head = head
         self.positional = positional
         self.keywords = keywords
-        self.named: dict[str, Span] = {}
+        self.named: dict[str, tuple[Span, Span]] = {}
         self.start = start
         self.end = end
         self.head_end = start + len(head)
@@ -76,15 +80,24 @@ class Arguments:
 
     def attribute_spans(self) -> dict[str, tuple[Span, Span]]:
         """Where each keyword that nobody took stands, and its value."""
+        named, keywords = self.named, self.keywords
+        if named.keys() == keywords.keys():
+            return named
         return {
-            name: (self.named.get(name, (value[1], value[2])), (value[1], value[2]))
-            for name, value in self.keywords.items()
+            name: named.get(name, ((value[1], value[2]), (value[1], value[2])))
+            for name, value in keywords.items()
         }
 
     def spelled(self) -> dict[int | str, str]:
         """Which arguments are written as ``None`` or in a box; see :class:`rlx.grammar.ast.Call`."""
-        given: list[tuple[int | str, Entry]] = [*enumerate(self.positional), *self.keywords.items()]
-        return {at: word for at, entry in given if (word := _spelling(entry[0]))}
+        found: dict[int | str, str] = {}
+        for at, entry in enumerate(self.positional):
+            if type(entry[0]) in _SPELLED and (word := _spelling(entry[0])):
+                found[at] = word
+        for name, entry in self.keywords.items():
+            if type(entry[0]) in _SPELLED and (word := _spelling(entry[0])):
+                found[name] = word
+        return found
 
     def take(self, position: int, *names: str) -> Entry | None:
         """The argument at a position or under one of some names; taken out of the keywords."""
@@ -109,7 +122,7 @@ class Arguments:
         """Refuse keywords that nobody took, and more positional arguments than so many."""
         self.at_most(count)
         for name, value in self.keywords.items():
-            where = self.named.get(name, (value[1], value[2]))
+            where = self.named[name][0] if name in self.named else (value[1], value[2])
             meant = [other for other in closest(name, self.asked) if other not in self.named]
             help = did_you_mean(meant) or (
                 f"its arguments are {', '.join(self.asked)}" if self.asked else None
