@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
 from rlx.checker.render.files import Obligations
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, Record, replace
@@ -146,7 +146,6 @@ def _check(
 ) -> Report:
     from rlx.checker.derive import derive, propagate_vdevices
     from rlx.checker.normalize import normalize
-    from rlx.checker.prim_funcs.check import prim_funcs
     from rlx.checker.well_formed import well_formed
 
     diagnostics = list(found)
@@ -159,7 +158,10 @@ def _check(
     incomplete = bool(errors)
     for module in modules:
         diagnostics += well_formed(module, holes, incomplete)
-        diagnostics += prim_funcs(module, source, errors, holes)
+        if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
+            from rlx.checker.prim_funcs.check import prim_funcs
+
+            diagnostics += prim_funcs(module, source, errors, holes)
         normal.append(normalize(module))
         derivation = derive(normal[-1], unknown_operators, captured)
         diagnostics += derivation.diagnostics
