@@ -63,7 +63,8 @@ def call_py_func(actions: Expressions, a: Arguments) -> ast.Expr:
     infos, info_spans = a.type_arguments(actions.coerce)
     attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
     spans = _spans(a.positional)
-    if len(rest) == 1:
+    plain = rest and isinstance(rest[0][0], str | int | float)
+    if len(rest) == 1 and not plain:
         arguments = _argument_tuple(actions, rest[0])
     else:
         start, end = (rest[0][1], rest[-1][2]) if rest else a.span

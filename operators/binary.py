@@ -21,6 +21,22 @@ ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mo
 bitwise_and bitwise_or bitwise_xor left_shift logical_and logical_or logical_xor right_shift"""
 COMPARISON = "equal greater greater_equal less less_equal not_equal"
 
+_WITH_BOOLEANS = frozenset(
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "floor_divide",
+        "floor_mod",
+        "mod",
+        "maximum",
+        "minimum",
+        "power",
+    ]
+)
+"""Arithmetic in which TVM's code takes Booleans behind for numbers."""
+
 _SCALAR: Dims = (ONE,)
 
 
@@ -82,9 +98,10 @@ def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
     """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
     x1, x2 = _wide_as(x1, x2), _wide_as(x2, x1)
+    kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
-        return PrimStructInfo(agree(site, (x1, x2)))
-    return shaped(site, (x1, x2), agree(site, (x1, x2)))
+        return PrimStructInfo(kind)
+    return shaped(site, (x1, x2), kind)
 
 
 _WIDTHS = {"int": IntImm, "float": FloatImm}

@@ -95,7 +95,9 @@ def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> Non
     if word is None:
         return
     name = parameter.name
-    if word == "[None]" or (word == "None" and not parameter.optional):
+    if word == "[None]" or (
+        word == "None" and not (parameter.optional or parameter.kind == "listed")
+    ):
         words = f"{name} holds None" if word == "[None]" else f"{name} is None"
         site.fail("D14-argument", f"{words}, which is no value", index)
     if word == "R.null_value" and parameter.optional and not KINDS[parameter.kind].plain:

@@ -85,7 +85,7 @@ def _result(
 ) -> tuple[Tensor, str]:
     """What is known of the result without shapes, and its layout."""
     found = values["out_layout"] or values["data_layout"]
-    kind = kind or agree(site, (data, weight))
+    kind = kind or agree(site, (data, weight), booleans=True)
     return ranked(layout_rank(found), kind, place(site, (data, weight))), found
 
 
@@ -187,15 +187,13 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
     return add(add(moved, reach), const(plan.extra[k] + 1 - plan.padding[k]))
 
 
-@rule("OBL-grown", "f0c3b97e")
+@rule("OBL-grown", "ab9033e4")
 def extra_padding(site: Site, plan: _Plan) -> None:
     """The output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):
-        if not 0 <= extra < stride:
-            site.fail(
-                "OBL-grown-padding",
-                f"the output padding {extra} must be at least 0 and less than the stride {stride}",
-            )
+        if extra >= stride:
+            words = f"the output padding {extra} must be less than the stride {stride}"
+            site.fail("OBL-grown-padding", words)
 
 
 def _declare(count: int) -> None:

@@ -183,7 +183,7 @@ def hamming_window(
 ) -> StructInfo:
     """The weights of a Hamming window."""
     kind = VOID if dtype is None else dtype
-    elements(site, PrimStructInfo(kind), 4, "float")
+    elements(site, PrimStructInfo(kind), 4, "narrow float")
     window_size = counted(window_size)
     integral(site, window_size, 0)
     windows(site, window_size)

@@ -264,6 +264,13 @@ def _ints(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int
     return tuple(_int(site, item, parameter, index) for item in items)
 
 
+def _longs(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+    """Integers of 64 bits; a single one is a tuple of one."""
+    items = _items(value)
+    given = (value,) if items is None else items
+    return tuple(_integer(site, item, parameter, index) for item in given)
+
+
 def _list(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
     """Integers in a list; a single one is none."""
     if _items(value) is None:
@@ -366,6 +373,19 @@ def _any(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
     return value
 
 
+def _listed(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+    """An argument of the positional rest; by its keyword a list of them, one, or none."""
+    if index < len(site.call.args):
+        return _expr(site, value, parameter, index)
+    items = _items(value)
+    if items is None:
+        items = () if value is None else (value,)
+        if value is not None and not isinstance(value, Expr):
+            words = f"{parameter.name} is {value!r}, expected a list or an expression"
+            site.fail("D14-argument", words, index)
+    return tuple(_expr(site, item, parameter, index) for item in items)
+
+
 def _found(site: Site, value: object, parameter: Parameter) -> str:
     """An argument that does not fit, in words."""
     if isinstance(value, Expr):
@@ -409,7 +429,7 @@ KINDS: dict[str, Kind] = {
     "count": Kind("an integer", _count, int, True),
     "ints": Kind("integers", _ints, plain_values.sizes, True),
     "list": Kind("a list of integers", _list, plain_values.sizes, True),
-    "int_or_ints": Kind("integers", _int_or_ints, plain_values.int_or_ints, True),
+    "int_or_ints": Kind("integers", _int_or_ints, plain_values.int_or_ints),
     "number": Kind("a number", _number, plain_values.number, True),
     "str": Kind("a string", _str, plain_values.text, True),
     "str_expr": Kind("a string", _str, plain_values.text),
@@ -417,7 +437,9 @@ KINDS: dict[str, Kind] = {
     "dtype_expr": Kind("a data type", _dtype, plain_values.data_type),
     "expr": Kind("an expression", _expr, plain_values.same),
     "whole": Kind("an expression", _whole, plain_values.same),
-    "listed": Kind("expressions", _any, plain_values.same),
+    "listed": Kind("expressions", _listed, plain_values.same),
+    "int_expr": Kind("an integer", _int, int),
+    "longs": Kind("integers", _longs, plain_values.sizes, True),
     "tuple": Kind("a tuple", _tuple, plain_values.same),
     "any": Kind("any value", _any, plain_values.same),
     "types": Kind("struct info", _any, plain_values.same),

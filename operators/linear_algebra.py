@@ -18,7 +18,7 @@ from rlx.spec.registry import rule
 @operator("relax.matmul")
 def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
     """The product of two matrices, or of stacks of them; a vector counts as one row or one column."""
-    out_dtype = out_dtype or agree(site, (x1, x2))
+    out_dtype = out_dtype or agree(site, (x1, x2), booleans=True)
     device = place(site, (x1, x2))
     m, n = rank(site, x1, 0, 1, -1), rank(site, x2, 1, 1, -1)
     if m is None or n is None:

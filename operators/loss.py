@@ -18,7 +18,7 @@ from rlx.spec.registry import rule
 @operator("relax.nn.cross_entropy_with_logits")
 def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
     """The mean cross entropy of two distributions: a scalar."""
-    kind = agree(site, (predictions, labels))
+    kind = agree(site, (predictions, labels), booleans=True)
     a, b = site.dims(predictions), site.dims(labels)
     ranks = (site.rank(predictions), site.rank(labels))
     if None not in ranks and ranks[0] != ranks[1]:
@@ -73,7 +73,7 @@ def nll_loss(
         site.fail("OBL-loss-rank", words, 1)
     if weights is not None:
         rank(site, weights, 2, 1)
-        agree(site, (predictions, weights), (0, 2))
+        agree(site, (predictions, weights), (0, 2), booleans=True)
     dims, wanted = site.dims(predictions), site.dims(targets)
     if dims is not None:
         classes, rest = (dims[0], ()) if len(dims) == 1 else (dims[1], (*dims[:1], *dims[2:]))

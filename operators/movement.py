@@ -17,7 +17,7 @@ from rlx.operators.dims import (
     product,
 )
 from rlx.operators.messages import show, show_shape
-from rlx.operators.parameters import Ints, Shape, Tensor
+from rlx.operators.parameters import Ints, Longs, Shape, Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     axes,
@@ -292,7 +292,7 @@ def counts(site: Site, given: Sequence[int]) -> None:
 
 
 @operator("relax.tile")
-def tile(site: Site, data: Tensor, repeats: Ints) -> StructInfo:
+def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
     counts(site, repeats)
     ndim, dims = site.rank(data), site.dims(data)

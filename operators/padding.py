@@ -9,7 +9,7 @@ from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dims import ZERO, add, const
 from rlx.operators.messages import show
-from rlx.operators.parameters import Ints, Tensor
+from rlx.operators.parameters import Ints, Longs, Tensor
 from rlx.operators.site import Site
 from rlx.operators.tensors import known, ranked, tensor
 from rlx.spec.registry import rule
@@ -44,7 +44,7 @@ def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> st
 
 @operator("relax.nn.pad")
 def pad(
-    site: Site, data: Tensor, pad_width: Ints, pad_mode: str = "constant", pad_value: float = 0.0
+    site: Site, data: Tensor, pad_width: Longs, pad_mode: str = "constant", pad_value: float = 0.0
 ) -> StructInfo:
     """The tensor with elements added before and after along its axes."""
     pads(site, data, pad_width)

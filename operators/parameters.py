@@ -45,6 +45,9 @@ WholeShape = Annotated[ast.Expr, "whole_shape"]
 Listed = Annotated[Any, "listed"]
 """An argument of the positional rest, which may also be given as a list by its keyword."""
 StrExpr = Annotated[str, "str_expr"]
+IntExpr = Annotated[int, "int_expr"]
+Longs = Annotated[tuple[int, ...], "longs"]
+"""Integers of 64 bits, where other attributes have 32."""
 Type = Annotated[DataType | None, "dtype"]
 """A data type; None for the unknown one."""
 TypeExpr = Annotated[DataType | None, "dtype_expr"]

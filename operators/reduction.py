@@ -59,7 +59,7 @@ def scan(
     data: Tensor,
     axis_: int | None = None,
     dtype: Type | None = None,
-    exclusive: int = False,
+    exclusive: int | None = False,
 ) -> StructInfo:
     """Running sums or products along an axis; of all elements in a row if none is named."""
     ndim, dims = site.rank(data), site.dims(data)

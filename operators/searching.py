@@ -8,7 +8,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import shaped
 from rlx.operators.declare import operator
 from rlx.operators.dims import ONE, const
-from rlx.operators.parameters import Prim, Tensor
+from rlx.operators.parameters import IntExpr, Prim, Tensor
 from rlx.operators.site import Dims, Site
 from rlx.operators.tensors import (
     agree,
@@ -57,10 +57,10 @@ def unique(
     site: Site,
     x: Tensor,
     sorted_: Prim = ONE,
-    return_index: int = False,
-    return_inverse: int = False,
-    return_counts: int = False,
-    axis_: int | None = None,
+    return_index: IntExpr = False,
+    return_inverse: IntExpr = False,
+    return_counts: IntExpr = False,
+    axis_: IntExpr | None = None,
 ) -> StructInfo:
     """The distinct elements (or slices along an axis), and on demand where and how often they stand."""
     ndim, dims = site.rank(x), site.dims(x)

@@ -58,6 +58,7 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
         lambda kind: kind.is_computable_float,
         "floating-point numbers of at least 16 bits",
     ),
+    "narrow float": (lambda kind: kind.is_float, "floating-point numbers"),
     "integer": (lambda kind: kind.is_integer, "integers"),
     "signed": (lambda kind: kind.code == "int", "signed integers"),
     "bool": (lambda kind: kind == BOOL, "Booleans"),
@@ -75,7 +76,11 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
             words = f"{site.shown(index)} must hold {' or '.join(group.split())}"
             site.fail("OBL-element-type", words, index)
     elif not known[0](info.dtype):
-        site.fail(f"OBL-element-{group}", f"{site.shown(index)} must hold {known[1]}", index)
+        site.fail(
+            f"OBL-element-{group.rpartition(' ')[2]}",
+            f"{site.shown(index)} must hold {known[1]}",
+            index,
+        )
 
 
 @rule("OBL-known", "323c214d")
@@ -96,21 +101,30 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
     return (site.rank if what == "rank" else site.dims)(info) is None
 
 
-@rule("OBL-agree", "c7bfe155")
-def agree(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> DataType:
-    """The operands (those arguments) have one element type; it, or Void where one of them is unknown."""
+@rule("OBL-agree", "cdeb106e")
+def agree(
+    site: Site,
+    infos: Sequence[Operand],
+    at: Sequence[int] | None = None,
+    booleans: bool = False,
+) -> DataType:
+    """The operands (those arguments) have one element type; it, or Void where one of them is unknown.
+
+    Where ``booleans`` says so, Booleans behind the first operand count as numbers of its type, with a warning.
+    """
     first = next((n for n, info in enumerate(infos) if not info.dtype.is_void), 0)
     kind = infos[first].dtype
     for number, info in enumerate(infos[first + 1 :], first + 1):
         if info.dtype is kind or info.dtype == kind or info.dtype.is_void:
             continue
         one, index = (first, number) if at is None else (at[first], at[number])
-        site.fail(
-            "OBL-agree-dtype",
+        words = (
             f"the element types differ: {kind} {site.of(one, infos[first])} and {info.dtype} "
-            f"{site.of(index, info)}",
-            index,
+            f"{site.of(index, info)}"
         )
+        if not (booleans and info.dtype == BOOL):
+            site.fail("OBL-agree-dtype", words, index)
+        site.warn("OBL-agree-dtype", words, index)
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 

@@ -36,11 +36,9 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("OBL-padding", "9d7c32d0")
+@rule("OBL-padding", "37821faa")
 def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     """The padding of each axis, both sides added: 1 number, one per axis, or all befores and all afters."""
-    if any(k < 0 for k in given):
-        site.fail("OBL-padding-negative", f"the padding {list(given)} must not be negative")
     if len(given) == 1:
         return (2 * given[0],) * count
     if len(given) == count:
@@ -105,5 +103,6 @@ def _begun(count: PrimExpr, length: PrimExpr, after: int, reach: int, stride: in
 
 
 def behind(given: Sequence[int], count: int) -> tuple[int, ...]:
-    """How much of the padding of each axis is behind."""
-    return tuple(given[count:]) if len(given) == 2 * count else tuple(given) * (count // len(given))
+    """How much of the padding of each axis is behind; what is taken away there is no padding."""
+    after = given[count:] if len(given) == 2 * count else (*given,) * (count // len(given))
+    return tuple(max(k, 0) for k in after)

@@ -66,7 +66,6 @@ BROKEN: dict[str, str] = {
     "OBL-window-length": "nn.conv2d: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[1, 1, 1]",
     "OBL-window-positive": "nn.conv2d: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[0, 1]\nnn.max_pool2d: f(a, 3, 8, 8), pool_size=[0, 1]",
     "OBL-padding-length": "nn.conv2d: f(a, 3, 8, 8), f(4, 3, 3, 3), padding=[1, 2, 3]",
-    "OBL-padding-negative": "nn.conv2d: f(a, 3, 8, 8), f(4, 3, 3, 3), padding=[-1, 0]",
     "OBL-output-size": "nn.conv2d: f(a, 3, 2, 2), f(4, 3, 5, 5)\nnn.max_pool2d: f(a, 3, 2, 2), pool_size=[6, 6]",
     "OBL-channels-input": "nn.conv2d: f(a, 3, 8, 8), f(4, 5, 3, 3)",
     "OBL-groups-positive": "nn.conv2d: f(a, 3, 8, 8), f(4, 3, 3, 3), groups=0",

@@ -75,6 +75,20 @@ def sides(given: Sequence[int], count: int) -> Sides:
     return list(zip(given[:count], given[count:], strict=True))
 
 
+def cropped(x: Array, given: Sides) -> tuple[Array, Sides]:
+    """The tensor without what negative padding takes away, and the padding that is left to add."""
+    if all(side >= 0 for pair in given for side in pair):
+        return x, given
+    lead = x.ndim - len(given)
+    cut: list[Any] = [slice(None)] * lead
+    cut += [
+        slice(max(-before, 0), max(n + min(after, 0), 0))
+        for n, (before, after) in zip(x.shape[lead:], given, strict=True)
+    ]
+    rest = [(max(before, 0), max(after, 0)) for before, after in given]
+    return x[tuple(cut)], rest
+
+
 def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
     """One number for each axis."""
     return tuple(given) * count if len(given) == 1 else tuple(given)
@@ -134,7 +148,8 @@ def convolution(count: str) -> Function:
         w = wide(convert(canonical(weight, kernel, f"OI{axes}"), made))
         _channels(x.shape[1], w.shape[1], w.shape[0], groups)
         number = len(axes)
-        x = np.pad(x, [(0, 0), (0, 0), *sides(padding, number)])
+        x, around = cropped(x, sides(padding, number))
+        x = np.pad(x, [(0, 0), (0, 0), *around])
         seen = windows(x, w.shape[2:], spread(strides, number), spread(dilation, number))
         parts = [
             _mixed(part, some, number)
@@ -179,11 +194,10 @@ def transposed(count: str) -> Function:
         w = wide(convert(canonical(weight, kernel, f"IO{axes}"), made))
         _channels(w.shape[0], x.shape[1] // max(groups, 1), x.shape[1], groups)
         steps, spacing = spread(strides, number), spread(dilation, number)
+        more = spread(extra, number)
         full = [
-            max((n - 1) * s + (k - 1) * d + 1 + e, 0)
-            for n, s, k, d, e in zip(
-                x.shape[2:], steps, w.shape[2:], spacing, spread(extra, number), strict=True
-            )
+            max((n - 1) * s + (k - 1) * d + 1 + max(e, 0), 0)
+            for n, s, k, d, e in zip(x.shape[2:], steps, w.shape[2:], spacing, more, strict=True)
         ]
         result = np.zeros((x.shape[0], w.shape[1] * groups, *full), x.dtype)
         for place in product(*map(range, w.shape[2:])) if x.size else ():
@@ -192,8 +206,9 @@ def transposed(count: str) -> Function:
                 for p, d, n, s in zip(place, spacing, x.shape[2:], steps, strict=True)
             )
             result[(slice(None), slice(None), *where)] += _spread_out(x, w, place, groups)
-        cut = [slice(b, n - a) for (b, a), n in zip(sides(padding, number), full, strict=True)]
-        result = result[(slice(None), slice(None), *cut)]
+        pairs = zip(sides(padding, number), more, strict=True)
+        result, around = cropped(result, [(-b, min(e, 0) - a) for (b, a), e in pairs])
+        result = np.pad(result, [(0, 0), (0, 0), *around])
         return back(arranged(result, out or layout, f"NC{axes}"), made)
 
     return evaluate
@@ -231,7 +246,7 @@ def pool(which: str) -> Function:
         number = len(axes)
         x = wide(canonical(data, layout, f"NC{axes}"))
         plan = (spread(size, number), spread(strides, number), spread(dilation, number))
-        given = sides(padding, number)
+        x, given = cropped(x, sides(padding, number))
         around = _around(x.shape[2:], given, plan, ceil_mode)
         result = _POOLS[kind](x, around, plan, given if count_padding else [(0, 0)] * number)
         return back(arranged(result, out or layout, f"NC{axes}"), data.dtype)
@@ -330,7 +345,9 @@ def pool_backward(kind: str) -> Function:
         x = wide(canonical(data, layout, "NCHW"))
         g = wide(canonical(gradient, out or layout, "NCHW"))
         plan = (spread(size, 2), spread(strides, 2), spread(dilation, 2))
-        given = sides(padding, 2)
+        whole = x.shape[2:]
+        asked = sides(padding, 2)
+        x, given = cropped(x, asked)
         around = _around(x.shape[2:], given, plan, ceil_mode)
         result = np.zeros(
             [n + sum(pad) for n, pad in zip(x.shape, [(0, 0), (0, 0), *around], strict=True)],
@@ -345,9 +362,17 @@ def pool_backward(kind: str) -> Function:
             at: Any = (..., *place)
             result[(slice(None), slice(None), *where)] += g * share[at]
         cut = [slice(b, b + n) for (b, _), n in zip(around, x.shape[2:], strict=True)]
-        return back(arranged(result[(slice(None), slice(None), *cut)], layout, "NCHW"), data.dtype)
+        found = _put_back(result[(slice(None), slice(None), *cut)], whole, asked)
+        return back(arranged(found, layout, "NCHW"), data.dtype)
 
     return evaluate
+
+
+def _put_back(x: Array, whole: Sequence[int], asked: Sides) -> Array:
+    """The gradient of all elements: that of those which negative padding takes away is zero."""
+    lead = [max(-before, 0) for before, _ in asked]
+    behind = [n - b - k for n, b, k in zip(whole, lead, x.shape[2:], strict=True)]
+    return np.pad(x, [(0, 0), (0, 0), *zip(lead, behind, strict=True)])
 
 
 def _shares(kind: str, x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:

@@ -360,6 +360,25 @@ def _convolution() -> list[Case]:
     x, w = tensor((n, 3, 28, 28)), tensor((8, 3, 3, 3))
     hw = tensor((n, 3, m, k))
     return [
+        case("nn.conv2d", tensor((n, 3, 9, 9)), tensor((4, 3, 3, 3)), padding=-1),
+        case(
+            "nn.conv2d",
+            tensor((n, 3, 9, 9)),
+            tensor((4, 3, 3, 3)),
+            padding=[-1, 2, 0, -2],
+            strides=2,
+        ),
+        case(
+            "nn.conv1d_transpose",
+            tensor((n, 3, 9)),
+            tensor((3, 4, 3)),
+            padding=-1,
+            strides=2,
+            output_padding=-1,
+        ),
+        case("nn.max_pool2d", tensor((n, 3, 9, 9)), pool_size=3, strides=2, padding=-1),
+        case("nn.avg_pool2d", tensor((n, 3, 9, 9)), pool_size=3, strides=2, padding=[-1, 0, 1, -2]),
+        case("nn.avg_pool1d", tensor((n, 3, 9)), pool_size=2, padding=-1, count_include_pad=True),
         case("nn.conv2d", x, w),
         case("nn.conv2d", x, w, strides=2, padding=1, dilation=2),
         case("nn.conv2d", hw, w, strides=[2, 1], padding=[1, 2]),
@@ -658,6 +677,8 @@ LEGAL: list[Case] = [
 X = tensor((n, 4))
 
 WARNED: list[tuple[str, Case]] = [
+    ("OBL-agree-dtype", case("add", X, tensor((n, 4), "bool"))),
+    ("OBL-agree-dtype", case("matmul", X, tensor((4, 5), "bool"))),
     (
         "OBL-slice-bounds",
         case("strided_slice", X, axes=[0], begin=[0], end=[m], assume_inbound=True),
@@ -984,10 +1005,6 @@ OURS: list[tuple[str, Case]] = [
     ("OBL-slice-order", case("strided_slice", tensor((10, 4)), axes=[0], begin=[5], end=[1])),
     ("OBL-arange-length", case("arange", 0, -5)),
     ("OBL-output-size", case("nn.max_pool2d", tensor((n, 3, 2, 2)), pool_size=5)),
-    (
-        "OBL-padding-negative",
-        case("nn.conv2d", tensor((n, 3, 9, 9)), tensor((4, 3, 3, 3)), padding=-1),
-    ),
     ("OBL-pad-negative", case("nn.pad", tensor((n, 4)), pad_width=(0, 0, -3, -3))),
     ("OBL-topk-count", case("topk", X, k=7, axis=1)),
     ("OBL-scale-length", case("nn.prelu", X, tensor((5,)))),

@@ -99,6 +99,13 @@ class Module:
 
 
 @dataclass(frozen=True)
+class ReadCall(OneCall):
+    """A call that a text gives, as verdicts show it."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class Written:
     """A call as the text of a function: its parameters in order, and the expression."""
 
@@ -120,6 +127,8 @@ class Written:
 
 def write(call: OneCall) -> Written:
     """The text of a call."""
+    if isinstance(call, ReadCall):
+        return read(call.text)
     params: list[tuple[str, str]] = []
 
     def shown(argument: Argument) -> str:

@@ -17,9 +17,10 @@ from functools import cache
 from rlx.operators import lookup
 
 from .bases import bases
-from .calls import OneCall, write
+from .calls import OneCall, ReadCall, write
 from .changes import calls, changes
 from .judge import Verdict, judge_killed
+from .table import differences
 
 MEMORY = 6 << 30
 SECONDS = 30
@@ -54,7 +55,12 @@ def combined(seed: int, count: int, limit: int) -> Iterator[OneCall]:
 
 
 def drawn(kind: str, seed: int, count: int, limit: int, only: str) -> list[OneCall]:
-    """The calls of a run, the same in every process."""
+    """The calls of a run, the same in every process; of kind ``table``, those that the table names."""
+    if kind == "table":
+        texts = [difference.witness for difference in differences()]
+        return [
+            ReadCall(text.partition("|- R.")[2].partition("(")[0], (), text=text) for text in texts
+        ]
     if kind == "random":
         found: Sequence[OneCall] = list(combined(seed, count, limit))
     else:

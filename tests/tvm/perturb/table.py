@@ -26,7 +26,9 @@ class Difference:
         A regular expression for the whole name of the operator.
     ours, theirs, label
         Regular expressions for the beginning of what we say (a code), for a part of what TVM says, and for a
-        part of the change.
+        part of the change or of the call.
+    witness
+        A call that it explains, as verdicts show it: where both say the same of it, the entry is to go.
     """
 
     kind: str
@@ -35,6 +37,7 @@ class Difference:
     theirs: str
     label: str
     reason: str
+    witness: str
 
     def explains(self, verdict: Verdict) -> bool:
         """Whether this is the reason of a verdict."""
@@ -59,6 +62,7 @@ def differences() -> tuple[Difference, ...]:
             entry.get("theirs", ""),
             entry.get("label", ""),
             entry["reason"],
+            entry["witness"],
         )
         for entry in entries
     )
