@@ -99,6 +99,23 @@ def moved_to(device: Expr) -> Step:
     return step
 
 
+def hinted(builder: FunctionBuilder, choices: Choices) -> None:
+    _call(builder, "hint_on_device", (some(builder, choices, 3), ast.PrimValue(const(3))))
+
+
+def no_tuple(builder: FunctionBuilder, choices: Choices) -> None:
+    held = hide(builder, ast.Tuple((some(builder, choices, 3),)))
+    _call(builder, "invoke_pure_closure", (_function(builder), held), threes())
+
+
+def overwrites_otherwise(builder: FunctionBuilder, choices: Choices) -> None:
+    """A packed function that writes a shape over a tensor."""
+    args = (ast.ExternFunc("f"), some(builder, choices, 3))
+    attrs: dict[str, object] = {"inplace_indices": (0,)}
+    yields = (ast.ShapeStructInfo((const(3),), 1),)
+    hide(builder, ast.Call(ast.op("relax.call_inplace_packed"), args, yields, attrs))
+
+
 def used_again(builder: FunctionBuilder, choices: Choices) -> None:
     name = _kernel(builder, choices, False)
     x = hide(builder, relu(some(builder, choices, 3)))
@@ -122,6 +139,9 @@ FOREIGN_CALLS: dict[str, Step] = {
     "OBL-allocated-dtype": declares(TensorStructInfo(ast.ShapeExpr((const(3),)), VOID, 1)),
     "OBL-vdevice-kind": moved_to(ast.PrimValue(const(3))),
     "OBL-vdevice-declared": moved_to(ast.StringImm("cuda:7")),
+    "OBL-hint-device": hinted,
+    "OBL-written-tuple": no_tuple,
+    "OBL-kept-info": overwrites_otherwise,
     "TIR09-private": private_symbol,
     "USE-overwritten-after": used_again,
 }

@@ -192,7 +192,7 @@ def squeezed(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def computed_axis(builder: FunctionBuilder, choices: Choices) -> None:
-    one = tir.Mul(const(1), const(1))
+    one = tir.FloorDiv(const(1), const(1))
     attrs: dict[str, object] = {"axes": (one,), "begin": (0,), "end": (2,)}
     hide(
         builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, choices, 3, 4),), (), attrs)
