@@ -89,3 +89,13 @@ def test_a_call_with_too_few_or_many_arguments_binds_no_shape_variable(
     )
     assert derived.codes == ["error D14-arity"]
     assert derived.shown("y") == shown
+
+
+@pytest.mark.parametrize(("limit", "known"), [(1, True), (0, False)])
+def test_only_so_many_casts_are_remembered(
+    limit: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each equation makes every later question dearer."""
+    monkeypatch.setattr("rlx.checker.derive.facts.LIMIT", limit)
+    text = f'a = R.match_cast(x, R.Tensor((4,), "float32"))\ny = {RESHAPE}\nreturn y'
+    assert (main(X, text).codes == []) is known
