@@ -392,7 +392,10 @@ class PrimStatements(Expressions):
         source = form.args[0][0] if form.args else None
         self.scope.bind(name, buffer)
         if isinstance(source, tir.Var):
-            self._buffer_map()[source] = buffer
+            first = self._buffer_map().setdefault(source, buffer)
+            if first is not buffer:
+                words = f"{source.name!r} is matched to {first.name!r} already"
+                self.error(f"{words}: a parameter has one buffer, so {name!r} needs another", span)
             return None
         if isinstance(source, tir.BufferLoad):
             return tir.MatchBuffer(buffer, source, where)

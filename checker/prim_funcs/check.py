@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
+from rlx.checker.prim_funcs.bounds import bounds
 from rlx.checker.prim_funcs.names import enter_parameters, survey
+from rlx.checker.prim_funcs.regions import is_marked, regions
 from rlx.checker.prim_funcs.state import State
 from rlx.checker.prim_funcs.statements import statement
 from rlx.grammar import tir
@@ -20,7 +22,7 @@ def prim_funcs(
     errors: Sequence[Span] = (),
     holes: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
-    """Every violation of TIR01 to TIR09 in the PrimFuncs of a module.
+    """Every violation of TIR01 to TIR13 in the PrimFuncs of a module.
 
     Parameters
     ----------
@@ -43,6 +45,10 @@ def prim_funcs(
             survey(state)
             enter_parameters(state)
             statement(state, function.body)
+            if not state.diagnostics and not state.incomplete:
+                bounds(state)
+                regions(state)
+                is_marked(state)
             found += state.diagnostics
     return found
 
