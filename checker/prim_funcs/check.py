@@ -22,7 +22,7 @@ def prim_funcs(
     errors: Sequence[Span] = (),
     holes: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
-    """Every violation of TIR01 to TIR13 in the PrimFuncs of a module.
+    """Every violation of TIR01 to TIR14 in the PrimFuncs of a module.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ def _var(state: State, var: Any, operands: Sequence[Typed]) -> Typed:
     return UNKNOWN if var.dtype.code == "handle" or var in state.doubtful else scalar(var.dtype)
 
 
-@rule("TIR07", "2a061154")
+@rule("TIR07", "32294248")
 def loop_stays_outside(state: State, var: tir.Var) -> None:
     """A block with iterators mentions no variable of a loop around it."""
     if state.once((state.block, "loop")):
@@ -143,7 +143,7 @@ def _text(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
     known = state.names.get(name)
     if after == "" and isinstance(known, tir.Buffer):
         return Typed(known.dtype, 1, "buffer")
-    if after == "[" and known in state.scalars:
+    if after == "[" and state.is_scalar(known):
         state.report("TIR04-buffer", f"{name!r} is a number, and no buffer to index", expr.span)
     return UNKNOWN
 

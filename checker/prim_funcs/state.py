@@ -38,6 +38,8 @@ class State:
         How many are around the place, and the innermost.
     scalars
         Parameters, loop variables and iterators: what is a number for certain.
+    fixed
+        Variables that are bound once, to numbers.
     doubtful
         Variables bound to what is wrong: nothing follows from them.
     holes
@@ -69,6 +71,7 @@ class State:
         self.depth = 0
         self.block: tir.Block | None = None
         self.scalars: set[object] = set()
+        self.fixed: set[object] = set()
         self.doubtful: set[tir.Var] = set()
         self.incomplete = False
         self.holes: Collection[Node] = frozenset()
@@ -107,6 +110,10 @@ class State:
         return (
             self.incomplete or name in self.text_words or name in self.known or self.captured(name)
         )
+
+    def is_scalar(self, found: Named | None) -> bool:
+        """Whether a name is a number for certain: it cannot be indexed."""
+        return found in self.scalars or found in self.fixed
 
     def rank(self, buffer: tir.Buffer) -> int | None:
         """How many axes a buffer has; None where its shape as a whole is captured."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 from rlx.checker.prim_funcs.expressions import (
@@ -25,9 +26,12 @@ from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
 
 _WORD = re.compile(r"(?<![\w.])T\.((?:axis\.)?\w+)")
+_MATCHED = re.compile(r"\w+\s*=\s*T\.match_buffer\(\s*(\w+)\s*,")
 _TARGET = re.compile(r"(\w+)\[")
 _STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 _AXES = frozenset(["S", "R", "scan", "opaque"])
+_LONG = 100
+"""Parts of an extent that is not compared."""
 MEMORY = frozenset(["buffer", "region"])
 
 
@@ -169,9 +173,12 @@ def _axis(state: State, axis: tir.IterVar) -> None:
         words = "T.axis.remap takes the variables of loops"
         state.report("TIR07-remap", words, axis.span, help="use T.axis.spatial or T.axis.reduce")
     for bound in axis.dom or ():
-        number(state, bound, "the domain of an iterator")
+        whole = not is_float(number(state, bound, "the domain of an iterator"))
+        if not whole and state.once((axis, "integer")):
+            words = "the domain of an iterator is of integers"
+            state.report("TIR07-integer", words, getattr(bound, "span", None) or axis.span)
     found = number(state, axis.binding, "the binding of an iterator")
-    if is_float(found):
+    if is_float(found) and state.once((axis, "integer")):
         words = f"an iterator is bound to an integer, not to {found.dtype}"
         state.report("TIR07-integer", words, axis.span)
     if is_float(found) or found.dtype is None:
@@ -209,8 +216,50 @@ def _allocate(state: State, stmt: tir.AllocBuffer) -> None:
     bind(state, stmt.buffer, stmt.buffer.span)
 
 
+@rule("TIR14", "659ed0a8")
+def fits(state: State, stmt: tir.MatchBuffer) -> None:
+    """A buffer has the shape of the region that it is matched to; axes of one element in front may be left out."""
+    wanted, given = stmt.buffer.shape, stmt.source.indices
+    missing = len(given) - len(wanted)
+    if missing < 0 or len(given) != len(stmt.source.buffer.shape):
+        return
+    one = tir.IntImm(1)
+    for axis, index in enumerate(given):
+        extent = tir.Sub(index.stop, index.start) if isinstance(index, tir.Slice) else one
+        dim = wanted[axis - missing] if axis >= missing else one
+        if _apart(extent, dim):
+            state.report(
+                "TIR14-shape",
+                f"axis {axis} of the region has {_shown(extent)} elements, and {stmt.buffer.name!r} has {_shown(dim)}",
+                stmt.source.span or stmt.span,
+            )
+            return
+
+
+def _apart(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
+    """Whether two extents differ, whatever their variables are."""
+    if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
+        return a.value != b.value
+    if len(list(islice(tir.postorder(tir.Sub(a, b)), _LONG))) == _LONG:
+        return False
+    from rlx.solver.prover import Prover
+
+    difference = Prover().simplify(tir.Sub(a, b))
+    return isinstance(difference, tir.IntImm) and difference.value != 0
+
+
+def _shown(extent: tir.PrimExpr) -> str:
+    from rlx.solver.prover import Prover
+    from rlx.solver.shown import show
+
+    return show(Prover().simplify(extent))
+
+
 def _match(state: State, stmt: tir.MatchBuffer) -> None:
+    said = len(state.diagnostics)
     value(state, stmt.source)
+    if len(state.diagnostics) == said:
+        fits(state, stmt)
     for var in shape_vars_of(stmt.buffer):
         if var not in state.in_scope and not state.excused(var.name):
             state.enter(var)
@@ -259,6 +308,8 @@ def _let(state: State, stmt: tir.LetStmt) -> None:
         state.doubtful.add(stmt.var)
     else:
         has_its_type(state, stmt, found)
+        if stmt.var.dtype.code != "handle":
+            state.fixed.add(stmt.var)
     bind(state, stmt.var, stmt.span)
 
 
@@ -286,10 +337,24 @@ def _assert(state: State, stmt: tir.Assert) -> None:
     is_boolean(state, stmt.condition, found, "the condition of an assert")
 
 
+def _is_parameter(state: State, stmt: tir.OpaqueStmt) -> None:
+    """What a buffer is matched to by name alone is a parameter."""
+    found = _MATCHED.match(stmt.text)
+    if found is None:
+        return
+    name, params = found[1], [param.name for param in state.function.params]
+    unknown = not (state.incomplete or state.captured(name) or name in state.names)
+    if unknown and name not in params and state.once(("name", name)):
+        help = state.suggestion(name, params)
+        words = f"{name!r} is not defined in this PrimFunc"
+        state.report("TIR01-undefined", words, stmt.span, help=help)
+
+
 def _opaque(state: State, stmt: tir.OpaqueStmt) -> None:
     """Of text that is not understood, the words after `T.` are known or not, and what is assigned to is a buffer."""
+    _is_parameter(state, stmt)
     head = _TARGET.match(stmt.text)
-    if head is not None and state.names.get(head[1]) in state.scalars:
+    if head is not None and state.is_scalar(state.names.get(head[1])):
         words = f"{head[1]!r} is a number, and no buffer to store to"
         state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text

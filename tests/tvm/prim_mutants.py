@@ -1,7 +1,7 @@
 """PrimFuncs damaged at random, and what TVM's parser and its check of well-formed functions say of them.
 
-`python -m tests.tvm.prim_mutants COUNT [SEED]` compares that many with our checker and prints the differences
-that the table in `prim_mutants.toml` does not explain.
+`python -m tests.tvm.prim_mutants COUNT [SEED]` damages that many functions of operators, of schedules and written by hand, compares
+with our checker and prints the differences that the table in `prim_mutants.toml` does not explain.
 """
 
 from __future__ import annotations
@@ -262,11 +262,19 @@ def bases() -> list[str]:
     return found
 
 
+def every() -> list[str]:
+    """The PrimFuncs of operators, those of schedules, and some written by hand, each kind as often as the others."""
+    from tests.tvm.prim_scheduled import by_hand, scheduled
+
+    legalized, made, written = bases(), list(scheduled()), by_hand()
+    return [*legalized, *made, *written * (len(made) // len(written))]
+
+
 def main(argv: Sequence[str]) -> int:
     """Compare many; 1 if something is not explained."""
     count, seed = int(argv[0]), int(argv[1]) if len(argv) > 1 else 0
     tvm, total, open_ones = Tvm(), Counter[str](), Counter[str]()
-    for name, text in mutants(bases(), count, seed):
+    for name, text in mutants(every(), count, seed):
         found = difference(text, tvm)
         total[found[0] if found else "agree"] += 1
         if found is not None and unexplained(*found):

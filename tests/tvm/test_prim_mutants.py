@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tvm.prim_mutants import Tvm, bases, difference, mutants, unexplained
+from tests.tvm.prim_scheduled import by_hand
 
 COUNT = int(os.environ.get("RLX_PRIM_MUTANTS", "60"))
 
@@ -29,6 +30,16 @@ def functions() -> list[str]:
 
 def test_what_tvm_refuses_is_reported(tvm: Tvm, functions: list[str]) -> None:
     for name, text in mutants(functions, COUNT, 20):
+        found = difference(text, tvm)
+        assert found is None or not unexplained(*found), f"{name}: {found}\n{text}"
+
+
+def test_what_people_write_is_damaged_too(tvm: Tvm) -> None:
+    functions = by_hand()
+    for text in functions:
+        assert tvm.refuses(text) is None
+        assert difference(text, tvm) is None
+    for name, text in mutants(functions, COUNT // 2, 21):
         found = difference(text, tvm)
         assert found is None or not unexplained(*found), f"{name}: {found}\n{text}"
 

@@ -38,6 +38,7 @@ INIT = """for i in range(9):
 
 FAILS: dict[str, list[str]] = {
     "TIR01-undefined": [
+        "c = T.match_buffer(hh, (4,))\nb[0, 0] = c[0]",
         "b[0, 0] = c[0, 0]",
         "q[0, 0] = a[0, 0]",
         "b[0, 0] = a[k, 0]",
@@ -99,7 +100,12 @@ FAILS: dict[str, list[str]] = {
         "T.evaluate(a)",
         'c = T.decl_buffer((128,), "float32", data=a)\nb[0, 0] = c[0]',
     ],
-    "TIR04-buffer": ["b[0, 0] = n[0]", "n[0] = a[0, 0]", "for i in range(8):\n    b[i, 0] = i[0]"],
+    "TIR04-buffer": [
+        "x: T.let[T.int64] = n + 1\nx[0] = n",
+        "b[0, 0] = n[0]",
+        "n[0] = a[0, 0]",
+        "for i in range(8):\n    b[i, 0] = i[0]",
+    ],
     "TIR04-region": [
         in_block("T.reads(a)\nb[vi, vj] = a[vi, vj]"),
         in_block("T.writes(vi)\nb[vi, vj] = a[vi, vj]"),
@@ -128,7 +134,8 @@ FAILS: dict[str, list[str]] = {
     "TIR07-remap": [REMAP.replace("[i, j]", "[n, j]") + "        b[vi, vj] = a[vi, vj]"],
     "TIR07-loop": [in_block("b[vi, j] = a[i, vj]")],
     "TIR07-integer": [
-        'with T.sblock("x"):\n    v = T.axis.spatial(8, a[0, 0])\n    b[v, 0] = a[v, 0]'
+        'for i in range(8):\n    with T.sblock("x"):\n        v = T.axis.spatial(T.float32(8), i)\n        b[v, 0] = a[v, 0]',
+        'with T.sblock("x"):\n    v = T.axis.spatial(8, a[0, 0])\n    b[v, 0] = a[v, 0]',
     ],
     "TIR08-integer": [
         "for i in range(a[0, 0]):\n    b[0, 0] = a[0, 0]",
@@ -155,6 +162,11 @@ FAILS: dict[str, list[str]] = {
         'for i in range(9):\n    with T.sblock("x"):\n        v = T.axis.spatial(9, i)\n        b[v, 0] = a[0, 0]',
         INIT,
         'with T.launch_thread("threadIdx.x", 8) as t:\n    b[t, 16] = a[t, 0]',
+    ],
+    "TIR14-shape": [
+        in_block("c = T.match_buffer(a[vi, 0:15], (16,))\nb[vi, vj] = c[0]"),
+        in_block("c = T.match_buffer(a[vi, vj:vj + 2], (1, 3))\nb[vi, vj] = c[0, 0]"),
+        in_block("c = T.match_buffer(a[0:2, vj], (1,))\nb[vi, vj] = c[0]"),
     ],
     "TIR12-writes": [
         in_block("T.reads(a[vi, vj])\nT.writes()\nb[vi, vj] = a[vi, vj]"),
