@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rlx.generate.campaign.finding import Finding, from_record, with_operators
@@ -19,7 +20,10 @@ _ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RLX_TRACE_RULES
 """One thread for each process; and which rules are applied is written down."""
 
 PATIENCE = 60.0
-"""Seconds that one program may take."""
+"""Seconds of the processor's time that one stage may take."""
+
+BUSY = 10
+"""So many times as long a stage may take by the clock: on a busy machine it waits for the processor, a hang waits for ever."""
 
 
 class Worker:
@@ -30,7 +34,7 @@ class Worker:
     program
         What Python runs; it is given the oracle and the peer.
     patience
-        Seconds that one program may take.
+        Seconds of the processor's time that one stage of a program may take.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Worker:
         self.process: subprocess.Popen[bytes] | None = None
         self.unread = b""
         self.text = self.stage = ""
+        self.ended = False
 
     def examine(
         self, seed: int, text: str | None = None, only: str = ""
@@ -60,6 +65,7 @@ class Worker:
         """
         process = self._running()
         assert process.stdin is not None
+        self.ended = False
         self.text, self.stage = "", "generation"
         try:
             process.stdin.write(
@@ -68,15 +74,14 @@ class Worker:
             process.stdin.flush()
         except OSError:
             return self._lost(seed, "crash")
-        deadline = time.monotonic() + self.patience
-        for record in self._answers(deadline):
+        for record in self._answers(self.patience):
             if "stage" in record:
                 self.stage = str(record["stage"])
             elif "text" in record:
                 self.text = str(record["text"])
             elif "done" in record:
                 return record
-        return self._lost(seed, "hang" if time.monotonic() > deadline else "crash")
+        return self._lost(seed, "crash" if self.ended else "hang")
 
     def close(self) -> None:
         """End the process."""
@@ -97,28 +102,35 @@ class Worker:
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, **_ENVIRONMENT},
             )
-            for _ in self._answers(time.monotonic() + 2 * PATIENCE):
+            for _ in self._answers(PATIENCE):
                 break  # it is ready
         return self.process
 
-    def _answers(self, deadline: float) -> Iterator[dict[str, Any]]:
+    def _answers(self, patience: float) -> Iterator[dict[str, Any]]:
+        """What the process says, until it ends or says nothing for too long."""
         assert self.process is not None and self.process.stdout is not None
-        stream = self.process.stdout
+        stream, pid = self.process.stdout, self.process.pid
         with selectors.DefaultSelector() as waiting:
             waiting.register(stream, selectors.EVENT_READ)
+            clock, processor = time.monotonic(), processor_time(pid)
             while True:
                 line, newline, rest = self.unread.partition(b"\n")
                 if newline:
                     self.unread = rest
                     yield json.loads(line)
+                    clock, processor = time.monotonic(), processor_time(pid)
                     continue
-                left = deadline - time.monotonic()
-                if left <= 0 or not waiting.select(left):
+                if waiting.select(min(1.0, patience)):
+                    more = os.read(stream.fileno(), 1 << 16)
+                    if not more:
+                        self.ended = True
+                        return
+                    self.unread += more
+                elif (
+                    processor_time(pid) - processor > patience
+                    or time.monotonic() - clock > BUSY * patience
+                ):
                     return
-                more = os.read(stream.fileno(), 1 << 16)
-                if not more:
-                    return
-                self.unread += more
 
     def _lost(self, seed: int, kind: str) -> Finding:
         process = self.process
@@ -129,9 +141,19 @@ class Worker:
         self.close()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         if kind == "hang":
-            how = f"no answer within {self.patience:.0f} s"
+            how = f"no answer within {self.patience:g} s"
         sentence = f"The process ended in {self.stage}: {how}."
         return Finding(kind, self.oracle, self.stage, how, sentence, "", self.text, seed)
+
+
+def processor_time(pid: int) -> float:
+    """Seconds of the processor's time that a process used; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    user, system = fields[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 OURS = ("relax-check", "our machine", ", run")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from rlx.generate.campaign.finding import Finding
-from rlx.generate.campaign.processes import Worker, examine
+from rlx.generate.campaign.processes import Worker, examine, processor_time
 
 FAKE = (str(Path(__file__).with_name("fake_worker.py")),)
 
 
 @pytest.fixture
 def worker() -> object:
-    made = Worker("derive", "", FAKE, patience=1.0)
+    made = Worker("derive", "", FAKE, patience=0.2)
     yield made
     made.close()
 
@@ -30,8 +32,18 @@ def test_a_process_that_dies_is_a_finding_at_its_stage(worker: Worker) -> None:
 def test_a_process_that_hangs_is_ended(worker: Worker) -> None:
     found = worker.examine(5)
     assert isinstance(found, Finding)
-    assert (found.kind, found.cause) == ("hang", "no answer within 1 s")
+    assert (found.kind, found.cause) == ("hang", "no answer within 0.2 s")
     assert worker.process is None
+
+
+def test_the_time_of_a_process_is_that_of_the_processor() -> None:
+    before = processor_time(os.getpid())
+    time.sleep(0.2)
+    waited = processor_time(os.getpid())
+    while processor_time(os.getpid()) <= before:
+        sum(range(10_000))
+    assert waited - before < 0.2
+    assert processor_time(-1) == 0.0
 
 
 def test_a_chunk_goes_on_behind_them(worker: Worker) -> None:
