@@ -248,7 +248,7 @@ class Call(Expr):
     ``attrs`` holds the keyword arguments in the order written; ``sinfo_args`` the type arguments
     (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), with ``sinfo_spans`` beside them. ``attr_spans``
     says where each keyword and its value stand, ``op_span`` where the operator's name does. ``spelled`` says
-    which arguments the text writes as ``None`` or in a box (``R.prim_value``, ``R.str``, ``R.dtype``,
+    which arguments the text writes as ``None``, as a ``number`` or in a box (``R.prim_value``, ``R.str``, ``R.dtype``,
     ``R.null_value``), by position or keyword: what is an attribute to TVM is plain there.
     """
 

@@ -30,6 +30,8 @@ PROTOTYPE_OPERATORS = {"dot": "matmul", "ewise_add": "add"}
 
 _BOXES: dict[type, str] = {
     type(None): "None",
+    int: "number",
+    float: "number",
     ast.PrimValue: "R.prim_value",
     ast.StringImm: "R.str",
     ast.DataTypeImm: "R.dtype",
@@ -46,8 +48,8 @@ def _spelling(value: object) -> str:
         null = isinstance(value.op, ast.Op) and value.op.op_name == "relax.null_value"
         return "R.null_value" if null else ""
     if isinstance(value, Sequence):
-        found = next((word for item in value.items if (word := _BOXES.get(type(item[0])))), "")
-        return "[None]" if found == "None" else found
+        words = {_BOXES.get(type(item[0]), "") for item in value.items} - {"", "number"}
+        return "[None]" if "None" in words else next(iter(sorted(words)), "")
     return _BOXES.get(type(value), "")
 
 
@@ -89,7 +91,7 @@ class Arguments:
         }
 
     def spelled(self) -> dict[int | str, str]:
-        """Which arguments are written as ``None`` or in a box; see :class:`rlx.grammar.ast.Call`."""
+        """Which arguments are written as ``None``, as a number or in a box; see :class:`rlx.grammar.ast.Call`."""
         found: dict[int | str, str] = {}
         for at, entry in enumerate(self.positional):
             if type(entry[0]) in _SPELLED and (word := _spelling(entry[0])):

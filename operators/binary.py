@@ -98,6 +98,7 @@ def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
     """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
     x1, x2 = _wide_as(x1, x2), _wide_as(x2, x1)
+    _narrow(site, (x1, x2))
     kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(kind)
@@ -115,6 +116,19 @@ def _wide_as(x: Operand, other: Operand) -> Operand:
         return x
     wide = isinstance(x.value, literal_of) and x.dtype.bits == 64
     return PrimStructInfo(kind, replace(x.value, dtype=kind)) if wide and x.value else x
+
+
+def _narrow(site: Site, operands: tuple[Operand, Operand]) -> None:
+    """Warn of a number in the text beside an operand of 64 bits: TVM 0.27 reads it as one of 32."""
+    spelled = [site.call.spelled.get(k) == "number" for k in range(2)]
+    if spelled[0] is spelled[1]:
+        return
+    at = spelled.index(True)
+    x, other = operands[at], operands[1 - at]
+    if isinstance(x, PrimStructInfo) and x.dtype == other.dtype and other.dtype.bits == 64:
+        shown = f"{show(x.value) if x.value is not None else 'it'}"
+        words = f'the number {shown} has 32 bits in TVM: write R.const({shown}, "{other.dtype}")'
+        site.warn("OBL-agree-dtype", words, at)
 
 
 def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:

@@ -92,7 +92,7 @@ def _readers(site: Site) -> Iterator[Reader]:
 def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
     """An argument is null only where it may be, and an attribute stands in no box."""
     word = site.call.spelled.get(at)
-    if word is None:
+    if word is None or word == "number":
         return
     name = parameter.name
     if word == "[None]" or (

@@ -139,3 +139,17 @@ def test_what_is_overwritten_is_what_is_yielded(info: str, expected: str) -> Non
 def test_results_that_older_texts_leave_out() -> None:
     assert said("R.invoke_closure(o, (x,))") == [("OBL-stated-result", "warning")]
     assert said('R.call_py_func("f", x, x, out_sinfo=R.Tensor((n, 4), "float32"))') == []
+
+
+def test_a_number_has_32_bits() -> None:
+    text = '@R.function\ndef main(x: R.Tensor((4,), "int64")):\n    y = {}\n    return y\n'
+    warned = [("OBL-agree-dtype", "warning")]
+    for call, expected in (
+        ("R.add(x, 1)", warned),
+        ("R.add(1, x)", warned),
+        ("R.add(x, R.prim_value(1))", []),
+        ('R.add(x, R.const(1, "int64"))', []),
+        ("R.add(1, 2)", []),
+    ):
+        found = check_text(text.format(call), "<call>").diagnostics
+        assert [(d.code, d.severity) for d in found] == expected, call
