@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from typing import BinaryIO
 
 UNABLE = 2
 
@@ -30,5 +32,12 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     except ModuleNotFoundError as error:
         sys.stderr.write(f"{prog}: {error.name} is not installed: pip install 'rlx[lsp]'\n")
         return UNABLE
-    create().start_io()
+    create().start_io(*_streams())
     return 0
+
+
+def _streams() -> tuple[BinaryIO, BinaryIO]:
+    """The protocol's own input and output. It closes them in the end; what is printed goes to stderr, not between its messages."""
+    reads, writes = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    return os.fdopen(reads, "rb"), os.fdopen(writes, "wb")

@@ -111,7 +111,11 @@ class Server(LanguageServer):
             lsp.PublishDiagnosticsParams(
                 uri=uri,
                 version=found.version,
-                diagnostics=[_diagnostic(d, source, uri) for d in found.diagnostics],
+                diagnostics=[
+                    _diagnostic(d, source, uri)
+                    for d in found.diagnostics
+                    if d.code != "PARSE-nothing"  # most Python that one edits has no Relax in it
+                ],
             )
         )
 

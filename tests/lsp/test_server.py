@@ -56,6 +56,11 @@ class Editor(BaseLanguageClient):
         self.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
         return await self.codes()
 
+    async def open_python(self, text: str) -> list[str]:
+        item = lsp.TextDocumentItem("file:///work/model.py", "python", 1, text)
+        self.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        return await self.codes()
+
     async def change(self, text: str, version: int) -> list[str]:
         whole = lsp.TextDocumentContentChangeWholeDocument(text)
         identifier = lsp.VersionedTextDocumentIdentifier(version, URI)
@@ -74,6 +79,8 @@ def scripted(script: Callable[[Editor], Awaitable[None]]) -> None:
         await script(editor)
         await editor.shutdown_async(None)
         editor.exit(None)
+        assert editor._server is not None
+        assert await asyncio.wait_for(editor._server.wait(), 60) == 0
         await editor.stop()  # type: ignore[no-untyped-call]
 
     asyncio.run(session())
@@ -182,5 +189,15 @@ def test_a_long_text_is_checked_whole_when_nobody_types() -> None:
             "WF02-undefined"
         ]
         assert await editor.codes() == ["WF02-undefined"]  # once more, of the whole text
+
+    scripted(script)
+
+
+def test_python_without_relax_is_left_in_peace() -> None:
+    async def script(editor: Editor) -> None:
+        assert await editor.open_python("import os\n") == []
+        assert await editor.open_python("@R.function\ndef f():\n    return y\n") == [
+            "WF02-undefined"
+        ]
 
     scripted(script)

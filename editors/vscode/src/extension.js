@@ -1,0 +1,66 @@
+// Starts `rlx lsp` with the first document that it can answer about.
+"use strict";
+
+const vscode = require("vscode");
+const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { read, wanted } = require("./settings");
+
+/** The client that runs, or is being started. */
+let client;
+
+function settings() {
+  const section = vscode.workspace.getConfiguration("rlx");
+  return read((name) => section.get(name));
+}
+
+async function start() {
+  const { command, args, selector } = settings();
+  const server = { command, args, transport: TransportKind.stdio };
+  client = new LanguageClient("rlx", "Relax", server, { documentSelector: selector });
+  try {
+    await client.start();
+  } catch (error) {
+    vscode.window.showErrorMessage(
+      `Relax: cannot start '${command} ${args.join(" ")}' (${error.message}). ` +
+        "Install it with: pip install 'rlx[lsp]', or set rlx.path.",
+    );
+  }
+}
+
+/** Start the server unless it runs, if a document needs it. */
+async function startFor(document) {
+  if (client === undefined && wanted(settings().selector, document)) {
+    await start();
+  }
+}
+
+async function stop() {
+  const running = client;
+  client = undefined;
+  if (running !== undefined) {
+    await running.dispose();
+  }
+}
+
+async function restart() {
+  await stop();
+  for (const document of vscode.workspace.textDocuments) {
+    await startFor(document);
+  }
+}
+
+async function activate(context) {
+  context.subscriptions.push(
+    vscode.commands.registerCommand("rlx.restart", restart),
+    vscode.workspace.onDidOpenTextDocument(startFor),
+    vscode.workspace.onDidChangeConfiguration(async (change) => {
+      const asked = ["rlx.path", "rlx.arguments", "rlx.python"];
+      if (asked.some((name) => change.affectsConfiguration(name))) {
+        await restart();
+      }
+    }),
+  );
+  await restart();
+}
+
+module.exports = { activate, deactivate: stop };

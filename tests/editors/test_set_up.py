@@ -1,0 +1,85 @@
+"""What editors/ tells other editors to do."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EDITORS = Path(__file__).parents[2] / "editors"
+README = (EDITORS / "README.md").read_text(encoding="utf-8")
+
+STUB = """
+calls = {}
+local function note(name) return function(...) table.insert(calls, {name, ...}) end end
+vim = {
+  g = { rlx_python = PYTHON },
+  bo = {},
+  filetype = { add = note("filetype") },
+  api = { nvim_create_autocmd = note("autocmd") },
+  fs = {
+    dirname = function(path) return path and "/work" end,
+    find = function() return { "/work/pyproject.toml" } end,
+  },
+  lsp = { start = note("start"), enable = note("enable") },
+}
+if MODERN then vim.lsp.config = note("config") end
+"""
+
+
+def _neovim(modern: bool, python: bool) -> list[list[Any]]:
+    """What the snippet calls, after a file of Relax was opened."""
+    lupa = pytest.importorskip("lupa.luajit21", reason="lupa, of the extra `dev`, runs the snippet")
+    lua = lupa.LuaRuntime()
+    stub = STUB.replace("MODERN", str(modern).lower()).replace("PYTHON", str(python).lower())
+    lua.execute(stub)
+    lua.execute((EDITORS / "neovim" / "rlx.lua").read_text(encoding="utf-8"))
+    lua.execute(
+        "for _, call in ipairs({unpack(calls)}) do"
+        ' if call[1] == "autocmd" then call[3].callback({file = "/work/a.rlx"}) end end'
+    )
+    return [list(call.values()) for call in lua.globals().calls.values()]
+
+
+@pytest.mark.parametrize("python", [False, True])
+@pytest.mark.parametrize("modern", [False, True])
+def test_neovim_starts_the_server(modern: bool, python: bool) -> None:
+    calls = _neovim(modern, python)
+    (added,) = [call for call in calls if call[0] == "filetype"]
+    assert dict(added[1].extension) == {"rlx": "relax"}
+    config = next(call[-1] for call in calls if call[0] in ("config", "start"))
+    assert list(config.cmd.values()) == ["rlx", "lsp"]
+    assert list(config.filetypes.values()) == (["relax", "python"] if python else ["relax"])
+    assert [call[1] for call in calls if call[0] == "enable"] == (["rlx"] if modern else [])
+    assert modern or config.root_dir == "/work"
+
+
+def test_helix_reads_its_configuration() -> None:
+    found = re.search(r"```toml\n(.*?)```", README, re.DOTALL)
+    assert found is not None
+    read = tomllib.loads(found[1])
+    (language,) = read["language"]
+    server = read["language-server"][language["language-servers"][0]]
+    assert (server["command"], server["args"]) == ("rlx", ["lsp"])
+    assert language["file-types"] == ["rlx"]
+
+
+def test_emacs_lisp_is_balanced() -> None:
+    found = re.search(r"```elisp\n(.*?)```", README, re.DOTALL)
+    assert found is not None
+    text = re.sub(r'"(?:\\.|[^"\\])*"', '""', found[1])
+    assert text.count("(") == text.count(")")
+    assert all(not line or line[0] in "( " for line in text.splitlines())
+
+
+def test_the_extension_has_the_settings_that_are_told() -> None:
+    import json
+
+    manifest = json.loads((EDITORS / "vscode" / "package.json").read_text(encoding="utf-8"))
+    told = re.findall(r"^\| `(rlx\.[\w.]+)` ", README, re.MULTILINE)
+    assert len(told) == 3
+    assert set(told) <= set(manifest["contributes"]["configuration"]["properties"])
+    assert f"relax-{manifest['version']}.vsix" in README
