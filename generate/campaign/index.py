@@ -11,8 +11,8 @@ from rlx.generate.campaign.entry import KINDS, Entry, read_entries
 HEAD = """\
 # Findings
 
-What `rlx fuzz --against tvm` found in TVM, one text file a cause: a header that says what happens, what should happen, by which
-rule, and how to see it; then the smallest program. {count} findings, in TVM {versions}.
+What `rlx fuzz` found, one text file a cause: a header that says what happens, what should happen, by which
+rule, and how to see it; then the smallest program. {count} findings, with TVM {versions}.
 
     python -m rlx.generate.campaign.replay findings/*/*.rlx    # see them again, each in a process of its own
     python -m rlx.generate.campaign.index findings             # write this page

@@ -108,8 +108,11 @@ def _packed(tvm: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def version() -> str:
-    """The version of TVM that is installed."""
-    return metadata.version("apache-tvm")
+    """The version of TVM that is installed; `none` if none is, and rlx is examined alone."""
+    try:
+        return metadata.version("apache-tvm")
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 class Peer:
