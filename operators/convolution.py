@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Record
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import Rule, operator
 from rlx.operators.dims import ONE, ZERO, add, const, literal, mul, sub
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.messages import show
 from rlx.operators.parameters import Ints, Tensor, Type
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Site
 from rlx.operators.tensors import agree, place, ranked, tensor
 from rlx.operators.windows import SPATIAL, padding, positions, spread
 from rlx.spec.registry import rule
@@ -55,38 +53,55 @@ def positive(site: Site, groups: int) -> None:
         site.fail("OBL-groups-positive", f"the number of groups is {groups}, expected at least 1")
 
 
-class _Plan:
-    """The attributes of a convolution, one number for each spatial axis."""
+class _Attributes(Record):
+    """What a call says besides its operands, in the order of the parameters."""
 
-    def __init__(self, site: Site, count: int, values: dict[str, Any]) -> None:
-        self.strides = spread(site, "strides", values["strides"], count)
-        self.dilation = spread(site, "dilation", values["dilation"], count)
-        self.padding = padding(site, values["padding"], count)
-        self.extra = spread(site, "output_padding", values.get("output_padding", (0,)), count)
-        self.groups: int = values["groups"]
+    strides: Ints
+    padding: Ints
+    dilation: Ints
+    groups: int
+    data_layout: str
+    kernel_layout: str
+    out_layout: str | None
+    out_dtype: Type | None
+    output_padding: Ints = (0,)
+
+
+class _Plan:
+    """A call: its attributes, one number for each spatial axis, and its operands in one layout.
+
+    Attributes
+    ----------
+    x, w
+        The lengths of the data's axes N, C and spatial, and of the weight's O, I and spatial; None where not known.
+    best, outer
+        What is known of the result without shapes, and its layout.
+    """
+
+    def __init__(
+        self, site: Site, data: Tensor, weight: Tensor, given: _Attributes, axes: str
+    ) -> None:
+        text, count = given.out_layout or given.data_layout, len(axes)
+        kind = given.out_dtype or agree(site, (data, weight), booleans=True)
+        self.axes = f"NC{axes}"
+        self.best = best = ranked(layout_rank(text), kind, place(site, (data, weight)))
+        inner = layout(site, given.data_layout, self.axes, site.rank(data), 0, best)
+        kernel = layout(site, given.kernel_layout, f"OI{axes}", site.rank(weight), 1, best)
+        x, w = site.dims(data), site.dims(weight)
+        self.x = None if x is None else inner.canonical(x, self.axes)
+        self.w = None if w is None else kernel.canonical(w, f"OI{axes}")
+        self.outer = layout(site, text, self.axes, None, 0, best)
+        self.strides = spread(site, "strides", given.strides, count)
+        self.dilation = spread(site, "dilation", given.dilation, count)
+        self.padding = padding(site, given.padding, count)
+        self.extra = spread(site, "output_padding", given.output_padding, count)
+        self.groups = given.groups
         positive(site, self.groups)
 
-
-def _shapes(
-    site: Site, data: Tensor, weight: Tensor, values: dict[str, Any], axes: str, best: Tensor
-) -> tuple[Dims | None, Dims | None]:
-    """The lengths of the data's axes N, C and spatial, and of the weight's O, I and spatial."""
-    inner = layout(site, values["data_layout"], f"NC{axes}", site.rank(data), 0, best)
-    kernel = layout(site, values["kernel_layout"], f"OI{axes}", site.rank(weight), 1, best)
-    x, w = site.dims(data), site.dims(weight)
-    return (
-        None if x is None else inner.canonical(x, f"NC{axes}"),
-        None if w is None else kernel.canonical(w, f"OI{axes}"),
-    )
-
-
-def _result(
-    site: Site, data: Tensor, weight: Tensor, kind: DataType | None, values: dict[str, Any]
-) -> tuple[Tensor, str]:
-    """What is known of the result without shapes, and its layout."""
-    found = values["out_layout"] or values["data_layout"]
-    kind = kind or agree(site, (data, weight), booleans=True)
-    return ranked(layout_rank(found), kind, place(site, (data, weight))), found
+    def result(self, examples: PrimExpr, depth: PrimExpr, sizes: list[PrimExpr]) -> Tensor:
+        """The result: how many examples, of how many channels, of which spatial size."""
+        dims = self.outer.arrange((examples, depth, *sizes), self.axes)
+        return tensor(dims, self.best.dtype, self.best.vdevice)
 
 
 def _convolution(count: int) -> Rule:
@@ -106,19 +121,10 @@ def _convolution(count: int) -> Rule:
         out_dtype: Type | None = None,
     ) -> StructInfo:
         """Each output element is a weighted sum over a window of all input channels of its group."""
-        values = {
-            "strides": strides,
-            "padding": padding,
-            "dilation": dilation,
-            "groups": groups,
-            "data_layout": data_layout,
-            "kernel_layout": kernel_layout,
-            "out_layout": out_layout,
-        }
-        best, text = _result(site, data, weight, out_dtype, values)
-        x, w = _shapes(site, data, weight, values, axes, best)
-        outer = layout(site, text, f"NC{axes}", None, 0, best)
-        plan = _Plan(site, count, values)
+        given = (strides, padding, dilation, groups, data_layout, kernel_layout)
+        attributes = _Attributes(*given, out_layout, out_dtype)
+        plan = _Plan(site, data, weight, attributes, axes)
+        x, w, best = plan.x, plan.w, plan.best
         if x is None or w is None or not channels(site, x[1], w[1], plan.groups, w[0]):
             return best
         sizes = [
@@ -133,7 +139,7 @@ def _convolution(count: int) -> Rule:
             )
             for k in range(count)
         ]
-        return tensor(outer.arrange((x[0], w[0], *sizes), f"NC{axes}"), best.dtype, best.vdevice)
+        return plan.result(x[0], w[0], sizes)
 
     return convolution
 
@@ -156,27 +162,17 @@ def _transposed(count: int) -> Rule:
         out_dtype: Type | None = None,
     ) -> StructInfo:
         """Each input element adds a weighted window to the output: the reverse of a convolution."""
-        values = {
-            "strides": strides,
-            "padding": padding,
-            "output_padding": output_padding,
-            "dilation": dilation,
-            "groups": groups,
-            "data_layout": data_layout,
-            "kernel_layout": kernel_layout,
-            "out_layout": out_layout,
-        }
-        best, text = _result(site, data, weight, out_dtype, values)
-        x, w = _shapes(site, data, weight, values, axes, best)
-        outer = layout(site, text, f"NC{axes}", None, 0, best)
-        plan = _Plan(site, count, values)
+        given = (strides, padding, dilation, groups, data_layout, kernel_layout)
+        attributes = _Attributes(*given, out_layout, out_dtype, output_padding)
+        plan = _Plan(site, data, weight, attributes, axes)
+        x, w = plan.x, plan.w
         extra_padding(site, plan)
         if x is None or w is None or not channels(site, x[1], w[1], 1, x[1]):
-            return best
+            return plan.best
         divided(site, w[1], plan.groups, "input channels")
         sizes = [_grown(x[2 + k], w[2 + k], plan, k) for k in range(count)]
         depth = mul(w[0], const(plan.groups))
-        return tensor(outer.arrange((x[0], depth, *sizes), f"NC{axes}"), best.dtype, best.vdevice)
+        return plan.result(x[0], depth, sizes)
 
     return transposed
 
