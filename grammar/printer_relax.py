@@ -11,7 +11,7 @@ from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_names import FunctionNames
-from rlx.grammar.remarks import Remarks
+from rlx.grammar.remarks import Remarks, attach
 
 _INDENT = "    "
 _BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
@@ -123,7 +123,9 @@ class FunctionPrinter:
 
     def _return(self, body: Expr, pad: str) -> None:
         value = self._blocks(body, pad)
-        self._before(getattr(body, "body_span", None), pad)
+        span = getattr(body, "body_span", None)
+        comment = None if isinstance(value, ast.If) else self.remarks.behind(span)
+        self._before(span, pad)
         if isinstance(value, ast.If):
             self.lines.append(f"{pad}if {self._inline(value.cond, pad)}:")
             self._return(value.true_branch, pad + _INDENT)
@@ -132,6 +134,7 @@ class FunctionPrinter:
         else:
             shown = self._inline(value, pad)
             self.lines.append(f"{pad}return {shown}")
+            attach(self.lines, len(self.lines) - 1, comment, pad)
 
     def _inline(self, expr: Expr, pad: str) -> str:
         """The text of an expression; what has none on one line is bound to a variable first."""
@@ -158,7 +161,14 @@ class FunctionPrinter:
         self.lines.append(f"{pad}{_INDENT}R.output({', '.join(outputs)})")
 
     def _binding(self, binding: ast.Binding, pad: str) -> None:
-        self._before(binding.span, pad)  # type: ignore[attr-defined]
+        span = binding.span  # type: ignore[attr-defined]
+        comment = self.remarks.behind(span)
+        self._before(span, pad)
+        at = len(self.lines)
+        self._statement(binding, pad)
+        attach(self.lines, at, comment, pad)
+
+    def _statement(self, binding: ast.Binding, pad: str) -> None:
         match binding:
             case ast.VarBinding(var=ast.Var(shape_var=tir.Var() as bound) as var) if (
                 not self.dialect.prim_types

@@ -12,12 +12,21 @@ from rlx.grammar.node import Span, replace
 from rlx.grammar.prim_scalars import LOCAL, SCALARS, memory_scope, scalar_buffers
 from rlx.grammar.printer_prim import PrimPrinter, quoted
 from rlx.grammar.printer_tir_names import PrimFuncNames
-from rlx.grammar.remarks import Remarks
+from rlx.grammar.remarks import Remarks, attach
 from rlx.grammar.tir import PrimExpr, PrimFunc, Stmt
 from rlx.grammar.visit import shape_vars_of
 
 _INDENT = "    "
 _FLAGS = ("private", "s_tir")
+_ONE_LINE = (
+    tir.BufferStore,
+    tir.LetStmt,
+    tir.AllocBuffer,
+    tir.Assert,
+    tir.MatchBuffer,
+    tir.Evaluate,
+)
+"""Statements that are printed on one line each."""
 
 
 class PrimFuncPrinter:
@@ -169,12 +178,19 @@ class PrimFuncPrinter:
             self.lines.append(f"{pad}pass")
 
     def _stmt(self, stmt: Stmt, pad: str) -> None:
-        text = self.prim.text
         span = stmt.span  # type: ignore[attr-defined]
+        comment = None
         if span is not None and self.remarks.left:
             if isinstance(stmt, tir.OpaqueStmt):
                 self.remarks.drop(span)
+            comment = self.remarks.behind(span) if isinstance(stmt, _ONE_LINE) else None
             self._remarks(span, pad)
+        at = len(self.lines)
+        self._statement(stmt, pad)
+        attach(self.lines, at, comment, pad)
+
+    def _statement(self, stmt: Stmt, pad: str) -> None:
+        text = self.prim.text
         match stmt:
             case tir.SeqStmt(stmts=stmts):
                 self._sequence(stmts, pad)
@@ -231,9 +247,11 @@ class PrimFuncPrinter:
                     and buffer in self.prim.scalars
                     and not _mentions(first.value, buffer)
                 ):
+                    comment = self.remarks.behind(first.span)
                     self._remarks(first.span, pad)
                     value = self.prim.alone(first.value, buffer.dtype)
                     self.lines.append(f"{pad}{self._scalar(buffer)} = {value}")
+                    attach(self.lines, len(self.lines) - 1, comment, pad)
                     at += 2
                 case _:
                     self._stmt(stmts[at], pad)

@@ -3,7 +3,8 @@
 The documentation string of a class or PrimFunc counts as one.
 
 The syntax tree keeps those above definitions. The others belong to no node, so a formatter finds them in
-the text and gives them to the printer, which prints each in front of the statement that follows it.
+the text and gives them to the printer, which prints each in front of the statement that follows it, or behind
+the one that it stands behind.
 """
 
 from __future__ import annotations
@@ -76,6 +77,21 @@ class Remarks:
             taken.append(self._left.pop()[2])
         return taken
 
+    def behind(self, span: Span | None) -> str | None:
+        """Take the comment that stands behind a statement, in its last line."""
+        if span is None or not self._left:
+            return None
+        stop = self.text.find("\n", span[1])
+        stop = len(self.text) if stop < 0 else stop
+        for place in range(len(self._left) - 1, -1, -1):
+            _, at, comment = self._left[place]
+            if at >= stop:
+                return None
+            if at >= span[1]:
+                alone = not self.text[span[1] : at].strip() and comment.startswith("#")
+                return self._left.pop(place)[2] if alone else None
+        return None
+
     def drop(self, span: Span) -> None:
         """Forget those inside a stretch of the source, which is printed with them as it stands."""
         self._left = [each for each in self._left if not span[0] <= each[1] < span[1]]
@@ -96,3 +112,11 @@ def _next_line(text: str, at: int) -> str:
     line = text.find("\n", at) + 1
     end = text.find("\n", line)
     return text[line : end if end >= 0 else len(text)].strip() if line else ""
+
+
+def attach(lines: list[str], at: int, comment: str | None, pad: str) -> None:
+    """Put a comment behind the statement that is printed from a line on; above it, if that takes several lines."""
+    if comment is not None and len(lines) == at + 1:
+        lines[at] += f"  {comment}"
+    elif comment is not None:
+        lines.insert(at, pad + comment)

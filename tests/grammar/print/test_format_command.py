@@ -41,8 +41,7 @@ class Module:
     @R.function
     def main(x: R.Tensor((n,), dtype="float32")) -> R.Tensor:
         # About the sum.
-        # it is twice x
-        y = R.add(x, x)
+        y = R.add(x, x)  # it is twice x
         # The end.
         return y
 """
@@ -149,3 +148,35 @@ def test_every_dialect_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--dialect", "0.15", "-"])
     assert ended.value.code == 2
     assert all(version in capsys.readouterr().err for version in list(DIALECTS)[:1])
+
+
+def test_a_comment_stays_behind_what_fits_on_its_line() -> None:
+    text = """@I.ir_module
+class M:
+    @T.prim_func
+    def k(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        t = a[0]  # a scalar
+        for i in range(4):
+            b[i] = a[i] * t  # stored
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        y = R.add(
+            x, x
+        )  # on one line now
+        with R.dataflow():
+            z = R.exp(y)  # in a block
+            R.output(z)
+        return z  # the end
+"""
+    shown = format_text(text).text
+    assert shown is not None
+    for line in (
+        "t: T.float32 = a[0]  # a scalar",
+        "b[i] = a[i] * t  # stored",
+        "y = R.add(x, x)  # on one line now",
+        "z = R.exp(y)  # in a block",
+        "return z  # the end",
+    ):
+        assert f"    {line}\n" in shown
+    assert format_text(shown).text == shown
