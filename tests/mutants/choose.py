@@ -17,13 +17,16 @@ from .draw import Drawn
 BUDGET = 10.0
 """Seconds of tests for a mutant, as long as they took when they were noted."""
 
+QUICK = 0.1
+"""Seconds: sharp tests are quick, and what takes longer looks at much at once."""
+
 LITTLE = 3.0
 """Seconds of tests for a mutant whose own block no test reaches."""
 
 NOT_ASKED = re.compile(r"chromium|test_sanitised|test_cold|hostile/test_size")
 """Tests that start a browser or a compiler with sanitisers: dear, and what they start is not mutated."""
 
-REGISTRY = re.compile(r"tests/(spec/test_registry|operators/test_binding|test_layout)")
+REGISTRY = re.compile(r"tests/(spec/test_registry|test_layout)")
 """Asked of what stands outside of functions, too: they look at what modules register when they are loaded."""
 
 
@@ -75,10 +78,13 @@ class Reach:
         """The tests for a mutant, the most telling first, within the budget.
 
         If no test is known to reach its block (one in a process that it starts may do so), the tests
-        of the function's other blocks are asked for a while, then those of the file.
+        of the function's other blocks are asked for a while, then those of the file. Outside of functions, those of
+        the file and of its package are asked, and those that look at what is registered.
         """
+        if block_of(ast.parse(original), mutant.line) is None:
+            return Choice(self._outside(mutant, original), True)
         for attempt, wanted in enumerate(blocks_for(mutant, original)):
-            found = [pair for notes in self.notes for pair in notes.reaching(wanted)]
+            found = self._reaching(wanted)
             if not found:
                 continue
             weight = {test.name: _dear(test) / hits**2 for test, hits in found}
@@ -96,6 +102,30 @@ class Reach:
         return [
             test for notes in self.notes for test, _ in notes.tests if REGISTRY.match(test.name)
         ]
+
+    def _reaching(self, wanted: Iterable[str]) -> list[tuple[Test, int]]:
+        found = [pair for notes in self.notes for pair in notes.reaching(wanted)]
+        return list({test.name: (test, hits) for test, hits in found}.values())
+
+    def _outside(self, mutant: Drawn, original: str) -> list[Test]:
+        chosen = {
+            test.name: test
+            for notes in self.notes
+            for test, _ in notes.tests
+            if REGISTRY.match(test.name)
+        }
+        [of_file] = blocks_for(mutant, original)
+        package = f"{mutant.file.rpartition('/')[0]}/"
+        of_package = {
+            name for notes in self.notes for name in notes.places if name.startswith(package)
+        }
+        for wanted in (of_file, of_package):
+            found = self._reaching(wanted)
+            weight = {test.name: _dear(test) / hits**2 for test, hits in found}
+            ordered = sorted((test for test, _ in found), key=lambda test: weight[test.name])
+            for test in _within(_mixed(ordered, mutant, weight), BUDGET / 2):
+                chosen.setdefault(test.name, test)
+        return list(chosen.values())
 
 
 def blocks_for(mutant: Drawn, original: str) -> list[list[str]]:
@@ -115,7 +145,7 @@ def _dear(test: Test) -> float:
 
 
 def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[Test]:
-    """By turns one of each file of tests, those of the mutant's room first."""
+    """By turns one of each file of tests, those of the mutant's room first; before them the quick ones, of which many can be asked."""
     groups: dict[str, list[Test]] = defaultdict(list)
     for test in tests:
         groups[test.name.partition("::")[0]].append(test)
@@ -126,9 +156,14 @@ def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[T
 
     near = sorted(groups, key=order)
     longest = max(map(len, groups.values()), default=0)
-    return [
+    turns = [
         groups[name][turn] for turn in range(longest) for name in near if turn < len(groups[name])
     ]
+    room = f"tests/{mutant.room}/"
+    at_home = [test for test in turns if test.name.startswith(room) and test.seconds <= QUICK]
+    quick = [test for test in turns if test.seconds <= QUICK]
+    first = _within(at_home, BUDGET / 4) + _within(quick, BUDGET / 4)
+    return list({test.name: test for test in [*first, *turns]}.values())
 
 
 def _within(tests: list[Test], budget: float) -> list[Test]:

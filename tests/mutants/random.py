@@ -7,6 +7,7 @@ exit status is 1 if fewer than `--least` of 100 mutants are noticed.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import child
-from .blocks import WANTED
+from .blocks import WANTED, blocks
 from .choose import Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
 
@@ -57,10 +58,20 @@ def want(drawing: list[object], mutants: Sequence[Drawn], folder: Path) -> None:
     folder.mkdir(parents=True)
     names = set[str]()
     for mutant in mutants:
-        first, *_ = blocks_for(mutant, (ROOT / mutant.file).read_text("utf-8"))
+        text = (ROOT / mutant.file).read_text("utf-8")
+        first, *rest = blocks_for(mutant, text)
         names.update(first)
+        if not rest:  # outside of functions
+            names.update(of_package(mutant.file))
     (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")
     (folder / DRAWN).write_text(json.dumps([drawing, mutants]), "utf-8")
+
+
+def of_package(file: str) -> Iterator[str]:
+    """The blocks of a file and of those beside it."""
+    for path in (ROOT / file).parent.glob("*.py"):
+        for block in blocks(ast.parse(path.read_text("utf-8"))):
+            yield f"{path.relative_to(ROOT).as_posix()}:{block.name}"
 
 
 def wanted(drawing: list[object], folder: Path) -> list[Drawn] | None:
