@@ -97,7 +97,7 @@ def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
     """Arithmetic: the common element type. A number in the text is as wide as the other operand."""
-    x1, x2 = _wide_as(x1, x2), _wide_as(x2, x1)
+    x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
     _narrow(site, (x1, x2))
     kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
@@ -108,8 +108,10 @@ def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
 _WIDTHS = {"int": IntImm, "float": FloatImm}
 
 
-def _wide_as(x: Operand, other: Operand) -> Operand:
+def _wide_as(site: Site, at: int, x: Operand, other: Operand) -> Operand:
     """A literal of 64 bits beside an operand of 32 is one of 32: texts do not say how wide a number is."""
+    if site.call.spelled.get(at) == "R.prim_value":
+        return x
     kind = other.dtype
     literal_of = _WIDTHS.get(kind.code)
     if literal_of is None or kind.bits != 32 or not isinstance(x, PrimStructInfo):

@@ -148,7 +148,9 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
     if not isinstance(value, (PrimExpr, int, float)):
         site.fail("D14-argument", "pad_value must be a number", 2)
     known(site, "dtype", (0, x))
-    plain = value.value if isinstance(value, (IntImm, FloatImm)) else value
+    spelled = site.call.spelled
+    boxed = "R.prim_value" in (spelled.get(2), spelled.get("pad_value"))  # it has its own type
+    plain = value.value if isinstance(value, (IntImm, FloatImm)) and not boxed else value
     if isinstance(plain, PrimExpr):
         agree(site, (x, PrimStructInfo(type_of(plain))), (0, 2))
     elif not x.dtype.is_void and not (
