@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "lsp": ("rlx.lsp.command", "answer an editor over the Language Server Protocol"),
     "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
+    "completion": ("rlx.completion", "print a script that completes commands in a shell"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
@@ -78,7 +79,8 @@ def _configured(prog: str) -> bool:
 
 
 def _usage() -> str:
-    listed = "".join(f"  {name:<8}  {what}\n" for name, (_, what) in COMMANDS.items())
+    width = max(map(len, COMMANDS))
+    listed = "".join(f"  {name:<{width}}  {what}\n" for name, (_, what) in COMMANDS.items())
     return f"usage: rlx COMMAND ...\n\n{listed}\n`rlx COMMAND --help` says more.\n"
 
 
