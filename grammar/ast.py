@@ -340,6 +340,8 @@ class IRModule(Node):
         Names that the text declares with ``TypeVar`` before the class.
     comments
         Comment lines above the class (without those of the printed import header).
+    bases
+        What stands between the parentheses behind the name of the class; programs mean nothing by it.
     """
 
     functions: Mapping[GlobalVar, Function | PrimFunc]
@@ -350,6 +352,7 @@ class IRModule(Node):
     type_vars: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
     span: Span | None = None
+    bases: str | None = None
 
 
 _OPS: dict[str, Op] = {}

@@ -123,10 +123,11 @@ class Definitions(Control):
         self._check_decorations("module", _MODULE_WORDS)
         self.scope.modules.add(name)
         span = (c[1][1], c[1][1] + len(name))
-        return Open((name, self.comments), len(self.scope.frames), span)
+        bases = " ".join(self.text_between(c[2][1], c[2][2]).split()) if len(c) == 5 else None
+        return Open((name, self.comments, bases), len(self.scope.frames), span)
 
     def do_class_def(self, c: list[Entry]) -> ast.IRModule:
-        name, comments = c[0][0].value
+        name, comments, bases = c[0][0].value
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
         said: dict[str, dict[str, object]] = {}
         for item in flatten(c[1][0]):
@@ -139,7 +140,7 @@ class Definitions(Control):
         infos = {key: _as_tuple(value) for key, value in listed.items()}
         span = (c[0][1], c[-1][2])
         self.scope.declare_results(functions)
-        return ast.IRModule(functions, attrs, infos, name, False, (), comments, span)
+        return ast.IRModule(functions, attrs, infos, name, False, (), comments, span, bases)
 
     def _module_statement(self, said: dict[str, dict[str, object]], item: ModuleStatement) -> None:
         """Note what a statement on the outer level of a module says."""

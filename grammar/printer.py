@@ -148,7 +148,8 @@ class _ModulePrinter:
         pad = "" if self.bare else _INDENT
         lines += self.module.comments
         if not self.bare:
-            lines += [f"@I.ir_module{self._flag()}", f"class {self.module.name}:"]
+            bases = f"({self.module.bases})" if self.module.bases else ""
+            lines += [f"@I.ir_module{self._flag()}", f"class {self.module.name}{bases}:"]
             lines += self._attributes()
         before = len(lines)
         for name, printer in self.functions:

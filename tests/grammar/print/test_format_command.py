@@ -180,3 +180,9 @@ class M:
     ):
         assert f"    {line}\n" in shown
     assert format_text(shown).text == shown
+
+
+def test_the_base_classes_of_a_module_stay() -> None:
+    text = "@I.ir_module\nclass M(BasePyModule, other.Base):\n    @R.function\n    def main(x: R.Tensor):\n        return x\n"
+    shown = format_text(text).text
+    assert shown is not None and "class M(BasePyModule, other.Base):\n" in shown
