@@ -140,3 +140,17 @@ def test_scalars_that_shapes_say_may_be_left_out() -> None:
         native.compile(func)([a])
     with pytest.raises(Fault, match="takes 3 arguments and is given 4"):
         native.compile(func)([a, b, 5, 5])
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int32", "uint64", "float32", "float16"])
+def test_the_limits_of_a_type(kind: str) -> None:
+    func = of_body(
+        f'A: T.Buffer((2,), "{kind}")',
+        f'A[0] = T.min_value("{kind}")\nA[1] = T.max_value("{kind}")',
+    )
+    mine, theirs = np.zeros(2, kind), np.zeros(2, kind)
+    evaluate(func, [theirs])
+    native.compile(func)([mine])
+    np.testing.assert_array_equal(mine, theirs)
+    limits = np.finfo(kind) if kind.startswith("float") else np.iinfo(kind)
+    assert (mine[0], mine[1]) == (limits.min, limits.max)
