@@ -48,7 +48,7 @@ def plan(state: State, loop: tir.For) -> None:
     stored = {part.buffer for part in parts if isinstance(part, tir.BufferStore)}
     for part in parts:
         assert isinstance(part, tir.BufferStore)
-        for buffer, indices, span in _accesses(part):
+        for buffer, indices, span in unguarded(part):
             for axis, index in enumerate(indices):
                 read = [n for n in tir.postorder(index) if isinstance(n, tir.BufferLoad)]
                 if read and not any(n.buffer in stored for n in read):
@@ -72,7 +72,7 @@ def _place(
         state.hoists.setdefault(chain[depth], []).append(found)
 
 
-def _accesses(
+def unguarded(
     store: tir.BufferStore,
 ) -> Iterator[tuple[tir.Buffer, tuple[tir.PrimExpr, ...], Span | None]]:
     """The accesses that a store makes in any case: not those that a condition guards."""

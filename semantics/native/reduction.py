@@ -7,6 +7,7 @@ import math
 from rlx.grammar import tir
 from rlx.semantics.native import statements, types
 from rlx.semantics.native.coverage import accesses, flat, loads
+from rlx.semantics.native.hoisting import unguarded
 from rlx.semantics.native.ranges import Poly
 from rlx.semantics.native.state import State
 
@@ -40,6 +41,8 @@ class Reduction:
         The update of the first result.
     term
         What is added (or compared), where the update is a sum or an extremum of the running value and a term.
+    certain
+        Whether no operand leaves its buffer, so that they may be loaded in any order.
     product
         The factors of a term that is a product.
     """
@@ -67,11 +70,12 @@ class Reduction:
         adds = isinstance(self.store.value, tir.Add)
         self.product = (self.term.a, self.term.b) if adds and type(self.term) is tir.Mul else None
         self.target: Poly | None = None
+        self.certain = False
         self.operands: list[Poly | None] = []
 
     def column(self) -> Axis | None:
         """The axis of the result along which the operands are contiguous."""
-        if not self.simple or self.short or self.target is None:
+        if not self.simple or self.short or self.target is None or not self.certain:
             return None
         for axis in reversed(self.spatial):
             steps = [_step(operand, axis) for operand in self.operands]
@@ -172,11 +176,30 @@ def recognise(state: State, loop: tir.For) -> Reduction | None:
         axes.append(Axis(name, begin, end, count))
     for axis in block.iter_vars:
         statements.bind_axis(state, axis)
+    if not all(_inside(state, init.buffer, init.indices) for init in inits):
+        return None
     found = Reduction(state, spatial, reduce, inits, updates, block.body)
     found.target = _flat_address(state, found.store.buffer, found.store.indices)
+    found.certain = all(
+        _inside(state, buffer, indices)
+        for update in updates
+        for buffer, indices, _ in unguarded(update)
+    )
     others = [n for n in loads(block.body) if n.buffer is not found.store.buffer]
     found.operands = [_flat_address(state, n.buffer, n.indices) for n in others]
     return found
+
+
+def _inside(state: State, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]) -> bool:
+    """Whether an access certainly lies in its buffer: where one does not, the first that is wrong must be found."""
+    memory = state.memory.get(buffer)
+    if memory is None or len(memory.extents) != len(indices):
+        return True
+    for index, extent in zip(indices, memory.extents, strict=True):
+        value = state.poly(index)
+        if value is None or not state.within(value, extent):
+            return False
+    return True
 
 
 def _chain(loop: tir.For) -> tuple[list[tir.For], tir.Block | None]:

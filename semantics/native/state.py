@@ -256,11 +256,18 @@ class State:
         whole = self._flat(memory, indices)
         if whole is not None:
             return f"{memory.name}[{whole}]"
-        parts = []
+        parts: list[str] = []
+        checks: list[tuple[int, str]] = []
         for axis, index in enumerate(indices):
-            text = yield from self._checked(index, memory, axis, buffer, span)
+            text, checked = yield from self._index(index, memory, axis)
+            if checked:
+                checks.append((axis, text))
             stride = memory.strides[axis]
             parts.append(text if stride == "1" else f"({text})*{stride}")
+        for axis, text in checks:  # behind all indices: what is wrong in one of them comes first
+            site = self.bounds_site(buffer, axis, span)
+            extent = memory.dims[axis]
+            self.out.stop_if(f"(uint64_t){text} >= (uint64_t){extent}", site, text, extent)
         return f"{memory.name}[{' + '.join(parts) or '0'}]"
 
     def _flat(self, memory: Memory, indices: tuple[tir.PrimExpr, ...]) -> str | None:
@@ -292,22 +299,20 @@ class State:
         last = extent - Poly.of(1) - value
         return self.demand_any(self.scope.lower(value)) and self.demand_any(self.scope.lower(last))
 
-    def _checked(
-        self, index: tir.PrimExpr, memory: Memory, axis: int, buffer: tir.Buffer, span: Any
-    ) -> Generator[tir.PrimExpr, Value, str]:
+    def _index(
+        self, index: tir.PrimExpr, memory: Memory, axis: int
+    ) -> Generator[tir.PrimExpr, Value, tuple[str, bool]]:
+        """An index as C, and whether it must be checked."""
         known = self.poly(index)
         plain = known is not None and not known.variables() & self.invented
         if known is not None and plain and self.within(known, memory.extents[axis]):
-            return known.text()
+            return known.text(), False
         before, self.exact = self.exact, self.bounds and known is None
         value = yield index
         self.exact = before
         text = f"(int64_t){value.text}"
-        if self.bounds and not (known is not None and self.within(known, memory.extents[axis])):
-            site = self.bounds_site(buffer, axis, span)
-            extent = memory.dims[axis]
-            self.out.stop_if(f"(uint64_t){text} >= (uint64_t){extent}", site, text, extent)
-        return text
+        proved = known is not None and self.within(known, memory.extents[axis])
+        return text, self.bounds and not proved
 
     def bounds_site(self, buffer: tir.Buffer, axis: int, span: Any) -> int:
         """The place to stop at for an index (the first value) out of range (the second)."""
