@@ -27,6 +27,9 @@ LEFT_OUT = re.compile(
 )
 """Operators that want arguments, and exchanges of `==` and `is`, which most values do not tell apart."""
 
+LIMIT = re.compile(r"_?[A-Z][A-Z0-9_]* = \d[\d_.]+")
+"""A limit of work or size with a name of its own: that it is 3999 and not 4000, nobody can tell."""
+
 ARROW = " ==> "
 """Between what stood and what stands."""
 
@@ -137,6 +140,8 @@ def make(file: str, text: str, place: Place) -> Drawn | None:
     except SyntaxError:
         return None
     line, before, after = lines(text, new)
+    if LIMIT.fullmatch(before) and place.operator == "core/NumberReplacer":
+        return None
     return Drawn(file, line, place.operator.removeprefix("core/"), new, f"{before}{ARROW}{after}")
 
 

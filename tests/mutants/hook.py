@@ -51,7 +51,7 @@ class Finder(importlib.abc.MetaPathFinder):
         if fullname.partition(".")[0] != "rlx":
             return None
         for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            spec = None if type(finder) is Finder else finder.find_spec(fullname, path, target)
             if spec is None:
                 continue
             if type(spec.loader) is importlib.machinery.SourceFileLoader:

@@ -36,13 +36,16 @@ def _wanted() -> set[str] | None:
 
 setattr(builtins, PROBE, _reached.add)
 hook.install(Probes(_wanted()))
-bequeath(_others, None, _wanted())
-os.register_at_fork(after_in_child=lambda: write_to(_others))
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Any:
     """Write down the blocks that one test reaches, and its seconds."""
+    if (
+        not _others.exists()
+    ):  # here, because the process that only hands tests to others must not bequeath
+        bequeath(_others, None, _wanted())
+        os.register_at_fork(after_in_child=lambda: write_to(_others))
     _reached.clear()
     started = time.process_time()
     yield

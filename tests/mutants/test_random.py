@@ -14,12 +14,13 @@ from itertools import islice
 from pathlib import Path
 from types import CodeType, FunctionType
 
+import parso
 import pytest
 
 from . import child
 from .blocks import PROBE, block_of, blocks, with_probes
 from .choose import Reach
-from .draw import ARROW, ROOT, Drawn, bare, draw, set_aside
+from .draw import ARROW, ROOT, Drawn, bare, draw, make, places, set_aside
 from .patch import Functions, changed
 
 TEXT = '''\
@@ -46,6 +47,17 @@ def test_a_seed_draws_the_same_mutants() -> None:
         assert ast.dump(ast.parse(mutant.text)) != ast.dump(ast.parse(text))
         old, _, _ = mutant.diff.partition(ARROW)
         assert text.splitlines()[mutant.line - 1].strip() == old.splitlines()[0].strip()
+
+
+def test_limits_are_not_moved_by_one() -> None:
+    for text, moved in [("NODES = 4000\n", False), ("NODES = 4\n", True), ("x = 4000\n", True)]:
+        found = [
+            place
+            for group in places(parso.parse(text))  # type: ignore[no-untyped-call]
+            for place in group
+            if place.operator == "core/NumberReplacer" and make("a/b.py", text, place)
+        ]
+        assert bool(found) is moved
 
 
 def test_annotations_are_no_change() -> None:
