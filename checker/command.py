@@ -301,10 +301,10 @@ def _json(files: Sequence[FileReport]) -> str:
 
 
 def _sarif(files: Sequence[FileReport]) -> str:
-    from rlx.checker.explain import titles
+    from rlx.checker.explain import described
     from rlx.checker.render import sarif
 
-    return sarif.render(files, titles(), version())
+    return sarif.render(files, described, version(), _project().documentation)
 
 
 def _github(files: Sequence[FileReport]) -> str:

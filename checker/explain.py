@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rlx.spec import Rule
@@ -45,6 +45,10 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     "PARSE-nothing": (
         "No Relax program",
         "The Python file has no decorated class or function of Relax.",
+    ),
+    "IGNORE": (
+        "Comments that silence a code",
+        "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or family on its line.",
     ),
     "IGNORE-unused": (
         "Comments that ignore nothing",
@@ -119,6 +123,53 @@ def codes() -> list[str]:
     for name, rule in rules().items():
         found += [name, *rule.premises]
     return found
+
+
+class Described(NamedTuple):
+    """What a report says about a rule, or about a code outside the rules.
+
+    Attributes
+    ----------
+    title, statement
+        What it is called, and what it demands.
+    text, markdown
+        All that `--explain` says, plain and as Markdown.
+    chapter
+        The file of the specification in which the rule stands; None outside the rules.
+    """
+
+    title: str
+    statement: str
+    text: str
+    markdown: str
+    chapter: str | None
+
+
+def described(name: str) -> Described | None:
+    """A rule by its id, or a code outside the rules; None if there is none of that name."""
+    from rlx.spec import rules
+
+    if name in OUTSIDE:
+        title, statement = OUTSIDE[name]
+        return Described(title, statement, statement, statement, None)
+    rule = rules().get(name)
+    if rule is None:
+        return None
+    text = "\n".join(_lines(rule, "")[2:])
+    return Described(rule.title, rule.statement, text, _markdown(rule), rule.file)
+
+
+def _markdown(rule: Rule) -> str:
+    parts = [rule.statement]
+    if rule.block is not None:
+        parts.append("\n".join(["```text", *inference_lines(rule.block), "```"]))
+    if rule.why:
+        parts.append(f"**Why:** {rule.why}")
+    if rule.premises:
+        parts.append("\n".join(f"- `{code}`: {words}" for code, words in rule.premises.items()))
+    if rule.tvm:
+        parts.append(f"**TVM differs:** {rule.tvm}")
+    return "\n\n".join(parts)
 
 
 def titles() -> dict[str, str]:

@@ -10,6 +10,7 @@ from rlx.grammar.node import Record
 NAME = "pyproject.toml"
 LISTS = ("operators", "allow-operators", "select", "ignore", "exclude")
 FLAGS = ("strict",)
+WORDS = ("documentation",)
 
 
 class ConfigurationError(Exception):
@@ -29,6 +30,8 @@ class Configuration(Record):
         Whether warnings fail a run.
     exclude
         Patterns of paths, from where the file stands, that the search of a directory passes over.
+    documentation
+        The address at which the pages of the specification are published; None if they are not.
     root
         The directory of the file.
     """
@@ -39,6 +42,7 @@ class Configuration(Record):
     ignore: tuple[str, ...] = ()
     strict: bool = False
     exclude: tuple[str, ...] = ()
+    documentation: str | None = None
     root: str = "."
 
     def excludes(self, path: str) -> bool:
@@ -92,6 +96,7 @@ def _read(path: Path) -> Configuration:
         ignore=tuple(table.get("ignore", ())),
         strict=table.get("strict", False),
         exclude=tuple(table.get("exclude", ())),
+        documentation=table.get("documentation"),
         root=str(path.parent),
     )
 
@@ -104,11 +109,14 @@ def _check(path: Path, key: str, value: object) -> None:
     elif key in FLAGS:
         if not isinstance(value, bool):
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be true or false")
+    elif key in WORDS:
+        if not isinstance(value, str) or "://" not in value:
+            raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be an address")
     else:
         from rlx.grammar.suggest import closest, did_you_mean
 
-        hint = did_you_mean(closest(key, (*LISTS, *FLAGS)))
-        known = ", ".join((*LISTS, *FLAGS))
+        hint = did_you_mean(closest(key, (*LISTS, *FLAGS, *WORDS)))
+        known = ", ".join((*LISTS, *FLAGS, *WORDS))
         raise ConfigurationError(
             f"{path}: [tool.rlx] has no key {key!r}; {hint or f'the keys are {known}'}"
         )

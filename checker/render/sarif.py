@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from json import dumps
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from rlx.checker.explain import Described
 from rlx.checker.render.files import FileReport, region
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.node import Span
@@ -16,36 +20,89 @@ SCHEMA = (
 )
 
 
-def render(files: Sequence[FileReport], titles: Mapping[str, str], version: str) -> str:
+FINGERPRINT = "codeAndLine/v1"
+"""By what a result is known again: its code and the text of its line, wherever that line has moved."""
+
+
+LINE = 1000
+"""So many characters of a line are looked at."""
+
+
+def render(
+    files: Sequence[FileReport],
+    described: Callable[[str], Described | None],
+    version: str,
+    documentation: str | None = None,
+) -> str:
     """A log of one run.
 
     Parameters
     ----------
-    titles
-        What each rule is called, by id; a rule without an entry is described by its id.
+    described
+        What there is to say about a rule; a rule of which it knows nothing is described by its id.
     version
         Of the tool.
+    documentation
+        Where the pages of the specification are published; the installed chapters are linked otherwise.
     """
     rules = sorted({d.rule for file in files for d in file.diagnostics})
+    driver: dict[str, Any] = {"name": "relax-check", "semanticVersion": version}
+    if documentation is not None:
+        driver["informationUri"] = documentation
+    driver["rules"] = [_rule(rule, described(rule), documentation) for rule in rules]
     run = {
-        "tool": {
-            "driver": {
-                "name": "relax-check",
-                "semanticVersion": version,
-                "rules": [
-                    {"id": rule, "shortDescription": {"text": titles.get(rule, rule)}}
-                    for rule in rules
-                ],
-            }
-        },
+        "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": all(f.outcome == "checked" for f in files)}],
         "artifacts": [{"location": {"uri": _uri(file.path)}} for file in files],
         "results": [
-            _result(d, file, at, rules) for at, file in enumerate(files) for d in file.diagnostics
+            result for at, file in enumerate(files) for result in _results(file, at, rules)
         ],
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(rule: str, known: Described | None, documentation: str | None) -> dict[str, Any]:
+    if known is None:
+        return {"id": rule, "shortDescription": {"text": rule}}
+    made: dict[str, Any] = {
+        "id": rule,
+        "shortDescription": {"text": known.title},
+        "fullDescription": {"text": known.statement},
+        "help": {"text": known.text, "markdown": known.markdown},
+    }
+    if known.chapter is not None:
+        made["helpUri"] = _address(rule, known.chapter, documentation)
+    return made
+
+
+def _address(rule: str, chapter: str, documentation: str | None) -> str:
+    """Where a rule can be read; SARIF wants an absolute address."""
+    if documentation is not None:
+        return f"{documentation.rstrip('/')}/{Path(chapter).stem}.html#{rule}"
+    import rlx.spec
+
+    return f"{(Path(rlx.spec.__file__).resolve().parent / chapter).as_uri()}#{rule}"
+
+
+def _results(file: FileReport, at: int, rules: list[str]) -> Iterator[dict[str, Any]]:
+    """The results of a file; those of one code on equal lines are told apart by their order."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for d in file.diagnostics:
+        key = d.code, _line(file, d)
+        text = "\0".join([*key, str(seen[key])])
+        seen[key] += 1
+        known_by = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        yield _result(d, file, at, rules) | {"partialFingerprints": {FINGERPRINT: known_by}}
+
+
+def _line(file: FileReport, d: Diagnostic) -> str:
+    """The line that a diagnostic is about, without its indentation, as far as it serves to know it again."""
+    if file.source is None or d.span is None:
+        return ""
+    number, _ = file.source.position(d.span[0])
+    start = file.source.line_starts[number - 1]
+    return file.source.text[start : start + LINE].split("\n")[0].strip()
 
 
 def _result(d: Diagnostic, file: FileReport, at: int, rules: list[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rlx.checker.explain import Described
 from rlx.checker.questions import Asked, Questions
 from rlx.checker.render import github, human, sarif, statistics
 from rlx.checker.render import json as as_json
@@ -165,8 +166,11 @@ def test_json() -> None:
     assert_snapshot("report.json", text)
 
 
+CALLS = Described("Calls", "A call fits.", "A call fits.", "A **call** fits.", "derivation.md")
+
+
 def test_sarif() -> None:
-    text = sarif.render(FILES, {"D14": "Calls"}, "1.2.3")
+    text = sarif.render(FILES, {"D14": CALLS}.get, "1.2.3", "https://docs.example/rlx/")
     assert_snapshot("report.sarif", text)
     (run,) = json.loads(text)["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
@@ -191,7 +195,7 @@ def test_sarif() -> None:
     ],
 )
 def test_sarif_locations_are_uris(path: str, uri: str) -> None:
-    log = json.loads(sarif.render([FileReport(path, None)], {}, "0"))
+    log = json.loads(sarif.render([FileReport(path, None)], lambda _: None, "0"))
     assert log["runs"][0]["artifacts"][0]["location"]["uri"] == uri
 
 
