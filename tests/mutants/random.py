@@ -1,7 +1,7 @@
 """Random mutants of all rooms: `python -m tests.mutants.random COUNT [SEED] [--room ROOM …]`.
 
 Which tests reach which blocks is noted by `--note`, under `build/reach`. No file of the working tree is changed. The
-exit status is 1 if fewer than `--least` of 100 mutants are noticed.
+exit status is 1 if the sample says, beyond chance, that fewer than `--least` of 100 mutants are noticed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import comb
 from pathlib import Path
 from typing import NamedTuple
 
@@ -177,8 +178,22 @@ def trusted(verdicts: list[Verdict]) -> list[Verdict]:
     ]
 
 
-def report(verdicts: list[Verdict]) -> float:
-    """Print the table by rooms; the share of decided mutants that was noticed."""
+CHANCE = 0.05
+"""So rarely a run fails by chance that would notice exactly as many mutants as it has to."""
+
+
+def is_below(noticed: int, decided: int, least: float) -> bool:
+    """Whether a sample says that fewer than ``least`` of 100 mutants are noticed, and not by chance."""
+    share = least / 100
+    chance = sum(
+        comb(decided, count) * share**count * (1 - share) ** (decided - count)
+        for count in range(noticed + 1)
+    )
+    return chance < CHANCE
+
+
+def report(verdicts: list[Verdict], least: float) -> bool:
+    """Print the table by rooms, and the share of decided mutants that was noticed; whether it is enough."""
     counts = Counter((v.mutant.room, v.status) for v in verdicts)
     kinds = ("noticed", "survived", "unreached", "undecided")
     print("\n| room | " + " | ".join(kinds) + " |\n|---|" + "---|" * len(kinds))
@@ -189,7 +204,10 @@ def report(verdicts: list[Verdict]) -> float:
     decided = sum(total.values()) - total["undecided"]
     rate = 100 * total["noticed"] / max(1, decided)
     print(f"\n{total['noticed']} of {decided} noticed: {rate:.1f} %")
-    return rate
+    if least and is_below(total["noticed"], decided, least):
+        print(f"that is fewer than {least:g} % by more than chance")
+        return False
+    return True
 
 
 def show(verdict: Verdict) -> None:
@@ -243,7 +261,7 @@ def main() -> int:
     shutil.rmtree(WORK, ignore_errors=True)
     for verdict in set(decided) - set(verdicts):
         show(verdict)
-    return int(report(decided) < given.least)
+    return int(not report(decided, given.least))
 
 
 if __name__ == "__main__":

@@ -49,15 +49,33 @@ def test_a_seed_draws_the_same_mutants() -> None:
         assert text.splitlines()[mutant.line - 1].strip() == old.splitlines()[0].strip()
 
 
-def test_limits_are_not_moved_by_one() -> None:
-    for text, moved in [("NODES = 4000\n", False), ("NODES = 4\n", True), ("x = 4000\n", True)]:
-        found = [
-            place
-            for group in places(parso.parse(text))  # type: ignore[no-untyped-call]
-            for place in group
-            if place.operator == "core/NumberReplacer" and make("a/b.py", text, place)
-        ]
-        assert bool(found) is moved
+@pytest.mark.parametrize(
+    ("operator", "text", "drawn"),
+    [
+        ("NumberReplacer", "NODES = 4000\n", False),
+        ("NumberReplacer", "NODES = 4\n", True),
+        ("NumberReplacer", "x = 4000\n", True),
+        ("ReplaceTrueWithFalse", "zip(a, (1, 0), strict=True)\n", False),
+        ("ReplaceFalseWithTrue", "zip(a, (1, 0), strict=False)\n", True),
+        ("ReplaceTrueWithFalse", "f(a, strict=True)\n", True),
+    ],
+)
+def test_changes_that_nobody_can_tell_are_not_drawn(operator: str, text: str, drawn: bool) -> None:
+    made = [
+        make("a/b.py", text, place)
+        for group in places(parso.parse(text))  # type: ignore[no-untyped-call]
+        for place in group
+        if place.operator == f"core/{operator}"
+    ]
+    assert made and any(made) is drawn
+
+
+def test_a_sample_fails_only_beyond_chance() -> None:
+    from .random import is_below
+
+    assert [noticed for noticed in range(41) if is_below(noticed, 40, 80)] == [*range(28)]
+    assert [noticed for noticed in range(501) if is_below(noticed, 500, 92)] == [*range(450)]
+    assert not is_below(0, 0, 80)
 
 
 def test_annotations_are_no_change() -> None:
