@@ -45,14 +45,11 @@ class _Names(SimpleNamespace):
     @staticmethod
     def Tensor(*args: Any, vdevice: str | None = None, **named: Any) -> Any:
         """An annotation; texts look the device up in their module, so that there is none to ask here."""
-        if vdevice is None:
-            return script.Tensor(*args, **named)
-        found = _normalize_ty(script.Tensor(*args, **named), {})
-        kind, _, index = vdevice.partition(":")
-        device = relax.VDevice(kind, int(index))
-        if found.shape is None:
-            return relax.TensorType(None, found.dtype, device, found.ndim)
-        return relax.TensorType(found.shape, found.dtype, device)
+        found = script.Tensor(*args, **named)
+        if vdevice is not None:
+            kind, _, index = vdevice.partition(":")
+            found.vdevice = relax.VDevice(kind, int(index))
+        return found
 
 
 class Peer:
