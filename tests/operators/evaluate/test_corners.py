@@ -251,17 +251,18 @@ def test_activations_are_their_formulas(x: float) -> None:
 
 @pytest.mark.parametrize("causal", ["TopLeft", "BottomRight"])
 @pytest.mark.parametrize("window", [None, 1, 2, 9])
-@pytest.mark.parametrize(("queries", "keys"), [(4, 4), (2, 5)])
+@pytest.mark.parametrize(("queries", "keys"), [(4, 4), (2, 5), (5, 2)])
 def test_which_keys_a_query_sees(causal: str, window: int | None, queries: int, keys: int) -> None:
     """Scores are equal and values are unit vectors, so a query's row says what it sees."""
     query, key = (np.zeros((1, length, 1, 3), np.float64) for length in (queries, keys))
     value = np.eye(keys).reshape(1, keys, 1, keys)
     found = attention(query, key, value, None, None, causal, window)[0, :, 0]
-    behind = keys - queries if causal == "BottomRight" else 0
+    behind = abs(keys - queries) if causal == "BottomRight" else 0
     for row in range(queries):
         last = row + behind
         seen = [
             at for at in range(last + 1) if at < keys and (window is None or at > last - window)
         ]
-        wanted = [1 / len(seen) if at in seen else 0 for at in range(keys)]
+        # Who sees nothing has scores of minus infinity alone.
+        wanted = [(1 / len(seen) if at in seen else 0) if seen else np.nan for at in range(keys)]
         np.testing.assert_allclose(found[row], wanted)

@@ -90,6 +90,28 @@ def test_what_holds_where_no_side_of_a_condition_does(condition: str, ends: str)
     assert compare(of_body(PARAMETERS, body), given) == ends
 
 
+@pytest.mark.parametrize(
+    ("condition", "ends"),
+    [
+        ("T.Or(i >= 9, A[I[i]] > 3)", "returned"),
+        ("T.Or(i >= 10, A[I[i]] > 3)", "E-tir-bounds"),
+        ("T.And(i < 9, A[I[i]] > 3)", "returned"),
+        ("T.And(i < 10, A[I[i]] > 3)", "E-tir-bounds"),
+        ("T.And(A[I[i]] > 3, i < 9)", "E-tir-bounds"),
+    ],
+)
+def test_an_index_that_is_loaded_is_looked_at_only_where_it_is_used(
+    condition: str, ends: str
+) -> None:
+    """Indices that are loaded are computed early, but not those behind a condition."""
+    parameters = (
+        'A: T.Buffer((9,), "int32"), I: T.Buffer(("n",), "int32"), B: T.Buffer(("n",), "int32")'
+    )
+    func = of_body(parameters, f'for i, j in T.grid(n, 4): B[i] = T.Cast("int32", {condition}) + j')
+    given = [np.arange(9, dtype=np.int32), np.arange(12, dtype=np.int32), np.zeros(12, np.int32)]
+    assert compare(func, given) == ends
+
+
 def test_an_index_is_not_remembered_behind_its_loop() -> None:
     """One node of a tree that stands twice, and means something else the second time."""
     handles = [tir.Var("h", HANDLE) for _ in range(3)]
