@@ -88,3 +88,9 @@ def test_new(finding: Finding) -> None:
 )  # fmt: skip
 def test_traits(difference: str, size: int, text: str, special: str) -> None:
     assert trait(difference, size, text) == special
+
+
+def test_a_rule_is_accepted_against_once() -> None:
+    """What TVM takes against a rule is one cause: a second file would be a duplicate."""
+    rules = [entry.rule for entry in TABLE if entry.kind == "accepts-illegal"]
+    assert len(rules) == len(set(rules))
