@@ -72,8 +72,11 @@ def suggested_word(place: Place) -> Edit | None:
         return None
     if _WORD.fullmatch(place.text):
         prefix, dot, _ = place.text.rpartition(".")
-        if dot and "." not in word:  # the help names the last word alone
+        module, _, rest = word.partition(".")
+        if dot and not rest:  # the help names the last word alone
             word = f"{prefix}.{word}"
+        elif dot and not word.startswith("@"):  # as the text calls that module
+            word = f"{place.text.partition('.')[0]}.{rest}"
         return Edit(place.span, word.removeprefix("@"))
     quoted = _QUOTED.fullmatch(place.text)
     if quoted is not None:

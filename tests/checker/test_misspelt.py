@@ -102,7 +102,7 @@ def test_one_letter_is_one_error_that_names_the_word(path: Path) -> None:
 
 
 def test_an_operator_under_another_module_name() -> None:
-    """What is marked is the operator as it stands there, and no edit puts the letter R in its place."""
+    """What is marked is the operator as it stands there, and the edit keeps the name of the module."""
     text = (
         "from tvm.script import relax as relax_script\n\n"
         "@relax_script.function\n"
@@ -112,5 +112,5 @@ def test_an_operator_under_another_module_name() -> None:
     (found,) = check_text(text, "model.py").diagnostics
     assert found.span is not None
     assert text[slice(*found.span)] == "relax_script.ad"
-    assert found.edit is None
+    assert found.edit is not None and found.edit.text == "relax_script.add"
     assert found.help == "did you mean `R.add`?"

@@ -38,10 +38,11 @@ def test_results_that_are_too_large(call: str) -> None:
 @pytest.mark.parametrize(
     "call", [f"R.tile(x, {HUGE})", f"R.repeat(x, {HUGE})", f"R.nn.pad(x, (0, {HUGE}))"]
 )
-def test_numbers_that_the_operator_refuses_ask_for_no_memory(call: str) -> None:
+def test_huge_numbers_ask_for_no_memory(call: str) -> None:
+    """Whether the operator refuses the number, or its result is too large."""
     end = ended(text(call), np.ones(100_000, np.float32))
-    assert (type(end), end.rule, end.code) == (Fault, "E-evaluate", "E-obligations-hold")
-    assert "32 bits" in end.message
+    assert (type(end), end.rule) == (Fault, "E-evaluate")
+    assert end.code in ("E-obligations-hold", "E-lengths-memory")
 
 
 def test_an_operator_that_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
