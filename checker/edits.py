@@ -72,7 +72,7 @@ def suggested_word(place: Place) -> Edit | None:
         return None
     if _WORD.fullmatch(place.text):
         prefix, dot, _ = place.text.rpartition(".")
-        module, _, rest = word.partition(".")
+        _, _, rest = word.partition(".")
         if dot and not rest:  # the help names the last word alone
             word = f"{prefix}.{word}"
         elif dot and not word.startswith("@"):  # as the text calls that module
