@@ -5,6 +5,7 @@ Node and npm are needed, and once the packages that the lock file names.
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -67,22 +68,31 @@ def test_the_lock_file_names_no_host() -> None:
     assert lock["version"] == MANIFEST["version"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the extension, built."""
+    """A copy of the extension, built; once for all processes of pytest."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
-    folder = tmp_path_factory.mktemp("vscode")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "vscode"
+    folder.mkdir(exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "dist").exists():
+            _build(folder)
+    return folder
+
+
+def _build(folder: Path) -> None:
     leave = shutil.ignore_patterns("node_modules", "dist", "*.vsix")
     shutil.copytree(SOURCE, folder, ignore=leave, dirs_exist_ok=True)
-    quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
+    quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-retries=0"]
     done = run(["npm", "ci", *quiet], folder)
     if done.returncode and OFFLINE.search(done.stderr):
         pytest.skip("npm cannot reach its registry")
     assert done.returncode == 0, done.stderr
     done = run(["npm", "run", "build"], folder)
     assert done.returncode == 0, done.stderr
-    return folder
 
 
 def run(command: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
