@@ -68,6 +68,8 @@ def enter_parameters(state: State) -> None:
         state.in_scope.add(param)
         state.in_scope.update(shape_vars_of(buffer))
         state.scalars.update(shape_vars_of(buffer))
+        # A dimension that Python lends is a number of no type.
+        state.doubtful.update(v for v in shape_vars_of(buffer) if state.captured(v.name))
         state.names.update({v.name: v for v in shape_vars_of(buffer)})
         state.enter(buffer)
 

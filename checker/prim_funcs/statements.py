@@ -75,6 +75,8 @@ def _for(state: State, stmt: tir.For) -> None:
 def counts(state: State, expr: tir.PrimExpr, word: str, loop: tir.For) -> bool:
     """Whether the start or the extent of a loop is an integer."""
     found = number(state, expr, f"the {word} of a loop")
+    if found.dtype is None:  # nor is the type of the loop's variable known
+        state.doubtful.add(loop.loop_var)
     if not is_float(found):
         return True
     if state.once((loop, "integer")):

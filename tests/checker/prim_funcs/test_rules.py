@@ -408,3 +408,23 @@ def f(x: T.handle):
     [found] = check_text(text, "f.rlx").diagnostics
     assert found.code == "PARSE"
     assert "'x' is matched to 'a' already" in found.message
+
+
+LENT = """
+def make(heads):
+    width = 8
+
+    @T.prim_func
+    def f(x: T.handle, y: T.Buffer((8,), "int32"), n: T.int32):
+        a = T.match_buffer(x, (n, heads), "float32")
+        for i in T.serial((n * heads + width - 1) // width):
+            for j in T.serial(width):
+                row: T.int32 = (i * width + j) // heads
+                column: T.let[T.int32] = (i * width + j) % heads
+                y[0] = row + column
+    return f
+"""
+
+
+def test_a_number_that_python_lends_has_no_type_of_its_own() -> None:
+    assert [d.code for d in check_text(LENT, "f.py").diagnostics if d.severity != "note"] == []
