@@ -32,7 +32,7 @@ from tests.operators.cases import (
     ints,
     unknown,
 )
-from tests.operators.context import VOID, derive, k, m, n, shape, tensor, variable
+from tests.operators.context import VOID, constant, derive, k, m, n, shape, tensor, variable
 from tests.operators.test_obligations import MORE
 from tests.snapshots import assert_entries
 
@@ -55,6 +55,10 @@ CORNERS: list[Case] = [
     ),
     case("strided_slice", X, axes=variable(shape(ndim=1), "s"), begin=[0], end=[1]),
     case("take", X, ints((m,)), axis=0, mode="clip"),
+    *(
+        case("take", tensor((4, 2)), constant((1, 7), "int64"), axis=0, mode=mode)
+        for mode in ("fast", "clip", "wrap", "nan")
+    ),
     case("unique", K, return_inverse=True, axis=1),
     case("unique", unknown(2), return_index=True, return_inverse=True, axis=-1),
     case("reshape", K, S),
