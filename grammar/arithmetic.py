@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import INT32, INT64, DataType
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.neutral import KnownInteger, Name, Negation, Operation
@@ -184,14 +184,15 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
         spine.append((inner.operator, inner.operands[1], (left[1], left[2])))
         left = inner.operands[0]
     literal = INT32 if coerce.scope.in_prim_func() else INT64
-    value, other = _agree(coerce, left, spine[-1][1], literal)
+    value, other = _agree(coerce, left, spine[-1][1], literal, spine[-1][0])
     # The data type is carried along: looking it up would walk the whole chain again for each link.
     data_type = _type(value, literal)
     for at, (name, right, where) in enumerate(reversed(spine)):
         if at:
-            other = coerce.prim(right, data_type)
+            other = coerce.prim(right, beside(right[0], data_type, literal, name))
         if name in ("/", "**"):
             _unambiguous(name, value, other, where)
+        value, other, data_type = met(value, data_type, other)
         value = _prim_binary(name, value, other, where, data_type)
         if BY_SYMBOL[name].strength <= COMPARISON:
             data_type = literal
@@ -215,14 +216,60 @@ def _unambiguous(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) ->
 
 
 def _agree(
-    coerce: Coerce, left: Entry, right: Entry, literal: DataType
+    coerce: Coerce, left: Entry, right: Entry, literal: DataType, operator: str
 ) -> tuple[tir.PrimExpr, tir.PrimExpr]:
-    """Both operands; a literal takes the data type of the other one."""
+    """Both operands; the data type of a literal depends on the other one."""
     if isinstance(left[0], (int, float)):
         b = coerce.prim(right, literal)
-        return coerce.prim(left, _type(b, literal)), b
+        return coerce.prim(left, beside(left[0], _type(b, literal), literal, operator)), b
     a = coerce.prim(left, literal)
-    return a, coerce.prim(right, _type(a, literal))
+    return a, coerce.prim(right, beside(right[0], _type(a, literal), literal, operator))
+
+
+_AS_THE_OTHER = frozenset(["<<", ">>", "&", "|", "^"])
+"""Operators whose literals have the type of the other operand, however narrow it is."""
+
+
+def beside(value: object, other: DataType, literal: DataType, operator: str = "+") -> DataType:
+    """The data type of a literal beside an operand: in TVM its own, 32 bits wide, unless the other is wider.
+
+    What is no literal gets the data type of the other operand for the literals inside of it.
+    """
+    if literal != INT32 or operator in _AS_THE_OTHER or isinstance(value, bool) or other.lanes > 1:
+        return other
+    if isinstance(value, float):
+        return other if other.is_float and other.bits >= 32 else FLOAT32
+    if isinstance(value, int):
+        return other if other.is_float or other.bits >= 32 else literal
+    return other
+
+
+def met(
+    a: tir.PrimExpr, a_type: DataType, b: tir.PrimExpr
+) -> tuple[tir.PrimExpr, tir.PrimExpr, DataType]:
+    """Operands with the cast that TVM's constructors add to one that is narrower than a literal beside it."""
+    if isinstance(a, _TYPED):
+        a_type = tir.type_of(a)  # of Booleans the caller knows less
+    if isinstance(a, _LITERALS) and isinstance(b, _LITERALS):
+        return a, b, a_type  # TVM computes that
+    if isinstance(b, _LITERALS) and _is_narrower(a_type, b.dtype):
+        return tir.Cast(b.dtype, a, _place(a)), b, b.dtype
+    if isinstance(a, _LITERALS) and _is_narrower(tir.type_of(b), a.dtype):
+        return a, tir.Cast(a.dtype, b, _place(b)), a.dtype
+    return a, b, a_type
+
+
+def _place(expr: tir.PrimExpr) -> Span | None:
+    found: Span | None = getattr(expr, "span", None)
+    return found
+
+
+def _is_narrower(one: DataType, other: DataType) -> bool:
+    """Whether a type has fewer bits than another one of its kind."""
+    if one.lanes != 1 or other.lanes != 1 or one.is_float != other.is_float:
+        return False
+    numbers = one.is_integer or one.is_float or one == BOOL
+    return numbers and (other.is_integer or other.is_float) and one.bits < other.bits
 
 
 def _type(value: tir.PrimExpr, literal: DataType) -> DataType:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
+from rlx.grammar.arithmetic import beside, met
 from rlx.grammar.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Rejected
 from rlx.grammar.neutral import Form
@@ -82,14 +83,16 @@ def binary(actions: Expressions, a: Arguments) -> Any:
 
 
 def operands(actions: Expressions, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:
-    """Both operands; a literal takes the other one's data type."""
+    """Both operands; the data type of a literal depends on the other one."""
     literal = INT32 if actions.scope.in_prim_func() else INT64
     first, second = a.positional[:2]
     if isinstance(first[0], (int, float)):
         right = actions.coerce.prim(second, literal)
-        return actions.coerce.prim(first, tir.type_of(right)), right
-    left = actions.coerce.prim(first, literal)
-    return left, actions.coerce.prim(second, tir.type_of(left))
+        left = actions.coerce.prim(first, beside(first[0], tir.type_of(right), literal))
+    else:
+        left = actions.coerce.prim(first, literal)
+        right = actions.coerce.prim(second, beside(second[0], tir.type_of(left), literal))
+    return met(left, tir.type_of(left), right)[:2]
 
 
 @form("T.ceildiv")
