@@ -1,9 +1,9 @@
-"""`rlx explain CODE`: what a rule demands, why, and where it comes from."""
+"""What is behind a code: what its rule demands, why, and where it comes from."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -73,20 +73,6 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
 """Codes that belong to no rule: title, and what they mean."""
 
 
-def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
-    """Explain codes; without any, list the rules."""
-    from argparse import ArgumentParser
-
-    parser = ArgumentParser(prog=prog, description="Say what a rule demands, and why.")
-    parser.add_argument(
-        "code", nargs="*", metavar="CODE", help="D14, D14-arity, R.concat; none: list rules"
-    )
-    wanted: list[str] = parser.parse_args(argv).code
-    if wanted:
-        return max(explain(code, prog) for code in wanted)
-    for name, title in titles().items():
-        print(f"{name:<24}{title}")
-    return 0
 
 
 def explain(code: str, prog: str = "relax-check") -> int:

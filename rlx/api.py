@@ -161,7 +161,7 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
         If there is no such dialect.
     """
     from rlx.grammar.dialects import dialect as known
-    from rlx.grammar.format_command import format_text
+    from rlx.grammar.formatting import format_text
 
     known(dialect)
     source = source_of(subject)

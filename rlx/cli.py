@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 UNABLE, BUG, INTERRUPTED = 2, 101, 130
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "check": ("rlx.checker.command", "check programs, as relax-check does"),
-    "fmt": ("rlx.grammar.format_command", "print programs in one style, in any dialect"),
-    "prove": ("rlx.solver.command", "ask the prover about shape arithmetic"),
-    "run": ("rlx.semantics.run.command", "run a program, and print what it returns"),
-    "step": ("rlx.semantics.run.step_command", "show a run step by step, as text or as a page"),
-    "fuzz": ("rlx.generate.campaign.command", "put random programs before an oracle"),
-    "reduce": ("rlx.generate.reduce.command", "make a program smaller while a command succeeds"),
-    "why": ("rlx.checker.why.command", "show which rules gave what stands at a place"),
+    "check": ("rlx.commands.check", "check programs, as relax-check does"),
+    "fmt": ("rlx.commands.fmt", "print programs in one style, in any dialect"),
+    "prove": ("rlx.commands.prove", "ask the prover about shape arithmetic"),
+    "run": ("rlx.commands.run", "run a program, and print what it returns"),
+    "step": ("rlx.commands.step", "show a run step by step, as text or as a page"),
+    "fuzz": ("rlx.commands.fuzz", "put random programs before an oracle"),
+    "reduce": ("rlx.commands.reduce", "make a program smaller while a command succeeds"),
+    "why": ("rlx.commands.why", "show which rules gave what stands at a place"),
     "bisect": (
-        "rlx.bisect.command",
+        "rlx.commands.bisect",
         "find the first pass of a pipeline of TVM that breaks a program",
     ),
-    "lsp": ("rlx.lsp.command", "answer an editor over the Language Server Protocol"),
-    "explain": ("rlx.checker.explain", "say what a rule demands, and why"),
+    "lsp": ("rlx.commands.lsp", "answer an editor over the Language Server Protocol"),
+    "explain": ("rlx.commands.explain", "say what a rule demands, and why"),
     "completion": ("rlx.completion", "print a script that completes commands in a shell"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
@@ -34,7 +34,7 @@ CHECKING = frozenset(["run", "step", "reduce", "why"])
 
 def relax_check() -> int:
     """`relax-check`"""
-    from rlx.checker.command import main
+    from rlx.commands.check import main
 
     return guarded(main, sys.argv[1:], "relax-check")
 

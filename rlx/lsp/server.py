@@ -186,7 +186,7 @@ def create() -> Server:
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        from rlx.grammar.format_command import format_text
+        from rlx.grammar.formatting import format_text
 
         source = server.text(params.text_document.uri).document.source
         outcome = format_text(source.text, source.path)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rlx.checker import command
+from rlx.commands import check as command
 from rlx.checker.driver import one, progress, workers
 from rlx.checker.render.files import FileReport
 from rlx.operators import declare, external, registry
@@ -533,7 +533,7 @@ def test_interrupted(tmp_path: Path) -> None:
 def test_a_small_check_loads_no_heavy_library(tmp_path: Path) -> None:
     (tmp_path / "a.rlx").write_text(GOOD)
     script = (
-        "import sys; from rlx.checker.command import main; main([sys.argv[1]]);"
+        "import sys; from rlx.commands.check import main; main([sys.argv[1]]);"
         "print(*sorted(set(sys.modules) & {'z3', 'numpy', 'hypothesis', 'multiprocessing', 'tvm',"
         " 'dataclasses', 'inspect', 'lark', 'asyncio', 'importlib.metadata'}))"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rlx.checker import command
+from rlx.commands import check as command
 from rlx.checker.explain import OUTSIDE, codes, described
 from rlx.checker.render import sarif
 from rlx.checker.render.files import FileReport

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rlx.checker.command import main as relax_check
-from rlx.checker.why.command import main
+from rlx.commands.check import main as relax_check
+from rlx.commands.why import main
 
 ROOT = Path(__file__).parents[2]
 BROKEN = ROOT / "examples" / "broken"
@@ -169,7 +169,7 @@ def test_derivations_are_for_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_check_that_nobody_records_is_not_watched() -> None:
     """What no one asked for costs nothing: the recorder is not even imported."""
     script = (
-        "import sys; from rlx.checker.command import main; "
+        "import sys; from rlx.commands.check import main; "
         f"main(['--format', 'json', {str(BROKEN / 'kernel.rlx')!r}]); "
         "assert not [m for m in sys.modules if m.startswith('rlx.checker.why')]; "
         "assert sys.getprofile() is None"

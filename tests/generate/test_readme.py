@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from rlx.generate import __all__ as strategies
-from rlx.generate.campaign.command import ORACLES
+from rlx.commands.fuzz import ORACLES
 from rlx.generate.programs import FEATURES
 
 README = Path(__file__).parents[2] / "generate" / "README.md"

@@ -12,13 +12,13 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import FrameType
 
-from rlx.checker import command as check
-from rlx.checker.why import command as why
-from rlx.generate.reduce.command import reduced
-from rlx.grammar.format_command import format_text
-from rlx.semantics.run import command as run
-from rlx.semantics.run import step_command as step
-from rlx.solver import command as prove
+from rlx.commands import check
+from rlx.commands import why
+from rlx.generate.reduce.texts import reduced
+from rlx.grammar.formatting import format_text
+from rlx.commands import run
+from rlx.commands import step
+from rlx.commands import prove
 
 SECONDS = 10
 """How long a command may take."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-from rlx.checker import command
+from rlx.commands import check as command
 from rlx.grammar.node import Record
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -121,7 +121,7 @@ def hook(event, args):
     if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
         sys.stderr.write(f"AUDIT {event} {args}")
 
-from rlx.checker import command
+from rlx.commands import check as command
 sys.addaudithook(hook)
 sys.exit(command.main(sys.argv[1:]))
 """

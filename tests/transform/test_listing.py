@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.checker.command import CLEAN, FOUND, main
+from rlx.commands.check import CLEAN, FOUND, main
 
 TEXT = """\
 @R.function

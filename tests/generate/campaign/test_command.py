@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rlx.generate.campaign import command
+from rlx.commands import fuzz as command
 from rlx.generate.campaign.entry import read_entries
 from rlx.generate.campaign.finding import Finding
 

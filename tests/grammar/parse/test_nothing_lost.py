@@ -6,7 +6,7 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar import ast
-from rlx.grammar.format_command import format_text
+from rlx.grammar.formatting import format_text
 from rlx.grammar.parser import parse, parse_expr
 from rlx.grammar.words import FORMS
 

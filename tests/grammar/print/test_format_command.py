@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from rlx.grammar.dialects import DIALECTS
-from rlx.grammar.format_command import format_text, main
+from rlx.commands.fmt import main
+from rlx.grammar.formatting import format_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 MESSY = """\

@@ -9,7 +9,7 @@ import pytest
 
 from rlx.generate.programs import Options, random_module
 from rlx.grammar.equal import first_difference
-from rlx.grammar.format_command import format_text
+from rlx.grammar.formatting import format_text
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from tests.grammar.noise import noisy

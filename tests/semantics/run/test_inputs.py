@@ -16,7 +16,7 @@ from rlx.semantics.faults import Fault as Stopped
 from rlx.semantics.machine import load
 from rlx.semantics.machine.plain import typed
 from rlx.semantics.outcome import Fault, Returned
-from rlx.semantics.run.command import main
+from rlx.commands.run import main
 from rlx.semantics.run.inputs import InputError, Inputs, inputs
 from rlx.semantics.values import Scalar, Tensor, TupleValue
 

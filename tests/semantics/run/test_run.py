@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlx.semantics.run.command import main
-from rlx.semantics.run.step_command import main as step_main
+from rlx.commands.run import main
+from rlx.commands.step import main as step_main
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

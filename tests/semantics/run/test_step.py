@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rlx.semantics.run.step_command import main
+from rlx.commands.step import main
 from tests.browser import dom_after
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

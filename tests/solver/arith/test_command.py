@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rlx.solver import smt
-from rlx.solver.command import main
+from rlx.commands.prove import main
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, explain, prove, smt, to_smtlib, walk
-from rlx.solver.command import main
+from rlx.commands.prove import main
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.text import parse, show
 from rlx.solver.verdict import CONTRADICTORY

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rlx.generate.reduce.texts import reduced
+
 REDUCED, BORING, UNABLE = 0, 1, 2
 
 EPILOG = """\
@@ -66,17 +68,6 @@ def _put(options: argparse.Namespace, smallest: str) -> int:
     return REDUCED
 
 
-def reduced(text: str, interesting: Callable[[str], bool]) -> str:
-    """The smallest text found: by modules where it can be read and printing it anew keeps it interesting."""
-    from rlx.generate.reduce.search import reduce, reduce_text
-    from rlx.grammar.parser import parse
-    from rlx.grammar.printer import print_module
-
-    parsed = parse(text)
-    broken = any(found.severity == "error" for found in parsed.diagnostics)
-    if broken or len(parsed.modules) != 1 or not interesting(print_module(parsed.modules[0])):
-        return reduce_text(text, interesting)
-    return print_module(reduce(parsed.modules[0], lambda made: interesting(print_module(made))))
 
 
 class _Trial:

@@ -112,7 +112,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
 
 def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple[str, Blame]:
     """The smallest program found for which the same pass does the same, and what it does there."""
-    from rlx.generate.reduce.command import reduced
+    from rlx.generate.reduce.texts import reduced
 
     deadline = time.monotonic() + seconds
     found = {text: blame}

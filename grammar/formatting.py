@@ -1,4 +1,4 @@
-"""`rlx fmt`: programs in one style, in any dialect.
+"""Programs in one style, in any dialect.
 
 A text is replaced only if what is printed reads back as the same program and keeps every comment.
 """
@@ -47,103 +47,18 @@ class Outcome(Record):
     status: int = SAME
 
 
-def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        0 if all is well; 1 if a text has syntax errors, or `--check` found one that is not formatted;
-        2 if a file could not be read or written, or can't be formatted.
-    """
-    options = _arguments(prog).parse_args(list(argv))
-    worst = SAME
-    for path in _files(options.paths):
-        worst = max(worst, _one(path, options, prog))
-    return worst
 
 
-def _arguments(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=prog, description="Print programs in one style, in any dialect."
-    )
-    parser.add_argument(
-        "--dialect",
-        default=DEFAULT,
-        choices=list(DIALECTS),
-        metavar="VERSION",
-        help=f"the version of TVM whose spelling to write: 0.16 to 0.27 (default {DEFAULT})",
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a file would change"
-    )
-    parser.add_argument(
-        "--diff", action="store_true", help="write nothing; print what would change"
-    )
-    parser.add_argument(
-        "paths",
-        nargs="+",
-        metavar="PATH",
-        help="a file, a directory (its .rlx files), or - for stdin",
-    )
-    return parser
 
 
-def _files(paths: Sequence[str]) -> Iterator[str]:
-    for path in paths:
-        if path != "-" and Path(path).is_dir():
-            yield from sorted(str(p) for p in Path(path).rglob("*.rlx"))
-        else:
-            yield path
 
 
-def _one(path: str, options: argparse.Namespace, prog: str) -> int:
-    shown = "<stdin>" if path == "-" else path
-    try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        return _complain(f"{prog}: {shown}: {error.strerror or error}", FAILED)
-    except UnicodeDecodeError as error:
-        return _complain(f"{prog}: {shown}: not UTF-8 (byte {error.start})", CHANGED)
-    outcome = format_text(text, shown, options.dialect)
-    for line in outcome.complaints:
-        _complain(line, outcome.status)
-    if outcome.text is None:
-        return outcome.status
-    if options.diff:
-        sys.stdout.writelines(_diff(text, outcome.text, shown))
-    if options.check or options.diff:
-        return CHANGED if options.check and outcome.text != text else SAME
-    if path == "-":
-        sys.stdout.write(outcome.text)
-    elif outcome.text.encode() != data:
-        return _write(path, outcome.text, prog)
-    return SAME
 
 
-def _complain(line: str, status: int) -> int:
-    sys.stderr.write(line + "\n")
-    return status
 
 
-def _write(path: str, text: str, prog: str) -> int:
-    try:
-        Path(path).write_bytes(text.encode())
-    except OSError as error:
-        return _complain(f"{prog}: {path}: {error.strerror or error}", FAILED)
-    return SAME
 
 
-def _diff(before: str, after: str, path: str) -> Iterator[str]:
-    from difflib import unified_diff
-
-    return unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        path,
-        f"{path} (formatted)",
-    )
 
 
 def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outcome:

@@ -1,0 +1,23 @@
+"""`rlx explain CODE`: what a rule demands, why, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.checker.explain import explain, titles
+
+
+def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
+    """Explain codes; without any, list the rules."""
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser(prog=prog, description="Say what a rule demands, and why.")
+    parser.add_argument(
+        "code", nargs="*", metavar="CODE", help="D14, D14-arity, R.concat; none: list rules"
+    )
+    wanted: list[str] = parser.parse_args(argv).code
+    if wanted:
+        return max(explain(code, prog) for code in wanted)
+    for name, title in titles().items():
+        print(f"{name:<24}{title}")
+    return 0
