@@ -73,8 +73,6 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
 """Codes that belong to no rule: title, and what they mean."""
 
 
-
-
 def explain(code: str, prog: str = "relax-check") -> int:
     """Print what is behind a code, or what an operator takes; 2 if there is none of that name."""
     from rlx.spec import premise_rule

@@ -46,10 +46,10 @@ def slowest(found: Iterable[Slow]) -> list[Slow]:
 
 
 def _asked(slow: Slow, source: Source) -> Asked:
-    from rlx.solver import walk
+    from rlx.solver import prim_exprs
     from rlx.solver.text import show
 
-    weight = walk.weight(slow.question)
+    weight = prim_exprs.weight(slow.question)
     text = show(slow.question) if weight <= _SHOWN else f"a question of {weight} parts"
     span: Span | None = getattr(slow.place, "span", None)
     line, column = (1, 1) if span is None else source.position(span[0])

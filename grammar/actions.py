@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import (
     arithmetic,
     ast,
+    forms_call,  # noqa: F401 - these register the forms they know
+    forms_composed,  # noqa: F401
+    forms_info,  # noqa: F401
+    forms_tir,  # noqa: F401
+    forms_value,  # noqa: F401
     misspelt,
     tir,
-    words_call,  # noqa: F401 - these register the forms they know
-    words_composed,  # noqa: F401
-    words_info,  # noqa: F401
-    words_tir,  # noqa: F401
-    words_value,  # noqa: F401
 )
 from rlx.grammar.coerce import BARE_INFOS, Coerce
 from rlx.grammar.dtype import INT32, VOID
+from rlx.grammar.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
 from rlx.grammar.lalr import Action, Entry, Rejected, tables
-from rlx.grammar.neutral import (
+from rlx.grammar.node import Span
+from rlx.grammar.scope import Scope
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.unresolved import (
     Captured,
     CapturedName,
     Form,
@@ -32,10 +36,6 @@ from rlx.grammar.neutral import (
     Slice,
     describe,
 )
-from rlx.grammar.node import Span
-from rlx.grammar.scope import Scope
-from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.words import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
 
 if TYPE_CHECKING:
     from rlx.grammar.surroundings import View

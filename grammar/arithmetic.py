@@ -8,10 +8,10 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
-from rlx.grammar.neutral import KnownInteger, Name, Negation, Operation
 from rlx.grammar.node import Span
 from rlx.grammar.precedence import Chain
 from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT
+from rlx.grammar.unresolved import KnownInteger, Name, Negation, Operation
 
 if TYPE_CHECKING:
     from rlx.grammar.coerce import Coerce

@@ -9,7 +9,9 @@ from rlx.grammar import arithmetic, ast, misspelt, tir
 from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import (
+from rlx.grammar.node import Node
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.unresolved import (
     CapturedName,
     Form,
     Name,
@@ -19,8 +21,6 @@ from rlx.grammar.neutral import (
     Wildcard,
     describe,
 )
-from rlx.grammar.node import Node
-from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.scope import Scope

@@ -7,10 +7,10 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.dialects import BLOCK_WORDS
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Form
 from rlx.grammar.node import Span
-from rlx.grammar.pieces import Open, Output, Return, flatten, sequence
+from rlx.grammar.partial_nodes import Open, Output, Return, flatten, sequence
 from rlx.grammar.statements import Statements
+from rlx.grammar.unresolved import Form
 
 
 class Control(Statements):

@@ -5,16 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import ast, misspelt, tir
+from rlx.grammar.comments import PRINTED
 from rlx.grammar.control import Control
 from rlx.grammar.dtype import DataType
+from rlx.grammar.forms_info import without_unknown
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import CapturedName, Form, Name
 from rlx.grammar.node import Span
-from rlx.grammar.pieces import Defined, ModuleStatement, Open, Return, Signature, flatten, sequence
-from rlx.grammar.remarks import PRINTED
+from rlx.grammar.partial_nodes import (
+    Defined,
+    ModuleStatement,
+    Open,
+    Return,
+    Signature,
+    flatten,
+    sequence,
+)
 from rlx.grammar.scope import Frame, bind_callable
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.words_info import without_unknown
+from rlx.grammar.unresolved import CapturedName, Form, Name
 
 _FLAGS = {
     "module": {"check_well_formed", "s_tir"},

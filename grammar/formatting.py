@@ -5,14 +5,11 @@ A text is replaced only if what is printed reads back as the same program and ke
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from rlx.grammar import ast
-from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, DIALECTS, dialect
+from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
 from rlx.grammar.node import Record
 
 SAME, CHANGED, FAILED = 0, 1, 2
@@ -45,20 +42,6 @@ class Outcome(Record):
     text: str | None
     complaints: tuple[str, ...] = ()
     status: int = SAME
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outcome:
@@ -109,10 +92,10 @@ def _printed(
     path: str,
     version: str,
 ) -> Outcome:
+    from rlx.grammar.comments import Remarks
     from rlx.grammar.equal import first_difference
     from rlx.grammar.parser import parse
     from rlx.grammar.printer import print_module
-    from rlx.grammar.remarks import Remarks
 
     remarks = Remarks(text)
     parts = [print_module(module, version, remarks) for module in modules]

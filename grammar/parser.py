@@ -12,15 +12,15 @@ from rlx.grammar import ast, tir
 from rlx.grammar.cascade import LAYOUT, Cascade
 from rlx.grammar.definitions import Definitions
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
-from rlx.grammar.expected import explain_unexpected
 from rlx.grammar.lalr import Action, Entry, Rejected, run
 from rlx.grammar.lexer import Lexer, Token
 from rlx.grammar.node import Node, Record, Span
-from rlx.grammar.pieces import Defined, Open
+from rlx.grammar.partial_nodes import Defined, Open
 from rlx.grammar.prim_statements import NOT_UNDERSTOOD
 from rlx.grammar.recursion import recursion_room
 from rlx.grammar.regions import long_lines, metadata_text, regions
 from rlx.grammar.scope import Scope
+from rlx.grammar.syntax_messages import explain_unexpected
 
 if TYPE_CHECKING:
     from rlx.grammar.surroundings import Surroundings

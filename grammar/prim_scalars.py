@@ -13,9 +13,9 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, DataType
-from rlx.grammar.neutral import Form, Name
 from rlx.grammar.node import Node, Span, fields
 from rlx.grammar.prim_types import value_type
+from rlx.grammar.unresolved import Form, Name
 
 LOCAL = "local_scalar"
 """How the memory of a scalar is allocated that no word says."""

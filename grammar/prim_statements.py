@@ -9,9 +9,8 @@ from rlx.grammar.actions import Expressions
 from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64, DataType, dtype
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span, replace
-from rlx.grammar.pieces import Open, Signature, flatten
+from rlx.grammar.partial_nodes import Open, Signature, flatten
 from rlx.grammar.prim_scalars import (
     LOCAL,
     SCALARS,
@@ -23,10 +22,11 @@ from rlx.grammar.prim_scalars import (
     scalar_value,
     stored,
 )
+from rlx.grammar.unresolved import Form, Name, Sequence, describe
 
 if TYPE_CHECKING:
     from rlx.grammar.ast import Var
-    from rlx.grammar.words import Arguments
+    from rlx.grammar.forms import Arguments
 
 NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
 LOOPS = {

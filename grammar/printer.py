@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import ast, dialects, tir
+from rlx.grammar.comments import Remarks
 from rlx.grammar.dialects import DEFAULT, Dialect
 from rlx.grammar.dtype import INT32, INT64
 from rlx.grammar.node import Node
@@ -20,7 +21,6 @@ from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_show import show
 from rlx.grammar.printer_tir import PrimFuncPrinter
 from rlx.grammar.recursion import recursion_room
-from rlx.grammar.remarks import Remarks
 
 __all__ = [
     "print_expr",

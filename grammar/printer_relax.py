@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
+from rlx.grammar.comments import Remarks, attach
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_names import FunctionNames
-from rlx.grammar.remarks import Remarks, attach
 
 _INDENT = "    "
 _BLOCKS = (ast.Function, ast.If, ast.SeqExpr)

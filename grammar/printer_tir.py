@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar import tir
+from rlx.grammar.comments import Remarks, attach
 from rlx.grammar.dialects import ALLOC_WORDS, Dialect
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
 from rlx.grammar.equal import structural_equal
@@ -12,7 +13,6 @@ from rlx.grammar.node import Span, replace
 from rlx.grammar.prim_scalars import LOCAL, SCALARS, memory_scope, scalar_buffers
 from rlx.grammar.printer_prim import PrimPrinter, quoted
 from rlx.grammar.printer_tir_names import PrimFuncNames
-from rlx.grammar.remarks import Remarks, attach
 from rlx.grammar.tir import PrimExpr, PrimFunc, Stmt
 from rlx.grammar.visit import shape_vars_of
 

@@ -6,15 +6,15 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.forms_info import without_unknown
+from rlx.grammar.forms_value import Cast, constant, is_shape
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Form, Name, Sequence, describe
 from rlx.grammar.node import Span, replace
-from rlx.grammar.pieces import ModuleStatement, Output, Return, flatten
+from rlx.grammar.partial_nodes import ModuleStatement, Output, Return, flatten
 from rlx.grammar.prim_statements import PrimStatements
 from rlx.grammar.scope import Scope
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.words_info import without_unknown
-from rlx.grammar.words_value import Cast, constant, is_shape
+from rlx.grammar.unresolved import Form, Name, Sequence, describe
 
 
 class Statements(PrimStatements):

@@ -10,11 +10,11 @@ from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.node import replace
 from rlx.grammar.tir import EQ, FloatImm, IntImm, Or, PrimExpr
 from rlx.operators import declare
-from rlx.operators.dims import ONE, literal, same
+from rlx.operators.dim_arithmetic import ONE, literal, same
 from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Operand, Tensor
+from rlx.operators.rule_helpers import agree, place, ranked, tensor
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import agree, place, ranked, tensor
 from rlx.spec.registry import rule
 
 ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.ast import Call, Op, Var
 from rlx.grammar.struct_infos import OBJECT
-from rlx.operators.kinds import KINDS, NULL, Convert, null
+from rlx.operators.argument_kinds import KINDS, NULL, Convert, null
 from rlx.operators.matching import matched
 from rlx.operators.parameters import Parameter
 from rlx.operators.site import Violation

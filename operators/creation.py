@@ -27,11 +27,11 @@ from rlx.grammar.tir import (
     type_of,
 )
 from rlx.operators.declare import operator
-from rlx.operators.dims import ONE, ZERO, add, ceildiv, const, floordiv, literal, sub
+from rlx.operators.dim_arithmetic import ONE, ZERO, add, ceildiv, const, floordiv, literal, sub
 from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Shape, Tensor, Type
+from rlx.operators.rule_helpers import elements, integral, known, like, rank, ranked, tensor
 from rlx.operators.site import Site
-from rlx.operators.tensors import elements, integral, known, like, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 

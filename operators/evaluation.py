@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rlx.grammar import ast
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.tir import PrimExpr
+from rlx.operators.argument_kinds import KINDS
 from rlx.operators.element_types import numpy_type
-from rlx.operators.kinds import KINDS
 from rlx.operators.matching import Match, matched
 from rlx.operators.parameters import Parameter
 from rlx.spec.registry import refuted, rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.grammar.ast import ShapeExpr, StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, Or
 from rlx.operators.declare import operator
-from rlx.operators.dims import (
+from rlx.operators.dim_arithmetic import (
     ONE,
     literal,
     same,

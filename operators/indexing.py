@@ -9,11 +9,10 @@ from rlx.grammar.dtype import VOID
 from rlx.grammar.tir import GE, LT, PrimExpr, type_of
 from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
-from rlx.operators.dims import ZERO, const, literal, same
+from rlx.operators.dim_arithmetic import ZERO, const, literal, same
 from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Operand, Prim, Tensor, Tensors
-from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import (
+from rlx.operators.rule_helpers import (
     agree,
     axis,
     elements,
@@ -23,6 +22,7 @@ from rlx.operators.tensors import (
     resized,
     tensor,
 )
+from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 

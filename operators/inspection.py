@@ -6,10 +6,10 @@ from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.tir import IntImm, PrimExpr
 from rlx.operators.declare import Rule, operator
-from rlx.operators.dims import literal
+from rlx.operators.dim_arithmetic import literal
 from rlx.operators.parameters import Prim, Tensor
+from rlx.operators.rule_helpers import axis
 from rlx.operators.site import Site
-from rlx.operators.tensors import axis
 
 FIELDS = {
     "byte_offset": "uint64",

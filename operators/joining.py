@@ -10,7 +10,7 @@ from rlx.grammar.dtype import VOID
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import GE, PrimExpr
 from rlx.operators.declare import operator
-from rlx.operators.dims import (
+from rlx.operators.dim_arithmetic import (
     ZERO,
     ceildiv,
     const,
@@ -23,8 +23,7 @@ from rlx.operators.dims import (
 )
 from rlx.operators.messages import show
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
-from rlx.operators.site import Dims, Site, Together
-from rlx.operators.tensors import (
+from rlx.operators.rule_helpers import (
     agree,
     axis,
     fields,
@@ -34,6 +33,7 @@ from rlx.operators.tensors import (
     resized,
     tensor,
 )
+from rlx.operators.site import Dims, Site, Together
 from rlx.spec.registry import rule
 
 

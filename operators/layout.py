@@ -11,7 +11,7 @@ from functools import cache
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.operators.dims import ceildiv, const, product
+from rlx.operators.dim_arithmetic import ceildiv, const, product
 from rlx.operators.site import Dims, Site, Violation
 from rlx.spec.registry import rule
 

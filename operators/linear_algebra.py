@@ -7,11 +7,11 @@ from rlx.grammar.dtype import VOID
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
-from rlx.operators.dims import literal
+from rlx.operators.dim_arithmetic import literal
 from rlx.operators.messages import show
 from rlx.operators.parameters import Tensor, Tensors, Type
+from rlx.operators.rule_helpers import agree, known, place, rank, ranked, tensor
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import agree, known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 

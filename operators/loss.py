@@ -10,8 +10,8 @@ from rlx.operators.declare import operator
 from rlx.operators.indexing import take
 from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Tensor
+from rlx.operators.rule_helpers import agree, choice, elements, gradient, rank, tensor
 from rlx.operators.site import Behind, Site
-from rlx.operators.tensors import agree, choice, elements, gradient, rank, tensor
 from rlx.spec.registry import rule
 
 

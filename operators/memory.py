@@ -15,11 +15,11 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import LE, PrimExpr
 from rlx.operators.call import UNIT
 from rlx.operators.declare import operator
-from rlx.operators.dims import ZERO, add, const, mul, product
+from rlx.operators.dim_arithmetic import ZERO, add, const, mul, product
 from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape
+from rlx.operators.rule_helpers import integral, ranked
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import integral, ranked
 from rlx.spec.registry import rule
 
 

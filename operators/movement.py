@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import operator
-from rlx.operators.dims import (
+from rlx.operators.dim_arithmetic import (
     ONE,
     ZERO,
     const,
@@ -18,8 +18,7 @@ from rlx.operators.dims import (
 )
 from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Ints, Longs, Shape, Tensor
-from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import (
+from rlx.operators.rule_helpers import (
     axes,
     axis,
     elements,
@@ -29,6 +28,7 @@ from rlx.operators.tensors import (
     resized,
     tensor,
 )
+from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 Factors = tuple[int, list[PrimExpr]]

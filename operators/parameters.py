@@ -69,7 +69,7 @@ _KINDS: dict[str, str] = {
     "Expr": "expr",
     "Any": "any",
 }
-"""The kinds of parameters, which are keys of :data:`rlx.operators.kinds.KINDS`, by their annotations."""
+"""The kinds of parameters, which are keys of :data:`rlx.operators.argument_kinds.KINDS`, by their annotations."""
 _VARIADIC = 4
 
 
@@ -88,7 +88,7 @@ class Parameter(Record):
     name
         As keyword arguments spell it.
     kind
-        What the rule receives: a key of :data:`rlx.operators.kinds.KINDS`.
+        What the rule receives: a key of :data:`rlx.operators.argument_kinds.KINDS`.
     optional
         Whether null (``None``, ``R.null_value()``, an empty tuple) is a value.
     default

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlx.operators.argument_kinds import KINDS
 from rlx.operators.families import FAMILIES
-from rlx.operators.kinds import KINDS
 from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.registry import lookup
 

@@ -73,8 +73,8 @@ def allow(pattern: str) -> None:
 
 def similar(name: str) -> list[str]:
     """The words, as texts write them, that an unknown operator's name may have been meant for; best first."""
+    from rlx.grammar.forms import FORMS, PROTOTYPE_OPERATORS
     from rlx.grammar.suggest import closest, distance
-    from rlx.grammar.words import FORMS, PROTOTYPE_OPERATORS
     from rlx.operators.foreign_names import own_name
 
     short = name.removeprefix("relax.")

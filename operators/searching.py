@@ -7,10 +7,9 @@ from rlx.grammar.dtype import INT32, INT64
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import shaped
 from rlx.operators.declare import operator
-from rlx.operators.dims import ONE, const
+from rlx.operators.dim_arithmetic import ONE, const
 from rlx.operators.parameters import IntExpr, Prim, Tensor
-from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import (
+from rlx.operators.rule_helpers import (
     agree,
     axis,
     elements,
@@ -21,6 +20,7 @@ from rlx.operators.tensors import (
     resized,
     tensor,
 )
+from rlx.operators.site import Dims, Site
 
 
 @operator("relax.where")

@@ -9,12 +9,12 @@ from rlx.grammar.ast import (
     StructInfo,
 )
 from rlx.grammar.dtype import INT64
+from rlx.operators.argument_kinds import NULL
 from rlx.operators.declare import operator
-from rlx.operators.dims import const, literal
-from rlx.operators.kinds import NULL
+from rlx.operators.dim_arithmetic import const, literal
 from rlx.operators.parameters import Tensor, WholeShape
+from rlx.operators.rule_helpers import elements, known, rank, ranked, tensor
 from rlx.operators.site import Site
-from rlx.operators.tensors import elements, known, rank, ranked, tensor
 
 
 @operator("relax.shape_of")

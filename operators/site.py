@@ -10,7 +10,7 @@ from rlx.grammar.ast import ShapeExpr, ShapeStructInfo, StructInfo
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
-from rlx.operators.dims import same
+from rlx.operators.dim_arithmetic import same
 from rlx.operators.parameters import Tensor
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rlx.grammar.tir import (
     Var,
 )
 from rlx.operators.declare import operator
-from rlx.operators.dims import (
+from rlx.operators.dim_arithmetic import (
     MINUS_ONE,
     ONE,
     ZERO,
@@ -33,8 +33,18 @@ from rlx.operators.dims import (
 )
 from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Prims, Tensor
+from rlx.operators.rule_helpers import (
+    agree,
+    axes,
+    axis,
+    elements,
+    integral,
+    known,
+    rank,
+    ranked,
+    tensor,
+)
 from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import agree, axes, axis, elements, integral, known, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 

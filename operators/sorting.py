@@ -6,11 +6,10 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import INT32, INT64, VOID
 from rlx.grammar.tir import GE
 from rlx.operators.declare import operator
-from rlx.operators.dims import const, literal
+from rlx.operators.dim_arithmetic import const, literal
 from rlx.operators.messages import show
 from rlx.operators.parameters import Count, Tensor, Type
-from rlx.operators.site import Dims, Site
-from rlx.operators.tensors import (
+from rlx.operators.rule_helpers import (
     axis,
     choice,
     elements,
@@ -20,6 +19,7 @@ from rlx.operators.tensors import (
     ranked,
     resized,
 )
+from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import GE, PrimExpr
-from rlx.operators.dims import (
+from rlx.operators.dim_arithmetic import (
     ZERO,
     add,
     ceildiv,

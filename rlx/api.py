@@ -257,7 +257,7 @@ def run(
     """
     from rlx.semantics.machine import load as prepare
     from rlx.semantics.run.inputs import inputs as arguments
-    from rlx.semantics.run.prepare import FUEL, ITERATIONS, callable_functions, default_entry
+    from rlx.semantics.run.options import FUEL, ITERATIONS, callable_functions, default_entry
 
     if backend not in ITERATIONS:
         raise ValueError(

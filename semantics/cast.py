@@ -159,7 +159,7 @@ class _Comparison:
         if type(value) not in VALUES[type(demand.wanted)] or (
             isinstance(value, Packed) and demand.wanted.params is not None
         ):
-            from rlx.semantics.machine.words import kind
+            from rlx.semantics.machine.message_text import kind
 
             self._fail("kind", demand, KINDS[type(demand.wanted)], kind(value))
 
@@ -204,7 +204,7 @@ class _Comparison:
 
     def _function(self, value: Value, demand: Demand) -> None:
         """What is known of a closure against what is expected: it must be such a function for every call."""
-        from rlx.semantics.run_time import struct_info_of
+        from rlx.semantics.struct_info_of import struct_info_of
         from rlx.solver.order import compatibility, rename_apart, substitute
         from rlx.solver.prover import Prover
 

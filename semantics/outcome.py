@@ -43,7 +43,7 @@ class Returned(Outcome):
 
     def numpy(self) -> Any:
         """The value as arrays, numbers, tuples and strings; functions stay values."""
-        from rlx.semantics.machine.plain import to_plain
+        from rlx.semantics.machine.numpy_conversion import to_plain
 
         return to_plain(self.value)
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import expected, walk
+from rlx.solver import expected, prim_exprs
+from rlx.solver.budget import undisturbed
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Refuted, Verdict
-from rlx.solver.work import undisturbed
 
 Goal = object
 """Text, a :class:`rlx.grammar.tir.PrimExpr`, or a PrimExpr of TVM."""
@@ -75,7 +75,7 @@ def question(
         condition, *facts = _read([goal, *_assumptions(assume)])
     context = Context()
     if limits:
-        _declare(context, walk.variables([condition, *facts]), limits)
+        _declare(context, prim_exprs.variables([condition, *facts]), limits)
     for fact in facts:
         context.assume(fact)
     return Prover(context, int64), condition
@@ -141,7 +141,7 @@ def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
     read = [goal if isinstance(goal, str) else _expression(goal, foreign) for goal in goals]
     named: dict[str, tir.Var] = {}
     shared: set[str] = set()
-    for var in walk.variables(goal for goal in read if not isinstance(goal, str)):
+    for var in prim_exprs.variables(goal for goal in read if not isinstance(goal, str)):
         if named.setdefault(var.name, var) is not var:
             shared.add(var.name)
     return [_text(goal, named, shared) if isinstance(goal, str) else goal for goal in read]
@@ -166,9 +166,9 @@ def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> Prim
     from rlx.solver import text
 
     read = text.parse(goal, named)
-    if not walk.may_be_condition(read):
+    if not prim_exprs.may_be_condition(read):
         raise ValueError(expected.no_condition(read))
-    for var in walk.variables([read]) if shared else ():
+    for var in prim_exprs.variables([read]) if shared else ():
         if var.name in shared:
             raise ValueError(
                 f"{var.name} is ambiguous: several variables of the question are called so"
@@ -190,7 +190,7 @@ def explain(
     ValueError, TypeError
         As :func:`prove`.
     """
-    from rlx.solver.explanation import explained
+    from rlx.solver.proof_text import explained
 
     prover, condition = question(goal, assume, lower, int64=int64)
     with undisturbed():
@@ -227,10 +227,10 @@ def to_smtlib(
     expected.flag("int64", int64)
     expected.one_of("style", style, STYLES)
     prover, condition = question(goal, assume, lower)
-    (expanded, *facts) = walk.expand([condition, *prover.context.state.facts])
-    foreign = walk.uninterpreted(walk.topological(expanded, *facts))
+    (expanded, *facts) = prim_exprs.expand([condition, *prover.context.state.facts])
+    foreign = prim_exprs.uninterpreted(prim_exprs.topological(expanded, *facts))
     if foreign is not None:
-        raise TypeError(f"expected integer arithmetic, found {walk.named(foreign)}")
+        raise TypeError(f"expected integer arithmetic, found {prim_exprs.named(foreign)}")
     session = Session(prover.context.state, prover.statistics, int64)
     wanted = obligation(expanded) if int64 else expanded
     query = session.whole(wanted).query()

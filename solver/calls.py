@@ -9,7 +9,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
 from rlx.grammar.prim_operators import OPERATORS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.walk import dtype_range, is_boolean
+from rlx.solver.prim_exprs import dtype_range, is_boolean
 
 PREFIXES = frozenset(("T", "tir", "tirx", "tvm.tir", "tvm.tirx"))
 """Modules that may stand before the name of a call, as TVMScript and Python write it."""

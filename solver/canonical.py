@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rlx.grammar import tir
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.context import State
 
 _REFINED = 64
@@ -16,7 +16,7 @@ _REFINED = 64
 def constraints(state: State) -> list[PrimExpr]:
     """Facts and definitions as conditions."""
     equations: list[PrimExpr] = [tir.EQ(v, e) for v, e in state.definitions.items()]
-    return equations + walk.expand(list(state.facts))
+    return equations + prim_exprs.expand(list(state.facts))
 
 
 class Components:
@@ -33,7 +33,7 @@ class Components:
         closed: list[PrimExpr] = []
         owners: list[tuple[PrimExpr, tir.Var]] = []
         for condition in conditions:
-            used = walk.variables([condition])
+            used = prim_exprs.variables([condition])
             if not used:
                 closed.append(condition)
                 continue
@@ -68,7 +68,7 @@ def order(
 ) -> tuple[list[tir.Var], list[PrimExpr]]:
     """Variables by first appearance in the goal, then in the facts; facts sorted by their structure."""
     numbers: dict[tir.Var, int] = {}
-    for var in walk.variables([goal]):
+    for var in prim_exprs.variables([goal]):
         numbers[var] = len(numbers)
     left = list(facts)
     if not left:
@@ -81,7 +81,7 @@ def order(
         if len(left) > _REFINED:
             place = len(left) - 1
         for fact in left[: place + 1]:
-            for var in walk.variables([fact]):
+            for var in prim_exprs.variables([fact]):
                 numbers.setdefault(var, len(numbers))
         placed += left[: place + 1]
         left = left[place + 1 :]
@@ -89,13 +89,13 @@ def order(
 
 
 def _unknown(fact: PrimExpr, numbers: dict[tir.Var, int]) -> bool:
-    return any(v not in numbers for v in walk.variables([fact]))
+    return any(v not in numbers for v in prim_exprs.variables([fact]))
 
 
 def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: State) -> tuple[int, int]:
     """Size and a hash of the structure; hashes of tuples of integers are the same in every process."""
     codes: dict[PrimExpr, int] = {}
-    nodes = walk.topological(expr)
+    nodes = prim_exprs.topological(expr)
     for node in nodes:
         match node:
             case tir.Var():
@@ -118,7 +118,7 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
 
     ``order`` holds the nodes of the goals, where the caller has them.
     """
-    nodes = walk.topological(*goals) if order is None else order
+    nodes = prim_exprs.topological(*goals) if order is None else order
     found = dict.fromkeys(
         node.b
         for node in nodes
@@ -144,7 +144,7 @@ def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
         if isinstance(node, (tir.And, tir.Or)):
             stack.append(node.a)
             continue
-        if walk.conditional(node):
+        if prim_exprs.conditional(node):
             stack.append(tir.children(node)[0])
             continue
         if isinstance(node, INTEGER_DIVISIONS):

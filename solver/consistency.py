@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.context import Range, State
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -21,7 +21,7 @@ def empty_range(state: State) -> bool:
 
 def simply_possible(state: State, conditions: Sequence[PrimExpr]) -> bool:
     """Whether some conditions hold where all variables have one simple value, as near to it as they may."""
-    variables = walk.variables(conditions)
+    variables = prim_exprs.variables(conditions)
     for value in _SIMPLE:
         point = {v: _nearest(value, state.range_of(v)) for v in variables}
         try:

@@ -6,7 +6,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import expected, walk
+from rlx.solver import expected, prim_exprs
 
 Range = tuple[int | None, int | None]
 """Smallest and largest value of a variable; None where there is none."""
@@ -43,7 +43,7 @@ class MachineState(State):
     def range_of(self, var: tir.Var) -> Range:
         """The range, within int64."""
         low, high = super().range_of(var)
-        least, most = walk.dtype_range(INT64)
+        least, most = prim_exprs.dtype_range(INT64)
         return (
             least if low is None else max(low, least),
             most if high is None else min(high, most),
@@ -62,7 +62,7 @@ def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
         return (lower, upper)
     if not kind.is_integer and kind != BOOL:
         return (lower, upper)
-    least, most = walk.dtype_range(kind)
+    least, most = prim_exprs.dtype_range(kind)
     return (
         least if lower is None else max(lower, least),
         most if upper is None else min(upper, most),
@@ -123,7 +123,7 @@ class Context:
             If the fact is no condition; a text is one question's, see :func:`rlx.solver.prove`.
         """
         expected.condition(condition)
-        added = tuple(walk.conjuncts(condition))
+        added = tuple(prim_exprs.conjuncts(condition))
         state = self._state
         self._mention(condition)
         self._replace(State(state.ranges, state.facts + added, state.definitions))
@@ -138,9 +138,9 @@ class Context:
         """
         expected.variable(var)
         expected.expressions(expr)
-        if any(v is var for v in walk.variables([expr])):
+        if any(v is var for v in prim_exprs.variables([expr])):
             old = self._forget(var) or tir.Var(var.name, var.dtype)
-            expr = walk.substitute(expr, {var: old})
+            expr = prim_exprs.substitute(expr, {var: old})
         else:
             self._forget(var)
         self._own()
@@ -186,7 +186,7 @@ class Context:
         self._state = state
 
     def _mention(self, expr: PrimExpr) -> None:
-        self._mentioned.update(walk.variables([expr]))
+        self._mentioned.update(prim_exprs.variables([expr]))
 
     def _forget(self, var: tir.Var) -> tir.Var | None:
         """Give what is known of ``var`` to a variable nobody else has; None where nothing is."""
@@ -198,10 +198,10 @@ class Context:
         ranges = {(old if v is var else v): r for v, r in state.ranges.items()}
         ranges.setdefault(old, state.range_of(var))
         definitions = {
-            (old if v is var else v): walk.substitute(e, renaming)
+            (old if v is var else v): prim_exprs.substitute(e, renaming)
             for v, e in state.definitions.items()
         }
-        facts = tuple(walk.substitute(f, renaming) for f in state.facts)
+        facts = tuple(prim_exprs.substitute(f, renaming) for f in state.facts)
         self._replace(State(ranges, facts, definitions))
         self._shared = False
         self._mentioned.discard(var)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from rlx.solver import bounds
+from rlx.solver import intervals
 from rlx.solver.poly import Atom, Mono, Poly, leading, quotient
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
 
 def _points_down(engine: Engine, b: Poly) -> bool:
     """Whether a divisor is better turned round: it is never positive, or its sign is open."""
-    if bounds.nonneg(engine, b):
+    if intervals.nonneg(engine, b):
         return False
-    return b.terms[leading(b)] < 0 or bounds.nonneg(engine, engine.scale(-1, b))
+    return b.terms[leading(b)] < 0 or intervals.nonneg(engine, engine.scale(-1, b))
 
 
 def _cancel(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
@@ -154,7 +154,7 @@ def _split_polynomial(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
 
 def _fraction(engine: Engine, rest: Poly, b: Poly) -> Poly:
     """``rest // b`` where no multiple of ``b`` can be taken out of ``rest``."""
-    positive = bounds.nonneg(engine, b)
+    positive = intervals.nonneg(engine, b)
     if positive:
         small = _by_bounds(engine, rest, b)
         if small is not None:
@@ -201,19 +201,19 @@ def _grows_freely(engine: Engine, rest: Poly, b: Poly) -> bool:
 def _by_bounds(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
     if _grows_freely(engine, rest, b):
         return None
-    if bounds.nonneg(engine, rest, 2):
+    if intervals.nonneg(engine, rest, 2):
         if _below(engine, rest, b):
             return engine.zero
         over = engine.sub(rest, b)
-        return engine.one if bounds.nonneg(engine, over, 0) and _below(engine, over, b) else None
-    below = bounds.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
-    if below and bounds.nonneg(engine, engine.add(rest, b), 2):
+        return engine.one if intervals.nonneg(engine, over, 0) and _below(engine, over, b) else None
+    below = intervals.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
+    if below and intervals.nonneg(engine, engine.add(rest, b), 2):
         return engine.const(-1)
     return None
 
 
 def _below(engine: Engine, a: Poly, b: Poly) -> bool:
-    return bounds.nonneg(engine, engine.shift(engine.sub(b, a), -1), 2)
+    return intervals.nonneg(engine, engine.shift(engine.sub(b, a), -1), 2)
 
 
 def _flatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
@@ -228,7 +228,7 @@ def _flatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
         assert isinstance(top, Poly)
         assert isinstance(inner, Poly)
         if coef == -1:
-            if not bounds.nonneg(engine, inner):
+            if not intervals.nonneg(engine, inner):
                 continue
             top = engine.shift(engine.sub(inner, top), -1)
         remaining = engine.poly({m: c for m, c in rest.terms.items() if m != mono})
@@ -254,7 +254,7 @@ def _unflatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
             continue
         g = engine.of_mono(mono, size)
         outer, exact = split(engine, b, g)
-        if exact is not engine.zero or outer is engine.one or not bounds.nonneg(engine, outer):
+        if exact is not engine.zero or outer is engine.one or not intervals.nonneg(engine, outer):
             continue
         whole, left = split(engine, rest, g)
         if left is rest:

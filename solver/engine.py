@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.solver import bounds, division
+from rlx.solver import division, intervals
 from rlx.solver.context import Range
 from rlx.solver.poly import Atom, Cond, Mono, Part, Poly, Store, content, leading
 
@@ -71,9 +71,9 @@ class Engine(Store):
 
     def positive_part(self, a: Poly) -> Poly:
         """The larger of ``a`` and 0."""
-        if bounds.nonneg(self, a):
+        if intervals.nonneg(self, a):
             return a
-        if bounds.nonneg(self, self.scale(-1, a)):
+        if intervals.nonneg(self, self.scale(-1, a)):
             return self.zero
         factor = content(a)
         constant = a.terms.get((), 0)
@@ -115,10 +115,10 @@ class Engine(Store):
 
     def truncdiv(self, a: Poly, b: Poly) -> Poly:
         """The quotient rounded towards zero."""
-        if bounds.nonneg(self, b):
+        if intervals.nonneg(self, b):
             return self._truncdiv(a, b)
         opposite = self.scale(-1, b)
-        if bounds.nonneg(self, opposite):
+        if intervals.nonneg(self, opposite):
             return self.scale(-1, self._truncdiv(a, opposite))
         return self.choose(
             self.compare(b),
@@ -128,16 +128,16 @@ class Engine(Store):
 
     def _truncdiv(self, a: Poly, b: Poly) -> Poly:
         """The same for a positive divisor."""
-        if bounds.nonneg(self, a):
+        if intervals.nonneg(self, a):
             return self.div(a, b)
         negative = self.scale(-1, self.div(self.scale(-1, a), b))
-        if bounds.nonneg(self, self.scale(-1, a)):
+        if intervals.nonneg(self, self.scale(-1, a)):
             return negative
         return self.choose(self.compare(a), self.div(a, b), negative)
 
     def wrap(self, a: Poly, low: int, high: int) -> Poly:
         """The value in ``low..high`` that is congruent to ``a``."""
-        known = bounds.interval(self, a)
+        known = intervals.interval(self, a)
         if known[0] is not None and known[1] is not None and low <= known[0] and known[1] <= high:
             return a
         size = self.const(high - low + 1)
@@ -147,9 +147,9 @@ class Engine(Store):
         """``a >= 0``, decided where the sign of ``a`` is known."""
         cond = self.at_least_zero(a)
         if cond.poly is not None:
-            if cond in self.assumed or bounds.nonneg(self, cond.poly):
+            if cond in self.assumed or intervals.nonneg(self, cond.poly):
                 return self.true
-            if bounds.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
+            if intervals.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
                 return self.false
         return cond
 
@@ -162,7 +162,7 @@ class Engine(Store):
                 return self.true
             if self.assumed and self.negate(cond) in self.assumed:
                 return self.false
-            if bounds.nonneg(self, self.shift(poly, -1), 1) or bounds.nonneg(
+            if intervals.nonneg(self, self.shift(poly, -1), 1) or intervals.nonneg(
                 self, self.shift(self.scale(-1, poly), -1), 1
             ):
                 return self.truth(not equal)
@@ -174,7 +174,7 @@ class Engine(Store):
         """``low + x'`` for an atom x that is at least ``low``; x' begins at 0."""
         moved = self.atom("var", (), ("above", atom.index, low))
         if moved.index not in self.ranges:
-            high = bounds.atom_interval(self, atom)[1]
+            high = intervals.atom_interval(self, atom)[1]
             self.ranges[moved.index] = (0, None if high is None else high - low)
         return self.shift(self.of_atom(moved), low)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 _BIT_LIMIT = 1 << 20
@@ -55,10 +55,10 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
         taken, nor behind an ``and`` or ``or`` that is already decided.
     """
     values: dict[PrimExpr, Value] = {}
-    order = walk.topological(expr)
-    if walk.has_call(order):
-        (expr,) = walk.expand([expr])
-        order = walk.topological(expr)
+    order = prim_exprs.topological(expr)
+    if prim_exprs.has_call(order):
+        (expr,) = prim_exprs.expand([expr])
+        order = prim_exprs.topological(expr)
     for node in order:
         value = _node(node, values, point)
         if int64 and isinstance(value, int) and not INT64_MIN <= value <= INT64_MAX:
@@ -85,7 +85,7 @@ def _node(node: PrimExpr, values: dict[PrimExpr, Value], point: Mapping[tir.Var,
             return _lazy(values[a], values[b], decided=0)
         case tir.Or(a=a, b=b):
             return _lazy(values[a], values[b], decided=1)
-        case tir.Call(args=(c, t, f)) if walk.conditional(node):
+        case tir.Call(args=(c, t, f)) if prim_exprs.conditional(node):
             condition = values[c]
             return values[t if condition else f] if isinstance(condition, int) else condition
     operands: list[int] = []
@@ -123,7 +123,7 @@ def _strict(node: PrimExpr, operands: list[int]) -> Value:
             return int(not operands[0])
         case tir.Select():
             return operands[1] if operands[0] else operands[2]
-        case tir.Cast() if walk.interpreted(node):
+        case tir.Cast() if prim_exprs.interpreted(node):
             return _cast(node, operands[0])
     return UndefinedError(f"{type(node).__name__} is not integer arithmetic", node)
 
@@ -131,7 +131,7 @@ def _strict(node: PrimExpr, operands: list[int]) -> Value:
 def _cast(node: tir.Cast, value: int) -> int:
     if node.dtype == BOOL:
         return int(value != 0)
-    limits = walk.wraps_to(node)
+    limits = prim_exprs.wraps_to(node)
     if limits is None:
         return value
     low, high = limits

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from rlx.grammar import tir
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 
 Demand = Callable[[PrimExpr], PrimExpr]
-"""What has to hold of one node where it is evaluated; :data:`rlx.solver.walk.TRUE` for nothing."""
+"""What has to hold of one node where it is evaluated; :data:`rlx.solver.prim_exprs.TRUE` for nothing."""
 
 
 def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
@@ -22,7 +22,7 @@ def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
         Whether of a ``Select`` only the branch that is taken is evaluated; of ``if_then_else`` it always is so.
     """
     holds: dict[PrimExpr, PrimExpr] = {}
-    for node in walk.topological(expr):
+    for node in prim_exprs.topological(expr):
         below = [holds[child] for child in tir.children(node)]
         holds[node] = both(_operands(node, below, lazy), demand(node))
     return holds[expr]
@@ -35,11 +35,11 @@ def _operands(node: PrimExpr, below: list[PrimExpr], lazy: bool) -> PrimExpr:
             return both(below[0], _either(tir.Not(a), below[1]))
         case tir.Or(a=a):
             return both(below[0], _either(a, below[1]))
-    if walk.conditional(node) and (lazy or isinstance(node, tir.Call)):
+    if prim_exprs.conditional(node) and (lazy or isinstance(node, tir.Call)):
         chosen = tir.children(node)[0]
         first = _either(tir.Not(chosen), below[1])
         return both(below[0], both(first, _either(chosen, below[2])))
-    inside = walk.TRUE
+    inside = prim_exprs.TRUE
     for operand in below:
         inside = both(inside, operand)
     return inside
@@ -47,13 +47,13 @@ def _operands(node: PrimExpr, below: list[PrimExpr], lazy: bool) -> PrimExpr:
 
 def both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """Both of two conditions."""
-    if a is b or b is walk.TRUE:
+    if a is b or b is prim_exprs.TRUE:
         return a
-    return b if a is walk.TRUE else tir.And(a, b)
+    return b if a is prim_exprs.TRUE else tir.And(a, b)
 
 
 def _either(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    return b if b is walk.TRUE else tir.Or(a, b)
+    return b if b is prim_exprs.TRUE else tir.Or(a, b)
 
 
 def defined(expr: PrimExpr) -> PrimExpr:
@@ -63,12 +63,12 @@ def defined(expr: PrimExpr) -> PrimExpr:
 
 def _divides(node: PrimExpr) -> PrimExpr:
     if not isinstance(node, INTEGER_DIVISIONS):
-        return walk.TRUE
+        return prim_exprs.TRUE
     if isinstance(node.b, tir.IntImm) and node.b.value:
-        return walk.TRUE
-    return tir.NE(node.b, walk.ZERO)
+        return prim_exprs.TRUE
+    return tir.NE(node.b, prim_exprs.ZERO)
 
 
 def partial(expr: PrimExpr) -> bool:
     """Whether an expression may have no value, as far as one sees."""
-    return any(_divides(node) is not walk.TRUE for node in walk.topological(expr))
+    return any(_divides(node) is not prim_exprs.TRUE for node in prim_exprs.topological(expr))

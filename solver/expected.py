@@ -7,7 +7,7 @@ from operator import index
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 
 _SHOWN = 60
 
@@ -63,7 +63,7 @@ def condition(found: object) -> None:
     """
     expressions(found)
     assert isinstance(found, PrimExpr)
-    if not walk.may_be_condition(found):
+    if not prim_exprs.may_be_condition(found):
         raise TypeError(no_condition(found))
 
 
@@ -84,14 +84,14 @@ def conditions_inside(expr: PrimExpr) -> None:
     TypeError
         If an integer stands where a condition is expected.
     """
-    for node in walk.topological(expr):
+    for node in prim_exprs.topological(expr):
         match node:
             case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
                 condition(a)
                 condition(b)
             case tir.Not(a=a) | tir.Select(condition=a):
                 condition(a)
-            case tir.Call(args=(a, _, _)) if walk.conditional(node):
+            case tir.Call(args=(a, _, _)) if prim_exprs.conditional(node):
                 condition(a)
 
 

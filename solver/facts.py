@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import bounds, normal_form
+from rlx.solver import intervals, normal_form
 from rlx.solver.context import Range
 from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, Poly
@@ -58,13 +58,13 @@ def _multiply_quotients(engine: Engine) -> None:
     """What inequalities over a quotient ``X//D`` say of X, from ``X - D + 1 <= D*(X//D) <= X``."""
     for fact in list(engine.inequalities[:_DERIVED]):
         for atom in engine.atoms_in(fact):
-            parts = bounds.coefficient(engine, fact, atom.index) if atom.kind == "div" else None
+            parts = intervals.coefficient(engine, fact, atom.index) if atom.kind == "div" else None
             if parts is None or parts[0].value is None or parts[0].value == 0:
                 continue
             top, divisor = atom.parts
             assert isinstance(top, Poly)
             assert isinstance(divisor, Poly)
-            if not bounds.nonneg(engine, divisor, 1):
+            if not intervals.nonneg(engine, divisor, 1):
                 continue
             largest = top if parts[0].value > 0 else engine.shift(engine.sub(top, divisor), 1)
             product = engine.mul(divisor, parts[1])
@@ -93,9 +93,9 @@ def learn(engine: Engine, cond: Cond) -> bool:
         return _learn_sign(engine, poly)
     elif cond.kind == "eq":
         return _learn_equation(engine, poly)
-    elif bounds.nonneg(engine, poly):
+    elif intervals.nonneg(engine, poly):
         return _learn_sign(engine, engine.shift(poly, -1))
-    elif bounds.nonneg(engine, engine.scale(-1, poly)):
+    elif intervals.nonneg(engine, engine.scale(-1, poly)):
         return _learn_sign(engine, engine.shift(engine.scale(-1, poly), -1))
     else:
         engine.others.append(cond)
@@ -111,7 +111,7 @@ def _learn_sign(engine: Engine, poly: Poly) -> bool:
     engine.inequalities.append(poly)
     if len(linear) == 1 and len(linear[0][0]) == 1:
         ((index,), coef) = linear[0]
-        low, high = bounds.atom_interval(engine, engine.atoms[index])
+        low, high = intervals.atom_interval(engine, engine.atoms[index])
         if coef > 0:
             new = -(constant // coef)
             low = new if low is None else max(low, new)
@@ -133,7 +133,7 @@ def _learn_sign(engine: Engine, poly: Poly) -> bool:
 
 def _learn_factors(engine: Engine, mono: tuple[int, ...]) -> bool:
     """A positive product: factors that are never negative are positive."""
-    limits = {i: bounds.atom_interval(engine, engine.atoms[i]) for i in mono}
+    limits = {i: intervals.atom_interval(engine, engine.atoms[i]) for i in mono}
     if all(low is not None and low >= 0 for low, _ in limits.values()):
         for index, (low, high) in limits.items():
             if low == 0:
@@ -150,7 +150,7 @@ def _learn_sum_limit(
         others = [(m, c) for m, c in linear if m != (index,)]
         room = constant
         for (other,), size in others:
-            low = bounds.atom_interval(engine, engine.atoms[other])[0]
+            low = intervals.atom_interval(engine, engine.atoms[other])[0]
             if low is None:
                 break
             room += size * low
@@ -200,7 +200,7 @@ def _solve_exact(engine: Engine, poly: Poly, atom: Atom, coef: int) -> bool:
             # A quotient that was made a variable here: going on would never end.
             continue
         new = engine.atom("var", (), ("quotient", index))
-        engine.ranges[new.index] = bounds.atom_interval(engine, quotient)
+        engine.ranges[new.index] = intervals.atom_interval(engine, quotient)
         replaced = engine.replace_top(poly, {index: engine.of_atom(new)})
         rest = engine.poly({m: c for m, c in replaced.terms.items() if m != atom.mono})
         value = engine.scale(-coef, rest)
@@ -230,9 +230,9 @@ def _limits_of_solved(engine: Engine) -> None:
     """What the limits of a solved variable say of its value."""
     for index, value in list(engine.solved.items()):
         low, high = engine.ranges.get(index, (None, None))
-        if low is not None and not bounds.nonneg(engine, engine.shift(value, -low)):
+        if low is not None and not intervals.nonneg(engine, engine.shift(value, -low)):
             _learn_sign(engine, engine.shift(value, -low))
         if high is not None:
             upper = engine.shift(engine.scale(-1, value), high)
-            if not bounds.nonneg(engine, upper):
+            if not intervals.nonneg(engine, upper):
                 _learn_sign(engine, upper)

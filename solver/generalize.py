@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 
 _LEVELS = 3
 
@@ -21,7 +21,7 @@ Replaced = tuple[list[PrimExpr], dict[tir.Var, PrimExpr]]
 def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
     """The conditions with repeated expressions replaced: the largest ones, then those inside, and so on."""
     shared = _interned(conditions)
-    repeated = _repeated(shared, walk.topological(*shared))
+    repeated = _repeated(shared, prim_exprs.topological(*shared))
     for _ in range(_LEVELS):
         if not repeated:
             return
@@ -34,7 +34,7 @@ def _interned(conditions: Sequence[PrimExpr]) -> list[PrimExpr]:
     """The same conditions, equal expressions one object."""
     known: dict[object, PrimExpr] = {}
     done: dict[PrimExpr, PrimExpr] = {}
-    for node in walk.topological(*conditions):
+    for node in prim_exprs.topological(*conditions):
         below = tuple(done[child] for child in tir.children(node))
         match node:
             case tir.IntImm(value=value, dtype=kind):
@@ -47,7 +47,7 @@ def _interned(conditions: Sequence[PrimExpr]) -> list[PrimExpr]:
                 key = node
         found = known.get(key)
         if found is None:
-            found = known[key] = walk.rebuild(node, below) if below else node
+            found = known[key] = prim_exprs.rebuild(node, below) if below else node
         done[node] = found
     return [done[condition] for condition in conditions]
 
@@ -65,8 +65,8 @@ def _repeated(roots: Sequence[PrimExpr], order: Sequence[PrimExpr]) -> set[PrimE
         for node in order
         if uses[node] > 1
         and tir.children(node)
-        and not walk.is_boolean(node)
-        and any(isinstance(below, tir.Var) for below in walk.topological(node))
+        and not prim_exprs.is_boolean(node)
+        and any(isinstance(below, tir.Var) for below in prim_exprs.topological(node))
     }
 
 
@@ -88,18 +88,18 @@ def _largest(roots: Sequence[PrimExpr], repeated: set[PrimExpr]) -> set[PrimExpr
 
 
 def _contains(node: PrimExpr, others: set[PrimExpr]) -> bool:
-    return any(below in others for below in walk.topological(node) if below is not node)
+    return any(below in others for below in prim_exprs.topological(node) if below is not node)
 
 
 def _replaced(conditions: Sequence[PrimExpr], chosen: set[PrimExpr]) -> Replaced:
     images: dict[tir.Var, PrimExpr] = {}
     done: dict[PrimExpr, PrimExpr] = {}
-    for node in walk.topological(*conditions):
+    for node in prim_exprs.topological(*conditions):
         if node in chosen:
             var = tir.Var(f"part{len(images)}")
             images[var] = node
             done[node] = var
         else:
             below = tir.children(node)
-            done[node] = walk.rebuild(node, tuple(done[c] for c in below)) if below else node
+            done[node] = prim_exprs.rebuild(node, tuple(done[c] for c in below)) if below else node
     return [done[condition] for condition in conditions], images

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.engine import Engine
 from rlx.solver.poly import Cond, Part, Poly
 
@@ -27,7 +27,7 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
     memo = engine.memo
     found = memo.get(expr)
     if found is None:
-        for node in walk.topological(expr) if order is None else order:
+        for node in prim_exprs.topological(expr) if order is None else order:
             if node not in memo and type(node) not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)
@@ -127,14 +127,14 @@ def _node(engine: Engine, node: PrimExpr) -> Part:
     match node:
         case tir.IntImm(value=value):
             return engine.const(int(value))
-        case tir.Var() if walk.interpreted(node):
+        case tir.Var() if prim_exprs.interpreted(node):
             return variable(engine, node)
         case tir.And() | tir.Or() | tir.Not():
             return _logic(engine, node)
-        case tir.Select() | tir.Call() if walk.interpreted(node):
+        case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             c, t, f = (_operand(engine, child) for child in tir.children(node))
             return _choice(engine, as_cond(engine, c), t, f)
-        case tir.Cast() if walk.interpreted(node):
+        case tir.Cast() if prim_exprs.interpreted(node):
             return _cast(engine, node)
     return engine.of_atom(engine.atom("opaque", (), node))
 
@@ -172,6 +172,6 @@ def _cast(engine: Engine, node: tir.Cast) -> Part:
     value = _operand(engine, node.value)
     if node.dtype == BOOL:
         return as_cond(engine, value)
-    limits = walk.wraps_to(node)
+    limits = prim_exprs.wraps_to(node)
     number = as_poly(engine, value)
     return number if limits is None else engine.wrap(number, *limits)

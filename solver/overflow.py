@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import bounds, limits, walk
+from rlx.solver import coarse_intervals, intervals, prim_exprs
 from rlx.solver.context import Range
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
 from rlx.solver.evaluated import both, everywhere
@@ -30,7 +30,7 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     otherwise.
     """
     question = session.question(goal)
-    if any(_unsigned(node) for node in walk.topological(goal, *question.facts)):
+    if any(_unsigned(node) for node in prim_exprs.topological(goal, *question.facts)):
         return Unknown("an unsigned type of 64 bits holds values beyond int64")
     witness = _witness(question)
     if witness is not None:
@@ -73,18 +73,18 @@ def _unsigned(node: PrimExpr) -> bool:
 def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
     """Integer sub-expressions whose limits, from those of their operands, are not within int64."""
     engine = session.plain()
-    known: dict[PrimExpr, limits.Limits] = {}
-    for node in walk.topological(goal):
-        if walk.is_boolean(node):
+    known: dict[PrimExpr, coarse_intervals.Limits] = {}
+    for node in prim_exprs.topological(goal):
+        if prim_exprs.is_boolean(node):
             known[node] = (0, 1)
             continue
         found: Range | None
         if isinstance(node, tir.Var):
             atom = engine.atom("var", (), node)
             engine.ranges.setdefault(atom.index, session.state.range_of(node))
-            found = bounds.atom_interval(engine, atom)
+            found = intervals.atom_interval(engine, atom)
         else:
-            found = limits.of_node(node, [known[child] for child in tir.children(node)])
+            found = coarse_intervals.of_node(node, [known[child] for child in tir.children(node)])
         low, high = found or (None, None)
         if low is None or high is None or low < INT64_MIN or high > INT64_MAX:
             # Whoever asks goes on only if it is proved to be within.
@@ -161,10 +161,10 @@ def obligation(goal: PrimExpr) -> PrimExpr:
 
 
 def _fits(node: PrimExpr) -> PrimExpr:
-    if isinstance(node, tir.Var) or walk.is_boolean(node):
-        return walk.TRUE
+    if isinstance(node, tir.Var) or prim_exprs.is_boolean(node):
+        return prim_exprs.TRUE
     if isinstance(node, tir.IntImm) and INT64_MIN <= node.value <= INT64_MAX:
-        return walk.TRUE
+        return prim_exprs.TRUE
     return _in_int64(node)
 
 

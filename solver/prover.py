@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import expected, walk
+from rlx.solver import expected, prim_exprs
 from rlx.solver.context import Context, State
 from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Verdict
@@ -60,7 +60,7 @@ class Prover:
         expected.expressions(a, b)
         state = self.context.state
         # In int64 mode values may overflow, and facts may contradict each other.
-        if not (self.int64 or state.facts or state.definitions) and walk.alike(a, b):
+        if not (self.int64 or state.facts or state.definitions) and prim_exprs.alike(a, b):
             self.statistics.sight += 1
             return IDENTICAL
         return self._session().equal(a, b)
@@ -107,7 +107,7 @@ class Prover:
             If that are no pairs of expressions.
         """
         _expect_pairs(pairs)
-        open_pairs = [(a, b) for a, b in pairs if self.int64 or not walk.alike(a, b)]
+        open_pairs = [(a, b) for a, b in pairs if self.int64 or not prim_exprs.alike(a, b)]
         if not open_pairs:
             self.statistics.sight += 1
             return _ALWAYS
@@ -148,4 +148,4 @@ _ALWAYS = Relation("always")
 
 def equation(pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> PrimExpr:
     """All pairs equal, as one condition."""
-    return walk.conjunction(tir.EQ(a, b) for a, b in pairs)
+    return prim_exprs.conjunction(tir.EQ(a, b) for a, b in pairs)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar import tir
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import bounds, canonical, facts, normal_form, smt, tactics, walk
+from rlx.solver import canonical, facts, intervals, normal_form, prim_exprs, smt, tactics
+from rlx.solver.budget import FUEL, Work
 from rlx.solver.context import Range, State
 from rlx.solver.engine import Engine
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -17,7 +18,6 @@ from rlx.solver.rebuild import rebuilt
 from rlx.solver.samples import Samples
 from rlx.solver.search import Tape
 from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown, Verdict
-from rlx.solver.work import FUEL, Work
 
 _FIRST, _MORE = 48, 600
 _SMT_NODES = 1500
@@ -53,21 +53,21 @@ class Question:
         self.goal = goal
         self._work = work
         self.state = state
-        nodes = walk.topological(goal, *near)
+        nodes = prim_exprs.topological(goal, *near)
         self.variables: tuple[tir.Var, ...]
         self.facts: list[PrimExpr]
         if near:
             variables, self.facts = canonical.order(goal, near, state)
             self.variables = tuple(variables)
         else:
-            self.variables, self.facts = walk.variables_among(nodes), []
+            self.variables, self.facts = prim_exprs.variables_among(nodes), []
         self.ranges: tuple[Range, ...] = tuple(state.range_of(v) for v in self.variables)
         self.divisors = canonical.divisors([goal, *near], nodes)
         self.tried: list[str] = []
         self._engine: Engine | None = None
         self._consistent = True
         self.size = len(nodes)
-        self.foreign = next((node for node in nodes if not walk.interpreted(node)), None)
+        self.foreign = next((node for node in nodes if not prim_exprs.interpreted(node)), None)
         self._tape: Tape | None = None
         self._lazy: PrimExpr | None = None
         self._seen = False
@@ -141,7 +141,7 @@ class Question:
     def lazy_goal(self) -> PrimExpr:
         """The goal as it is evaluated where no branch is that is not taken."""
         if self._lazy is None:
-            self._lazy = walk.lazily(self.goal)
+            self._lazy = prim_exprs.lazily(self.goal)
         return self._lazy
 
     # Normal form
@@ -151,7 +151,7 @@ class Question:
         if self._engine is None:
             engine = Engine(FUEL)
             self._work.lend(engine, self.size)
-            defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
+            defined: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in self.divisors]
             ranges = list(zip(self.variables, self.ranges, strict=True))
             self._consistent = facts.load(engine, ranges, (), [*defined, *self.facts])
             self._work.lend(engine, self.size)
@@ -170,7 +170,7 @@ class Question:
         """Why there are no values to be looked at."""
         engine = Engine(FUEL)
         self._work.lend(engine, self.size)
-        defined = [tir.NE(d, walk.ZERO) for d in canonical.divisors(self.facts)]
+        defined = [tir.NE(d, prim_exprs.ZERO) for d in canonical.divisors(self.facts)]
         ranges = list(zip(self.variables, self.ranges, strict=True))
         possible = facts.load(engine, ranges, (), [*defined, *self.facts])
         return NEVER_DEFINED if possible else CONTRADICTORY
@@ -191,7 +191,7 @@ class Question:
         ranges: dict[tir.Var, Range] = dict(zip(self.variables, self.ranges, strict=True))
         for (goal, *near), images in generalizations([self.goal, *self.facts]):
             limits = {
-                var: bounds.interval(engine, normal_form.polynomial(engine, expr))
+                var: intervals.interval(engine, normal_form.polynomial(engine, expr))
                 for var, expr in images.items()
             }
             yield Question(goal, State(ranges | limits, tuple(near), {}), near, self._work)
@@ -208,7 +208,7 @@ class Question:
     def query(self, normalized: bool = False) -> smt.Query:
         """The question for an SMT solver, with the goal as it is or in normal form."""
         goal = self._normalized() if normalized else self.goal
-        defined: list[PrimExpr] = [tir.NE(d, walk.ZERO) for d in self.divisors]
+        defined: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in self.divisors]
         return smt.Query(
             self.variables,
             self.ranges,
@@ -231,21 +231,21 @@ class Question:
         except (OutOfFuelError, RecursionError):
             engine = Engine(FUEL)
         self._work.lend(engine)
-        for node in walk.topological(goal, *self.facts):
+        for node in prim_exprs.topological(goal, *self.facts):
             if isinstance(node, INTEGER_DIVISIONS):
                 if isinstance(node.b, tir.IntImm):
                     if node.b.value > 0:
                         yield node.b
                     continue
                 try:
-                    if bounds.nonneg(engine, normal_form.polynomial(engine, node.b)):
+                    if intervals.nonneg(engine, normal_form.polynomial(engine, node.b)):
                         yield node.b
                 except (OutOfFuelError, RecursionError):
                     continue
 
     def _smt(self) -> Verdict | None:
         if self.foreign is not None:
-            self.tried.append(f"{walk.named(self.foreign)} is no integer arithmetic")
+            self.tried.append(f"{prim_exprs.named(self.foreign)} is no integer arithmetic")
             return None
         if self.size > _SMT_NODES:
             self.tried.append(f"{self.size} nodes are too many for SMT")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, Mono, Part, Poly
 
@@ -32,7 +32,7 @@ def _polynomial(engine: Engine, poly: Poly) -> PrimExpr | None:
             result = term
         else:
             result = tir.Sub(result, term) if coef < 0 else tir.Add(result, term)
-    return walk.ZERO if result is None else result
+    return prim_exprs.ZERO if result is None else result
 
 
 def _term(engine: Engine, mono: Mono, coef: int) -> PrimExpr | None:
@@ -47,7 +47,7 @@ def _term(engine: Engine, mono: Mono, coef: int) -> PrimExpr | None:
     assert product is not None
     if coef == 1:
         return product
-    return tir.Sub(walk.ZERO, product) if coef == -1 else tir.Mul(product, tir.IntImm(coef))
+    return tir.Sub(prim_exprs.ZERO, product) if coef == -1 else tir.Mul(product, tir.IntImm(coef))
 
 
 def _atom(engine: Engine, atom: Atom) -> PrimExpr | None:
@@ -58,17 +58,17 @@ def _atom(engine: Engine, atom: Atom) -> PrimExpr | None:
             return _atom(engine, engine.atoms[index])
         case ("zero", Poly() as top):
             numerator = _polynomial(engine, top)
-            return None if numerator is None else tir.FloorDiv(numerator, walk.ZERO)
+            return None if numerator is None else tir.FloorDiv(numerator, prim_exprs.ZERO)
     operands = [rebuilt(engine, part) for part in atom.parts]
     match atom.kind, operands:
         case "div", [PrimExpr() as a, PrimExpr() as b]:
             return tir.FloorDiv(a, b)
         case "relu", [PrimExpr() as a]:
-            return tir.Max(a, walk.ZERO)
+            return tir.Max(a, prim_exprs.ZERO)
         case "prod", [PrimExpr() as a, PrimExpr() as b]:
             return tir.Mul(a, b)
         case "ind", [PrimExpr() as c]:
-            return tir.Select(c, walk.ONE, walk.ZERO)
+            return tir.Select(c, prim_exprs.ONE, prim_exprs.ZERO)
     return None
 
 
@@ -78,7 +78,7 @@ def _condition(engine: Engine, cond: Cond) -> PrimExpr | None:
         if value is None:
             return None
         kinds = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
-        return kinds[cond.kind](value, walk.ZERO)
+        return kinds[cond.kind](value, prim_exprs.ZERO)
     if not cond.parts:
         return tir.IntImm(int(cond is engine.true), BOOL)
     operands = [_condition(engine, part) for part in cond.parts]

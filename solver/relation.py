@@ -10,9 +10,9 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
+from rlx.solver.budget import NODES
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
-from rlx.solver.work import NODES
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -31,10 +31,10 @@ def relate(session: Session, pairs: Pairs) -> Relation:
 
     ``never`` is said of values >= 1: a zero that would save it is only mentioned.
     """
-    condition = walk.conjunction(_equation(a, b) for a, b in pairs)
+    condition = prim_exprs.conjunction(_equation(a, b) for a, b in pairs)
     try:
-        walk.topological(condition, limit=NODES)
-    except walk.TooLargeError as reason:
+        prim_exprs.topological(condition, limit=NODES)
+    except prim_exprs.TooLargeError as reason:
         return Relation("unknown", reason=str(reason))
     verdict = session.always(condition)
     if isinstance(verdict, Proved):
@@ -56,7 +56,7 @@ def relate(session: Session, pairs: Pairs) -> Relation:
 
 def _equation(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """``a == b``; a condition that is to be true is that condition."""
-    if type(b) is tir.IntImm and b.dtype == BOOL and b.value and walk.is_boolean(a):
+    if type(b) is tir.IntImm and b.dtype == BOOL and b.value and prim_exprs.is_boolean(a):
         return a
     return tir.EQ(a, b)
 
@@ -90,8 +90,8 @@ def _reason(verdict: Verdict) -> str:
 def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
     """That the variables which may be zero are not."""
     return [
-        tir.GE(v, walk.ONE)
-        for v in walk.variables([condition])
+        tir.GE(v, prim_exprs.ONE)
+        for v in prim_exprs.variables([condition])
         if session.state.range_of(v)[0] == 0 and session.state.range_of(v)[1] != 0
     ]
 
@@ -106,8 +106,8 @@ def suggest(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | N
 def simple_enough(condition: PrimExpr) -> bool:
     """Whether assumptions are tried for a condition: each is a question of its size."""
     try:
-        walk.topological(condition, limit=_NODES)
-    except walk.TooLargeError:
+        prim_exprs.topological(condition, limit=_NODES)
+    except prim_exprs.TooLargeError:
         return False
     return True
 
@@ -128,12 +128,12 @@ def first_that_helps(
 
 
 def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
-    nodes = walk.topological(*(e for pair in pairs for e in pair))
+    nodes = prim_exprs.topological(*(e for pair in pairs for e in pair))
     yield from _positive(session, nodes)
     yield from _divisible(nodes)
     left = [(a, b) for a, b in pairs if not isinstance(session.always(_equation(a, b)), Proved)]
     yield from _solved(left)
-    yield walk.conjunction(_equation(a, b) for a, b in left)
+    yield prim_exprs.conjunction(_equation(a, b) for a, b in left)
 
 
 def limits_of(
@@ -145,32 +145,32 @@ def limits_of(
         yield exact
     yield from _positive(session, nodes)
     yield from (
-        tir.GE(v, walk.ZERO)
-        for v in walk.variables_among(nodes)
+        tir.GE(v, prim_exprs.ZERO)
+        for v in prim_exprs.variables_among(nodes)
         if session.state.range_of(v)[0] is None
     )
-    variables = walk.variables_among(nodes)[:_COMPARED]
-    yield walk.conjunction(tir.GE(v, walk.ONE) for v in variables)
+    variables = prim_exprs.variables_among(nodes)[:_COMPARED]
+    yield prim_exprs.conjunction(tir.GE(v, prim_exprs.ONE) for v in variables)
     compared = list(permutations(variables, 2))
     yield from (tir.LE(a, b) for a, b in compared)
     yield from (tir.LT(a, b) for a, b in compared)
     yield from _divisible(nodes)
-    yield from (tir.LE(v, walk.ONE) for v in variables)
-    yield from (tir.GE(v, walk.TWO) for v in variables)
+    yield from (tir.LE(v, prim_exprs.ONE) for v in variables)
+    yield from (tir.GE(v, prim_exprs.TWO) for v in variables)
     if len(nodes) <= _SIMPLE:
         yield condition
 
 
 def _positive(session: Session, nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
-    for var in walk.variables_among(nodes):
+    for var in prim_exprs.variables_among(nodes):
         if session.state.range_of(var)[0] == 0:
-            yield tir.GE(var, walk.ONE)
+            yield tir.GE(var, prim_exprs.ONE)
 
 
 def _divisible(nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
     for node in nodes:
         if isinstance(node, INTEGER_DIVISIONS):
-            yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), walk.ZERO)
+            yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), prim_exprs.ZERO)
 
 
 def _without_offset(expr: PrimExpr) -> PrimExpr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rlx.solver import bounds, search
+from rlx.solver import intervals, search
 from rlx.solver.context import Range
 from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, Poly
@@ -58,7 +58,7 @@ class Samples:
         wanted = [engine.atom("var", (), v) for v in self._tape.variables]
         polys = [engine.solved.get(a.index) or engine.of_atom(a) for a in wanted]
         free = [a for a in engine.atoms_in(*polys) if a.kind == "var"]
-        limits = [bounds.atom_interval(engine, a) for a in free]
+        limits = [intervals.atom_interval(engine, a) for a in free]
         found: list[Point] = []
         for values in search.points(limits, budget):
             known = {a.index: v for a, v in zip(free, values, strict=True)}

@@ -14,7 +14,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.prim_operators import ON_INTEGERS, exact
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.context import Range
 
 Point = tuple[int, ...]
@@ -96,7 +96,7 @@ class Tape:
         self._steps: list[tuple[Callable[..., object], tuple[int, ...]]] = []
         self._size = len(self.variables)
         degrees = [1] * self._size
-        order = walk.topological(*roots)
+        order = prim_exprs.topological(*roots)
         lazy = any(type(n) in _LAZY for n in order)
         for node in order:
             if node not in self._place:
@@ -116,7 +116,7 @@ class Tape:
             value = int(node.value)
             self._steps.append((lambda: value, ()))
             return value.bit_length() // 64
-        if not walk.interpreted(node):
+        if not prim_exprs.interpreted(node):
             self.usable = False
             return 0
         operands = tuple([self._place[c] for c in tir.children(node)])
@@ -154,7 +154,7 @@ def _cast_step(node: PrimExpr) -> Callable[[int], int]:
     assert isinstance(node, tir.Cast)
     if node.dtype == BOOL:
         return lambda value: int(value != 0)
-    limits = walk.wraps_to(node)
+    limits = prim_exprs.wraps_to(node)
     return operator.pos if limits is None else _wrapper(*limits)
 
 

@@ -7,7 +7,8 @@ from time import perf_counter
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import bounds, canonical, facts, normal_form, relation, walk
+from rlx.solver import canonical, facts, intervals, normal_form, prim_exprs, relation
+from rlx.solver.budget import FUEL, LARGE, NODES, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import MachineState, State
 from rlx.solver.engine import Engine
@@ -24,7 +25,6 @@ from rlx.solver.verdict import (
     Unknown,
     Verdict,
 )
-from rlx.solver.work import FUEL, LARGE, NODES, Work, undisturbed
 
 _TRIES = 24
 """How many assumptions are tried for an explanation."""
@@ -42,7 +42,9 @@ class Session:
         self.int64 = int64
         self.statistics = statistics
         known = canonical.constraints(state)
-        self._conditions = [c for c in known if walk.stranger(walk.topological(c)) is None]
+        self._conditions = [
+            c for c in known if prim_exprs.stranger(prim_exprs.topological(c)) is None
+        ]
         self._strange = len(self._conditions) < len(known)
         self._contradictory = None if self._conditions or state.ranges else False
         self._components = canonical.Components(self._conditions)
@@ -93,7 +95,7 @@ class Session:
         try:
             with undisturbed():
                 verdict = self._decided(condition)
-        except walk.TooLargeError as reason:
+        except prim_exprs.TooLargeError as reason:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         self.statistics.count(means)
@@ -102,14 +104,14 @@ class Session:
 
     def _decided(self, condition: PrimExpr) -> Verdict:
         expanded = condition
-        order = walk.topological(condition, limit=NODES)
+        order = prim_exprs.topological(condition, limit=NODES)
         self._kept += len(order)
-        strange = walk.stranger(order)
+        strange = prim_exprs.stranger(order)
         if strange is not None:
-            return self._told(Unknown(f"{walk.named(strange)} is no integer arithmetic"))
-        if walk.has_call(order):
-            (expanded,) = walk.expand([condition])
-            order = walk.topological(expanded)
+            return self._told(Unknown(f"{prim_exprs.named(strange)} is no integer arithmetic"))
+        if prim_exprs.has_call(order):
+            (expanded,) = prim_exprs.expand([condition])
+            order = prim_exprs.topological(expanded)
         self.work.measure(len(order))
         verdict = self._told(self._conjunction(expanded, order))
         if self.int64 and isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:
@@ -146,8 +148,8 @@ class Session:
             return self.settle(condition, order)
         proved: list[Proved] = []
         left: list[PrimExpr] = []
-        for part in walk.conjuncts(condition):
-            below = walk.topological(part)
+        for part in prim_exprs.conjuncts(condition):
+            below = prim_exprs.topological(part)
             if self._by_normal_form(part, below):
                 proved.append(self._proved("normal form", part, below))
             else:
@@ -162,7 +164,7 @@ class Session:
         """The verdict on a conjunction, some of whose parts are proved."""
         unknown: Verdict | None = None
         for part in parts:
-            verdict = self._searched(part, walk.topological(part))
+            verdict = self._searched(part, prim_exprs.topological(part))
             match verdict:
                 case Refuted():
                     # Another part may be undefined at these values: the whole is asked again.
@@ -179,7 +181,7 @@ class Session:
     def settle(self, goal: PrimExpr, order: list[PrimExpr] | None = None) -> Verdict:
         """The answer to one condition, in exact integers."""
         if order is None:
-            order = walk.topological(goal)
+            order = prim_exprs.topological(goal)
         large = len(order) > LARGE
         if self._by_normal_form(goal, order, hasty=large):
             return self._proved("normal form", goal, order)
@@ -211,7 +213,7 @@ class Session:
 
     def question(self, goal: PrimExpr) -> Question:
         """The goal with the facts connected to it."""
-        near, _ = self._components.split(walk.variables([goal]))
+        near, _ = self._components.split(prim_exprs.variables([goal]))
         return Question(goal, self.state, near, self.work)
 
     def whole(self, goal: PrimExpr) -> Question:
@@ -225,12 +227,12 @@ class Session:
         if self._plain is None:
             engine = Engine(FUEL)
             self.work.lend(engine, len(self._conditions))
-            used = dict.fromkeys(walk.variables(self._conditions))
+            used = dict.fromkeys(prim_exprs.variables(self._conditions))
             for var in (*self.state.ranges, *self.state.definitions):
                 used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
-                defined = [tir.NE(d, walk.ZERO) for d in canonical.divisors(self._conditions)]
+                defined = [tir.NE(d, prim_exprs.ZERO) for d in canonical.divisors(self._conditions)]
                 self._consistent = facts.load(engine, ranges, (), [*defined, *self._conditions])
             except (OutOfFuelError, RecursionError):
                 engine = Engine(FUEL)
@@ -263,9 +265,9 @@ class Session:
         needed: dict[object, PrimExpr] = {}
         for divisor in canonical.divisors([goal], order):
             try:
-                engine = self._ready(walk.topological(divisor))
+                engine = self._ready(prim_exprs.topological(divisor))
                 poly = normal_form.polynomial(engine, divisor)
-                low, high = bounds.interval(engine, poly)
+                low, high = intervals.interval(engine, poly)
                 if low == high == 0 and self._consistent:
                     means = NEVER_DEFINED
                 if not ((low is not None and low > 0) or (high is not None and high < 0)):
@@ -278,9 +280,9 @@ class Session:
         """The normal form as an expression, where it is shorter."""
         from rlx.solver.rebuild import rebuilt
 
-        (expanded,) = walk.expand([expr])
-        order = walk.topological(expanded)
-        if walk.stranger(order) is not None:
+        (expanded,) = prim_exprs.expand([expr])
+        order = prim_exprs.topological(expanded)
+        if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
         try:
@@ -288,7 +290,7 @@ class Session:
             new = rebuilt(engine, normal_form.normalize(engine, expanded))
         except (OutOfFuelError, RecursionError):
             return expr
-        if new is None or walk.weight(new) >= walk.weight(expr):
+        if new is None or prim_exprs.weight(new) >= prim_exprs.weight(expr):
             return expr
         return new
 
@@ -318,7 +320,7 @@ class Session:
     def _witness(self, group: list[PrimExpr]) -> Verdict:
         found = self._witnesses.get(group[0])
         if found is None:
-            opposite = tir.Not(walk.conjunction(group))
+            opposite = tir.Not(prim_exprs.conjunction(group))
             found = self._witnesses[group[0]] = Question(
                 opposite, self.state, (), self.work
             ).decide()
@@ -343,9 +345,9 @@ class Session:
 
     def proves_quickly(self, condition: PrimExpr) -> bool:
         """Whether a condition is proved without SMT."""
-        (expanded,) = walk.expand([condition])
-        order = walk.topological(expanded)
-        if walk.stranger(order) is not None:
+        (expanded,) = prim_exprs.expand([condition])
+        order = prim_exprs.topological(expanded)
+        if prim_exprs.stranger(order) is not None:
             return False
         if self._by_normal_form(expanded, order):
             return True
@@ -365,7 +367,7 @@ class Session:
         """What would have to be assumed for a condition to be proved."""
         if not relation.simple_enough(condition):
             return None
-        limits = relation.limits_of(self, condition, walk.topological(condition))
+        limits = relation.limits_of(self, condition, prim_exprs.topological(condition))
         return relation.first_that_helps(self, limits, condition, _TRIES)
 
     def limit_that_is(self, condition: PrimExpr, order: list[PrimExpr]) -> PrimExpr | None:

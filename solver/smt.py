@@ -16,7 +16,7 @@ from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Record
 from rlx.grammar.prim_operators import BY_NODE
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.context import Range
 
 _INLINE = 160
@@ -52,7 +52,7 @@ class Query(Record):
 
     def where(self, conditions: Sequence[PrimExpr]) -> Query:
         """The same question with more facts."""
-        facts = (*self.facts, *(c for c in conditions if c is not walk.TRUE))
+        facts = (*self.facts, *(c for c in conditions if c is not prim_exprs.TRUE))
         return Query(self.variables, self.ranges, facts, self.goal, self.positive)
 
 
@@ -110,7 +110,7 @@ class _Writer:
         return self._as_truth(expr)
 
     def _write(self, expr: PrimExpr) -> None:
-        for node in walk.topological(expr):
+        for node in prim_exprs.topological(expr):
             if node not in self._text:
                 text, boolean = self._node(node)
                 if len(text) > _INLINE:
@@ -158,7 +158,7 @@ class _Writer:
         if node.dtype == BOOL:
             return self._as_truth(node.value), True
         text = self._as_int(node.value)
-        limits = walk.wraps_to(node)
+        limits = prim_exprs.wraps_to(node)
         if limits is None:
             return text, False
         low, high = limits

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import lcm, prod
 
-from rlx.solver import bounds, facts
+from rlx.solver import facts, intervals
 from rlx.solver.engine import Engine
 from rlx.solver.poly import Atom, Cond, OutOfFuelError, Poly
 
@@ -42,18 +42,18 @@ def _attempt(engine: Engine, cond: Cond) -> str | None:
     assert poly is not None
     match cond.kind:
         case "ge":
-            if bounds.nonneg(engine, poly, 4):
+            if intervals.nonneg(engine, poly, 4):
                 return "bounds"
         case "eq":
             if _zero_by_floor(engine, poly):
                 return "floor"
             opposite = engine.scale(-1, poly)
-            if bounds.nonneg(engine, poly) and bounds.nonneg(engine, opposite):
+            if intervals.nonneg(engine, poly) and intervals.nonneg(engine, opposite):
                 return "bounds"
         case "ne":
-            if bounds.nonneg(engine, engine.shift(poly, -1)):
+            if intervals.nonneg(engine, engine.shift(poly, -1)):
                 return "bounds"
-            if bounds.nonneg(engine, engine.shift(engine.scale(-1, poly), -1)):
+            if intervals.nonneg(engine, engine.shift(engine.scale(-1, poly), -1)):
                 return "bounds"
     if _by_residues(engine, cond):
         return "residues"
@@ -86,18 +86,18 @@ def _zero_by_floor(engine: Engine, poly: Poly, effort: int = 3) -> bool:
         atom = engine.atoms[index]
         if atom.kind != "div":
             continue
-        parts = bounds.coefficient(engine, poly, index)
+        parts = intervals.coefficient(engine, poly, index)
         if parts is None:
             continue
         value, left = engine.split(engine.scale(-1, parts[1]), parts[0])
         top, divisor = atom.parts
         assert isinstance(top, Poly)
         assert isinstance(divisor, Poly)
-        if left is not engine.zero or not bounds.nonneg(engine, divisor):
+        if left is not engine.zero or not intervals.nonneg(engine, divisor):
             continue
         remainder = engine.sub(top, engine.mul(divisor, value))
         above = engine.shift(engine.sub(divisor, remainder), -1)
-        if bounds.nonneg(engine, remainder, 4) and bounds.nonneg(engine, above, 4):
+        if intervals.nonneg(engine, remainder, 4) and intervals.nonneg(engine, above, 4):
             return True
     return False
 
@@ -123,7 +123,7 @@ def _by_residues(engine: Engine, cond: Cond) -> bool:
 
 def _decided(engine: Engine, cond: Cond) -> bool:
     if cond.kind == "ge" and cond.poly is not None:
-        return bounds.nonneg(engine, cond.poly)
+        return intervals.nonneg(engine, cond.poly)
     return cond is engine.true
 
 
@@ -138,7 +138,7 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
         top, divisor = atom.parts
         assert isinstance(top, Poly)
         assert isinstance(divisor, Poly)
-        parts = bounds.coefficient(engine, poly, index)
+        parts = intervals.coefficient(engine, poly, index)
         if divisor.value is None or parts is None:
             continue
         residue = _residue(engine, top, divisor.value)
@@ -185,7 +185,7 @@ def _prime_powers(number: int) -> list[int]:
 
 def _class_variable(engine: Engine, index: int, period: int) -> Poly:
     atom = engine.atom("var", (), ("class", index, period))
-    low, high = bounds.atom_interval(engine, engine.atoms[index])
+    low, high = intervals.atom_interval(engine, engine.atoms[index])
     engine.ranges[atom.index] = (
         None if low is None else -(-(low - period + 1) // period),
         None if high is None else high // period,
@@ -283,7 +283,7 @@ def _defined(engine: Engine, cond: Cond) -> bool:
         if atom.kind == "div":
             divisor = atom.parts[1]
             assert isinstance(divisor, Poly)
-            low, high = bounds.interval(engine, divisor)
+            low, high = intervals.interval(engine, divisor)
             positive = (low is not None and low > 0) or (high is not None and high < 0)
             if not positive and engine.is_zero(divisor, equal=False) not in engine.assumed:
                 return False
@@ -308,6 +308,6 @@ def _at_lower_limit(engine: Engine, poly: Poly) -> Iterator[Cond]:
     """Whether a variable of a negative term is larger than its lower limit: ``n*n >= n``."""
     for mono, coef in poly.terms.items():
         for index in mono if coef < 0 else ():
-            low, high = bounds.atom_interval(engine, engine.atoms[index])
+            low, high = intervals.atom_interval(engine, engine.atoms[index])
             if low is not None and low == 0 != high and engine.atoms[index].kind == "var":
                 yield engine.at_least_zero(engine.shift(engine.of_atom(engine.atoms[index]), -1))

@@ -17,8 +17,8 @@ from rlx.grammar.precedence import STRENGTHS, Chain
 from rlx.grammar.prim_operators import NOT, OPERATORS, SIGN, PrimOperator
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import calls
+from rlx.solver.prim_exprs import is_boolean
 from rlx.solver.shown import show
-from rlx.solver.walk import is_boolean
 
 __all__ = ["NESTING_LIMIT", "parse", "show"]
 

@@ -10,7 +10,7 @@ from benchmarks.prover.families import Case
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import to_smtlib, walk
+from rlx.solver import prim_exprs, to_smtlib
 from rlx.solver.text import parse
 
 Ask = Callable[[Case], str]
@@ -73,7 +73,7 @@ def to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
         tir.Or: tirx.Or,
     }
     done: dict[PrimExpr, Any] = {}
-    for node in walk.topological(expr):
+    for node in prim_exprs.topological(expr):
         below = [done[child] for child in tir.children(node)]
         match node:
             case tir.Var():
@@ -155,7 +155,7 @@ def _sympy() -> Ask:
         done: dict[PrimExpr, Any] = {
             v: sympy.Symbol(v.name, integer=True, positive=True) for v in variables
         }
-        for node in walk.topological(goal):
+        for node in prim_exprs.topological(goal):
             if isinstance(node, tir.IntImm):
                 done[node] = sympy.Integer(node.value)
             elif node not in done:

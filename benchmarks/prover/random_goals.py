@@ -17,8 +17,8 @@ from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Verdict
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.prim_exprs import transform, variables
 from rlx.solver.text import show
-from rlx.solver.walk import transform, variables
 
 _BINARY = (tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.Min, tir.Max)
 _RARE = (tir.TruncDiv, tir.TruncMod)

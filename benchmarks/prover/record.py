@@ -18,7 +18,7 @@ from rlx.checker.derive.aliases import AliasProver
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.text import show
 
 RECORDED = Path(__file__).parent / "recorded.txt"
@@ -46,10 +46,10 @@ class Recorder:
     def note(self, asked: Asked, facts: Sequence[PrimExpr]) -> None:
         """One more question."""
         names: dict[tir.Var, PrimExpr] = {}
-        for var in walk.variables([*asked, *facts]):
+        for var in prim_exprs.variables([*asked, *facts]):
             names[var] = tir.Var(_name(len(names)), var.dtype)
-        sides = [show(walk.substitute(part, names)) for part in asked]
-        known = "; ".join(show(walk.substitute(fact, names)) for fact in facts)
+        sides = [show(prim_exprs.substitute(part, names)) for part in asked]
+        known = "; ".join(show(prim_exprs.substitute(fact, names)) for fact in facts)
         question = " == ".join(map(_side, sides)) if len(sides) > 1 else sides[0]
         self.counts[f"{question} | {known}" if known else question] += 1
 

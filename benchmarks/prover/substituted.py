@@ -19,8 +19,8 @@ from rlx.grammar import tir
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Prover, Verdict
+from rlx.solver.prim_exprs import transform
 from rlx.solver.text import parse, show
-from rlx.solver.walk import transform
 
 _IMAGES = (
     *("a", "b", "3", "16", "128", "2*a", "a + 1", "a + b", "a*b", "a*b + c", "4*a*b", "a*(b + 1)"),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.context import Context
 from rlx.solver.order import substitute_prim
 from rlx.solver.prover import IDENTICAL, Prover
@@ -53,7 +53,7 @@ class AliasProver(Prover):
         if len(known) > _KEPT:
             known.clear()
         done: dict[PrimExpr, PrimExpr] = {}
-        for node in walk.topological(expr):
+        for node in prim_exprs.topological(expr):
             if isinstance(node, tir.Binary):
                 a, b = done[node.a], done[node.b]
                 key: object = (type(node), a, b)
@@ -71,7 +71,7 @@ class AliasProver(Prover):
 
     def equal(self, a: PrimExpr, b: PrimExpr) -> Verdict:
         """Whether two expressions have the same value wherever both are defined."""
-        if walk.alike(a, b):
+        if prim_exprs.alike(a, b):
             self.statistics.sight += 1
             return IDENTICAL
         return super().equal(self.resolved(a), self.resolved(b))
@@ -92,5 +92,5 @@ class AliasProver(Prover):
         """How two lists of dimensions compare, all pairs under the same values."""
         resolved = self.resolved
         return super().relate_all(
-            [(resolved(a), resolved(b)) for a, b in pairs if not walk.alike(a, b)]
+            [(resolved(a), resolved(b)) for a, b in pairs if not prim_exprs.alike(a, b)]
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.facts import learn
-from rlx.checker.derive.places import definition
+from rlx.checker.derive.message_text import named, show, written
+from rlx.checker.derive.spans import definition
 from rlx.checker.derive.state import State
-from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label

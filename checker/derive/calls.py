@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rlx.checker.derive.arguments import check_arguments
-from rlx.checker.derive.places import definition, of_global, own
+from rlx.checker.derive.message_text import callee, show, written
 from rlx.checker.derive.purity import check_effect
+from rlx.checker.derive.spans import definition, of_global, own
 from rlx.checker.derive.state import State
-from rlx.checker.derive.words import callee, show, written
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlx.checker.derive.bindings import bind
-from rlx.checker.derive.places import definition
+from rlx.checker.derive.message_text import show
+from rlx.checker.derive.spans import definition
 from rlx.checker.derive.state import State
-from rlx.checker.derive.words import show
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import ObjectStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, DataType

@@ -13,7 +13,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.solver.order.parts import dimensions
+from rlx.solver.order.accessors import dimensions
 from rlx.solver.order.substitute import Image, Key
 
 LIMIT = 32

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.bindings import parameter
+from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.purity import effects_of
 from rlx.checker.derive.state import State
-from rlx.checker.derive.words import named, show, written
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, ShapeStructInfo, StructInfo
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.order import substitute
 from rlx.spec.registry import rule
 
@@ -41,7 +41,7 @@ def signature(
         )
         params = tuple([substitute(info, shapes) for info in params])
         result = substitute(result, shapes)
-        binders = (*binders, *(v for s in shapes.values() for v in walk.variables(s.values)))
+        binders = (*binders, *(v for s in shapes.values() for v in prim_exprs.variables(s.values)))
     return FuncStructInfo(params, result, function.is_pure is not False, None, binders)
 
 

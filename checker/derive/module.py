@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from rlx.checker.derive import calls, control, functions, leaves
+from rlx.checker.derive import calls, control, functions, simple_expressions
 from rlx.checker.derive.globals import bottom_up
 from rlx.checker.derive.primfuncs import prim_func
 from rlx.checker.derive.state import Rule, State
@@ -17,20 +17,20 @@ from rlx.solver.statistics import Statistics
 from rlx.spec.registry import rule
 
 RULES: Mapping[type[Node], Rule] = {
-    ast.Var: leaves.variable,
-    ast.DataflowVar: leaves.variable,
-    ast.GlobalVar: leaves.variable,
-    ast.Op: leaves.variable,
-    ast.Constant: leaves.constant,
-    ast.PrimValue: leaves.prim_value,
-    ast.StringImm: leaves.string,
-    ast.DataTypeImm: leaves.data_type,
-    ast.Tuple: leaves.tuple_,
-    ast.ShapeExpr: leaves.shape,
+    ast.Var: simple_expressions.variable,
+    ast.DataflowVar: simple_expressions.variable,
+    ast.GlobalVar: simple_expressions.variable,
+    ast.Op: simple_expressions.variable,
+    ast.Constant: simple_expressions.constant,
+    ast.PrimValue: simple_expressions.prim_value,
+    ast.StringImm: simple_expressions.string,
+    ast.DataTypeImm: simple_expressions.data_type,
+    ast.Tuple: simple_expressions.tuple_,
+    ast.ShapeExpr: simple_expressions.shape,
     ast.If: control.if_,
     ast.SeqExpr: control.seq_expr,
-    ast.TupleGetItem: leaves.tuple_get_item,
-    ast.ExternFunc: leaves.extern_func,
+    ast.TupleGetItem: simple_expressions.tuple_get_item,
+    ast.ExternFunc: simple_expressions.extern_func,
     ast.Call: calls.call,
     ast.Function: functions.function,
 }

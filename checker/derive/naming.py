@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rlx.checker.derive.words import show
+from rlx.checker.derive.message_text import show
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     PrimStructInfo,
@@ -17,9 +17,9 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT, children, held_shape, numbers, of_the_value, whole
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.order import free_vars, substitute
-from rlx.solver.order.parts import rank
+from rlx.solver.order.accessors import rank
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def scalar(state: State, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> 
     if value is None:
         state.prover.context.declare(shape_var, None, None)
         return PrimStructInfo(info.dtype, shape_var)
-    if value is not shape_var and shape_var not in walk.variables((value,)):
+    if value is not shape_var and shape_var not in prim_exprs.variables((value,)):
         state.prover.alias(shape_var, value)
     return info
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from rlx.checker.derive.words import show, values
+from rlx.checker.derive.message_text import show, values
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     Expr,

@@ -13,7 +13,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import HANDLE, INT64
 from rlx.grammar.struct_infos import OBJECT
-from rlx.solver.walk import transform
+from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule
 
 _NOTHING = TupleStructInfo(())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive.places import own
+from rlx.checker.derive.message_text import callee
+from rlx.checker.derive.spans import own
 from rlx.checker.derive.state import Effects, State
-from rlx.checker.derive.words import callee
 from rlx.grammar import ast
 
 FORCE_PURE = "relax.force_pure"

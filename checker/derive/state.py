@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from rlx.checker.derive import naming, places, policy
+from rlx.checker.derive import naming, policy, spans
 from rlx.checker.derive.aliases import AliasProver
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -15,10 +15,10 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     VDevice,
 )
-from rlx.grammar.devices import declared
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.dtype import lacking
 from rlx.grammar.node import Node, Span
+from rlx.grammar.vdevices import declared
 from rlx.grammar.visit import bindings
 from rlx.operators.context import Message, Place
 from rlx.solver.context import Context
@@ -266,8 +266,8 @@ class State:
         """Report a diagnostic of the call at hand."""
         assert self.call is not None
         if at is not None and "related" not in extra:
-            extra["related"] = places.definition(self, places.argument(self.call, at))
-        self.add(code, severity, message, places.of_argument(self.call, at), **extra)
+            extra["related"] = spans.definition(self, spans.argument(self.call, at))
+        self.add(code, severity, message, spans.of_argument(self.call, at), **extra)
 
     def require(
         self,

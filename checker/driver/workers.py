@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from rlx.checker.driver.one import check_one, crashed
+from rlx.checker.driver.check_file import check_one, crashed
 from rlx.checker.driver.sources import displayed, size
 from rlx.checker.render.files import FileReport
 

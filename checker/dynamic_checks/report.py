@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.checker.derive.module import module_
+from rlx.checker.dynamic_checks.analysis import Analysis
 from rlx.checker.dynamic_checks.entries import is_private
 from rlx.checker.dynamic_checks.model import DynamicCheck
 from rlx.checker.dynamic_checks.summary import summed_up
 from rlx.checker.dynamic_checks.uses import uses_of_shape_vars
-from rlx.checker.dynamic_checks.walk import Analysis
 from rlx.grammar import ast
 from rlx.grammar.struct_infos import OBJECT
 

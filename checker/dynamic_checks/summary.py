@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rlx.checker.dynamic_checks.comparisons import Held, Judgement
 from rlx.checker.dynamic_checks.model import DynamicCheck, Part, Status
-from rlx.checker.dynamic_checks.parts import Held, Judgement
 from rlx.grammar import tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import replace

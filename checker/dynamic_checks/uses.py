@@ -11,7 +11,7 @@ from rlx.grammar.node import Node
 from rlx.grammar.struct_infos import numbers, whole
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import struct_infos, walk
-from rlx.solver.walk import variables
+from rlx.solver.prim_exprs import variables
 
 
 def prim_exprs(expr: Expr) -> Iterator[PrimExpr]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rlx.grammar import ast, tir
-from rlx.grammar.devices import declared, kind_of
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Node, Span
+from rlx.grammar.vdevices import declared, kind_of
 from rlx.grammar.visit import walk
 from rlx.spec.registry import refuted
 

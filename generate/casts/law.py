@@ -151,7 +151,7 @@ def _words(outcome: Outcome) -> str:
 
 
 def _shown(values: Sequence[v.Value]) -> str:
-    from rlx.semantics.machine.words import show
+    from rlx.semantics.machine.message_text import show
 
     return ", ".join(show(value) for value in values)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.generate.near.places import FLOAT, Step, hide, relu, some, threes
+from rlx.generate.near.building import FLOAT, Step, hide, relu, some, threes
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import const

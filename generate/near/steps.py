@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from rlx.generate.calls.pattern import parse
 from rlx.generate.calls.template import Template
+from rlx.generate.near.building import FLOAT, Step, hide, put, relu, some, threes
 from rlx.generate.near.foreign_calls import FOREIGN_CALLS
 from rlx.generate.near.obligations import BROKEN
 from rlx.generate.near.operands import OPERANDS
-from rlx.generate.near.places import FLOAT, Step, hide, put, relu, some, threes
 from rlx.generate.near.prim_calls import PRIM_CALLS
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices

@@ -27,7 +27,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.struct_infos import of_the_value
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.dims import literal
+from rlx.operators.dim_arithmetic import literal
 
 if TYPE_CHECKING:
     from rlx.generate.programs.module import ModuleBuilder

@@ -16,7 +16,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import DataType
 from rlx.grammar.struct_infos import children, numbers, with_children, with_numbers
 from rlx.grammar.tir import IntImm, PrimExpr
-from rlx.operators import dims as arithmetic
+from rlx.operators import dim_arithmetic as arithmetic
 
 Dims = tuple[PrimExpr, ...]
 Placement = Mapping[PrimExpr, PrimExpr]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from rlx.generate.programs import crossing, scopes
+from rlx.generate.programs import external_calls, scopes
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import known
@@ -170,7 +170,7 @@ def effect(builder: FunctionBuilder, choices: Choices) -> None:
     if builder.pure or builder.dataflow:
         return operator_call(builder, choices)
     if choices.one_in(2):
-        return crossing.call_packed(builder, choices)
+        return external_calls.call_packed(builder, choices)
     if choices.one_in(4):
         value = ranked(builder, choices)
         if value is not None:
@@ -193,10 +193,10 @@ STEPS: tuple[tuple[int, str, Step], ...] = (
     (3, "closures", scopes.closure),
     (3, "closures", scopes.call_function),
     (1, "higher_order", scopes.higher_order),
-    (1, "closures", crossing.closures_of_operators),
-    (4, "call_tir", crossing.call_tir),
-    (2, "inplace", crossing.call_tir_inplace),
-    (2, "packed", crossing.packed),
+    (1, "closures", external_calls.closures_of_operators),
+    (4, "call_tir", external_calls.call_tir),
+    (2, "inplace", external_calls.call_tir_inplace),
+    (2, "packed", external_calls.packed),
     (3, "impure", effect),
 )
 """Weight, the feature that allows it, and the step."""

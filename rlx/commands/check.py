@@ -87,7 +87,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         _fix(arguments, project, prog)
     from functools import partial
 
-    from rlx.checker.driver.one import check_file
+    from rlx.checker.driver.check_file import check_file
 
     check = partial(
         check_file,

@@ -6,7 +6,7 @@ import argparse
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -66,8 +66,6 @@ def _put(options: argparse.Namespace, smallest: str) -> int:
         sys.stderr.write(f"{options.output}: {error.strerror}\n")
         return UNABLE
     return REDUCED
-
-
 
 
 class _Trial:

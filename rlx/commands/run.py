@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlx.semantics.run.prepare import (
+from rlx.semantics.run.options import (
     ENDED,
     FUEL,
     UNABLE,

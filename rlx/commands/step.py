@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rlx.semantics.machine import Program
-from rlx.semantics.run.prepare import (
+from rlx.semantics.run.options import (
     ENDED,
     UNABLE,
     UNDECIDED,

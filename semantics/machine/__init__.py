@@ -9,7 +9,7 @@ outcome = program.run("main", [x], fuel=1_000_000)
 from __future__ import annotations
 
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
+from rlx.semantics.machine.inspection import environment, stack
 from rlx.semantics.machine.program import Program, load
-from rlx.semantics.machine.view import environment, stack
 
 __all__ = ["Configuration", "Frame", "Instruction", "Program", "environment", "load", "stack"]

@@ -10,9 +10,9 @@ from rlx.grammar.dtype import DataType, dtype
 from rlx.operators import lookup
 from rlx.operators.matching import matched
 from rlx.semantics.faults import Fault
-from rlx.semantics.machine import prims
+from rlx.semantics.machine import prim_exprs
 from rlx.semantics.machine.configuration import Reader
-from rlx.semantics.machine.words import kind
+from rlx.semantics.machine.message_text import kind
 from rlx.semantics.values import DataTypeValue, Scalar, ShapeValue, StringValue
 from rlx.spec.registry import rule
 
@@ -44,7 +44,7 @@ def keyword(body: Any, value: object) -> Reader:
         read: Reader = body.operand(value)
         return read
     if isinstance(value, tir.PrimExpr):
-        return prims.prepare(value, body.scope)
+        return prim_exprs.prepare(value, body.scope)
     if isinstance(value, list | tuple) and any(
         isinstance(v, ast.Expr | tir.PrimExpr) for v in value
     ):

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rlx.semantics.faults import Fault, Refused
+from rlx.semantics.machine.message_text import kind_of, show
 from rlx.semantics.machine.sets import SETS
-from rlx.semantics.machine.words import kind_of, show
 from rlx.semantics.values import (
     NULL,
     UNIT,

@@ -7,11 +7,11 @@ from typing import Any
 
 from rlx.grammar.node import replace
 from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.configuration import Compare, Configuration, Frame, Instruction
 from rlx.semantics.machine.foreign import call_outside, run_prim_func
-from rlx.semantics.machine.reading import readable
+from rlx.semantics.machine.message_text import kind, kind_of
 from rlx.semantics.machine.step import bind, received
-from rlx.semantics.machine.words import kind, kind_of
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.values import UNIT, Closure, Packed, PrimFuncValue, Scalar, Value
 from rlx.spec.registry import choice, rule, rule_of

@@ -16,7 +16,7 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
-from rlx.semantics.machine import calls, control, leaves, prims
+from rlx.semantics.machine import calls, control, expression_rules, prim_exprs
 from rlx.semantics.machine.configuration import Frame, Instruction, Reader, Variable
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
@@ -187,53 +187,53 @@ class _Body:
     def constant(
         self, expr: ast.Constant, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
-        return Instruction(leaves.constant, expr, span, (), _Literal(expr.data))
+        return Instruction(expression_rules.constant, expr, span, (), _Literal(expr.data))
 
     def name(self, expr: ast.Expr, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
-        return Instruction(leaves.variable, expr, span, (self.operand(expr),), None)
+        return Instruction(expression_rules.variable, expr, span, (self.operand(expr),), None)
 
     def tuple(self, expr: ast.Tuple, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         spans = expr.field_spans or (span,) * len(expr.fields)
         fields = tuple(self.operand(f, s) for f, s in zip(expr.fields, spans, strict=False))
-        return Instruction(leaves.tuple_, expr, span, fields, None)
+        return Instruction(expression_rules.tuple_, expr, span, fields, None)
 
     def item(
         self, expr: ast.TupleGetItem, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
         whole = self.operand(expr.tuple_value, span)
-        return Instruction(leaves.tuple_get_item, expr, span, (whole,), expr.index)
+        return Instruction(expression_rules.tuple_get_item, expr, span, (whole,), expr.index)
 
     def prim(self, expr: ast.PrimValue, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
-        payload = (prims.prepare(expr.value, self.scope), tir.type_of(expr.value))
-        return Instruction(leaves.prim, expr, span, (), payload)
+        payload = (prim_exprs.prepare(expr.value, self.scope), tir.type_of(expr.value))
+        return Instruction(expression_rules.prim, expr, span, (), payload)
 
     def shape(
         self, expr: ast.ShapeExpr, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
-        dims = tuple(prims.prepare(dim, self.scope) for dim in expr.values)
-        return Instruction(leaves.shape, expr, span, (), dims)
+        dims = tuple(prim_exprs.prepare(dim, self.scope) for dim in expr.values)
+        return Instruction(expression_rules.shape, expr, span, (), dims)
 
     def string(
         self, expr: ast.StringImm, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
-        return Instruction(leaves.string, expr, span, (), expr.value)
+        return Instruction(expression_rules.string, expr, span, (), expr.value)
 
     def dtype(
         self, expr: ast.DataTypeImm, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
-        return Instruction(leaves.data_type, expr, span, (), expr.value)
+        return Instruction(expression_rules.data_type, expr, span, (), expr.value)
 
     def extern(
         self, expr: ast.ExternFunc, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
-        return Instruction(leaves.extern_func, expr, span, (), expr.global_symbol)
+        return Instruction(expression_rules.extern_func, expr, span, (), expr.global_symbol)
 
     def literal(
         self, expr: ast.Function, span: Span | None, var: ast.Var | None
     ) -> Instruction[Any]:
         name = var.name_hint if var is not None else "a function"
         code = self.compiler.function(expr, name, self.scope, var)
-        return Instruction(leaves.function, expr, span, code.captures, code)
+        return Instruction(expression_rules.function, expr, span, code.captures, code)
 
     def branch(self, expr: ast.If, span: Span | None, var: ast.Var | None) -> Instruction[Any]:
         cond = self.operand(expr.cond, expr.cond_span)

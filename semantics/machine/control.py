@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rlx.grammar.dtype import BOOL
 from rlx.semantics.faults import Fault
+from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.configuration import Compare, Configuration, Frame, Instruction, place
-from rlx.semantics.machine.reading import readable
+from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.scopes import Code
 from rlx.semantics.machine.step import bind, number_of
-from rlx.semantics.machine.words import show
 from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 

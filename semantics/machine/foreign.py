@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.faults import Fault, IllFormed, Stop
+from rlx.semantics.machine.access_checks import parts, readable
 from rlx.semantics.machine.builtins import BUILTINS, READING
-from rlx.semantics.machine.reading import parts, readable
-from rlx.semantics.machine.words import kind
+from rlx.semantics.machine.message_text import kind
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
     UNIT,

@@ -12,8 +12,8 @@ from rlx.semantics.faults import Fault
 from rlx.semantics.machine.arguments import Arguments, argument
 from rlx.semantics.machine.configuration import Configuration, Instruction
 from rlx.semantics.machine.foreign import allocate
+from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.step import bind
-from rlx.semantics.machine.words import kind
 from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 

@@ -16,7 +16,7 @@ from rlx.operators.context import Message, Place
 from rlx.operators.declare import Operator
 from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.faults import Stop
-from rlx.semantics.run_time import struct_info_of
+from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import TupleValue, Value
 from rlx.spec.registry import rule
 

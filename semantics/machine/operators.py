@@ -8,13 +8,14 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 
 from rlx.grammar import ast, tir
-from rlx.grammar.devices import numbered
 from rlx.grammar.dtype import dtype
+from rlx.grammar.vdevices import numbered
 from rlx.operators import lookup
 from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS
 from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
-from rlx.semantics.machine import lengths, memory, obligations, prims, tir_calls
+from rlx.semantics.machine import memory, memory_limit, obligations, prim_exprs, tir_calls
+from rlx.semantics.machine.access_checks import parts, readable
 from rlx.semantics.machine.arguments import Arguments, argument, named
 from rlx.semantics.machine.configuration import (
     Apply,
@@ -25,12 +26,11 @@ from rlx.semantics.machine.configuration import (
     Reader,
 )
 from rlx.semantics.machine.control import truth
-from rlx.semantics.machine.leaves import null_value
-from rlx.semantics.machine.plain import Plain, to_plain, to_value
-from rlx.semantics.machine.reading import parts, readable
+from rlx.semantics.machine.expression_rules import null_value
+from rlx.semantics.machine.message_text import show
+from rlx.semantics.machine.numpy_conversion import Plain, to_plain, to_value
 from rlx.semantics.machine.scopes import Scope
 from rlx.semantics.machine.step import bind
-from rlx.semantics.machine.words import show
 from rlx.semantics.values import (
     UNIT,
     Device,
@@ -90,8 +90,8 @@ class Keywords:
     def __init__(self, call: ast.Call, scope: Scope, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
-        self._factor = lengths.factor(call)
-        self._known: lengths.Key | None = None
+        self._factor = memory_limit.factor(call)
+        self._known: memory_limit.Key | None = None
 
     def evaluate(
         self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
@@ -103,7 +103,7 @@ class Keywords:
         """
         from rlx.operators.evaluation import OperatorFault
 
-        key = lengths.signature(values)
+        key = memory_limit.signature(values)
         plain = [to_plain(value) for value in values]
         if key == self._known:
             return found.evaluate(call, plain, Run(self, frame))
@@ -123,24 +123,24 @@ class Keywords:
     @rule("E-result-memory", "56b3d188")
     def _fit(
         self,
-        key: lengths.Key,
+        key: memory_limit.Key,
         found: Operator,
         call: ast.Call,
         values: Sequence[Value],
         frame: Frame,
     ) -> None:
         """Ask whether there is memory for the results."""
-        if lengths.bound(key) * self._factor > MOST_ELEMENTS:
-            lengths.ask(found, call, values, self._number(frame))
+        if memory_limit.bound(key) * self._factor > MOST_ELEMENTS:
+            memory_limit.ask(found, call, values, self._number(frame))
 
     def _number(self, frame: Frame) -> obligations.Number:
-        return lambda dim: prims.prepare(dim, self._scope)(frame)
+        return lambda dim: prim_exprs.prepare(dim, self._scope)(frame)
 
     def prim(self, expr: tir.PrimExpr) -> Reader:
         """How to find the number of a prim expression."""
         found = self._prims.get(expr)
         if found is None:
-            found = self._prims[expr] = prims.prepare(expr, self._scope)
+            found = self._prims[expr] = prim_exprs.prepare(expr, self._scope)
         return found
 
     def expr(self, expr: ast.Expr) -> Reader:

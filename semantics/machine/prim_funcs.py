@@ -11,7 +11,7 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.node import fields
 from rlx.semantics.faults import OutOfFuel, Unsupported
-from rlx.semantics.native.coverage import fills, loads, returns
+from rlx.semantics.native.write_analysis import fills, loads, returns
 
 Runner = Callable[..., int | float | None]
 Unwritten = dict[int, np.ndarray[Any, Any] | None]

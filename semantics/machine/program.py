@@ -11,14 +11,14 @@ from typing import Any
 from rlx.checker.normalize import normalize
 from rlx.checker.well_formed.externals import is_private
 from rlx.grammar import ast, tir
-from rlx.grammar.devices import declared
+from rlx.grammar.vdevices import declared
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.calls import call_closure, enter
 from rlx.semantics.machine.compile import Compiler
 from rlx.semantics.machine.configuration import Configuration
 from rlx.semantics.machine.ending import ended
-from rlx.semantics.machine.plain import to_plain, to_value
+from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.scalars import fitted_arguments

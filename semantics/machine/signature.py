@@ -10,8 +10,8 @@ from rlx.grammar.dtype import VOID
 from rlx.semantics.cast import CheckFailed, compare
 from rlx.semantics.faults import Refused
 from rlx.semantics.machine.configuration import Compare, Frame, Reader
+from rlx.semantics.machine.fast_cast import simple
 from rlx.semantics.machine.scopes import Scope
-from rlx.semantics.machine.simple import simple
 from rlx.semantics.values import ShapeValue, Value
 from rlx.solver.order.demands import demands
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rlx.semantics.faults import Fault
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
-from rlx.semantics.machine.words import show
+from rlx.semantics.machine.message_text import show
 from rlx.semantics.store import Version
 from rlx.semantics.values import Scalar, Value
 from rlx.spec.registry import rule

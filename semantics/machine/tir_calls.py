@@ -9,15 +9,15 @@ from rlx.grammar import ast
 from rlx.grammar.node import Record
 from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
-from rlx.semantics.machine import pattern, prims
+from rlx.semantics.machine import pattern, prim_exprs
+from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.arguments import argument, keyword
 from rlx.semantics.machine.calls import CALLS, enter
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
+from rlx.semantics.machine.expression_rules import copied, external
 from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
-from rlx.semantics.machine.leaves import copied, external
-from rlx.semantics.machine.reading import readable
+from rlx.semantics.machine.message_text import kind, show
 from rlx.semantics.machine.step import bind, received
-from rlx.semantics.machine.words import kind, show
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
     UNIT,
@@ -82,7 +82,7 @@ def _result(body: Any, info: ast.StructInfo) -> Result | None:
         return None
     device = None if info.vdevice is None else (info.vdevice.target, info.vdevice.index)
     if isinstance(info.shape, ast.ShapeExpr):
-        readers = tuple(prims.prepare(dim, body.scope) for dim in info.shape.values)
+        readers = tuple(prim_exprs.prepare(dim, body.scope) for dim in info.shape.values)
         return Result(lambda frame: [read(frame) for read in readers], info.dtype, device)
     held = body.operand(info.shape)
     return Result(lambda frame: argument(held(frame), "shape"), info.dtype, device)

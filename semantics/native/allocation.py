@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
-from rlx.semantics.native import types
-from rlx.semantics.native.coverage import written_first
+from rlx.semantics.native import c_types
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.ranges import Poly, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Memory, State
+from rlx.semantics.native.write_analysis import written_first
 
 
 def allocate(state: State, buffer: tir.Buffer, owner: tir.Stmt) -> str:
@@ -18,7 +18,7 @@ def allocate(state: State, buffer: tir.Buffer, owner: tir.Stmt) -> str:
         refuse("buffer inside of other memory", buffer.span)
     dims, extents = shape(state, buffer)
     name, mark = state.out.fresh("b"), state.out.fresh("m")
-    stored = types.stored(buffer.dtype)
+    stored = c_types.stored(buffer.dtype)
     site = state.out.site(
         "E-tir-allocate", f"the memory of {buffer.name} is more than the limit", buffer.span
     )

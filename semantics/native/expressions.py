@@ -13,9 +13,9 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
 from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
-from rlx.semantics.native import intrinsics, types
+from rlx.semantics.native import c_types, intrinsics
+from rlx.semantics.native.c_types import Value
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.types import Value
 
 if TYPE_CHECKING:
     from rlx.semantics.native.state import State
@@ -55,13 +55,13 @@ def _visit(state: State, expr: tir.PrimExpr) -> Visit:
 def define(state: State, text: str, dtype: DataType) -> Value:
     """A new variable that holds ``text``."""
     name = state.out.fresh()
-    element = types.element_of(dtype, text)
+    element = c_types.element_of(dtype, text)
     if element is None:
-        state.out.put(f"const {types.held(dtype)} {name} = {text};")
+        state.out.put(f"const {c_types.held(dtype)} {name} = {text};")
         return Value(name, dtype)
     stored = state.out.fresh()
-    state.out.put(f"const {types.stored(dtype)} {stored} = {element};")
-    state.out.put(f"const {types.held(dtype)} {name} = {types.loaded(dtype, stored)};")
+    state.out.put(f"const {c_types.stored(dtype)} {stored} = {element};")
+    state.out.put(f"const {c_types.held(dtype)} {name} = {c_types.loaded(dtype, stored)};")
     return Value(name, dtype, None, stored)
 
 
@@ -76,7 +76,7 @@ def converted(state: State, value: Value, dtype: DataType) -> Value:
 
 def constant(value: int, dtype: DataType) -> Value:
     """An integer literal of a type, which wraps it: what is known of it is what C computes with."""
-    return Value(types.integer(value, dtype), dtype, types.wrapped(value, dtype))
+    return Value(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
 
 
 def common(a: Value, b: Value) -> DataType:
@@ -104,13 +104,13 @@ def _var(state: State, expr: Any) -> Visit:
 
 def _int(state: State, expr: Any) -> Visit:
     if expr.dtype.is_float:
-        return Value(types.floating(float(expr.value), expr.dtype), expr.dtype)
+        return Value(c_types.floating(float(expr.value), expr.dtype), expr.dtype)
     return constant(expr.value, expr.dtype)
     yield
 
 
 def _float(state: State, expr: Any) -> Visit:
-    return Value(types.floating(expr.value, expr.dtype), expr.dtype)
+    return Value(c_types.floating(expr.value, expr.dtype), expr.dtype)
     yield
 
 
@@ -134,7 +134,7 @@ def _binary(state: State, expr: Any) -> Visit:
         return define(state, text, BOOL)
     if kind in (tir.Min, tir.Max):
         return define(state, text, dtype)
-    return define(state, types.rounded(dtype, text), dtype)
+    return define(state, c_types.rounded(dtype, text), dtype)
 
 
 def _checked(state: State, expr: Any, a: Value, b: Value) -> Value:
@@ -156,8 +156,8 @@ def _divided(state: State, expr: Any, a: Value, b: Value, dtype: DataType) -> Va
             state.out.stop_if(f"{b.text} == 0", site)
         if b.known and b.known > 0 and state.is_natural(expr.a):
             sign = "/" if kind in (tir.FloorDiv, tir.TruncDiv) else "%"
-            return define(state, types.rounded(dtype, f"({a.text} {sign} {b.text})"), dtype)
-    text = BY_NODE[kind].c.format(a=a.text, b=b.text, t=types.suffix(dtype))
+            return define(state, c_types.rounded(dtype, f"({a.text} {sign} {b.text})"), dtype)
+    text = BY_NODE[kind].c.format(a=a.text, b=b.text, t=c_types.suffix(dtype))
     return define(state, text, dtype)
 
 
@@ -215,7 +215,7 @@ def _if_then_else(state: State, expr: Any) -> Visit:
     c = yield from _apart(state, condition)
     dtype = state.type_of(expr)
     name = state.out.fresh()
-    state.out.put(f"{types.held(dtype)} {name};")
+    state.out.put(f"{c_types.held(dtype)} {name};")
     for holds, branch in ((True, first), (False, second)):
         state.out.put(f"if ({c.text}) {{" if holds else "} else {")
         known = state.assume(condition, holds)
@@ -244,18 +244,20 @@ def cast(state: State, value: Value, target: DataType, span: Any) -> Value:
     if not source.is_float:
         if target.is_float and str(target) != "float64" and source.bits > 24:
             return define(state, _from_wide(value, target), target)
-        return define(state, types.rounded(target, f"({types.held(target)}){value.text}"), target)
+        return define(
+            state, c_types.rounded(target, f"({c_types.held(target)}){value.text}"), target
+        )
     if target.is_float:
         text = value.text
-        if str(source) == "float64" and str(target) in types.NARROW:
+        if str(source) == "float64" and str(target) in c_types.NARROW:
             text = f"rlx_narrow({text})"
-        return define(state, types.rounded(target, f"({types.held(target)}){text}"), target)
+        return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
     return _to_integer(state, value, target, span)
 
 
 def _to_integer(state: State, value: Value, target: DataType, span: Any) -> Value:
     """The integer part of a float; in loops, one without a value in the type is noticed behind them."""
-    low = -(1 << (target.bits - 1)) if types.is_signed(target) else 0
+    low = -(1 << (target.bits - 1)) if c_types.is_signed(target) else 0
     high = low + (1 << target.bits)
     holds = f"has no value in {target}: it holds {low} to {high - 1}"
     below = f"{value.text} >= {float(low)}"  # no float lies between this and one less
@@ -266,17 +268,17 @@ def _to_integer(state: State, value: Value, target: DataType, span: Any) -> Valu
     if state.deferring:
         flag = state.deferred(state.out.site("E-tir-cast-range", f"a float {holds}", span))
         state.out.put(f"{flag} |= !{fits};")
-        text = f"({types.held(target)})({fits} ? {value.text} : 0)"
+        text = f"({c_types.held(target)})({fits} ? {value.text} : 0)"
         return define(state, text, target)
     site = state.out.site("E-tir-cast-range", f"{{f}} {holds}", span)
     state.out.stop_if(f"!{fits}", site, f"(int64_t)rlx_bits64((double){value.text})")
-    return define(state, f"({types.held(target)}){value.text}", target)
+    return define(state, f"({c_types.held(target)}){value.text}", target)
 
 
 def _from_wide(value: Value, target: DataType) -> str:
     if str(target) == "float32":
         return f"(float){value.text}"
-    return types.rounded(target, f"rlx_odd_{types.suffix(value.dtype)}({value.text})")
+    return c_types.rounded(target, f"rlx_odd_{c_types.suffix(value.dtype)}({value.text})")
 
 
 # ------------------------------------------------------------------ loads and calls
@@ -287,7 +289,7 @@ def _load(state: State, expr: Any) -> Visit:
     if kept is not None:
         return define(state, kept, expr.buffer.dtype)
     where = yield from state.address(expr.buffer, expr.indices, expr.span)
-    return define(state, types.loaded(expr.buffer.dtype, where), expr.buffer.dtype)
+    return define(state, c_types.loaded(expr.buffer.dtype, where), expr.buffer.dtype)
 
 
 def _call(state: State, expr: Any) -> Visit:
@@ -325,8 +327,8 @@ def _extreme(expr: Any) -> Value:
         intrinsics.unknown(expr.op)
     dtype = dtype_of(expr.args[0].value)
     if expr.op == "infinity":
-        return Value(types.floating(float("inf"), dtype), dtype)
-    return Value(types.extreme(expr.op == "max_value", dtype), dtype)
+        return Value(c_types.floating(float("inf"), dtype), dtype)
+    return Value(c_types.extreme(expr.op == "max_value", dtype), dtype)
 
 
 def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
@@ -337,16 +339,16 @@ def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
         )
         state.out.stop_if(f"(uint64_t)(int64_t){n.text} >= {bits}", site, f"(int64_t){n.text}")
     text = BY_INTRINSIC[expr.op].c.format(a=a.text, b=n.text)
-    return define(state, types.rounded(a.dtype, text), a.dtype)
+    return define(state, c_types.rounded(a.dtype, text), a.dtype)
 
 
 def _power(state: State, expr: Any, a: Value, n: Value) -> Value:
     message = "an integer is raised to the power {a}"
     site = state.out.site("E-tir-power-exponent", message, expr.span)
-    if types.is_signed(n.dtype):
+    if c_types.is_signed(n.dtype):
         state.out.stop_if(f"{n.text} < 0", site, f"(int64_t){n.text}")
     text = f"rlx_power((uint64_t){a.text}, (uint64_t){n.text})"
-    return define(state, types.rounded(a.dtype, text), a.dtype)
+    return define(state, c_types.rounded(a.dtype, text), a.dtype)
 
 
 def _reinterpret(state: State, expr: Any) -> Visit:
@@ -358,13 +360,13 @@ def _reinterpret(state: State, expr: Any) -> Visit:
     value = yield from _apart(state, expr.args[-1])
     if value.dtype.bits != target.bits or BOOL in (value.dtype, target):
         refuse(f"{target} with the bits of {value.dtype}", expr.span)
-    bits = f"{types.stored(value.dtype)}"
+    bits = f"{c_types.stored(value.dtype)}"
     source, result = state.out.fresh(), state.out.fresh()
-    state.out.put(f"const {bits} {source} = {types.saved(value.dtype, value.text)};")
+    state.out.put(f"const {bits} {source} = {c_types.saved(value.dtype, value.text)};")
     state.out.put(
-        f"{types.stored(target)} {result}; memcpy(&{result}, &{source}, sizeof {result});"
+        f"{c_types.stored(target)} {result}; memcpy(&{result}, &{source}, sizeof {result});"
     )
-    return define(state, types.loaded(target, result), target)
+    return define(state, c_types.loaded(target, result), target)
 
 
 _VISITORS: dict[type, Callable[[Any, Any], Visit]] = {

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from rlx.grammar import tir
 from rlx.grammar.node import Record, Span
 from rlx.semantics.native import statements
-from rlx.semantics.native.coverage import flat
 from rlx.semantics.native.expressions import value_of
 from rlx.semantics.native.ranges import Bounds, Poly
 from rlx.semantics.native.state import State
+from rlx.semantics.native.write_analysis import flat
 
 
 class Hoisted(Record):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
-from rlx.semantics.native import types
+from rlx.semantics.native import c_types
 from rlx.semantics.native.ranges import Poly
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _known(value: Poly | None) -> Visit:
 def _visit(state: State, expr: Any) -> Visit:
     match expr:
         case tir.IntImm(dtype=dtype, value=value):
-            return Poly.of(types.wrapped(value, dtype)) if dtype.is_integer else None
+            return Poly.of(c_types.wrapped(value, dtype)) if dtype.is_integer else None
         case tir.Var():
             return state.sums.get(expr)
         case tir.Add() | tir.Sub() | tir.Mul():

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from rlx.grammar.dtype import BOOL, INT32, DataType
 from rlx.grammar.prim_operators import BY_INTRINSIC
-from rlx.semantics.native import types
+from rlx.semantics.native import c_types
 from rlx.semantics.native.refusal import refuse
 
 LIBM: Mapping[str, tuple[str, int]] = {
@@ -62,31 +62,31 @@ def on_floats(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[st
     if op in TESTS and len(operands) == 1:
         return f"({TESTS[op]}({operands[0]}) != 0)", BOOL
     if op == "fma" and len(operands) == 3:
-        product = types.rounded(data_type, f"({operands[0]} * {operands[1]})")
-        return types.rounded(data_type, f"({product} + {operands[2]})"), data_type
+        product = c_types.rounded(data_type, f"({operands[0]} * {operands[1]})")
+        return c_types.rounded(data_type, f"({product} + {operands[2]})"), data_type
     if op not in LIBM or LIBM[op][1] != len(operands):
         unknown(op)
-    if op == "nextafter" and str(data_type) in types.NARROW:
+    if op == "nextafter" and str(data_type) in c_types.NARROW:
         unknown(op)
     single = "" if str(data_type) == "float64" else "f"
-    return types.rounded(data_type, f"{LIBM[op][0]}{single}({', '.join(operands)})"), data_type
+    return c_types.rounded(data_type, f"{LIBM[op][0]}{single}({', '.join(operands)})"), data_type
 
 
 def on_integers(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:
     """A function of integers or Booleans that cannot fail."""
     match op, operands:
         case (("bitwise_and" | "bitwise_or" | "bitwise_xor"), (a, b)):
-            return types.rounded(data_type, BY_INTRINSIC[op].c.format(a=a, b=b)), data_type
+            return c_types.rounded(data_type, BY_INTRINSIC[op].c.format(a=a, b=b)), data_type
         case "bitwise_not", (a,):
             sign = "!" if data_type == BOOL else "~"
-            return types.rounded(data_type, f"({sign}{a})"), data_type
+            return c_types.rounded(data_type, f"({sign}{a})"), data_type
         case "popcount", (a,):
             return f"__builtin_popcountll({_unsigned(a, data_type)})", INT32
         case "clz", (a,):
             bits = _unsigned(a, data_type)
             return f"rlx_clz({bits}, {data_type.bits})", INT32
         case (("abs" | "fabs"), (a,)):
-            return types.rounded(data_type, f"({a} < 0 ? 0 - {a} : {a})"), data_type
+            return c_types.rounded(data_type, f"({a} < 0 ? 0 - {a} : {a})"), data_type
         case (("isnan" | "isinf"), (_,)):
             return "0", BOOL
         case "isfinite", (_,):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, INT64
-from rlx.semantics.native import prelude, statements, types
+from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import strides
-from rlx.semantics.native.coverage import returns, stores
+from rlx.semantics.native.c_types import Value
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.indices import SMALL
 from rlx.semantics.native.ranges import Poly, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Memory, State
-from rlx.semantics.native.types import Value
+from rlx.semantics.native.write_analysis import returns, stores
 from rlx.semantics.native.writer import Site
 
 FIRST_SLOT = 16
@@ -134,7 +134,7 @@ def _parameters(
             continue
         _compact(state, buffer)
         name = state.out.fresh("b")
-        pointers.append((name, types.stored(buffer.dtype), slot))
+        pointers.append((name, c_types.stored(buffer.dtype), slot))
         shapes.append((position, buffer, slot))
         state.memory[buffer] = Memory(name, [], [], [])
         slot += len(buffer.shape)
@@ -150,7 +150,7 @@ def _compact(state: State, buffer: tir.Buffer) -> None:
     offset = buffer.attrs.get("elem_offset")
     zero = isinstance(offset, tir.IntImm) and offset.value == 0
     if isinstance(offset, tir.Var):
-        state.names[offset] = Value(types.integer(0, offset.dtype), offset.dtype, 0)
+        state.names[offset] = Value(c_types.integer(0, offset.dtype), offset.dtype, 0)
     elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:
         refuse("buffer with strides or an offset", buffer.span)
 
@@ -158,15 +158,15 @@ def _compact(state: State, buffer: tir.Buffer) -> None:
 def _scalar(state: State, var: tir.Var, slot: int) -> None:
     name = state.out.fresh("n")
     if var.dtype.is_float:
-        narrow = types.rounded(var.dtype, f"({types.held(var.dtype)})rlx_float64(v[{slot}])")
-        state.out.put(f"const {types.held(var.dtype)} {name} = {narrow};")
+        narrow = c_types.rounded(var.dtype, f"({c_types.held(var.dtype)})rlx_float64(v[{slot}])")
+        state.out.put(f"const {c_types.held(var.dtype)} {name} = {narrow};")
         state.names[var] = Value(name, var.dtype)
         return
     if var.dtype.code == "handle":
         refuse("handle without a buffer", var.span)
     state.out.put(f"const int64_t {name} = v[{slot}];")
     state.symbol(var, name, natural=False)
-    state.names[var] = Value(f"(({types.held(var.dtype)}){name})", var.dtype)
+    state.names[var] = Value(f"(({c_types.held(var.dtype)}){name})", var.dtype)
 
 
 def _bind_shape(state: State, buffer: tir.Buffer, first: int) -> None:
@@ -177,7 +177,7 @@ def _bind_shape(state: State, buffer: tir.Buffer, first: int) -> None:
             state.symbol(dim, name, natural=True)
             if state.disjoint:
                 state.shapes.add(name)
-            state.names[dim] = Value(f"(({types.held(dim.dtype)}){name})", dim.dtype)
+            state.names[dim] = Value(f"(({c_types.held(dim.dtype)}){name})", dim.dtype)
 
 
 def _check_shape(state: State, position: int, buffer: tir.Buffer, first: int) -> None:

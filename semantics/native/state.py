@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
 from rlx.grammar.prim_operators import DIVISIONS
-from rlx.semantics.native import types
+from rlx.semantics.native import c_types
+from rlx.semantics.native.c_types import Value
 from rlx.semantics.native.indices import (
     ROOM,
     SMALL,
@@ -18,10 +19,9 @@ from rlx.semantics.native.indices import (
     rejoined,
     usable,
 )
+from rlx.semantics.native.infer_types import Types, type_of
 from rlx.semantics.native.ranges import Bounds, Poly, Scope
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.types import Value
-from rlx.semantics.native.typing import Types, type_of
 from rlx.semantics.native.writer import Writer
 
 Known = tuple[tuple[Poly, ...], dict[tir.PrimExpr, Poly | None]]
@@ -121,7 +121,7 @@ class State:
 
     def loop(self, var: tir.Var, name: str, bounds: Bounds | None) -> None:
         """A loop variable, always an ``int64_t`` in C."""
-        held = types.held(var.dtype)
+        held = c_types.held(var.dtype)
         text = name if held == "int64_t" else f"(({held}){name})"
         self.names[var] = Value(text, var.dtype)
         if bounds is not None:
@@ -227,7 +227,7 @@ class State:
         kind = self.type_of(node)
         return kind.is_float or (
             isinstance(node.b, tir.IntImm)
-            and types.wrapped(types.wrapped(node.b.value, node.b.dtype), kind) != 0
+            and c_types.wrapped(c_types.wrapped(node.b.value, node.b.dtype), kind) != 0
         )
 
     def extent_of(self, dim: tir.PrimExpr, name: str) -> Poly:

@@ -11,15 +11,15 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
-from rlx.semantics.native import fuel, hoisting, reductions, types
+from rlx.semantics.native import c_types, emit_reduction, fuel, hoisting
 from rlx.semantics.native.allocation import allocate, release
-from rlx.semantics.native.coverage import statements as inside
+from rlx.semantics.native.c_types import Value
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, Poly
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import State
-from rlx.semantics.native.types import Value
+from rlx.semantics.native.write_analysis import statements as inside
 
 Steps = Generator[tir.Stmt, None, None]
 
@@ -78,7 +78,7 @@ def _for(state: State, loop: tir.For) -> Steps:
     if not state.fast and not state.nested:
         _nest(state, loop)
         return
-    if state.fast and reductions.emit(state, loop):
+    if state.fast and emit_reduction.emit(state, loop):
         return
     if state.fast and state.disjoint:
         hoisting.plan(state, loop)
@@ -217,7 +217,7 @@ def _store(state: State, stmt: tir.BufferStore) -> Steps:
         state.out.put(f"{kept} = {value.text};")
         return
     where = element(state, stmt)
-    state.out.put(f"{where} = {value.stored or types.saved(dtype, value.text)};")
+    state.out.put(f"{where} = {value.stored or c_types.saved(dtype, value.text)};")
     return
     yield
 

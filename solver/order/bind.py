@@ -20,8 +20,8 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
-from rlx.solver.order.parts import Dimensions, dimensions, identical
+from rlx.solver import prim_exprs
+from rlx.solver.order.accessors import Dimensions, dimensions, identical
 from rlx.solver.order.substitute import (
     Image,
     Key,
@@ -220,7 +220,7 @@ def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) 
         inner.match(p, i)
     own = set(info.binders)
     for var, image in inner.images:
-        if not (isinstance(image, PrimExpr) and own.intersection(walk.variables((image,)))):
+        if not (isinstance(image, PrimExpr) and own.intersection(prim_exprs.variables((image,)))):
             matcher.images.append((var, image))
 
 
@@ -248,7 +248,7 @@ def unify(
     for left, right in equations:
         a, b = substitute_prim(left, solution), substitute_prim(right, solution)
         for var, image in ((a, b), (b, a)):
-            if a is not b and var in flexible and var not in walk.variables((image,)):
+            if a is not b and var in flexible and var not in prim_exprs.variables((image,)):
                 assert isinstance(var, tir.Var)
                 _solve(var, image, solution)
                 break

@@ -20,9 +20,9 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
+from rlx.solver.order.accessors import apart, rank, same_text, unknown_type
 from rlx.solver.order.partial import demand
-from rlx.solver.order.parts import apart, rank, same_text, unknown_type
 from rlx.solver.order.subtype import Goal, Mismatch, Path, compare, sides
 from rlx.solver.verdict import Relation
 from rlx.spec.registry import refuted, rule
@@ -63,7 +63,7 @@ class Compatibility(Record):
         """What does not fit and where, both values named; empty where compatible."""
         if self.reason is None:
             return ""
-        from rlx.solver.order.explain import where, why
+        from rlx.solver.order.mismatch_text import where, why
 
         place = where(self.path[:-1] if self.reason.left is not None else self.path)
         return f"{place}: {why(self.reason)}" if place else why(self.reason)
@@ -218,7 +218,7 @@ def _where_given(equations: list[Mismatch], prover: Prover) -> Compatibility:
     for equation in equations:
         needed = demand(*sides(equation))
         if needed is not None:
-            relation = prover.relate(needed, walk.TRUE)
+            relation = prover.relate(needed, prim_exprs.TRUE)
             if relation.kind != "always":
                 return _blame(equation, relation)
     return COMPATIBLE

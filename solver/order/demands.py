@@ -13,7 +13,7 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.parts import rank
+from rlx.solver.order.accessors import rank
 from rlx.solver.order.subtype import says_nothing
 
 Path = tuple[str, ...]

@@ -20,9 +20,9 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.struct_infos import OBJECT, with_children
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
+from rlx.solver.order.accessors import dimensions, rank
 from rlx.solver.order.bind import bound_by
-from rlx.solver.order.parts import dimensions, rank
 from rlx.spec.registry import rule
 
 
@@ -56,7 +56,7 @@ class _Scope:
                     return False
             elif type(value) is not tir.IntImm:
                 compound.append(value)
-        return not compound or all(map(self._knows_shape_var, walk.variables(compound)))
+        return not compound or all(map(self._knows_shape_var, prim_exprs.variables(compound)))
 
     def _knows_shape_var(self, var: tir.Var) -> bool:
         return var in self._bound or var in self._shape_vars

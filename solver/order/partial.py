@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.evaluated import both, defined, partial
-from rlx.solver.order.parts import Dimensions, identical, same_text
+from rlx.solver.order.accessors import Dimensions, identical, same_text
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover
@@ -34,14 +34,16 @@ def demand(given: PrimExpr, wanted: PrimExpr) -> PrimExpr | None:
     if not partial(wanted) or identical(given, wanted) or same_text(given, wanted):
         return None
     strict = _implied(defined(given), defined(wanted))
-    if not any(type(node) is tir.Select for node in walk.topological(given, wanted)):
+    if not any(type(node) is tir.Select for node in prim_exprs.topological(given, wanted)):
         return strict
     # Nobody says whether a Select evaluates the branch that it does not take.
-    return both(strict, _implied(defined(walk.lazily(given)), defined(walk.lazily(wanted))))
+    return both(
+        strict, _implied(defined(prim_exprs.lazily(given)), defined(prim_exprs.lazily(wanted)))
+    )
 
 
 def _implied(given: PrimExpr, wanted: PrimExpr) -> PrimExpr:
-    return wanted if given is walk.TRUE else tir.Or(tir.Not(given), wanted)
+    return wanted if given is prim_exprs.TRUE else tir.Or(tir.Not(given), wanted)
 
 
 def follows(wanted: PrimExpr, given: PrimExpr, prover: Prover) -> bool:

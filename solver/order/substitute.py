@@ -18,7 +18,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import replace
 from rlx.grammar.struct_infos import children, held_shape, numbers, with_children
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.spec.registry import rule
 
 Key = tir.Var | ast.Var
@@ -64,9 +64,9 @@ def substitute_prim(expr: PrimExpr, mapping: Mapped) -> PrimExpr:
     def change(node: PrimExpr) -> PrimExpr | None:
         return _image(node, mapping) if type(node) is tir.Var else _fold(node)
 
-    if not any(v in mapping for v in walk.variables((expr,))):
+    if not any(v in mapping for v in prim_exprs.variables((expr,))):
         return expr
-    return walk.transform((expr,), change)[0]
+    return prim_exprs.transform((expr,), change)[0]
 
 
 def _image(var: PrimExpr, mapping: Mapped) -> PrimExpr | None:
@@ -160,7 +160,7 @@ def _variables_of_images(images: Iterable[Image]) -> tuple[tir.Var, ...]:
             roots.append(image)
         elif type(image) is ShapeExpr:
             roots.extend(image.values)
-    return walk.variables(roots)
+    return prim_exprs.variables(roots)
 
 
 def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
@@ -205,6 +205,6 @@ def _collect(
     if held is not None:
         variables[held] = None
     values = numbers(info)
-    for v in walk.variables(values) if values else ():
+    for v in prim_exprs.variables(values) if values else ():
         if v not in bound:
             shapes[v] = None

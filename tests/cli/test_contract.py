@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from rlx.commands import check as command
-from rlx.checker.driver import one, progress, workers
+from rlx.checker.driver import check_file, progress, workers
 from rlx.checker.render.files import FileReport
+from rlx.commands import check as command
 from rlx.operators import declare, external, registry
 
 GOOD = """\
@@ -199,7 +199,7 @@ def test_a_forbidden_file_is_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
             raise PermissionError(errno.EACCES, "Permission denied", path)
         return GOOD.encode()
 
-    monkeypatch.setattr(one, "read", refuse)
+    monkeypatch.setattr(check_file, "read", refuse)
     status, out, _ = run("a.rlx", "b.rlx")
     assert status == 2
     assert "error[READ]: cannot read this file: Permission denied\n --> a.rlx" in out
@@ -231,7 +231,7 @@ def test_a_bug_is_101_and_the_others_are_checked(
 
 
 def test_a_traceback_is_shown_to_those_who_ask(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(one.SHOW_TRACEBACK, "1")
+    monkeypatch.setenv(check_file.SHOW_TRACEBACK, "1")
     monkeypatch.setattr("rlx.checker.check.check_text", lambda *_: 1 // 0)
     run.write(a=GOOD)
     status, _, err = run("a.rlx")

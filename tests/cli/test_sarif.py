@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from rlx.commands import check as command
 from rlx.checker.explain import OUTSIDE, codes, described
 from rlx.checker.render import sarif
 from rlx.checker.render.files import FileReport
+from rlx.commands import check as command
 from rlx.grammar.diagnostic import Diagnostic, Source
 
 from .sarif_schema import inconsistencies, violations

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.driver import workers
-from rlx.checker.driver.one import crashed
+from rlx.checker.driver.check_file import crashed
 from rlx.checker.driver.workers import check_all
 from rlx.checker.render.files import FileReport
 

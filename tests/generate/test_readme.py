@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rlx.generate import __all__ as strategies
 from rlx.commands.fuzz import ORACLES
+from rlx.generate import __all__ as strategies
 from rlx.generate.programs import FEATURES
 
 README = Path(__file__).parents[2] / "generate" / "README.md"

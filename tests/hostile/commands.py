@@ -12,13 +12,9 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import FrameType
 
-from rlx.commands import check
-from rlx.commands import why
+from rlx.commands import check, prove, run, step, why
 from rlx.generate.reduce.texts import reduced
 from rlx.grammar.formatting import format_text
-from rlx.commands import run
-from rlx.commands import step
-from rlx.commands import prove
 
 SECONDS = 10
 """How long a command may take."""

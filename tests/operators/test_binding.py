@@ -12,9 +12,9 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleStructInfo
 from rlx.grammar.dtype import FLOAT32, INT64, dtype
 from rlx.operators import families, index, lookup
+from rlx.operators.argument_kinds import KINDS, NULL
 from rlx.operators.evaluation import evaluation
 from rlx.operators.families import FAMILIES
-from rlx.operators.kinds import KINDS, NULL
 from rlx.operators.parameters import REQUIRED, Ints, Tensor, Type, parameters
 from rlx.operators.site import Site
 from tests.operators.context import Recorder, constant, derive, legal, m, n, shape, tensor, variable

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rlx.grammar import tir
 from rlx.grammar.ast import ShapeExpr, TensorStructInfo
-from rlx.operators import dims
+from rlx.operators import dim_arithmetic
 from rlx.solver.evaluate import evaluate
 from tests.operators.context import derive, k, m, n, prim, tensor
 
@@ -115,13 +115,13 @@ def test_ranges_have_the_length_python_gives_them(start: int, end: int, step: in
 
 
 OPERATIONS: dict[str, Any] = {
-    "add": (dims.add, lambda a, b: a + b),
-    "sub": (dims.sub, lambda a, b: a - b),
-    "mul": (dims.mul, lambda a, b: a * b),
-    "floordiv": (dims.floordiv, lambda a, b: a // b),
-    "ceildiv": (dims.ceildiv, lambda a, b: -(-a // b)),
-    "minimum": (dims.minimum, min),
-    "maximum": (dims.maximum, max),
+    "add": (dim_arithmetic.add, lambda a, b: a + b),
+    "sub": (dim_arithmetic.sub, lambda a, b: a - b),
+    "mul": (dim_arithmetic.mul, lambda a, b: a * b),
+    "floordiv": (dim_arithmetic.floordiv, lambda a, b: a // b),
+    "ceildiv": (dim_arithmetic.ceildiv, lambda a, b: -(-a // b)),
+    "minimum": (dim_arithmetic.minimum, min),
+    "maximum": (dim_arithmetic.maximum, max),
 }
 
 terms = st.recursive(
@@ -151,5 +151,5 @@ def test_products_and_sums_keep_values(factors: list[tir.PrimExpr]) -> None:
     whole = 1
     for number in values:
         whole *= number
-    assert evaluate(dims.product(factors), POINT) == whole
-    assert evaluate(dims.total(factors), POINT) == sum(values)
+    assert evaluate(dim_arithmetic.product(factors), POINT) == whole
+    assert evaluate(dim_arithmetic.total(factors), POINT) == sum(values)

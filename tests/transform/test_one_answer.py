@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import analyse, parts
+from rlx.checker.dynamic_checks import analyse, comparisons
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT64, VOID, dtype
 from rlx.semantics import cast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Returned
-from rlx.semantics.run_time import struct_info_of
+from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order.demands import Premise
 from rlx.solver.prover import Prover
@@ -136,7 +136,7 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 def test_of_a_known_value_the_judgement_says_what_the_machine_does(
     info: ast.StructInfo, value: Value
 ) -> None:
-    (said,) = parts.Judgement(Prover(), (N, M), {}).judge([struct_info_of(value)], [info])
+    (said,) = comparisons.Judgement(Prover(), (N, M), {}).judge([struct_info_of(value)], [info])
     try:
         cast.check([value], [info], {})
         passed = True
@@ -150,13 +150,13 @@ def test_of_a_known_value_the_judgement_says_what_the_machine_does(
 
 
 def test_every_premise_has_its_reader() -> None:
-    assert set(get_args(Premise)) == set(cast._COMPARED) == set(parts._JUDGED)
+    assert set(get_args(Premise)) == set(cast._COMPARED) == set(comparisons._JUDGED)
 
 
 def test_a_shape_value_may_hold_negative_numbers() -> None:
     """Of a tensor no dimension is negative; of a shape value nothing says so."""
     wanted = ast.ShapeStructInfo((tir.IntImm(-1),), 1)
     for found in (None, ast.ObjectStructInfo()):
-        (said,) = parts.Judgement(Prover(), (), {}).judge([found], [wanted])
+        (said,) = comparisons.Judgement(Prover(), (), {}).judge([found], [wanted])
         assert all(part.status == "needed" for part in said)
     assert cast.check([ShapeValue((-1,))], [wanted], {}) == {}

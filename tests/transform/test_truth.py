@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import Part, analyse, walk
-from rlx.checker.dynamic_checks.parts import Judgement
+from rlx.checker.dynamic_checks import Part, analyse, analysis
+from rlx.checker.dynamic_checks.comparisons import Judgement
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
@@ -28,7 +28,7 @@ from rlx.semantics.cast import CheckFailed, check
 from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue, Value
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import free_shape_vars
-from rlx.solver.walk import variables
+from rlx.solver.prim_exprs import variables
 from rlx.transform.dynamic_checks import eliminate
 
 from .programs import CLEAN, report
@@ -196,7 +196,7 @@ def judgements(module: ast.IRModule) -> list[Recorded]:
             return parts
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walk, "Judgement", Recorder)
+        patch.setattr(analysis, "Judgement", Recorder)
         analyse(module)
     return recorded
 

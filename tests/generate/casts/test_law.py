@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rlx.checker.dynamic_checks.parts import Judgement
+from rlx.checker.dynamic_checks.comparisons import Judgement
 from rlx.generate.casts import examine, program
 from rlx.generate.casts.__main__ import main
 

@@ -11,7 +11,7 @@ import numpy as np
 from rlx.generate.programs import FEATURES
 from rlx.grammar import ast
 from rlx.semantics.machine import load
-from rlx.semantics.machine.plain import to_plain, typed
+from rlx.semantics.machine.numpy_conversion import to_plain, typed
 from rlx.semantics.outcome import Outcome, Returned
 from tests.semantics.machine.packed import PACKED
 

@@ -11,7 +11,7 @@ from rlx.generate.inputs import value
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import VOID
 from rlx.semantics.cast import check
-from rlx.semantics.machine.plain import typed
+from rlx.semantics.machine.numpy_conversion import typed
 from rlx.solver import Proved
 from rlx.solver.order import NotSubtype, compatibility, glb, lub, subtype
 from rlx.solver.prover import Prover

@@ -14,7 +14,7 @@ from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.node import replace
 from rlx.grammar.visit import walk
-from rlx.semantics.machine.plain import typed
+from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import IllFormed, Returned, Stuck
 from rlx.transform.dynamic_checks import eliminate
 from tests.semantics.machine.packed import PACKED

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.generate.reduce import reduce, reduce_text
 from rlx.commands import reduce as command
 from rlx.commands.reduce import main
+from rlx.generate.reduce import reduce, reduce_text
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from rlx.grammar.visit import bindings

@@ -7,8 +7,8 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.grammar import ast
 from rlx.grammar.formatting import format_text
+from rlx.grammar.forms import FORMS
 from rlx.grammar.parser import parse, parse_expr
-from rlx.grammar.words import FORMS
 
 HEAD = '@R.function(pure=False)\ndef main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):\n'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rlx.grammar.dialects import DIALECTS
 from rlx.commands.fmt import main
+from rlx.grammar.dialects import DIALECTS
 from rlx.grammar.formatting import format_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

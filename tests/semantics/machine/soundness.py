@@ -16,10 +16,10 @@ from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, Program, environment, load, stack
-from rlx.semantics.machine.reading import parts
+from rlx.semantics.machine.access_checks import parts
 from rlx.semantics.machine.scopes import FunctionCode
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
-from rlx.semantics.run_time import struct_info_of
+from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Packed, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import compatibility, free_vars, substitute
 from rlx.solver.prover import Prover

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rlx.grammar import tir
 from rlx.semantics.faults import Fault
 from rlx.semantics.machine.configuration import Frame
-from rlx.semantics.machine.prims import prepare
+from rlx.semantics.machine.prim_exprs import prepare
 from rlx.semantics.machine.scopes import Code, Scope
 from rlx.solver.evaluate import UndefinedError, evaluate
 

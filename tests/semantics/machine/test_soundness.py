@@ -14,7 +14,7 @@ from rlx.generate import inputs_for, modules
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.operators.evaluation import OperatorFault
-from rlx.semantics.machine.plain import typed
+from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import CheckFailed, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.semantics.run.inputs import InputError, inputs
 from rlx.semantics.values import Value

@@ -9,14 +9,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from rlx.commands.run import main
 from rlx.grammar import ast
 from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
 from rlx.semantics.faults import Fault as Stopped
 from rlx.semantics.machine import load
-from rlx.semantics.machine.plain import typed
+from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import Fault, Returned
-from rlx.commands.run import main
 from rlx.semantics.run.inputs import InputError, Inputs, inputs
 from rlx.semantics.values import Scalar, Tensor, TupleValue
 

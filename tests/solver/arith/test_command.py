@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from rlx.solver import smt
 from rlx.commands.prove import main
+from rlx.solver import smt
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 
 from benchmarks.prover.random_goals import Goal, describe, wrong
+from rlx.commands.prove import main
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import Context, Proved, Prover, Refuted, explain, prove, smt, to_smtlib, walk
-from rlx.commands.prove import main
+from rlx.solver import Context, Proved, Prover, Refuted, explain, prim_exprs, prove, smt, to_smtlib
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.text import parse, show
 from rlx.solver.verdict import CONTRADICTORY
@@ -90,8 +90,8 @@ class Typed(Goal):
         kinds = {v: dtype(rng.choice(NARROW)) for v in self.variables}
         new = {v: tir.Var(v.name, kind) for v, kind in kinds.items()}
         mapping: dict[tir.Var, PrimExpr] = {**new}
-        facts = [walk.substitute(fact, mapping) for fact in self.context.state.facts]
-        self.condition = walk.substitute(self.condition, mapping)
+        facts = [prim_exprs.substitute(fact, mapping) for fact in self.context.state.facts]
+        self.condition = prim_exprs.substitute(self.condition, mapping)
         self.variables = list(new.values())
         self.context = Context()
         for var in self.variables:
@@ -113,7 +113,7 @@ def test_variables_of_every_integer_type() -> None:
 
 @pytest.mark.parametrize("kind", [name for name in NARROW if name != "bool"])
 def test_the_limits_of_types(kind: str) -> None:
-    low, high = walk.dtype_range(dtype(kind))
+    low, high = prim_exprs.dtype_range(dtype(kind))
     u = tir.Var("u", dtype(kind))
     free = {"u": None}
     assert prove(tir.LE(u, tir.IntImm(high)), lower=free).proved
@@ -121,7 +121,7 @@ def test_the_limits_of_types(kind: str) -> None:
     assert prove(tir.LT(u, tir.IntImm(high)), lower=free).counterexample == {"u": high}
     assert prove(tir.EQ(tir.Cast(dtype(kind), u), u), lower=free).proved
     # Exact: one more than the largest value is larger than it.
-    assert prove(tir.LE(tir.Add(u, walk.ONE), tir.IntImm(high))).counterexample == {"u": high}
+    assert prove(tir.LE(tir.Add(u, prim_exprs.ONE), tir.IntImm(high))).counterexample == {"u": high}
 
 
 def test_unsigned_values_of_64_bits_are_no_int64() -> None:
@@ -151,10 +151,10 @@ def test_overflow_is_told(goal: str) -> None:
     assert prove(goal, lower={"n": None}).proved
     found = prove(goal, lower={"n": None}, int64=True)
     assert isinstance(found, Refuted) and found.overflow is not None
-    (read,) = walk.expand([parse(goal, {v.name: v for v in found.values})])
+    (read,) = prim_exprs.expand([parse(goal, {v.name: v for v in found.values})])
     assert evaluate(read, found.values)
     with pytest.raises(UndefinedError, match="does not fit into int64"):
-        evaluate(walk.lazily(read), found.values, int64=True)
+        evaluate(prim_exprs.lazily(read), found.values, int64=True)
 
 
 def test_two_limits_together_keep_a_value_small() -> None:
@@ -228,8 +228,8 @@ def test_the_script_agrees_with_the_verdict() -> None:
         for var, (low, high) in state.ranges.items():
             facts += [tir.GE(var, tir.IntImm(low))] if low is not None else []
             facts += [tir.LE(var, tir.IntImm(high))] if high is not None else []
-        lower = {v.name: None for v in walk.variables([goal.condition, *facts])}
-        if len(lower) < len(walk.variables([goal.condition, *facts])):
+        lower = {v.name: None for v in prim_exprs.variables([goal.condition, *facts])}
+        if len(lower) < len(prim_exprs.variables([goal.condition, *facts])):
             continue
         int64 = number % 3 == 0
         try:

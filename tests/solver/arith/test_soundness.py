@@ -12,8 +12,8 @@ from benchmarks.prover.random_goals import Goal, describe, points, wrong
 from rlx.grammar import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.prim_exprs import expand, lazily, variables
 from rlx.solver.search import Tape
-from rlx.solver.walk import expand, lazily, variables
 
 GOALS = 1500
 

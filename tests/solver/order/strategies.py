@@ -19,7 +19,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import VOID
 from rlx.grammar.node import replace
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.order import rename_apart
 from tests.solver.order.build import add, func, imm, mul, obj, packed, prim, shape, tensor, tup, var
 from tests.solver.order.universe import M, N
@@ -138,7 +138,7 @@ def copied(info: StructInfo) -> StructInfo:
 
 def _copied_dim(expr: PrimExpr) -> PrimExpr:
     """The same expression made of new nodes, but for its variables."""
-    return walk.transform([expr], _copied_leaf)[0]
+    return prim_exprs.transform([expr], _copied_leaf)[0]
 
 
 def _copied_leaf(node: PrimExpr) -> PrimExpr | None:

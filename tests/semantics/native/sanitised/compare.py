@@ -9,8 +9,8 @@ import numpy as np
 
 from rlx.grammar import tir
 from rlx.semantics.faults import Stop
-from rlx.semantics.native.coverage import expressions, statements
 from rlx.semantics.native.intrinsics import LIBM
+from rlx.semantics.native.write_analysis import expressions, statements
 from rlx.semantics.tir import evaluate
 
 from .batch import FUEL, MEMORY, Answer, Case

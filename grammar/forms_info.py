@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from rlx.grammar import ast, tir
 from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import INT64, VOID
+from rlx.grammar.forms import Arguments, form
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import CapturedName, Name, Sequence, Wildcard, describe
 from rlx.grammar.node import changed, replace
 from rlx.grammar.scope import bind_callable
 from rlx.grammar.struct_infos import with_children
-from rlx.grammar.words import Arguments, form
+from rlx.grammar.unresolved import CapturedName, Name, Sequence, Wildcard, describe
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions

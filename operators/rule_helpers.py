@@ -14,12 +14,12 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import BOOL, VOID, DataType
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr, type_of
-from rlx.operators.dims import same
-from rlx.operators.kinds import UNKNOWN
+from rlx.operators.argument_kinds import UNKNOWN
+from rlx.operators.dim_arithmetic import same
 from rlx.operators.messages import show
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site
-from rlx.solver.order.parts import same_device
+from rlx.solver.order.accessors import same_device
 from rlx.spec.registry import rule
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from rlx.grammar import ast
 from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.dtype import VOID
+from rlx.grammar.forms import Arguments, form
+from rlx.grammar.forms_info import dims, tensor_shape
 from rlx.grammar.lalr import Entry
-from rlx.grammar.neutral import Name, Sequence
 from rlx.grammar.node import Span
-from rlx.grammar.words import Arguments, form
-from rlx.grammar.words_info import dims, tensor_shape
+from rlx.grammar.unresolved import Name, Sequence
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions

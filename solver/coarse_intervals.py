@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 
 Limits = tuple[int, int]
 
@@ -20,11 +20,11 @@ def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
     match node:
         case tir.IntImm(value=value):
             return int(value), int(value)
-        case tir.Select() | tir.Call() if walk.interpreted(node):
+        case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             _, a, b = operands
             return min(a[0], b[0]), max(a[1], b[1])
-        case tir.Cast(dtype=kind) if walk.interpreted(node) and kind != BOOL:
-            return walk.wraps_to(node) or operands[0]
+        case tir.Cast(dtype=kind) if prim_exprs.interpreted(node) and kind != BOOL:
+            return prim_exprs.wraps_to(node) or operands[0]
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.prover import Prover
 from rlx.solver.relation import simple_enough
 from rlx.solver.text import show
@@ -72,7 +72,7 @@ def _values(goal: PrimExpr, refuted: Refuted) -> list[str]:
         return []
     from rlx.solver.evaluate import evaluate
 
-    left, right = (evaluate(side, refuted.values) for side in walk.expand([goal.a, goal.b]))
+    left, right = (evaluate(side, refuted.values) for side in prim_exprs.expand([goal.a, goal.b]))
     return [f"there the left side is {left}, the right side {right}"]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.lalr import Entry
-from rlx.grammar.neutral import Form
 from rlx.grammar.node import Span
+from rlx.grammar.unresolved import Form
 
 
 class Open:

@@ -10,9 +10,9 @@ from rlx.grammar.node import replace
 from rlx.semantics.faults import Fault, IllFormed, Unsupported
 from rlx.semantics.machine.builtins import ELSEWHERE
 from rlx.semantics.machine.configuration import Configuration, Instruction, Reader
+from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.scopes import FunctionCode
 from rlx.semantics.machine.step import bind
-from rlx.semantics.machine.words import kind
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
     NULL,

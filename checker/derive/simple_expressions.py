@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlx.checker.derive import literals
-from rlx.checker.derive.places import definition, own
+from rlx.checker.derive.message_text import show, written
+from rlx.checker.derive.spans import definition, own
 from rlx.checker.derive.state import State
-from rlx.checker.derive.words import show, written
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,

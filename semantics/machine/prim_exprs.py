@@ -34,10 +34,10 @@ def prepare(expr: tir.PrimExpr, scope: Scope) -> Reader:
 
 
 def _looped(expr: tir.PrimExpr, scope: Scope) -> Reader:
-    from rlx.solver import walk
+    from rlx.solver import prim_exprs
 
-    (whole,) = walk.expand([expr])
-    used = [node for node in walk.topological(whole) if isinstance(node, tir.Var)]
+    (whole,) = prim_exprs.expand([expr])
+    used = [node for node in prim_exprs.topological(whole) if isinstance(node, tir.Var)]
     known = [(var, _variable(var, {}, scope)) for var in used]
 
     def run(frame: Frame) -> int:

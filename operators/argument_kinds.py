@@ -29,7 +29,7 @@ from rlx.grammar.node import Record
 from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators import plain_values
-from rlx.operators.dims import const
+from rlx.operators.dim_arithmetic import const
 from rlx.operators.option_words import is_meant
 from rlx.operators.parameters import Parameter, Tensor, Tensors
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
-from rlx.grammar.devices import SHORT
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType
+from rlx.grammar.forms import Arguments, form
+from rlx.grammar.forms_info import dims
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import CapturedName, Form, Sequence, describe
 from rlx.grammar.node import Span, replace
-from rlx.grammar.words import Arguments, form
-from rlx.grammar.words_info import dims
+from rlx.grammar.unresolved import CapturedName, Form, Sequence, describe
+from rlx.grammar.vdevices import SHORT
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
+from rlx.grammar.forms import Arguments, form
 from rlx.grammar.node import Span
-from rlx.grammar.words import Arguments, form
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions

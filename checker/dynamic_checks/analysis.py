@@ -16,9 +16,9 @@ from rlx.checker.derive.functions import signature
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.purity import effects_of
 from rlx.checker.derive.state import Rule, State
+from rlx.checker.dynamic_checks.comparisons import Judgement
 from rlx.checker.dynamic_checks.entries import Entry, is_private, settle
 from rlx.checker.dynamic_checks.model import DynamicCheck
-from rlx.checker.dynamic_checks.parts import Judgement
 from rlx.checker.dynamic_checks.summary import summed_up
 from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
 from rlx.grammar import ast, tir

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from rlx.checker.derive.words import show
+from rlx.checker.derive.message_text import show
 from rlx.checker.dynamic_checks.model import Part, PartStatus, Path
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -25,11 +25,11 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import Node
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import walk
+from rlx.solver import prim_exprs
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
+from rlx.solver.order.accessors import apart, dimensions, identical, rank, same_text
 from rlx.solver.order.demands import KINDS, Demand, demands, every, sizes
 from rlx.solver.order.partial import demand as definedness
-from rlx.solver.order.parts import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
 from rlx.spec.registry import refuted, rule
 
@@ -243,7 +243,7 @@ class Judgement:
         if image is None:
             refuted("CHECK-variable-known")
             return False
-        nodes = walk.topological(image)
+        nodes = prim_exprs.topological(image)
         premises = {
             "CHECK-variable-scope": all(v in self.written for v in nodes if type(v) is tir.Var),
             "CHECK-variable-type": tir.type_of(image) == var.dtype,
@@ -268,7 +268,7 @@ class Judgement:
     def _unknown(self, wanted: PrimExpr) -> bool:
         """Whether a dimension depends on a variable that is bound here to what nobody knows."""
         return bool(self.images) and any(
-            v in self.images and self.images[v] is None for v in walk.variables((wanted,))
+            v in self.images and self.images[v] is None for v in prim_exprs.variables((wanted,))
         )
 
     def _equal(

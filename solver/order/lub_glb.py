@@ -25,9 +25,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.bind import bind, bound_by, unify
-from rlx.solver.order.partial import lower, upper
-from rlx.solver.order.parts import (
+from rlx.solver.order.accessors import (
     Dimensions,
     dimensions,
     rank,
@@ -35,6 +33,8 @@ from rlx.solver.order.parts import (
     same_type,
     unknown_type,
 )
+from rlx.solver.order.bind import bind, bound_by, unify
+from rlx.solver.order.partial import lower, upper
 from rlx.solver.order.substitute import Image, Key, rename_apart, substitute
 from rlx.solver.order.subtype import opaque_result, subtype
 from rlx.spec.registry import rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlx.checker.derive.words import show
+from rlx.checker.derive.message_text import show
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span

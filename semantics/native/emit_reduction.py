@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rlx.grammar import tir
-from rlx.semantics.native import statements, types
+from rlx.semantics.native import c_types, statements
+from rlx.semantics.native.c_types import Value
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.ranges import literal
-from rlx.semantics.native.reduction import Axis, Reduction, recognise
+from rlx.semantics.native.recognise_reduction import Axis, Reduction, recognise
 from rlx.semantics.native.state import State
-from rlx.semantics.native.types import Value
 from rlx.spec.registry import rule
 
 COLUMNS_ALONE = 8
@@ -101,7 +101,7 @@ def _tile(
     No tile may be wider than its axis is long: moved back, it would begin before the axis does.
     """
     out, tile = state.out, state.out.fresh("a")
-    kind = types.held(found.store.buffer.dtype)
+    kind = c_types.held(found.store.buffer.dtype)
     row, lane = out.fresh("r"), out.fresh("c")
     steps = [(column, width)] + ([(shared, rows)] if shared is not None else [])
     with ExitStack() as opened:
@@ -146,7 +146,7 @@ def _convert(
     out, (lane, width) = state.out, lanes
     for expr in found.shared_operands(state, column, shared):
         name = out.fresh("w")
-        out.put(f"{types.held(state.type_of(expr))} {name}[{width}];")
+        out.put(f"{c_types.held(state.type_of(expr))} {name}[{width}];")
         with out.block(f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"):
             out.put(f"const int64_t {column.name} = {base} + {lane};")
             out.put(f"{name}[{lane}] = {value_of(state, expr).text};")
@@ -160,7 +160,7 @@ def _convert(
 def _row(state: State, found: Reduction) -> None:
     """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order instead."""
     out, dtype = state.out, found.store.buffer.dtype
-    kind = types.held(dtype)
+    kind = c_types.held(dtype)
     ordered = found.extremum and dtype.is_float
     total, lanes, odd = out.fresh("a"), out.fresh("a"), out.fresh("a")
     width = f"RLX_LANES({ROWS}, {kind})"
@@ -215,7 +215,7 @@ def _combine(state: State, found: Reduction, place: str, other: str) -> None:
     dtype = found.store.buffer.dtype
     sign = _SIGNS[type(found.store.value)]
     text = f"({place} {sign} {other})"
-    text = f"({text} ? {place} : {other})" if found.extremum else types.rounded(dtype, text)
+    text = f"({text} ? {place} : {other})" if found.extremum else c_types.rounded(dtype, text)
     state.out.put(f"{place} = {text};")
 
 
@@ -227,7 +227,7 @@ def _single(state: State, found: Reduction) -> None:
     names = []
     for init in found.inits:
         name = out.fresh("a")
-        out.put(f"{types.held(init.buffer.dtype)} {name};")
+        out.put(f"{c_types.held(init.buffer.dtype)} {name};")
         _start(state, name, init)
         names.append(name)
     with _loops(state, found.reduce, unroll=found.short), _keeping(state, found, names):
@@ -278,7 +278,7 @@ def _update(state: State, found: Reduction, place: str) -> Value:
     term = found.term
     if found.product is not None and str(dtype) in ("float32", "float64"):
         a, b = (converted(state, value_of(state, e), dtype) for e in found.product)
-        helper = f"rlx_fma_{types.suffix(dtype)}"
+        helper = f"rlx_fma_{c_types.suffix(dtype)}"
         state.out.put(f"{place} = {helper}({a.text}, {b.text}, {place});")
         return a
     if term is None:
@@ -292,4 +292,4 @@ def _update(state: State, found: Reduction, place: str) -> Value:
 
 def _save(state: State, store: tir.BufferStore, place: str) -> None:
     where = statements.element(state, store)
-    state.out.put(f"{where} = {types.saved(store.buffer.dtype, place)};")
+    state.out.put(f"{where} = {c_types.saved(store.buffer.dtype, place)};")

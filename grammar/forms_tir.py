@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import tir
 from rlx.grammar.arithmetic import beside, met
 from rlx.grammar.dtype import INT32, INT64, DataType, dtype
+from rlx.grammar.forms import Arguments, form
 from rlx.grammar.lalr import Rejected
-from rlx.grammar.neutral import Form
 from rlx.grammar.prim_operators import BY_NAME
-from rlx.grammar.words import Arguments, form
+from rlx.grammar.unresolved import Form
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from rlx.grammar import ast
 from rlx.grammar.dialects import TIR_MODULES, TYPE_KEYWORDS
 from rlx.grammar.lalr import Entry, Rejected
-from rlx.grammar.neutral import Sequence
 from rlx.grammar.node import Span
 from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.unresolved import Sequence
 
 if TYPE_CHECKING:
     from rlx.grammar.actions import Expressions

@@ -16,8 +16,8 @@ from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS, sizes
 from rlx.operators.evaluation import OperatorFault
 from rlx.semantics.faults import Stop
+from rlx.semantics.machine.access_checks import parts
 from rlx.semantics.machine.obligations import Number, derived
-from rlx.semantics.machine.reading import parts
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
 
 Key = tuple[object, ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from rlx.grammar import tir
-from rlx.semantics.native import statements, types
-from rlx.semantics.native.coverage import accesses, flat, loads
+from rlx.semantics.native import c_types, statements
 from rlx.semantics.native.hoisting import unguarded
 from rlx.semantics.native.ranges import Poly
 from rlx.semantics.native.state import State
+from rlx.semantics.native.write_analysis import accesses, flat, loads
 
 _FEW = 16
 _STEPS = range(5)
@@ -64,7 +64,7 @@ class Reduction:
         self.body = body
         simple = isinstance(body, tir.BufferStore)
         self.simple = simple
-        self.dtype = types.held(self.store.buffer.dtype)
+        self.dtype = c_types.held(self.store.buffer.dtype)
         self.term = _term(state, self.store) if simple else None
         self.extremum = isinstance(self.store.value, (tir.Max, tir.Min))
         adds = isinstance(self.store.value, tir.Add)
@@ -108,7 +108,7 @@ class Reduction:
             expr = stack.pop()
             load = expr.value if isinstance(expr, tir.Cast) else expr
             if isinstance(load, tir.BufferLoad) and load.buffer is not self.store.buffer:
-                narrow = str(load.buffer.dtype) in types.NARROW
+                narrow = str(load.buffer.dtype) in c_types.NARROW
                 if (expr is not load or narrow) and self._by_column(state, load, column, shared):
                     found.append(expr)
             elif isinstance(expr, (tir.Add, tir.Sub, tir.Mul, tir.Max, tir.Min, tir.Cast)):
