@@ -183,6 +183,7 @@ def _check(
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
+    diagnostics = _told_once(diagnostics)
     if diagnostics:
         from rlx.checker.edits import with_edits
 
@@ -190,6 +191,18 @@ def _check(
     return Report(
         source, _sorted(diagnostics, source), obligations, tuple(normal), info, tuple(statistics)
     )
+
+
+def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Without the note on a text that is not understood where an error inside of it says why."""
+    wrong = [d.span for d in diagnostics if d.severity == "error" and d.span is not None]
+    return [
+        d
+        for d in diagnostics
+        if d.code != "PARSE-opaque"
+        or d.span is None
+        or not any(d.span[0] <= start and end <= d.span[1] for start, end in wrong)
+    ]
 
 
 def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:

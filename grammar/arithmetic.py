@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import ast, tir
-from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, DataType
+from rlx.grammar.dtype import FLOAT32, INT32, INT64, DataType
 from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.node import Span
@@ -192,7 +192,6 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
             other = coerce.prim(right, beside(right[0], data_type, literal, name))
         if name in ("/", "**"):
             _unambiguous(name, value, other, where)
-        value, other, data_type = met(value, data_type, other)
         value = _prim_binary(name, value, other, where, data_type)
         if BY_SYMBOL[name].strength <= COMPARISON:
             data_type = literal
@@ -242,34 +241,6 @@ def beside(value: object, other: DataType, literal: DataType, operator: str = "+
     if isinstance(value, int):
         return other if other.is_float or other.bits >= 32 else literal
     return other
-
-
-def met(
-    a: tir.PrimExpr, a_type: DataType, b: tir.PrimExpr
-) -> tuple[tir.PrimExpr, tir.PrimExpr, DataType]:
-    """Operands with the cast that TVM's constructors add to one that is narrower than a literal beside it."""
-    if isinstance(a, _TYPED):
-        a_type = tir.type_of(a)  # of Booleans the caller knows less
-    if isinstance(a, _LITERALS) and isinstance(b, _LITERALS):
-        return a, b, a_type  # TVM computes that
-    if isinstance(b, _LITERALS) and _is_narrower(a_type, b.dtype):
-        return tir.Cast(b.dtype, a, _place(a)), b, b.dtype
-    if isinstance(a, _LITERALS) and _is_narrower(tir.type_of(b), a.dtype):
-        return a, tir.Cast(a.dtype, b, _place(b)), a.dtype
-    return a, b, a_type
-
-
-def _place(expr: tir.PrimExpr) -> Span | None:
-    found: Span | None = getattr(expr, "span", None)
-    return found
-
-
-def _is_narrower(one: DataType, other: DataType) -> bool:
-    """Whether a type has fewer bits than another one of its kind."""
-    if one.lanes != 1 or other.lanes != 1 or one.is_float != other.is_float:
-        return False
-    numbers = one.is_integer or one.is_float or one == BOOL
-    return numbers and (other.is_integer or other.is_float) and one.bits < other.bits
 
 
 def _type(value: tir.PrimExpr, literal: DataType) -> DataType:

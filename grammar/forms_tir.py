@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
-from rlx.grammar.arithmetic import beside, met
+from rlx.grammar.arithmetic import beside
 from rlx.grammar.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.lalr import Rejected
@@ -92,7 +92,7 @@ def operands(actions: Expressions, a: Arguments) -> tuple[tir.PrimExpr, tir.Prim
     else:
         left = actions.coerce.prim(first, literal)
         right = actions.coerce.prim(second, beside(second[0], tir.type_of(left), literal))
-    return met(left, tir.type_of(left), right)[:2]
+    return left, right
 
 
 @form("T.ceildiv")

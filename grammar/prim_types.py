@@ -90,11 +90,9 @@ def _same(call: tir.Call, args: Sequence[Typed]) -> Typed:
 
 
 def _chosen(call: tir.Call, args: Sequence[Typed]) -> Typed:
-    """Of two values, a literal has the type of the other."""
+    """One of two values, in the type in which they meet."""
     a, b = args[1:3]
-    literals = [isinstance(arg, tir.IntImm | tir.FloatImm) for arg in call.args[1:3]]
-    found = b.dtype if literals[0] else a.dtype if literals[1] else common(a, b)
-    return Typed(found, lanes_of((a, b)))
+    return Typed(common(a, b), lanes_of((a, b)))
 
 
 def _test(call: tir.Call, args: Sequence[Typed]) -> Typed:

@@ -43,7 +43,7 @@ BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
         ("a[vi, vj])\n", "a[vi, vj, 0])\n"),
     ),
     "TIR02-index": (("c[v, 1]", "c[v, T.float32(1)]"), ("b[v, 0] =", "b[T.float32(0), 0] =")),
-    "TIR03-unknown": (("T.exp(", "T.exq("), ("T.axis.spatial", "T.axis.spatialy")),
+    "TIR03-unknown": (("T.exp(", "T.exq("), ("T.if_then_else(", "T.if_then_elsy(")),
     "TIR03-arity": (
         ("T.exp(a[vi, vj])", "T.exp(a[vi, vj], 2)"),
         ("T.exp(a[vi, vj])", "T.max(a[vi, vj])"),
@@ -73,9 +73,24 @@ BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
     "TIR07-remap": (("[i, j]", "[n, j]"),),
     "TIR07-loop": (("T.exp(a[vi, vj])", "T.exp(a[i, vj])"), ("c[v, 1]", "c[k, 1]")),
     "TIR07-integer": (("T.axis.spatial(8, k)", "T.axis.spatial(8, a[k, 0])"),),
+    "TIR10-type": (("    assert", "    m: T.let[T.int64] = T.float32(2)\n    assert"),),
+    "TIR11-range": (("b[v, 0] =", "b[v, -1] ="), ("b[v, 0] =", "b[v + 1, 0] =")),
+    "TIR12-reads": (("T.reads(a[vi, vj])", "T.reads(b[vi, vj])"),),
+    "TIR12-writes": (("T.writes(c[vi, vj])", "T.writes(b[vi, vj])"),),
+    "TIR14-shape": (
+        (
+            "T.axis.spatial(8, k)",
+            'T.axis.spatial(8, k)\n            d = T.match_buffer(a[0:4, 0:4], (4, 5), "float32")',
+        ),
+    ),
     "TIR08-integer": (("range(8)", "range(8.0)"), ("T.grid(8,", "T.grid(8.0,")),
 }
 """By the premise that fails, pieces of the text and what takes their place: one of them."""
+
+TEXT_BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
+    "TIR13-mark": (("private=True, s_tir=True", "private=True"),),
+}
+"""The same for premises about what a text says: a module without its text breaks none of them."""
 
 
 def broken_kernel(code: str, module: IRModule, rng: random.Random) -> IRModule:

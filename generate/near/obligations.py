@@ -85,6 +85,7 @@ BROKEN: dict[str, str] = {
     "OBL-loss-rank": "nn.nll_loss: f(a, 4, b), i(a)",
     "OBL-loss-dims": "nn.nll_loss: f(3, b), i(4)\nnn.cross_entropy_with_logits: f(a, 3), f(a, 4)",
     "OBL-quantize-length": "quantize: float32(a, 4), float32(3), int8(4), axis=-1, out_dtype='int8'",
+    "OBL-word-known": "image.resize2d: f(a, 3, 8, 8), shape(4, 4), layout='NCHW', method='liner'",
     "OBL-size-length": "image.resize2d: f(a, 3, 8, 8), shape(4, 4, 4), layout='NCHW'",
     "OBL-grid-batch": "image.grid_sample: f(2, 3, 8, 8), f(3, 2, 5, 5)",
     "OBL-grid-coordinates": "image.grid_sample: f(a, 3, 8, 8), f(a, 3, 5, 5)",

@@ -15,6 +15,7 @@ from rlx.grammar.dtype import dtype as dtype_of
 from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
 from rlx.semantics.native.c_types import Value
+from rlx.semantics.native.infer_types import is_wider
 from rlx.semantics.native.refusal import refuse
 
 if TYPE_CHECKING:
@@ -81,9 +82,9 @@ def constant(value: int, dtype: DataType) -> Value:
 
 def common(a: Value, b: Value) -> DataType:
     """The type in which two operands meet: a constant follows the other, else the wider one."""
-    if a.dtype == b.dtype or b.known is not None:
+    if a.dtype == b.dtype or (b.known is not None and not is_wider(b.dtype, a.dtype)):
         return a.dtype
-    if a.known is not None:
+    if a.known is not None and not is_wider(a.dtype, b.dtype):
         return b.dtype
     rank = [(v.dtype.is_float, v.dtype.bits, v.dtype.code == "uint") for v in (a, b)]
     return a.dtype if rank[0] >= rank[1] else b.dtype

@@ -40,12 +40,17 @@ def _type(known: Types, expr: Any) -> DataType:
     return INT64
 
 
+def is_wider(literal: DataType, other: DataType) -> bool:
+    """Whether an integer literal has more bits than the integer beside it (E-tir-common)."""
+    return not other.is_float and literal.bits > other.bits
+
+
 def meet(known: Types, a: tir.PrimExpr, b: tir.PrimExpr) -> DataType:
-    """Where two operands meet: an integer literal follows the other, else it is the wider type."""
+    """Where two operands meet: an integer literal that is no wider follows the other, else it is the wider type."""
     first, second = known[a], known[b]
-    if first == second or isinstance(b, tir.IntImm):
+    if first == second or (isinstance(b, tir.IntImm) and not is_wider(second, first)):
         return first
-    if isinstance(a, tir.IntImm):
+    if isinstance(a, tir.IntImm) and not is_wider(first, second):
         return second
     rank = [(t.is_float, t.bits, t.code == "uint") for t in (first, second)]
     return first if rank[0] >= rank[1] else second

@@ -44,15 +44,20 @@ class Term:
         self.literal = literal
 
 
-@rule("E-tir-common", "73b2054c")
+@rule("E-tir-common", "f5553d30")
 def common(a: Term, b: Term) -> DataType:
     """The type in which two operands meet."""
-    if a.dtype == b.dtype or b.literal:
+    if a.dtype == b.dtype or (b.literal and not _is_wider(b, a)):
         return a.dtype
-    if a.literal:
+    if a.literal and not _is_wider(a, b):
         return b.dtype
     rank = [(t.dtype.is_float, t.dtype.bits, t.dtype.code == "uint") for t in (a, b)]
     return a.dtype if rank[0] >= rank[1] else b.dtype
+
+
+def _is_wider(one: Term, other: Term) -> bool:
+    """Whether an integer literal has more bits than the integer beside it."""
+    return not other.dtype.is_float and one.dtype.bits > other.dtype.bits
 
 
 def converted(term: Term, dtype: DataType) -> Term:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from rlx import show
 from rlx.checker.check import check_text
 from rlx.grammar.parser import parse
 from rlx.grammar.tir import PrimFunc
@@ -18,26 +19,49 @@ HEAD = (
     'b: T.Buffer((4,), "bool"), l: T.Buffer((4,), "int64"), o: T.Buffer((4,), "float32")):\n'
 )
 
-WRITTEN = {
-    "w[0] - 1": 'T.Cast("int32", w[0]) - 1',
-    "2 * w[0] + 1": '2 * T.Cast("int32", w[0]) + 1',
-    "w[0] * 2 * w[1]": 'T.Cast("int32", w[0]) * 2 * w[1]',
-    "w[0] < 3": 'T.Cast("int32", w[0]) < 3',
-    "b[0] + 1": 'T.Cast("int32", b[0]) + 1',
-    "h[0] * 1.5": 'T.Cast("float32", h[0]) * T.float32(1.5)',
-    "h[0] * 2": "h[0] * T.float16(2)",
-    "q[0] + 1": "q[0] + T.uint32(1)",
-    "l[0] + 1": "l[0] + T.int64(1)",
-    "w[0] >> 2": "w[0] >> T.uint8(2)",
-    "T.max(w[0], 3)": 'T.max(T.Cast("int32", w[0]), 3)',
-    "T.uint8(2) * w[0]": "T.uint8(2) * w[0]",
-}
+ALIKE = [
+    ("w[0] - 1", 'T.Cast("int32", w[0]) - 1'),
+    ("2 * w[0] + 1", '2 * T.Cast("int32", w[0]) + 1'),
+    ("w[0] * 2 * w[1]", 'T.Cast("int32", w[0]) * 2 * T.Cast("int32", w[1])'),
+    ("w[0] < 3", 'T.Cast("int32", w[0]) < 3'),
+    ("b[0] + 1", 'T.Cast("int32", b[0]) + 1'),
+    ("h[0] * 1.3", 'T.Cast("float32", h[0]) * T.float32(1.3)'),
+    ("h[0] * 2", "h[0] * T.float16(2)"),
+    ("q[0] + 1", "q[0] + T.uint32(1)"),
+    ("l[0] + 1", "l[0] + T.int64(1)"),
+    ("w[0] >> 2", "w[0] >> T.uint8(2)"),
+    ("T.max(w[0], 300)", 'T.max(T.Cast("int32", w[0]), 300)'),
+    ("T.uint8(2) * w[0]", "T.uint8(2) * w[0]"),
+    ("T.int32(2) * w[0]", '2 * T.Cast("int32", w[0])'),
+    ("T.if_then_else(b[0], w[0], 300)", 'T.if_then_else(b[0], T.Cast("int32", w[0]), 300)'),
+]
+"""What people write, and how TVM prints what it makes of it."""
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-def test_a_literal_has_a_type_of_its_own(written: str) -> None:
-    text = f'{HEAD}    o[0] = T.Cast("float32", {written})\n'
-    assert f'o[0] = T.Cast("float32", {WRITTEN[written]})' in show(parse(text).modules[0])
+def values(expression: str) -> list[list[float]]:
+    """What the evaluator and native code store of an expression."""
+    text = f'{HEAD}    o[0] = T.Cast("float32", {expression})\n'
+    (func,) = parse(text).modules[0].functions.values()
+    assert isinstance(func, PrimFunc)
+    found = []
+    for run in (evaluate, lambda f, args: compile(f)(args)):
+        given: list[Any] = [
+            np.array([200, 100, 3, 4], np.uint8),
+            np.array([1.1, 2, 3, 4], np.float16),
+            np.array([2**32 - 1, 2, 3, 4], np.uint32),
+            np.array([True, False, True, False]),
+            np.array([2**40, 2, 3, 4], np.int64),
+            np.zeros(4, np.float32),
+        ]
+        run(func, given)
+        found.append(given[-1].tolist())
+    return found
+
+
+@pytest.mark.parametrize(("written", "printed"), ALIKE)
+def test_a_literal_has_a_type_of_its_own(written: str, printed: str) -> None:
+    first, second = values(written)
+    assert first == second and values(printed) == [first, first]
 
 
 def test_narrow_types_do_not_wrap_beside_literals() -> None:

@@ -9,7 +9,18 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 FILES = [*(ROOT / "checker").rglob("*.py"), *(ROOT / "operators").rglob("*.py")]
-OPEN = ("prover", "context", "verdict", "statistics", "order", "text", "prim_exprs", "shown", "evaluate", "api")
+OPEN = (
+    "prover",
+    "context",
+    "verdict",
+    "statistics",
+    "order",
+    "text",
+    "prim_exprs",
+    "shown",
+    "evaluate",
+    "api",
+)
 """Modules of the solver that others may use: the prover, what it is told and what it says; texts, loops, and what constants come to."""
 DECIDES = ("structural_equal", "first_difference")
 """Comparisons of syntax trees, which say nothing about equal values."""
