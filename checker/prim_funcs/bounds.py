@@ -223,7 +223,7 @@ class _Walk:
         return evaluate(expr, point)
 
 
-@rule("TIR11", "becc547b")
+@rule("TIR11", "becc547b", refuses=True)
 def in_range(state: State, buffer: tir.Buffer, axis: int, found: str, span: Span | None) -> None:
     """Report an index that lies outside of its axis."""
     extent = _text(buffer.shape[axis])

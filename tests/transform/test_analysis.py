@@ -9,7 +9,7 @@ from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from .programs import module_of
 
 HEAD = (
-    "@R.function\n"
+    "@R.function(pure=False)\n"
     'def main(x: R.Tensor(("n", 4), "float32"), z: R.Tensor(("m",), "float32"), u: R.Tensor("float32"), '
     's: R.Shape(["n", "q"]), p: R.Prim(value="i"), o: R.Object, f: R.Callable):\n'
     "    n = T.int64()\n    m = T.int64()\n    q = T.int64()\n    i = T.int64()\n"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-HAND = Path(__file__).with_name("texts") / "prim_by_hand.txt"
+HAND = Path(__file__).with_name("prim_by_hand.txt")
 
 
 def by_hand() -> list[str]:

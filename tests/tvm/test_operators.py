@@ -265,10 +265,17 @@ def test_reads_what_tvm_prints(name: str) -> None:
         ours = operator.derive(call, recorder)
         for point in POINTS:
             at = {variables[v]: number for v, number in zip("nmk", point, strict=True)}
-            if recorder.reports or concrete(ours, at) != concrete(expected, at):
+            if list(filter(_of_the_call, recorder.reports)) or concrete(ours, at) != concrete(
+                expected, at
+            ):
                 wrong.append(f"{case[2]}: {show(ours)} {recorder.reports}, TVM {show(expected)}")
                 break
     assert wrong == []
+
+
+def _of_the_call(report: tuple[str, str, str]) -> bool:
+    """Whether a report is about the call and not about how TVM prints it: without the width of its numbers."""
+    return "has 32 bits in TVM" not in report[2]
 
 
 @pytest.mark.parametrize(("code", "case"), WARNED, ids=[f"{c}:{x[0]}" for c, x in WARNED])
