@@ -7,6 +7,7 @@ with it costs 70 ms at every start of the command; this metaclass needs 5 ms for
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import Any, TypeVar, dataclass_transform
 
 Span = tuple[int, int]
@@ -54,6 +55,10 @@ class Record(metaclass=RecordMeta):
         return type(self), tuple(v for _, v in fields(self))
 
 
+PRINTER = "rlx.grammar.printer"
+"""What gives nodes their text, by name: it stands on the nodes, and loads only when a text is asked for."""
+
+
 class Node(Record):
     """Base of the syntax tree: a node is a place in a program, so equality is identity.
 
@@ -62,9 +67,7 @@ class Node(Record):
     """
 
     def __str__(self) -> str:
-        from rlx.grammar.printer import print_node
-
-        return print_node(self)
+        return str(import_module(PRINTER).print_node(self))
 
     def _repr_html_(self) -> str:
         from rlx.grammar.notebook import preformatted

@@ -54,9 +54,7 @@ class Returned(Outcome):
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
     def __str__(self) -> str:
-        from rlx.semantics.run.text import block
-
-        return f"returned\n{block(self.value)}"
+        return f"returned\n{self.numpy()}"
 
 
 class Ended(Outcome):
@@ -97,8 +95,6 @@ class Ended(Outcome):
 
     def __str__(self) -> str:
         """``kind[CODE]: message``"""
-        from rlx.semantics.run.text import KINDS
-
         return f"{KINDS[type(self)]}[{self.code}]: {self.message}"
 
 
@@ -124,3 +120,15 @@ class OutOfFuel(Ended):
 
 class Unsupported(Ended):
     """The program is legal and this tool cannot run it."""
+
+
+KINDS: dict[type, str] = {
+    Returned: "returned",
+    CheckFailed: "check failed",
+    Fault: "fault",
+    IllFormed: "ill-formed",
+    Stuck: "stuck",
+    OutOfFuel: "out of fuel",
+    Unsupported: "unsupported",
+}
+"""What each outcome is called."""

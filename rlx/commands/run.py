@@ -130,7 +130,8 @@ def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
 
 def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     """What went wrong, where, with which values."""
-    from rlx.semantics.run.text import KINDS, line
+    from rlx.semantics.outcome import KINDS
+    from rlx.semantics.run.text import line
 
     yield f"{KINDS[type(result)]}[{result.code}]: {result.message}"
     yield from _place(prepared, result.span, "-->")
@@ -166,8 +167,7 @@ def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iter
 def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
     import json
 
-    from rlx.semantics.outcome import Ended, Returned
-    from rlx.semantics.run.text import KINDS
+    from rlx.semantics.outcome import KINDS, Ended, Returned
 
     record: dict[str, object] = {
         "version": VERSION,

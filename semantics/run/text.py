@@ -115,24 +115,12 @@ def block(value: Value, indent: str = "") -> str:
     return indent + line(value)
 
 
-KINDS: dict[type, str] = {
-    outcome.Returned: "returned",
-    outcome.CheckFailed: "check failed",
-    outcome.Fault: "fault",
-    outcome.IllFormed: "ill-formed",
-    outcome.Stuck: "stuck",
-    outcome.OutOfFuel: "out of fuel",
-    outcome.Unsupported: "unsupported",
-}
-"""What each outcome is called."""
-
-
 def outcome_line(result: outcome.Outcome) -> str:
     """An outcome in one line."""
     if isinstance(result, outcome.Returned):
         return f"returned {line(result.value)}"
     assert isinstance(result, outcome.Ended)
-    return f"{KINDS[type(result)]}[{result.code}]: {result.message}"
+    return f"{outcome.KINDS[type(result)]}[{result.code}]: {result.message}"
 
 
 def annotation(function: Any) -> str:

@@ -25,8 +25,8 @@ import numpy as np
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.semantics.machine.configuration import Configuration, Frame
-from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.run.text import KINDS, line, outcome_line, tensor_kind, tensor_line
+from rlx.semantics.outcome import KINDS, Ended, Outcome, Returned
+from rlx.semantics.run.text import line, outcome_line, tensor_kind, tensor_line
 from rlx.semantics.store import Memory
 from rlx.semantics.values import Storage, Tensor, TupleValue, Value
 
