@@ -681,7 +681,8 @@ class PrimStatements(Expressions):
         if form.head in LOOPS and not 1 <= len(args) <= 2 + (form.head == "range"):
             self.error(f"{form.head} takes a start and a stop, or a stop alone", span)
             return None
-        if form.head in LOOPS and "thread" not in form.keywords and form.head.endswith("binding"):
+        thread = form.keywords.get("thread", (None, 0, 0))
+        if form.head in LOOPS and form.head.endswith("binding") and not isinstance(thread[0], str):
             self.error('T.thread_binding needs a thread, such as thread="threadIdx.x"', span)
         if form.head in LOOPS and len(names) == 1 and 1 <= len(form.args) <= 2:
             if len(form.args) == 1:
