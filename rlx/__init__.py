@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlx import tvm
-    from rlx.api import check, fmt, load, parse, prove, run, show, why
+    from rlx.api import check, fmt, load, parse, run, show, why
     from rlx.checker.check import Report
     from rlx.checker.why.place import PlaceError
     from rlx.grammar.ast import IRModule
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rlx.grammar.parser import ParseError
     from rlx.operators.external import operator
     from rlx.semantics.outcome import Outcome
+    from rlx.solver.api import prove
     from rlx.solver.verdict import Verdict
     from rlx.subject import IllFormedError, SubjectError
 
@@ -42,7 +43,7 @@ _HOMES = {
     "load": "rlx.api",
     "operator": "rlx.operators.external",
     "parse": "rlx.api",
-    "prove": "rlx.api",
+    "prove": "rlx.solver.api",
     "run": "rlx.api",
     "show": "rlx.api",
     "why": "rlx.api",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rlx.checker.why.explain import Derivations
     from rlx.grammar.ast import IRModule
     from rlx.semantics.outcome import Outcome
-    from rlx.solver.api import Assumptions, Goal
-    from rlx.solver.verdict import Verdict
 
 DIALECT = "0.27"
 """The dialect that is written where none is asked for."""
@@ -169,41 +167,6 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
     if outcome.text is None:
         raise SubjectError("\n".join(outcome.complaints))
     return outcome.text
-
-
-def prove(
-    goal: Goal,
-    assume: Assumptions = (),
-    lower: Mapping[str, int | None] | None = None,
-    *,
-    int64: bool = False,
-) -> Verdict:
-    """Decide whether a condition on dimensions holds for all values of its variables.
-
-    Parameters
-    ----------
-    goal
-        A condition: a text (``"n % 4 == 0"``), an expression, or a PrimExpr of TVM.
-    assume
-        Conditions that hold.
-    lower
-        The smallest value of a variable, by name; 0 where nothing is said, None for no limit.
-    int64
-        Whether a value beyond 64 bits counts as a failure.
-
-    Returns
-    -------
-    Verdict
-        ``proved``, ``refuted`` (with a ``counterexample``) or ``unknown`` (with a ``reason``).
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a text cannot be read, or is no condition.
-    """
-    from rlx.solver.api import prove as decide
-
-    return decide(goal, assume, lower, int64=int64)
 
 
 def run(
