@@ -110,15 +110,14 @@ def let_it_be_entered(place: Place) -> Edit | None:
 @mends("WF13-name")
 def name_the_symbol(place: Place) -> Edit | None:
     """The global symbol becomes the function's name."""
-    text = place.source.text
-    name = re.search(
-        r"the function '(\w+)' has the global symbol '(\w*)'", place.diagnostic.message
-    )
-    if name is None:
-        return None
-    wanted = re.compile(rf"""(['"])global_symbol\1\s*:\s*(['"])(?P<symbol>{name[2]})\2""")
-    found = wanted.search(text, place.span[1])
-    return None if found is None else Edit(found.span("symbol"), name[1])
+    for module in place.modules:
+        for name, function in module.functions.items():
+            if function.name_span == place.span:
+                symbol = re.escape(str(function.attrs.get("global_symbol")))
+                written = re.compile(rf"""global_symbol(['"])\s*:\s*(['"])(?P<symbol>{symbol})\2""")
+                found = written.search(place.source.text, place.span[1])
+                return None if found is None else Edit(found.span("symbol"), name.name_hint)
+    return None
 
 
 @mends("WF01-escape")
