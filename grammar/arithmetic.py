@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import FLOAT32, INT32, INT64, DataType
-from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.node import Span
+from rlx.grammar.operands import Operands, Scalars
 from rlx.grammar.precedence import Chain
-from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT
-from rlx.grammar.unresolved import KnownInteger, Name, Negation, Operation
-
-if TYPE_CHECKING:
-    from rlx.grammar.coerce import Coerce
+from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT, SIGN
+from rlx.grammar.unresolved import CapturedName, KnownInteger, Name, Negation, UnresolvedOperation
 
 RELAX = {
     "+": "relax.add",
@@ -50,50 +49,81 @@ NEVER = frozenset(["@", "==", "!=", "&", "|", "^", "<<", ">>", "and", "or", "not
 """Operators that no version of TVM reads on tensors; there are functions for them."""
 
 
-def fold(coerce: Coerce, items: list[Any]) -> Entry:
+def fold(coerce: Operands, items: list[Any]) -> Entry:
     """Apply the operators of a flat chain ``operand, operator, operand, …`` by precedence."""
     if items.count("**") > MAX_NESTING:
         # The only operator that nests to the right.
         raise Rejected(
-            f"powers are nested deeper than {MAX_NESTING} levels", items[0][1], items[-1][2]
+            f"powers are nested deeper than {MAX_NESTING} levels", items[0].start, items[-1].end
         )
+    begins: dict[int, int] = {}
+
+    def prefixed(operator: str, inner: Entry) -> Entry:
+        start = begins.pop(inner.start)
+        return Entry(prefix(coerce, operator, inner, start), start, inner.end)
+
     chain: Chain[Entry] = Chain(
-        lambda operator, left, right: (
-            binary(coerce, operator, left, right),
-            left[1],
-            right[2],
-        ),
-        lambda _, inner: (Negation(inner), inner[1], inner[2]),
+        lambda operator, left, right: _applied(coerce, operator, left, right),
+        prefixed,
         lambda operators, operands: _compared(coerce, operators, operands),
     )
     for at, item in enumerate(items):
         if at % 2:
             chain.infix(item)
             continue
-        while isinstance(item[0], Negation):
-            chain.prefix("not", NOT)
-            item = item[0].operand
+        while (found := _in_front(coerce, item)) is not None:
+            operator, inner = found
+            chain.prefix(operator, NOT if operator == "not" else SIGN)
+            begins[inner.start] = item.start
+            item = inner
         chain.operand(item)
     return chain.finish()
 
 
-def _compared(coerce: Coerce, operators: list[str], operands: list[Entry]) -> Entry:
+_POWER = re.compile(r"(?:\s|#.*|\\\n)*\*\*")
+
+
+def note_sign(coerce: Operands, operator: str, operand: Entry, start: int) -> None:
+    """Keep what stands in front of an operand that is raised to a power: of `-x ** y`, Python takes
+    the power first.
+    """
+    if _POWER.match(coerce.source, operand.end):
+        coerce.signed[(start, operand.end)] = (operator, operand)
+
+
+def _in_front(coerce: Operands, item: Entry) -> tuple[str, Entry] | None:
+    """The operator in front of an operand that binds less strongly than what follows may, and what
+    stands behind it; nothing where parentheses are around both.
+    """
+    found = coerce.signed.get(item.span)
+    if found is None and isinstance(item.value, Negation):
+        inner = item.value.operand
+        if not coerce.source.startswith("(", item.start):
+            return "not", inner
+    return found
+
+
+def _applied(coerce: Operands, operator: str, left: Entry, right: Entry) -> Entry:
+    return Entry(binary(coerce, operator, left, right), left.start, right.end)
+
+
+def _compared(coerce: Operands, operators: list[str], operands: list[Entry]) -> Entry:
     """A comparison, or several in a chain: `a < b < c` is `a < b and b < c`."""
     links = [
-        (binary(coerce, operator, left, right), left[1], right[2])
+        _applied(coerce, operator, left, right)
         for operator, left, right in zip(operators, operands, operands[1:], strict=False)
     ]
-    whole: Entry = links[0]
+    whole = links[0]
     for link in links[1:]:
-        if _is_value(coerce, whole[0]) or _is_value(coerce, link[0]):
+        if _is_value(coerce, whole.value) or _is_value(coerce, link.value):
             raise Rejected("comparisons of tensors cannot be chained", whole[1], link[2])
-        whole = (binary(coerce, "and", whole, link), whole[1], link[2])
+        whole = _applied(coerce, "and", whole, link)
     return whole
 
 
-def binary(coerce: Coerce, operator: str, left: Entry, right: Entry) -> Any:
+def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
     """One operator on two operands, as far as they say what it is."""
-    a, b = left[0], right[0]
+    a, b = left.value, right.value
     span = (left[1], right[2])
     if isinstance(a, KnownInteger) or isinstance(b, KnownInteger):
         known = _known(operator, a, b)
@@ -102,7 +132,7 @@ def binary(coerce: Coerce, operator: str, left: Entry, right: Entry) -> Any:
     if _is_value(coerce, a) or _is_value(coerce, b):
         return relax(coerce, operator, (left, right), span)
     if (_is_open(coerce, a) or _is_open(coerce, b)) and not coerce.scope.in_prim_func():
-        return Operation(operator, (left, right))
+        return UnresolvedOperation(operator, (left, right))
     return prim(coerce, operator, (left, right), span)
 
 
@@ -116,12 +146,14 @@ def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
     return None
 
 
-def prefix(coerce: Coerce, operator: str, operand: Entry, start: int) -> Any:
+def prefix(coerce: Operands, operator: str, operand: Entry, start: int) -> Any:
     """One operator in front of its operand."""
-    value, span = operand[0], (start, operand[2])
+    value, span = operand.value, (start, operand[2])
     if operator == "+":
         if _is_value(coerce, value):
             raise Rejected("a tensor has no unary +", start, operand[2])
+        if not isinstance(value, int | float | CapturedName):
+            raise Rejected("a scalar has no unary +", start, operand[2], certain=True)
         return value
     if operator == "not":
         return Negation(operand)
@@ -130,11 +162,11 @@ def prefix(coerce: Coerce, operator: str, operand: Entry, start: int) -> Any:
     if _is_value(coerce, value):
         return relax(coerce, operator, (operand,), span)
     if _is_open(coerce, value) and not coerce.scope.in_prim_func():
-        return Operation(operator, (operand,))
+        return UnresolvedOperation(operator, (operand,))
     return prim(coerce, operator, (operand,), span)
 
 
-def _is_value(coerce: Coerce, value: Any) -> bool:
+def _is_value(coerce: Operands, value: Any) -> bool:
     return (
         isinstance(value, ast.Expr)
         and not isinstance(value, ast.PrimValue)
@@ -142,20 +174,20 @@ def _is_value(coerce: Coerce, value: Any) -> bool:
     )
 
 
-def _is_tensor(coerce: Coerce, value: Any) -> bool:
+def _is_tensor(coerce: Operands, value: Any) -> bool:
     """Whether a value is certainly no scalar."""
     return _is_value(coerce, value) and not coerce.scope.may_be_scalar(value)
 
 
-def is_scalar(coerce: Coerce, value: Any) -> bool:
+def is_scalar(coerce: Operands, value: Any) -> bool:
     """Whether all operands of an operation are scalars, so that it is one, too."""
     stack = [value]
     while stack:
         match stack.pop():
-            case Operation(operands=operands):
-                stack.extend(entry[0] for entry in operands)
+            case UnresolvedOperation(operands=operands):
+                stack.extend(entry.value for entry in operands)
             case Negation(operand=operand):
-                stack.append(operand[0])
+                stack.append(operand.value)
             case ast.Var() as var if coerce.scope.scalar_type(var) is not None:
                 pass
             case int() | float() | tir.PrimExpr() | ast.PrimValue():
@@ -165,23 +197,27 @@ def is_scalar(coerce: Coerce, value: Any) -> bool:
     return True
 
 
-def _is_open(coerce: Coerce, value: Any) -> bool:
-    """Whether the place decides: a scalar parameter is a dimension too, a dimension may be called like a function."""
+def _is_open(coerce: Operands, value: Any) -> bool:
+    """Whether the place decides: a scalar parameter is a dimension too,
+    a dimension may be called like a function.
+    """
     if isinstance(value, ast.Var):
         return coerce.scope.scalar_type(value) is not None
-    return isinstance(value, (Name, Operation, Negation, ast.GlobalVar))
+    return isinstance(value, (Name, UnresolvedOperation, Negation, ast.GlobalVar))
 
 
-def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span) -> tir.PrimExpr:
-    """The operator on scalars. Chains are deep on the left, so that side is walked, not recursed into."""
+def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span) -> tir.PrimExpr:
+    """The operator on scalars. Chains are deep on the left,
+    so that side is walked, not recursed into.
+    """
     if len(operands) == 1:
         return _prim_prefix(coerce, operator, operands[0], span)
     spine: list[tuple[str, Entry, Span]] = []
     left = operands[0]
     spine.append((operator, operands[1], span))
-    while isinstance(left[0], Operation) and len(left[0].operands) == 2:
-        inner = left[0]
-        spine.append((inner.operator, inner.operands[1], (left[1], left[2])))
+    while isinstance(left.value, UnresolvedOperation) and len(left.value.operands) == 2:
+        inner = left.value
+        spine.append((inner.operator, inner.operands[1], left.span))
         left = inner.operands[0]
     literal = INT32 if coerce.scope.in_prim_func() else INT64
     value, other = _agree(coerce, left, spine[-1][1], literal, spine[-1][0])
@@ -189,7 +225,7 @@ def prim(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span)
     data_type = _type(value, literal)
     for at, (name, right, where) in enumerate(reversed(spine)):
         if at:
-            other = coerce.prim(right, beside(right[0], data_type, literal, name))
+            other = coerce.prim(right, beside(right.value, data_type, literal, name))
         if name in ("/", "**"):
             _unambiguous(name, value, other, where)
         value = _prim_binary(name, value, other, where, data_type)
@@ -215,14 +251,14 @@ def _unambiguous(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) ->
 
 
 def _agree(
-    coerce: Coerce, left: Entry, right: Entry, literal: DataType, operator: str
+    coerce: Scalars, left: Entry, right: Entry, literal: DataType, operator: str
 ) -> tuple[tir.PrimExpr, tir.PrimExpr]:
     """Both operands; the data type of a literal depends on the other one."""
-    if isinstance(left[0], (int, float)):
+    if isinstance(left.value, (int, float)):
         b = coerce.prim(right, literal)
-        return coerce.prim(left, beside(left[0], _type(b, literal), literal, operator)), b
+        return coerce.prim(left, beside(left.value, _type(b, literal), literal, operator)), b
     a = coerce.prim(left, literal)
-    return a, coerce.prim(right, beside(right[0], _type(a, literal), literal, operator))
+    return a, coerce.prim(right, beside(right.value, _type(a, literal), literal, operator))
 
 
 _AS_THE_OTHER = frozenset(["<<", ">>", "&", "|", "^"])
@@ -230,7 +266,8 @@ _AS_THE_OTHER = frozenset(["<<", ">>", "&", "|", "^"])
 
 
 def beside(value: object, other: DataType, literal: DataType, operator: str = "+") -> DataType:
-    """The data type of a literal beside an operand: in TVM its own, 32 bits wide, unless the other is wider.
+    """The data type of a literal beside an operand: in TVM its own, 32 bits wide, unless the other
+    is wider.
 
     What is no literal gets the data type of the other operand for the literals inside of it.
     """
@@ -264,66 +301,65 @@ def _prim_binary(
     return tir.Call(found.name, (a, b), data_type, {}, span)
 
 
-def _prim_prefix(coerce: Coerce, operator: str, operand: Entry, span: Span) -> tir.PrimExpr:
+def _prim_prefix(coerce: Scalars, operator: str, operand: Entry, span: Span) -> tir.PrimExpr:
     literal = INT32 if coerce.scope.in_prim_func() else INT64
     value = coerce.prim(operand, literal)
     if operator == "-":
-        data_type = _type(value, literal)
-        zero: tir.PrimExpr = (
-            tir.FloatImm(0.0, data_type, span)
-            if data_type.is_float
-            else tir.IntImm(0, data_type, span)
-        )
-        return tir.Sub(zero, value, span)
+        if tir.type_of(value).code in ("uint", "bool"):
+            words = f"a value of type {tir.type_of(value)} has no unary minus"
+            raise Rejected(words, *span, certain=True)
+        return tir.negated(value, _type(value, literal), span)
     if operator == "not":
         return tir.Not(value, span)
     return tir.Call("bitwise_not", (value,), tir.type_of(value), {}, span)
 
 
-def as_prim(coerce: Coerce, call: ast.Call) -> tir.PrimExpr | None:
-    """Arithmetic on variables of which only the place says that they are scalars; None where it is none."""
+def as_prim(coerce: Scalars, call: ast.Call) -> tir.PrimExpr | None:
+    """Arithmetic on variables of which only the place says that they are scalars;
+    None where it is none.
+    """
     symbol = _SYMBOLS.get(call.op)
     if symbol is None or call.attrs or len(call.args) != 2 or len(call.arg_spans) != 2:
         return None
-    operands = [(arg, *span) for arg, span in zip(call.args, call.arg_spans, strict=True)]
+    operands = [Entry(arg, *span) for arg, span in zip(call.args, call.arg_spans, strict=True)]
     if not all(isinstance(arg, ast.Var | ast.PrimValue | ast.Call) for arg in call.args):
         return None
     return prim(coerce, symbol, tuple(operands), call.span or call.arg_spans[0])
 
 
-def relax(coerce: Coerce, operator: str, operands: tuple[Entry, ...], span: Span) -> ast.Expr:
+def relax(coerce: Operands, operator: str, operands: tuple[Entry, ...], span: Span) -> ast.Expr:
     """The operator on tensors: a call."""
     table = RELAX_PREFIX if len(operands) == 1 else RELAX
     spine: list[tuple[str, tuple[Entry, ...], Span]] = [(operator, operands, span)]
-    while isinstance(spine[-1][1][0][0], Operation):
+    while isinstance(spine[-1][1][0][0], UnresolvedOperation):
         entry = spine[-1][1][0]
-        spine.append((entry[0].operator, entry[0].operands, (entry[1], entry[2])))
+        spine.append((entry.value.operator, entry.value.operands, entry.span))
     value: ast.Expr | None = None
     for name, parts, where in reversed(spine):
         table = RELAX_PREFIX if len(parts) == 1 else RELAX
-        certain = any(_is_tensor(coerce, part[0]) for part in parts)
+        certain = any(_is_tensor(coerce, part.value) for part in parts)
         if name in NEVER and certain:
             raise _on_tensors(coerce, name, table[name], parts, where)
         if certain:
             _no_numbers(coerce, parts)
         first = coerce.expr(parts[0]) if value is None else value
         rest = tuple(coerce.expr(part) for part in parts[1:])
-        spans = tuple((part[1], part[2]) for part in parts)
+        spans = tuple(part.span for part in parts)
         value = ast.Call(ast.op(table[name]), (first, *rest), arg_spans=spans, span=where)
     assert value is not None
     return value
 
 
 def _on_tensors(
-    coerce: Coerce, operator: str, name: str, parts: tuple[Entry, ...], where: Span
+    coerce: Operands, operator: str, name: str, parts: tuple[Entry, ...], where: Span
 ) -> Rejected:
     """The refusal of an operator that is only a function on tensors."""
-    shown = ", ".join(coerce.scope_text(part[1], part[2]) for part in parts)
+    shown = ", ".join(coerce.text_of(part.span) for part in parts)
     help = f"write R.{name.removeprefix('relax.')}({shown})" if len(shown) < 60 else None
     return Rejected(f"the operator `{operator}` does not work on tensors", *where, help)
 
 
-def _no_numbers(coerce: Coerce, parts: tuple[Entry, ...]) -> None:
+def _no_numbers(coerce: Operands, parts: tuple[Entry, ...]) -> None:
     """Refuse a bare number beside a tensor."""
     for at, (value, start, end) in enumerate(parts):
         if isinstance(value, (bool, int, float)):

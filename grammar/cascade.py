@@ -1,4 +1,6 @@
-"""Which complaints about the layout of a text follow from a mistake before them: one mistake is one error."""
+"""Which complaints about the layout of a text follow from a mistake before them:
+one mistake is one error.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ class Cascade:
     def follows(self, at: int) -> bool:
         """Whether a complaint about the layout follows from an earlier mistake.
 
-        A broken layout breaks all of its function, up to the next decorator; a statement that was not read breaks the lines
-        that are indented under it, and the bracket that closes it.
+        A broken layout breaks all of its function, up to the next decorator; a statement that was
+        not read breaks the lines that are indented under it, and the bracket that closes it.
         """
         if self._broken is not None and not _DEFINITION.search(
             self.text, min(self._broken, at), max(self._broken, at)

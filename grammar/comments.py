@@ -1,10 +1,11 @@
-"""Comments that stand elsewhere than above a definition: in front of a statement, or at the top of a file.
+"""Comments that stand elsewhere than above a definition: in front of a statement, or at the top of
+a file.
 
 The documentation string of a class or PrimFunc counts as one.
 
-The syntax tree keeps those above definitions. The others belong to no node, so a formatter finds them in
-the text and gives them to the printer, which prints each in front of the statement that follows it, or behind
-the one that it stands behind.
+The syntax tree keeps those above definitions. The others belong to no node, so a formatter finds
+them in the text and gives them to the printer, which prints each in front of the statement that
+follows it, or behind the one that it stands behind.
 """
 
 from __future__ import annotations
@@ -115,7 +116,9 @@ def _next_line(text: str, at: int) -> str:
 
 
 def attach(lines: list[str], at: int, comment: str | None, pad: str) -> None:
-    """Put a comment behind the statement that is printed from a line on; above it, if that takes several lines."""
+    """Put a comment behind the statement that is printed from a line on;
+    above it, if that takes several lines.
+    """
     if comment is not None and len(lines) == at + 1:
         lines[at] += f"  {comment}"
     elif comment is not None:

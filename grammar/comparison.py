@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
-from rlx.grammar.node import Node
+from rlx.grammar.node import Node, Span
 
 Path = tuple[Any, ...]
 """A path from the root as a linked list: ``(parent, step)``, the empty tuple at the root."""
@@ -15,7 +15,7 @@ Path = tuple[Any, ...]
 _IGNORED = frozenset({"comments", "direct_buffers", "spelled"})
 
 
-class Difference(Exception):
+class TreeDifference(Exception):
     """Two things differ; raised to leave the comparison from anywhere."""
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -23,12 +23,31 @@ class Difference(Exception):
         self.path = path
         self.reason = reason
 
+    def __str__(self) -> str:
+        """Where the two differ, and how."""
+        return f"{_shown(self.path)}: {self.reason}"
 
-class Comparison:
+    def place(self, root: Node) -> Span | None:
+        """Where the source of one of the two says what differs: the innermost part with a place."""
+        steps: list[Any] = []
+        path = self.path
+        while path:
+            path, step = path
+            steps.append(step)
+        at: Any = root
+        span: Span | None = getattr(root, "span", None)
+        for step in reversed(steps):
+            at = _part(at, step)
+            span = getattr(at, "span", None) or span
+        return span
+
+
+class TreeComparison:
     """One comparison: the pairs still to compare, and which variable stands for which.
 
-    A variable is one object, so a pair once made holds to the end. Only what binds shape variables may
-    be met twice, since annotations are shared objects: its pairs are forgotten when it is entered.
+    A variable is one object, so a pair once made holds to the end. Only what binds shape variables
+    may be met twice, since annotations are shared objects: its pairs are forgotten when it is
+    entered.
     """
 
     def __init__(self, map_free_vars: bool) -> None:
@@ -41,7 +60,7 @@ class Comparison:
         self.binder_right: dict[Node, object] = {}
         self.loops: dict[Node, tir.For] = {}
 
-    def run(self, a: Node, b: Node) -> str | None:
+    def run(self, a: Node, b: Node) -> TreeDifference | None:
         """Compare until the work list is empty or something differs."""
         self.stack.append((a, b, ()))
         try:
@@ -51,8 +70,8 @@ class Comparison:
                     self._compare(*item)
                 else:
                     item()
-        except Difference as found:
-            return f"{_shown(found.path)}: {found.reason}"
+        except TreeDifference as found:
+            return found
         return None
 
     # ------------------------------------------------------------------ any values
@@ -72,7 +91,7 @@ class Comparison:
         elif isinstance(a, tuple | list) and isinstance(b, tuple | list):
             self.elements(a, b, path)
         elif type(a) is not type(b):
-            raise Difference(path, f"{named(a)} is not {named(b)}")
+            raise TreeDifference(path, f"{named(a)} is not {named(b)}")
         elif isinstance(a, DataType):
             require(a == b, path, a, b)
         elif isinstance(a, Node):
@@ -89,14 +108,14 @@ class Comparison:
     def elements(self, a: Sequence[Any], b: Sequence[Any], path: Path) -> None:
         """Compare two sequences element by element, the first element first."""
         if len(a) != len(b):
-            raise Difference(path, f"{len(a)} elements are not {len(b)}")
+            raise TreeDifference(path, f"{len(a)} elements are not {len(b)}")
         self.stack.extend((a[i], b[i], (path, i)) for i in range(len(a) - 1, -1, -1))
 
     def mapping(self, a: Mapping[Any, Any], b: Mapping[Any, Any], path: Path) -> None:
         """Compare two mappings key by key; their order says nothing."""
         for key in (*a, *b):
             if (key in a) != (key in b):
-                raise Difference(path, f"only one side has {named(key)}")
+                raise TreeDifference(path, f"only one side has {named(key)}")
         self.stack.extend((a[key], b[key], (path, key)) for key in reversed(list(a)))
 
     # ------------------------------------------------------------------ variables
@@ -109,7 +128,7 @@ class Comparison:
         """Something binds these shape variables: they pair up as they are used."""
         left, right, binder = tuple(a), tuple(b), object()
         if len(left) != len(right):
-            raise Difference(path, f"{len(left)} shape variables are not {len(right)}")
+            raise TreeDifference(path, f"{len(left)} shape variables are not {len(right)}")
         for var in left:
             self.right.pop(self.left.pop(var, var), None)
             self.binder_left[var] = binder
@@ -129,14 +148,14 @@ class Comparison:
                 return
         elif image is b and source is a:
             return
-        raise Difference(path, f"{named(a)} is not {named(b)}")
+        raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
     def statements(self, a: tir.Stmt, b: tir.Stmt, path: Path) -> None:
         """Compare two bodies statement by statement; how sequences nest says nothing."""
         if isinstance(a, tir.SeqStmt) or isinstance(b, tir.SeqStmt):
             self.elements(flat(a), flat(b), path)
         else:
-            raise Difference(path, f"{named(a)} is not {named(b)}")
+            raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -154,7 +173,7 @@ def _compared(kind: type) -> tuple[str, ...]:
 
 def require(holds: bool, path: Path, a: object, b: object) -> None:
     if not holds:
-        raise Difference(path, f"{named(a)} is not {named(b)}")
+        raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
 
 def named(value: object) -> str:
@@ -171,6 +190,18 @@ def named(value: object) -> str:
         case Mapping() | tuple() | list():
             return type(value).__name__
     return repr(value)
+
+
+def _part(whole: Any, step: Any) -> Any:
+    """The part of a node, a sequence or a mapping that a step of a path leads to;
+    None where it leads nowhere.
+    """
+    if isinstance(whole, Mapping):
+        named = (v for k, v in whole.items() if k == step or getattr(k, "name_hint", None) == step)
+        return next(named, None)
+    if isinstance(step, int):
+        return whole[step] if isinstance(whole, tuple | list) and step < len(whole) else None
+    return getattr(whole, step, None) if isinstance(step, str) else None
 
 
 def _shown(path: Path) -> str:
@@ -192,7 +223,7 @@ def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
     return found
 
 
-Special = Callable[[Comparison, Any, Any, Path], None]
+Special = Callable[[TreeComparison, Any, Any, Path], None]
 
 SPECIAL: dict[type, Special] = {}
 """Kinds of nodes that are not compared field by field."""

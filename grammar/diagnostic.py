@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from rlx.grammar.node import Record, Span
+from rlx.grammar.suggest import Suggestion
 
 
 class Source:
@@ -37,6 +38,19 @@ class Source:
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
 
+Region = tuple[int, int, int, int]
+"""Line, column, end line, end column; all from 1, the end being the place after the last
+character.
+"""
+
+
+def region(source: Source | None, span: Span | None) -> Region:
+    """Where a span lies; the first character of the file where there is none."""
+    if source is None or span is None:
+        return 1, 1, 1, 1
+    return *source.position(span[0]), *source.position(max(span))
+
+
 class Label(Record):
     """A second place that a diagnostic points at, and what is there."""
 
@@ -57,10 +71,11 @@ class Diagnostic(Record):
     Attributes
     ----------
     code
-        The rule's id, with a suffix where the rule has several premises: ``D14-arity``; ``PARSE`` for syntax.
+        The rule's id, with a suffix where the rule has several premises: ``D14-arity``; ``PARSE``
+        for syntax.
     severity
-        ``"error"``: the rule is certainly broken. ``"warning"``: it may be, or the program can only fail at run
-        time. ``"note"``: worth knowing.
+        ``"error"``: the rule is certainly broken. ``"warning"``: it may be, or the program can only
+        fail at run time. ``"note"``: worth knowing.
     message
         One sentence that names the values involved.
     span
@@ -99,6 +114,11 @@ class Diagnostic(Record):
                 place += f"{line}:{column}:"
             place += " "
         return f"{place}{self.severity}[{self.code}]: {self.message}"
+
+    @property
+    def meant(self) -> tuple[str, ...]:
+        """The words that the help suggests instead of the text at the span."""
+        return self.help.words if isinstance(self.help, Suggestion) else ()
 
     @property
     def rule(self) -> str:

@@ -1,8 +1,8 @@
 """The spellings of Relax from 0.16 to 0.27, as data.
 
-A :class:`Dialect` holds how one version writes what the versions write differently; the printer reads
-nothing else. The tables below are made from the dialects for the parser, which reads every spelling that any version ever
-used: a word that is added to a dialect is read, too.
+A :class:`Dialect` holds how one version writes what the versions write differently; the printer
+reads nothing else. The tables below are made from the dialects for the parser, which reads every
+spelling that any version ever used: a word that is added to a dialect is read, too.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Dialect(Record):
     function_flag, module_flag
         Whether PrimFuncs, and modules that hold some, are marked ``s_tir=True``.
     direct_buffers
-        Whether buffers are parameters of a PrimFunc even where their shape is symbolic, else a handle
-        and ``T.match_buffer``.
+        Whether buffers are parameters of a PrimFunc even where their shape is symbolic, else a
+        handle and ``T.match_buffer``.
     mutable_scalars
-        Whether a PrimFunc writes `t: T.int32 = e` for a scalar that can be assigned to again, and `T.let` for one that
-        cannot; else that is how the latter is written.
+        Whether a PrimFunc writes `t: T.int32 = e` for a scalar that can be assigned to again, and
+        `T.let` for one that cannot; else that is how the latter is written.
     type_vars
-        Whether shape variables are declared before the class, else ``n = T.int64()`` inside functions
-        (and quoted in signatures).
+        Whether shape variables are declared before the class, else ``n = T.int64()`` inside
+        functions (and quoted in signatures).
     constant_key
         What a reference to a constant outside the text begins with.
     """
@@ -130,7 +130,9 @@ def dialect(version: str) -> Dialect:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """The word and the number of a reference to something outside the text: ``metadata["word"][0]``."""
+    """The word and the number of a reference to something outside the text:
+    ``metadata["word"][0]``.
+    """
     word, _, number = key.removeprefix("metadata[").rpartition("[")
     return word.rstrip("]").strip("\"'"), number.rstrip("]").strip()
 
@@ -153,7 +155,9 @@ STRING_OPERATORS = (
     *("relax.call_", "relax.invoke_", "relax.make_closure", "relax.inspect."),
     *("relax.builtin.", "relax.memory.", "relax.vm."),
 )
-"""What the names of operators begin with that take strings of Relax; the others take those of Python."""
+"""What the names of operators begin with that take strings of Relax;
+the others take those of Python.
+"""
 
 
 def _every(*fields: str) -> tuple[str, ...]:

@@ -7,6 +7,12 @@ from functools import cache
 
 from rlx.grammar.node import Record
 
+__all__ = [
+    "DataType",
+    "dtype",
+    "lacking",
+]
+
 
 class DataType(Record):
     """A scalar or vector type.
@@ -14,8 +20,8 @@ class DataType(Record):
     Attributes
     ----------
     code
-        ``"int"``, ``"uint"``, ``"float"``, ``"bfloat"``, ``"bool"``, ``"handle"``, or a narrow float
-        such as ``"float8_e4m3fn"`` (the width is then part of the code).
+        ``"int"``, ``"uint"``, ``"float"``, ``"bfloat"``, ``"bool"``, ``"handle"``, or a narrow
+        float such as ``"float8_e4m3fn"`` (the width is then part of the code).
     bits
         Width in bits; 0 for Void.
     lanes
@@ -65,7 +71,9 @@ class DataType(Record):
 
     @property
     def is_computable_float(self) -> bool:
-        """Whether values are floating-point numbers of at least 16 bits: narrower ones are only stored."""
+        """Whether values are floating-point numbers of at least 16 bits:
+        narrower ones are only stored.
+        """
         return self.is_float and self.bits >= 16
 
 
@@ -76,7 +84,8 @@ _NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
 
 @cache
 def dtype(text: str) -> DataType:
-    """Read a data type as Relax texts spell it: ``"float32"``, ``"f32"``, ``"bool"``, ``""``, ``"void"``.
+    """Read a data type as Relax texts spell it: ``"float32"``, ``"f32"``, ``"bool"``, ``""``,
+    ``"void"``.
 
     Raises
     ------
@@ -109,7 +118,9 @@ _FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
 
 @cache
 def lacking(data_type: DataType) -> tuple[str, str] | None:
-    """Why no tensor holds elements of a type: ``"lanes"``, ``"bits"`` or ``"handle"``, and in words; None if one can."""
+    """Why no tensor holds elements of a type:
+    ``"lanes"``, ``"bits"`` or ``"handle"``, and in words; None if one can.
+    """
     if data_type.is_void:
         return None
     if data_type.code == "handle":
@@ -130,3 +141,19 @@ INT32 = dtype("int32")
 INT64 = dtype("int64")
 FLOAT32 = dtype("float32")
 HANDLE = dtype("handle")
+
+SCALAR_NAMES = (
+    *(f"int{bits}" for bits in (1, 4, 8, 16, 32, 64)),
+    *(f"uint{bits}" for bits in (1, 4, 8, 16, 32, 64)),
+    *(f"float{bits}" for bits in (16, 32, 64)),
+    "bfloat16",
+    "bool",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+)
+"""The types whose literals are written as calls: `T.int64(4)`."""

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from rlx.grammar import ast, tir
-from rlx.grammar.comparison import Comparison, Path, Special, require
+from rlx.grammar.comparison import Path, Special, TreeComparison, require
 from rlx.grammar.dialects import CONSTANT_KEYS, split_key
 from rlx.grammar.equal_tir import counted, prim_func
 
 
-def _relax_var(run: Comparison, a: ast.Var, b: ast.Var, path: Path) -> None:
+def _relax_var(run: TreeComparison, a: ast.Var, b: ast.Var, path: Path) -> None:
     run.same(a, b, path)
 
 
-def _global_var(run: Comparison, a: ast.GlobalVar, b: ast.GlobalVar, path: Path) -> None:
+def _global_var(run: TreeComparison, a: ast.GlobalVar, b: ast.GlobalVar, path: Path) -> None:
     require(a.name_hint == b.name_hint, path, a, b)
 
 
-def _bind_var(run: Comparison, a: ast.Var, b: ast.Var, path: Path) -> None:
+def _bind_var(run: TreeComparison, a: ast.Var, b: ast.Var, path: Path) -> None:
     """Compare what a binding says of its variable, then pair the variables."""
     require(type(a) is type(b), path, type(a).__name__, type(b).__name__)
     _pair(run, a, b)
     run.then((a.struct_info_annotation, b.struct_info_annotation, (path, "struct_info_annotation")))
 
 
-def _pair(run: Comparison, a: ast.Var, b: ast.Var) -> None:
+def _pair(run: TreeComparison, a: ast.Var, b: ast.Var) -> None:
     """Pair two variables, and the shape variables that they are."""
     run.bind(a, b)
     if a.shape_var is not None and b.shape_var is not None:
         run.bind(a.shape_var, b.shape_var)
 
 
-def _module(run: Comparison, a: ast.IRModule, b: ast.IRModule, path: Path) -> None:
+def _module(run: TreeComparison, a: ast.IRModule, b: ast.IRModule, path: Path) -> None:
     left = {gv.name_hint: _Global(gv.name_hint, f) for gv, f in a.functions.items()}
     right = {gv.name_hint: _Global(gv.name_hint, f) for gv, f in b.functions.items()}
     run.then(
@@ -48,7 +48,7 @@ class _Global:
         self.function = function
 
 
-def _global(run: Comparison, a: _Global, b: _Global, path: Path) -> None:
+def _global(run: TreeComparison, a: _Global, b: _Global, path: Path) -> None:
     f, g = a.function, b.function
     match f, g:
         case ast.Function(), ast.Function():
@@ -60,7 +60,7 @@ def _global(run: Comparison, a: _Global, b: _Global, path: Path) -> None:
 
 
 def _function(
-    run: Comparison, a: ast.Function, b: ast.Function, path: Path, name: str = ""
+    run: TreeComparison, a: ast.Function, b: ast.Function, path: Path, name: str = ""
 ) -> None:
     require(len(a.params) == len(b.params), path, f"{len(a.params)}", f"{len(b.params)} parameters")
     run.enter(a.shape_vars, b.shape_vars, (path, "shape_vars"))
@@ -79,7 +79,9 @@ def _function(
     )
 
 
-def _func_info(run: Comparison, a: ast.FuncStructInfo, b: ast.FuncStructInfo, path: Path) -> None:
+def _func_info(
+    run: TreeComparison, a: ast.FuncStructInfo, b: ast.FuncStructInfo, path: Path
+) -> None:
     run.enter(a.binders, b.binders, (path, "binders"))
     run.then(
         (a.params, b.params, (path, "params")),
@@ -89,7 +91,9 @@ def _func_info(run: Comparison, a: ast.FuncStructInfo, b: ast.FuncStructInfo, pa
     )
 
 
-def _tensor(run: Comparison, a: ast.TensorStructInfo, b: ast.TensorStructInfo, path: Path) -> None:
+def _tensor(
+    run: TreeComparison, a: ast.TensorStructInfo, b: ast.TensorStructInfo, path: Path
+) -> None:
     known = isinstance(a.shape, ast.ShapeExpr) and isinstance(b.shape, ast.ShapeExpr)
     run.then(
         (a.shape, b.shape, (path, "shape")),
@@ -99,7 +103,7 @@ def _tensor(run: Comparison, a: ast.TensorStructInfo, b: ast.TensorStructInfo, p
     )
 
 
-def _shape(run: Comparison, a: ast.ShapeStructInfo, b: ast.ShapeStructInfo, path: Path) -> None:
+def _shape(run: TreeComparison, a: ast.ShapeStructInfo, b: ast.ShapeStructInfo, path: Path) -> None:
     known = a.values is not None and b.values is not None
     run.then(
         (a.values, b.values, (path, "values")),
@@ -107,7 +111,7 @@ def _shape(run: Comparison, a: ast.ShapeStructInfo, b: ast.ShapeStructInfo, path
     )
 
 
-def _var_binding(run: Comparison, a: ast.VarBinding, b: ast.VarBinding, path: Path) -> None:
+def _var_binding(run: TreeComparison, a: ast.VarBinding, b: ast.VarBinding, path: Path) -> None:
     value = (a.value, b.value, (path, "value"))
     if isinstance(a.value, ast.Function):  # it may call itself
         run.then(lambda: _bind_var(run, a.var, b.var, (path, "var")), value)
@@ -118,7 +122,7 @@ def _var_binding(run: Comparison, a: ast.VarBinding, b: ast.VarBinding, path: Pa
 _NOTHING = ast.Var("_")
 
 
-def _match_cast(run: Comparison, a: ast.MatchCast, b: ast.MatchCast, path: Path) -> None:
+def _match_cast(run: TreeComparison, a: ast.MatchCast, b: ast.MatchCast, path: Path) -> None:
     x, y = a.var or _NOTHING, b.var or _NOTHING
     unused = {v for v in (x, y) if v.name_hint == "_" and v.struct_info_annotation is None}
 
@@ -141,7 +145,7 @@ def _key(key: str) -> tuple[str, str]:
     return ("" if word in CONSTANT_KEYS else word, number)
 
 
-def _literal(run: Comparison, a: ast.Literal, b: ast.Literal, path: Path) -> None:
+def _literal(run: TreeComparison, a: ast.Literal, b: ast.Literal, path: Path) -> None:
     keys = [_key(x.key or "") for x in (a, b)]
     run.then(
         (a.dtype, b.dtype, (path, "dtype")),

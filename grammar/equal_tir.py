@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.comparison import Comparison, Path, Special, require
+from rlx.grammar.comparison import Path, Special, TreeComparison, require
 from rlx.grammar.node import replace
 from rlx.grammar.prim_scalars import SCALARS, memory_scope
 from rlx.grammar.visit import shape_vars_of
 
 
-def _prim_var(run: Comparison, a: tir.Var, b: tir.Var, path: Path) -> None:
+def _prim_var(run: TreeComparison, a: tir.Var, b: tir.Var, path: Path) -> None:
     require(a.dtype == b.dtype, path, a.dtype, b.dtype)
     run.same(a, b, path)
 
@@ -24,7 +24,7 @@ def counted(attrs: Mapping[str, object], name: str) -> dict[str, object]:
 
 
 def prim_func(
-    run: Comparison, a: tir.PrimFunc, b: tir.PrimFunc, path: Path, name: str = ""
+    run: TreeComparison, a: tir.PrimFunc, b: tir.PrimFunc, path: Path, name: str = ""
 ) -> None:
     require(len(a.params) == len(b.params), path, f"{len(a.params)}", f"{len(b.params)} parameters")
     run.enter(_implicit(a), _implicit(b), (path, "buffer_map"))
@@ -51,7 +51,7 @@ def _implicit(function: tir.PrimFunc) -> tuple[tir.Var, ...]:
     return tuple(dict.fromkeys(v for v in found if v not in params))
 
 
-def _declare_all(run: Comparison, buffers: list[tuple[Any, Any, Path]]) -> None:
+def _declare_all(run: TreeComparison, buffers: list[tuple[Any, Any, Path]]) -> None:
     for a, b, path in buffers:
         require((a is None) == (b is None), path, a, b)
         if a is not None:
@@ -67,11 +67,11 @@ def _contents(a: tir.Buffer, b: tir.Buffer, path: Path) -> list[tuple[Any, Any, 
     ]
 
 
-def _buffer(run: Comparison, a: tir.Buffer, b: tir.Buffer, path: Path) -> None:
+def _buffer(run: TreeComparison, a: tir.Buffer, b: tir.Buffer, path: Path) -> None:
     run.same(a, b, path)
 
 
-def _for(run: Comparison, a: tir.For, b: tir.For, path: Path) -> None:
+def _for(run: TreeComparison, a: tir.For, b: tir.For, path: Path) -> None:
     run.loops[a.loop_var], run.loops[b.loop_var] = a, b
     run.then(
         (a.min, b.min, (path, "min")),
@@ -83,7 +83,7 @@ def _for(run: Comparison, a: tir.For, b: tir.For, path: Path) -> None:
     )
 
 
-def _iter_var(run: Comparison, a: tir.IterVar, b: tir.IterVar, path: Path) -> None:
+def _iter_var(run: TreeComparison, a: tir.IterVar, b: tir.IterVar, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
     doms: tuple[object, object] = (a.dom, b.dom)
     if (a.dom is None) != (b.dom is None):
@@ -96,7 +96,7 @@ def _iter_var(run: Comparison, a: tir.IterVar, b: tir.IterVar, path: Path) -> No
     )
 
 
-def _dom(run: Comparison, axis: tir.IterVar) -> object:
+def _dom(run: TreeComparison, axis: tir.IterVar) -> object:
     """The range of an axis, its loop's where it does not say; from zero, only where it ends."""
     if axis.dom is None:
         loop = run.loops.get(axis.binding)
@@ -108,7 +108,7 @@ def _is_zero(expr: tir.PrimExpr) -> bool:
     return isinstance(expr, tir.IntImm) and expr.value == 0
 
 
-def _block(run: Comparison, a: tir.Block, b: tir.Block, path: Path) -> None:
+def _block(run: TreeComparison, a: tir.Block, b: tir.Block, path: Path) -> None:
     require(len(a.alloc_buffers) == len(b.alloc_buffers), (path, "alloc_buffers"), a.name, b.name)
     buffers = [
         (x, y, ((path, "alloc_buffers"), i))
@@ -125,12 +125,12 @@ def _block(run: Comparison, a: tir.Block, b: tir.Block, path: Path) -> None:
     )
 
 
-def _let(run: Comparison, a: tir.LetStmt, b: tir.LetStmt, path: Path) -> None:
+def _let(run: TreeComparison, a: tir.LetStmt, b: tir.LetStmt, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
     run.then((a.value, b.value, (path, "value")), lambda: run.bind(a.var, b.var))
 
 
-def _alloc(run: Comparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Path) -> None:
+def _alloc(run: TreeComparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Path) -> None:
     (word, left), (other, right) = _memory(a), _memory(b)
     require(word == other, (path, "op"), a.op, b.op)
     run.then(*_contents(left, right, path), lambda: run.bind(a.buffer, b.buffer))
@@ -145,7 +145,7 @@ def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
     return "alloc_buffer" if word in SCALARS else word, stmt.buffer
 
 
-def _with(run: Comparison, a: tir.With, b: tir.With, path: Path) -> None:
+def _with(run: TreeComparison, a: tir.With, b: tir.With, path: Path) -> None:
     require((a.var is None) == (b.var is None), path, a.var, b.var)
     work: list[Any] = [(a.call, b.call, (path, "call"))]
     if a.var is not None and b.var is not None:
@@ -155,7 +155,7 @@ def _with(run: Comparison, a: tir.With, b: tir.With, path: Path) -> None:
     run.then(*work, (a.body, b.body, (path, "body")))
 
 
-def _let_expr(run: Comparison, a: tir.Let, b: tir.Let, path: Path) -> None:
+def _let_expr(run: TreeComparison, a: tir.Let, b: tir.Let, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
     run.then(
         (a.value, b.value, (path, "value")),
@@ -164,7 +164,7 @@ def _let_expr(run: Comparison, a: tir.Let, b: tir.Let, path: Path) -> None:
     )
 
 
-def _match(run: Comparison, a: tir.MatchBuffer, b: tir.MatchBuffer, path: Path) -> None:
+def _match(run: TreeComparison, a: tir.MatchBuffer, b: tir.MatchBuffer, path: Path) -> None:
     run.then(
         (a.source, b.source, (path, "source")),
         *_contents(a.buffer, b.buffer, path),
@@ -172,7 +172,7 @@ def _match(run: Comparison, a: tir.MatchBuffer, b: tir.MatchBuffer, path: Path) 
     )
 
 
-def _seq(run: Comparison, a: tir.SeqStmt, b: tir.SeqStmt, path: Path) -> None:
+def _seq(run: TreeComparison, a: tir.SeqStmt, b: tir.SeqStmt, path: Path) -> None:
     run.statements(a, b, path)
 
 

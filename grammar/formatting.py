@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
-from rlx.grammar.node import Record
+from rlx.grammar.node import Record, Span
+from rlx.grammar.surroundings import logical_lines
+
+if TYPE_CHECKING:
+    from rlx.grammar.parser import Parsed
 
 SAME, CHANGED, FAILED = 0, 1, 2
 
@@ -18,15 +23,15 @@ _METADATA = re.compile(
     r"^metadata\s*=\s*[\w.]+\(\s*(?P<quote>\"\"\"|''').*?(?P=quote)\s*\)[ \t]*\n?",
     re.MULTILINE | re.DOTALL,
 )
-_SURROUNDING = re.compile(
-    r'\s*(#.*|@.*|\w+\s*=\s*(\w+\.)?TypeVar\(\s*["\']\w+["\']\s*\)\s*(#.*)?)?\s*'
-)
+_TYPE_VAR = r"(?:\w+\.)?TypeVar\(\s*(?:name\s*=\s*)?[\"']\w+[\"']\s*,?\s*\)"
+_DECLARES = rf"\w+(?:\s*,\s*\w+)*\s*=\s*{_TYPE_VAR}(?:\s*,\s*{_TYPE_VAR})*"
+_SURROUNDING = re.compile(rf"@.*|{_DECLARES}(?:\s*;\s*{_DECLARES})*\s*;?", re.DOTALL)
 _UNKEPT = re.compile(r"^[^#\n]*?\b(R\.DTensor|check_well_formed)[(=]", re.MULTILINE)
 """What a program may say and its tree does not: printing it would lose that."""
-_IMPORT = re.compile(r"\s*(from\s+[\w.]+\s+import\s.*|import\s.*)\s*")
+_IMPORT = re.compile(r"from\s+[\w.]+\s+import\b.*|import\s.*", re.DOTALL)
 
 
-class Outcome(Record):
+class Formatted(Record):
     """What became of one text.
 
     Attributes
@@ -44,7 +49,7 @@ class Outcome(Record):
     status: int = SAME
 
 
-def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outcome:
+def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Formatted:
     """Format the text of one or several modules.
 
     Parameters
@@ -52,7 +57,8 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outc
     text
         The source; CRLF is read as a line end.
     path
-        What complaints call it; the name of a ``.py`` file says that imports are needed as they stand.
+        What complaints call it; the name of a ``.py`` file says that imports are needed as they
+        stand.
     version
         The dialect to write.
     """
@@ -62,39 +68,70 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Outc
     parsed = parse(text, path)
     errors = [d for d in parsed.diagnostics if d.severity == "error"]
     if errors:
-        places = [parsed.source.position(d.span[0] if d.span else 0) for d in errors]
-        lines = [
-            f"{path}:{line}:{column}: {d.severity}[{d.code}]: {d.message}"
-            for d, (line, column) in zip(errors, places, strict=True)
-        ]
-        return Outcome(None, tuple(lines), CHANGED)
+        lines = [f"{_place(parsed, path, d.span)}: error[{d.code}]: {d.message}" for d in errors]
+        return Formatted(None, tuple(lines), CHANGED)
     kept = _METADATA.search(text)
-    if (line := _foreign_line(text, parsed.modules, kept, path.endswith(".py"))) is not None:
-        where = text.count("\n", 0, line) + 1
-        reason = "other Python stands around the program; only texts of modules alone are formatted"
-        return Outcome(None, (f"{path}:{where}: {reason}",), FAILED)
-    if (lost := _UNKEPT.search(text)) is not None:
-        where = text.count("\n", 0, lost.start()) + 1
-        reason = f"left as it is: {lost[1]} is read, but its arguments are not kept"
-        return Outcome(None, (f"{path}:{where}: {reason}",), FAILED)
-    others = set(CONSTANT_KEYS) - {dialect(version).constant_key}
-    around = "" if kept is None else text.replace(kept[0], "")
-    if any(f'metadata["{key}"]' in around for key in others):
-        reason = f"its constants are kept as metadata of another version than {version}"
-        return Outcome(None, (f"{path}: {reason}",), FAILED)
-    return _printed(text, parsed.modules, kept, path, version)
+    reason = _left_alone(text, parsed.modules, kept, path, version)
+    if reason is not None:
+        return Formatted(None, (reason,), FAILED)
+    return _written(text, path, version, parsed)
 
 
-def _printed(
+def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
+    """The text as a dialect writes it, if that reads back as the same program."""
+    from rlx.grammar.parser import parse
+
+    printed = _printed(text, parsed.modules, _METADATA.search(text), version)
+    again = parse(printed, path)
+    lost = _lost(parsed, again)
+    if lost is None:
+        settled = _printed(printed, again.modules, _METADATA.search(printed), version)
+        if settled != printed:  # other names than before: those of the second text stay
+            lost = _lost(parsed, parse(settled, path))
+        if lost is None:
+            return Formatted(settled)
+    opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
+    reason = f"what {version} would print for this reads back as something else"
+    if opaque:
+        lost, reason = (
+            opaque[0],
+            "this part of a PrimFunc is not understood, and does not stay what it is",
+        )
+    reason = f"{_place(parsed, path, lost)}: left as it is: {reason}"
+    return Formatted(None, (reason,), FAILED)
+
+
+def _place(parsed: Parsed, path: str, span: Span | None) -> str:
+    line, column = parsed.source.position(0 if span is None else span[0])
+    return f"{path}:{line}:{column}"
+
+
+def _left_alone(
     text: str,
     modules: Sequence[ast.IRModule],
     kept: re.Match[str] | None,
     path: str,
     version: str,
-) -> Outcome:
+) -> str | None:
+    """Why a text that can be read is not formatted; None where it is."""
+    if (line := _foreign_line(text, modules, kept, path.endswith(".py"))) is not None:
+        where = text.count("\n", 0, line) + 1
+        reason = "not formatted: the file contains Python code outside the Relax definitions"
+        return f"{path}:{where}: {reason}"
+    if (unkept := _UNKEPT.search(text)) is not None:
+        where = text.count("\n", 0, unkept.start()) + 1
+        return f"{path}:{where}: left as it is: {unkept[1]} is read, but its arguments are not kept"
+    others = set(CONSTANT_KEYS) - {dialect(version).constant_key}
+    around = "" if kept is None else text.replace(kept[0], "")
+    if any(f'metadata["{key}"]' in around for key in others):
+        return f"{path}: its constants are kept as metadata of another version than {version}"
+    return None
+
+
+def _printed(
+    text: str, modules: Sequence[ast.IRModule], kept: re.Match[str] | None, version: str
+) -> str:
     from rlx.grammar.comments import Remarks
-    from rlx.grammar.equal import first_difference
-    from rlx.grammar.parser import parse
     from rlx.grammar.printer import print_module
 
     remarks = Remarks(text)
@@ -106,17 +143,25 @@ def _printed(
         parts.insert(at, kept[0].rstrip("\n") + "\n")
     if rest:
         parts.append("\n".join(rest) + "\n")
-    printed = "\n".join(parts)
-    again = parse(printed, path).modules
-    if len(again) != len(modules):
-        return Outcome(None, (f"{path}: left as it is, {version} can't say it all",), FAILED)
-    for before, after in zip(modules, again, strict=True):
-        found = first_difference(before, after, map_free_vars=True)
+    return "\n".join(parts)
+
+
+def _lost(before: Parsed, again: Parsed) -> Span | None:
+    """Where a program says what its printed text does not say;
+    None where that reads back as the same program.
+    """
+    from rlx.grammar.equal import difference
+
+    first = before.modules[0].span if before.modules else None
+    if len(again.modules) != len(before.modules):
+        return first or (0, 0)
+    for one, other in zip(before.modules, again.modules, strict=True):
+        found = difference(one, other, map_free_vars=True)
         if found is not None:
-            return Outcome(
-                None, (f"{path}: left as it is, {version} can't say it all: {found}",), FAILED
-            )
-    return Outcome(printed)
+            return found.place(one) or one.span or (0, 0)
+    if any(d.severity == "error" for d in again.diagnostics):
+        return first or (0, 0)
+    return None
 
 
 def _foreign_line(
@@ -129,12 +174,12 @@ def _foreign_line(
     at = 0
     for start, end in [*sorted(spans), (len(text), len(text))]:
         head = text.rfind("\n", 0, start) + 1 if start < len(text) else start
-        offset = at
-        for line in text[at : max(at, head)].splitlines(keepends=True):
+        between = text[at : max(at, head)]
+        for first, last in logical_lines(between):
+            line = between[first:last].partition("#")[0].rstrip()
             known = _SURROUNDING.fullmatch(line) or (not is_python and _IMPORT.fullmatch(line))
             if not known:
-                return offset
-            offset += len(line)
+                return at + first
         at = max(at, end)
     return None
 

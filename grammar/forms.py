@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import TIR_MODULES, TYPE_KEYWORDS
-from rlx.grammar.lalr import Entry, Rejected
+from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Span
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.unresolved import Sequence
 
 if TYPE_CHECKING:
-    from rlx.grammar.actions import Expressions
     from rlx.grammar.coerce import Coerce
+    from rlx.grammar.read_context import ReadContext
 
 ALIASES = {"relax": "R", **dict.fromkeys(TIR_MODULES, "T")}
 """Module names that other texts use for `R` and `T`."""
@@ -39,7 +39,9 @@ _BOXES: dict[type, str] = {
 
 
 _SPELLED = frozenset([*_BOXES, ast.Call, Sequence])
-"""The values that may be written in several ways; most arguments are variables, and are none of them."""
+"""The values that may be written in several ways;
+most arguments are variables, and are none of them.
+"""
 
 
 def _spelling(value: object) -> str:
@@ -48,7 +50,7 @@ def _spelling(value: object) -> str:
         null = isinstance(value.op, ast.Op) and value.op.op_name == "relax.null_value"
         return "R.null_value" if null else ""
     if isinstance(value, Sequence):
-        words = {_BOXES.get(type(item[0]), "") for item in value.items} - {"", "number"}
+        words = {_BOXES.get(type(item.value), "") for item in value.items} - {"", "number"}
         return "[None]" if "None" in words else next(iter(sorted(words)), "")
     return _BOXES.get(type(value), "")
 
@@ -81,23 +83,22 @@ class Arguments:
         return (self.start, self.head_end)
 
     def attribute_spans(self) -> dict[str, tuple[Span, Span]]:
-        """Where each keyword that nobody took stands, and its value."""
+        """Where each keyword that was not taken stands, and its value."""
         named, keywords = self.named, self.keywords
         if named.keys() == keywords.keys():
             return named
-        return {
-            name: named.get(name, ((value[1], value[2]), (value[1], value[2])))
-            for name, value in keywords.items()
-        }
+        return {name: named.get(name, (value.span, value.span)) for name, value in keywords.items()}
 
     def spelled(self) -> dict[int | str, str]:
-        """Which arguments are written as ``None``, as a number or in a box; see :class:`rlx.grammar.ast.Call`."""
+        """Which arguments are written as ``None``, as a number or in a box;
+        see :class:`rlx.grammar.ast.Call`.
+        """
         found: dict[int | str, str] = {}
         for at, entry in enumerate(self.positional):
-            if type(entry[0]) in _SPELLED and (word := _spelling(entry[0])):
+            if type(entry.value) in _SPELLED and (word := _spelling(entry.value)):
                 found[at] = word
         for name, entry in self.keywords.items():
-            if type(entry[0]) in _SPELLED and (word := _spelling(entry[0])):
+            if type(entry.value) in _SPELLED and (word := _spelling(entry.value)):
                 found[name] = word
         return found
 
@@ -121,10 +122,10 @@ class Arguments:
         return found
 
     def done(self, count: int) -> None:
-        """Refuse keywords that nobody took, and more positional arguments than so many."""
+        """Refuse keywords that were not taken, and more positional arguments than so many."""
         self.at_most(count)
         for name, value in self.keywords.items():
-            where = self.named[name][0] if name in self.named else (value[1], value[2])
+            where = self.named[name][0] if name in self.named else value.span
             meant = [other for other in closest(name, self.asked) if other not in self.named]
             help = did_you_mean(meant) or (
                 f"its arguments are {', '.join(self.asked)}" if self.asked else None
@@ -152,16 +153,16 @@ class Arguments:
         for name in TYPE_KEYWORDS:
             entry = self.keywords.pop(name, None) if self.keywords else None
             if entry is not None:
-                value = entry[0]
+                value = entry.value
                 items = value.items if isinstance(value, Sequence) else [entry]
                 return (
                     tuple(coerce.info(item) for item in items),
-                    tuple((item[1], item[2]) for item in items),
+                    tuple(item.span for item in items),
                 )
         return (), ()
 
 
-Handler = Callable[["Expressions", Arguments], Any]
+Handler = Callable[["ReadContext", Arguments], Any]
 FORMS: dict[str, Handler] = {}
 """The forms by their head."""
 

@@ -1,4 +1,6 @@
-"""The forms of calls that are more than an operator with its operands: packed functions, call_tir."""
+"""The forms of calls that are more than an operator with its operands:
+packed functions, call_tir.
+"""
 
 from __future__ import annotations
 
@@ -7,47 +9,47 @@ from typing import TYPE_CHECKING
 from rlx.grammar import ast
 from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.dtype import VOID
+from rlx.grammar.entries import Entry
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.forms_info import dims, tensor_shape
-from rlx.grammar.lalr import Entry
 from rlx.grammar.node import Span
 from rlx.grammar.unresolved import Name, Sequence
 
 if TYPE_CHECKING:
-    from rlx.grammar.actions import Expressions
+    from rlx.grammar.read_context import ReadContext
 
 
-def function_value(actions: Expressions, entry: Entry) -> ast.Expr:
+def function_value(context: ReadContext, entry: Entry) -> ast.Expr:
     """A function given to an operator: a name, or a string for a packed function."""
     value, start, end = entry
     if isinstance(value, str):
         return ast.ExternFunc(value, None, (start, end))
-    return actions.coerce.expr(entry)
+    return context.coerce.expr(entry)
 
 
 def _spans(entries: list[Entry]) -> tuple[Span, ...]:
-    return tuple((entry[1], entry[2]) for entry in entries)
+    return tuple(entry.span for entry in entries)
 
 
 @form("R.call_packed")
-def call_packed(actions: Expressions, a: Arguments) -> ast.Expr:
+def call_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_packed("name", x, sinfo_args=R.Tensor(…))`: a call of the packed function itself."""
-    callee = function_value(actions, a.need(0, "func"))
-    infos, info_spans = a.type_arguments(actions.coerce)
-    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    callee = function_value(context, a.need(0, "func"))
+    infos, info_spans = a.type_arguments(context.coerce)
+    attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
     rest = a.positional[1:]
-    args = tuple(actions.coerce.expr(entry) for entry in rest)
+    args = tuple(context.coerce.expr(entry) for entry in rest)
     where = a.attribute_spans()
     return ast.Call(callee, args, infos, attrs, _spans(rest), info_spans, a.span, where)
 
 
 @form("R.call_pure_packed", "R.call_inplace_packed")
-def call_pure_packed(actions: Expressions, a: Arguments) -> ast.Expr:
+def call_pure_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_pure_packed("name", x, sinfo_args=…)`: the packed function is the first argument."""
     first, rest = a.need(0, "func"), a.positional[1:]
-    infos, info_spans = a.type_arguments(actions.coerce)
-    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
-    args = (function_value(actions, first), *(actions.coerce.expr(entry) for entry in rest))
+    infos, info_spans = a.type_arguments(context.coerce)
+    attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
+    args = (function_value(context, first), *(context.coerce.expr(entry) for entry in rest))
     op = ast.op("relax." + a.head[2:])
     where = a.attribute_spans()
     spans = _spans(a.positional)
@@ -57,20 +59,22 @@ def call_pure_packed(actions: Expressions, a: Arguments) -> ast.Expr:
 
 
 @form("R.call_py_func")
-def call_py_func(actions: Expressions, a: Arguments) -> ast.Expr:
-    """`R.call_py_func("name", x, y, out_sinfo=…)`, or the arguments in one tuple, as TVM prints them."""
+def call_py_func(context: ReadContext, a: Arguments) -> ast.Expr:
+    """`R.call_py_func("name", x, y, out_sinfo=…)`,
+    or the arguments in one tuple, as TVM prints them.
+    """
     first, rest = a.need(0, "py_func_name"), a.positional[1:]
-    infos, info_spans = a.type_arguments(actions.coerce)
-    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    infos, info_spans = a.type_arguments(context.coerce)
+    attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
     spans = _spans(a.positional)
-    plain = rest and isinstance(rest[0][0], str | int | float)
+    plain = rest and isinstance(rest[0].value, str | int | float)
     if len(rest) == 1 and not plain:
-        arguments = _argument_tuple(actions, rest[0])
+        arguments = _argument_tuple(context, rest[0])
     else:
-        start, end = (rest[0][1], rest[-1][2]) if rest else a.span
-        arguments = actions.coerce.expr((Sequence(rest, "("), start, end))
+        start, end = (rest[0].start, rest[-1].end) if rest else a.span
+        arguments = context.coerce.expr(Entry(Sequence(rest, "("), start, end))
         spans = (*spans[:1], (start, end))
-    args = (actions.coerce.expr(first), arguments)
+    args = (context.coerce.expr(first), arguments)
     op = ast.op("relax.call_py_func")
     where = a.attribute_spans()
     return ast.Call(
@@ -88,34 +92,36 @@ def call_py_func(actions: Expressions, a: Arguments) -> ast.Expr:
     "R.invoke_pure_closure",
     "R.vm.call_tir_dyn",
 )
-def call_with_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
-    """`R.call_tir(f, (x, y), out_sinfo=…, tir_vars=…)` and its relatives: one tuple holds the arguments."""
-    if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(actions, a):
-        return prototype_call_tir(actions, a)
+def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
+    """`R.call_tir(f, (x, y), out_sinfo=…, tir_vars=…)` and its relatives:
+    one tuple holds the arguments.
+    """
+    if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(context, a):
+        return prototype_call_tir(context, a)
     callee, arguments = a.need(0, "gvar", "func", "closure"), a.need(1, "args")
     _name_positional(a)
     positional = [callee, arguments]
     none = _declares_nothing(a)
-    infos, info_spans = a.type_arguments(actions.coerce)
+    infos, info_spans = a.type_arguments(context.coerce)
     if not infos and none is None and len(a.positional) > 2:
-        infos, info_spans = _out_infos(actions, a.positional[2])
+        infos, info_spans = _out_infos(context, a.positional[2])
         if len(a.positional) > 3:
             positional.append(a.positional[3])
     elif len(a.positional) > 2:
         positional.extend(a.positional[2:])
     tir_vars = a.keywords.pop("tir_vars", None)
-    if tir_vars is not None and tir_vars[0] is not None:
+    if tir_vars is not None and tir_vars.value is not None:
         positional.append(tir_vars)
-    args: list[ast.Expr] = [function_value(actions, callee)]
-    args.append(_argument_tuple(actions, arguments))
-    args.extend(actions.coerce.expr(entry) for entry in positional[2:])
+    args: list[ast.Expr] = [function_value(context, callee)]
+    args.append(_argument_tuple(context, arguments))
+    args.extend(context.coerce.expr(entry) for entry in positional[2:])
     if a.head[2:6] == "call" and a.head != "R.call_builtin_with_ctx":
         if none is not None:
             infos, info_spans = (ast.TupleStructInfo((), none),), (none,)
         elif len(infos) > 1:
             whole = (info_spans[0][0], info_spans[-1][1])
             infos, info_spans = (ast.TupleStructInfo(infos, whole),), (whole,)
-    attrs = {name: actions.coerce.attr(value) for name, value in a.keywords.items()}
+    attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
     op = ast.op("relax." + a.head[2:])
     where, spans = a.attribute_spans(), _spans(positional)
     return ast.Call(
@@ -131,7 +137,9 @@ _BY_PLACE = {
 
 
 def _name_positional(a: Arguments) -> None:
-    """Give what stands behind the tuple of arguments its name; the result (``None``) stays where it is."""
+    """Give what stands behind the tuple of arguments its name;
+    the result (``None``) stays where it is.
+    """
     names = _BY_PLACE.get(a.head, ())
     behind, a.positional[2:] = a.positional[2:], []
     for at, entry in enumerate(behind):
@@ -152,23 +160,23 @@ def _declares_nothing(a: Arguments) -> Span | None:
 
 
 def _out_infos(
-    actions: Expressions, entry: Entry
+    context: ReadContext, entry: Entry
 ) -> tuple[tuple[ast.StructInfo, ...], tuple[Span, ...]]:
-    value = entry[0]
+    value = entry.value
     items = value.items if isinstance(value, Sequence) else [entry]
-    return tuple(actions.coerce.info(item) for item in items), _spans(items)
+    return tuple(context.coerce.info(item) for item in items), _spans(items)
 
 
-def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
+def _argument_tuple(context: ReadContext, entry: Entry) -> ast.Expr:
     """The arguments as one tuple; a single tensor stands for a tuple of one, as TVM reads it."""
     value, start, end = entry
-    found = actions.coerce.expr(entry)
+    found = context.coerce.expr(entry)
     if isinstance(value, Sequence | str | int | float):
         return found
     annotation = found.struct_info_annotation if isinstance(found, ast.Var) else None
     if isinstance(found, ast.Tuple) or isinstance(annotation, ast.TupleStructInfo):
         return found
-    known = actions.scope.tuples.get(found) if isinstance(found, ast.Var) else None
+    known = context.scope.tuples.get(found) if isinstance(found, ast.Var) else None
     if known is not None:
         count = len(known.fields)
         fields = tuple(ast.TupleGetItem(found, at, (start, end)) for at in range(count))
@@ -176,39 +184,40 @@ def _argument_tuple(actions: Expressions, entry: Entry) -> ast.Expr:
     return ast.Tuple((found,), ((start, end),), (start, end))
 
 
-def _is_prototype(actions: Expressions, a: Arguments) -> bool:
+def _is_prototype(context: ReadContext, a: Arguments) -> bool:
     """Whether the output shape comes first, as in 2022."""
     if len(a.positional) < 3 or a.keywords:
         return False
-    first, second = a.positional[0][0], a.positional[1][0]
+    first, second = a.positional[0].value, a.positional[1].value
     if isinstance(first, (Sequence, ast.ShapeExpr)):
         return True
     callee = isinstance(second, (str, ast.GlobalVar, Name, ast.ExternFunc))
     return callee and isinstance(first, (ast.Var, ast.Call, ast.TupleGetItem))
 
 
-def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
-    """`R.call_tir((n, m), f, [x])` of 2022: the data type is that of the annotation, if there is one.
+def prototype_call_tir(context: ReadContext, a: Arguments) -> ast.Expr:
+    """`R.call_tir((n, m), f, [x])` of 2022: the data type is that of the annotation, if there is
+    one.
 
     A function named by a string is a packed one.
     """
     out, callee, arguments = a.positional[:3]
     shapes = [out]
-    items = out[0].items if isinstance(out[0], Sequence) else []
-    if items and all(isinstance(item[0], (Sequence, ast.ShapeExpr)) for item in items):
+    items = out.value.items if isinstance(out.value, Sequence) else []
+    if items and all(isinstance(item.value, (Sequence, ast.ShapeExpr)) for item in items):
         shapes = items
-    infos = tuple(_prototype_info(actions, entry) for entry in shapes)
-    where = (out[1], out[2])
+    infos = tuple(_prototype_info(context, entry) for entry in shapes)
+    where = out.span
     info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos, where)
     extra = a.positional[3:]
     args = (
-        function_value(actions, callee),
-        _argument_tuple(actions, arguments),
-        *(actions.coerce.expr(_as_shape(actions, entry)) for entry in extra),
+        function_value(context, callee),
+        _argument_tuple(context, arguments),
+        *(context.coerce.expr(_as_shape(context, entry)) for entry in extra),
     )
-    name = "call_dps_packed" if isinstance(callee[0], str) else a.head[2:]
+    name = "call_dps_packed" if isinstance(callee.value, str) else a.head[2:]
     if name == "call_tir":
-        actions.scope.undeclared.append((infos, args[0], args[1]))
+        context.scope.undeclared.append((infos, args[0], args[1]))
     return ast.Call(
         ast.op("relax." + name),
         args,
@@ -220,17 +229,28 @@ def prototype_call_tir(actions: Expressions, a: Arguments) -> ast.Expr:
     )
 
 
-def _as_shape(actions: Expressions, entry: Entry) -> Entry:
-    if isinstance(entry[0], Sequence):
-        made = ast.ShapeExpr(dims(actions, entry[0].items), (entry[1], entry[2]))
-        return made, entry[1], entry[2]
+def _as_shape(context: ReadContext, entry: Entry) -> Entry:
+    if isinstance(entry.value, Sequence):
+        made = ast.ShapeExpr(dims(context, entry.value.items), entry.span)
+        return Entry(made, *entry.span)
     return entry
 
 
-def _prototype_info(actions: Expressions, entry: Entry) -> ast.TensorStructInfo:
+def _shape_asked_for(value: object) -> ast.Expr | None:
+    """The shape that `x.shape` or `R.shape_of(x)` gives, if the annotation of x says it."""
+    match value:
+        case ast.Call(op=ast.Op(op_name="relax.shape_of"), args=(ast.Var() as var,)):
+            info = var.struct_info_annotation
+            return info.shape if isinstance(info, ast.TensorStructInfo) else None
+    return None
+
+
+def _prototype_info(context: ReadContext, entry: Entry) -> ast.TensorStructInfo:
     value, start, end = entry
+    value = _shape_asked_for(value) or value
+    entry = Entry(value, start, end)
     if isinstance(value, (Sequence, ast.ShapeExpr, ast.Var)):
-        found = tensor_shape(actions, entry)
+        found = tensor_shape(context, entry)
         ndim = len(found.values) if isinstance(found, ast.ShapeExpr) else -1
         return ast.TensorStructInfo(found, VOID, ndim, None, (start, end))
     return ast.TensorStructInfo(None, VOID, -1, None, (start, end))

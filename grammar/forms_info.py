@@ -6,24 +6,24 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
+from rlx.grammar.binders import bind_callable
 from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import INT64, VOID
+from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
-from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.node import changed, replace
-from rlx.grammar.scope import bind_callable
 from rlx.grammar.struct_infos import with_children
-from rlx.grammar.unresolved import CapturedName, Name, Sequence, Wildcard, describe
+from rlx.grammar.unresolved import CapturedName, Name, Sequence, describe
 
 if TYPE_CHECKING:
-    from rlx.grammar.actions import Expressions
+    from rlx.grammar.read_context import ReadContext
 
 
-def dims(actions: Expressions, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
+def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
     """A list of dimensions; each `_` is another one of which nothing is known."""
-    coerce, scope = actions.coerce, actions.scope
+    coerce, scope = context.coerce, context.scope
     return tuple(
-        scope.unknown_dim((item[1], item[2])) if _is_unknown(item[0]) else coerce.prim(item)
+        scope.unknown_dim(item.span) if _is_unknown(item.value) else coerce.prim(item)
         for item in items
     )
 
@@ -36,7 +36,9 @@ def _is_unknown(value: object) -> bool:
 
 
 def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) -> ast.StructInfo:
-    """An annotation at a place that binds nothing: shapes with dimensions that are unknown are known by their rank."""
+    """An annotation at a place that binds nothing:
+    shapes with dimensions that are unknown are known by their rank.
+    """
     if not unknown:
         return info
     match info:
@@ -54,7 +56,7 @@ def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) ->
 
 
 @form("R.Tensor", "R.DTensor")
-def tensor(actions: Expressions, a: Arguments) -> ast.StructInfo:
+def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Tensor(shape, dtype, vdevice, ndim)`, any part left out; `R.Tensor("float32")`."""
     if a.head == "R.DTensor":
         a.positional = a.positional[:2]
@@ -63,10 +65,10 @@ def tensor(actions: Expressions, a: Arguments) -> ast.StructInfo:
     shape_entry, dtype_entry = a.take(0, "shape"), a.take(1, "dtype")
     device, rank = a.take(2, "vdevice"), a.take(3, "ndim")
     a.done(4)
-    if shape_entry is not None and isinstance(shape_entry[0], str) and dtype_entry is None:
+    if shape_entry is not None and isinstance(shape_entry.value, str) and dtype_entry is None:
         shape_entry, dtype_entry = None, shape_entry
-    shape = None if shape_entry is None else tensor_shape(actions, shape_entry)
-    data_type = VOID if dtype_entry is None else actions.coerce.data_type(dtype_entry)
+    shape = None if shape_entry is None else tensor_shape(context, shape_entry)
+    data_type = VOID if dtype_entry is None else context.coerce.data_type(dtype_entry)
     ndim = -1
     if rank is not None:
         ndim = _rank(rank)
@@ -75,27 +77,27 @@ def tensor(actions: Expressions, a: Arguments) -> ast.StructInfo:
     elif isinstance(shape, ast.Var):
         annotation = shape.struct_info_annotation
         ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
-    made = ast.TensorStructInfo(shape, data_type, ndim, _vdevice(actions, device), a.span)
+    made = ast.TensorStructInfo(shape, data_type, ndim, _vdevice(context, device), a.span)
     if any(
-        entry is not None and isinstance(entry[0], CapturedName)
+        entry is not None and isinstance(entry.value, CapturedName)
         for entry in (shape_entry, dtype_entry)
     ):
-        actions.coerce.captured.add(made)
+        context.coerce.captured.add(made)
     return made
 
 
-def tensor_shape(actions: Expressions, entry: Entry) -> ast.Expr | None:
+def tensor_shape(context: ReadContext, entry: Entry) -> ast.Expr | None:
     """The shape of a tensor annotation: dimensions, a variable, or `_`."""
     value, start, end = entry
     match value:
-        case None | Wildcard() | Name(text="_") | ast.Var(name_hint="_") | CapturedName():
+        case None | Name(text="_") | ast.Var(name_hint="_") | CapturedName():
             return None
         case Sequence(items=items):
-            return ast.ShapeExpr(dims(actions, items), (start, end))
+            return ast.ShapeExpr(dims(context, items), (start, end))
         case ast.ShapeExpr() | ast.Var():
             return value
         case Name():
-            return actions.coerce.expr(entry)
+            return context.coerce.expr(entry)
     raise Rejected(
         f"expected the shape of a tensor, such as (n, 4), found {describe(value)}", start, end
     )
@@ -110,67 +112,67 @@ def _rank(entry: Entry) -> int:
     raise Rejected(f"expected a rank, found {describe(value)}", start, end)
 
 
-def _vdevice(actions: Expressions, entry: Entry | None) -> ast.VDevice | None:
-    if entry is None or entry[0] is None:
+def _vdevice(context: ReadContext, entry: Entry | None) -> ast.VDevice | None:
+    if entry is None or entry.value is None:
         return None
-    text = actions.coerce.text(entry)
+    text = context.coerce.text(entry)
     target, _, rest = text.partition(":")
     index, _, scope = rest.partition(":")
     if index and not index.isdigit():
         raise Rejected(f"expected a device such as 'cuda:0', found {text!r}", entry[1], entry[2])
-    return ast.VDevice(target, int(index or 0), scope or "global", (entry[1], entry[2]))
+    return ast.VDevice(target, int(index or 0), scope or "global", entry.span)
 
 
 @form("R.Shape")
-def shape_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+def shape_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Shape([n, 4])`, `R.Shape(ndim=2)`."""
     values, rank = a.take(0, "values"), a.take(1, "ndim")
     a.done(2)
-    if values is not None and isinstance(values[0], CapturedName):
+    if values is not None and isinstance(values.value, CapturedName):
         made = ast.ShapeStructInfo(None, -1, a.span)
-        actions.coerce.captured.add(made)
+        context.coerce.captured.add(made)
         return made
-    if values is None or values[0] is None:
+    if values is None or values.value is None:
         return ast.ShapeStructInfo(None, -1 if rank is None else _rank(rank), a.span)
-    if not isinstance(values[0], Sequence):
+    if not isinstance(values.value, Sequence):
         raise Rejected("R.Shape takes a list of dimensions", values[1], values[2])
-    found = dims(actions, values[0].items)
+    found = dims(context, values.value.items)
     return ast.ShapeStructInfo(found, len(found) if rank is None else _rank(rank), a.span)
 
 
 @form("R.Prim")
-def prim_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+def prim_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Prim("int64")`, `R.Prim(value=n + 1)`."""
     data_type, value = a.take(0, "dtype"), a.take(1, "value")
     a.done(2)
     if value is not None:
-        given = None if data_type is None else actions.coerce.data_type(data_type)
-        found = actions.coerce.prim(value, given or INT64)
+        given = None if data_type is None else context.coerce.data_type(data_type)
+        found = context.coerce.prim(value, given or INT64)
         return ast.PrimStructInfo(given or tir.type_of(found), found, a.span)
     if data_type is None:
         raise Rejected("R.Prim needs a data type or a value", a.start, a.end)
-    return ast.PrimStructInfo(actions.coerce.data_type(data_type), None, a.span)
+    return ast.PrimStructInfo(context.coerce.data_type(data_type), None, a.span)
 
 
 @form(*OBJECT_WORDS, "I.StringType")
-def object_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+def object_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Object()`"""
     a.done(0)
     return ast.ObjectStructInfo(a.span)
 
 
 @form("R.Tuple")
-def tuple_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+def tuple_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Tuple(R.Tensor(…), …)`, also with one list."""
     a.done(len(a.positional))
     items = a.positional
-    if len(items) == 1 and isinstance(items[0][0], Sequence):
-        items = items[0][0].items
-    return ast.TupleStructInfo(tuple(actions.coerce.info(item) for item in items), a.span)
+    if len(items) == 1 and isinstance(items[0].value, Sequence):
+        items = items[0].value.items
+    return ast.TupleStructInfo(tuple(context.coerce.info(item) for item in items), a.span)
 
 
 @form("R.Callable")
-def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
+def callable_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     """`R.Callable((params…), ret, purity)`; without parameters an opaque function."""
     params, ret = a.take(0, "params"), a.take(1, "ret")
     purity, derive = a.take(2, "purity"), a.take(3, "derive_func")
@@ -179,15 +181,15 @@ def callable_info(actions: Expressions, a: Arguments) -> ast.StructInfo:
     if not isinstance(pure, bool):
         raise Rejected("purity is True or False", a.start, a.end)
     if params is None or params[0] is None:
-        result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
+        result = ast.ObjectStructInfo() if ret is None else context.coerce.info(ret)
         kind = "default" if derive is not None else "empty" if ret is None else None
         return ast.FuncStructInfo(
             None, result, pure if purity is not None else False, kind, (), a.span
         )
     items = params[0].items if isinstance(params[0], Sequence) else [params]
-    found = tuple(actions.coerce.info(item) for item in items)
-    result = ast.ObjectStructInfo() if ret is None else actions.coerce.info(ret)
+    found = tuple(context.coerce.info(item) for item in items)
+    result = ast.ObjectStructInfo() if ret is None else context.coerce.info(ret)
     kind = None if derive is None else "default"  # WF17 refuses both
     info = ast.FuncStructInfo(found, result, pure, kind, (), a.span)
-    bind_callable(info, actions.scope.bound)
+    bind_callable(info, context.scope.bound)
     return info

@@ -6,127 +6,124 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import tir
 from rlx.grammar.arithmetic import beside
-from rlx.grammar.dtype import INT32, INT64, DataType, dtype
+from rlx.grammar.dtype import INT32, INT64, SCALAR_NAMES, DataType, dtype
+from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
-from rlx.grammar.lalr import Rejected
+from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import BY_NAME
 from rlx.grammar.unresolved import Form
 
 if TYPE_CHECKING:
-    from rlx.grammar.actions import Expressions
+    from rlx.grammar.read_context import ReadContext
 
 
-_SCALARS = [
-    *(f"int{bits}" for bits in (1, 4, 8, 16, 32, 64)),
-    *(f"uint{bits}" for bits in (1, 4, 8, 16, 32, 64)),
-    *(f"float{bits}" for bits in (16, 32, 64)),
-    "bfloat16",
-    "bool",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "float8_e4m3",
-    "float8_e8m0fnu",
-    "float6_e2m3fn",
-    "float6_e3m2fn",
-    "float4_e2m1fn",
-]
-
-
-@form(*(f"T.{name}" for name in _SCALARS))
-def scalar(actions: Expressions, a: Arguments) -> Any:
+@form(*(f"T.{name}" for name in SCALAR_NAMES))
+def scalar(context: ReadContext, a: Arguments) -> Any:
     """`T.int64(4)`, `T.float32("inf")`; without argument the declaration of a variable."""
     if not a.positional:
         return Form(a.head, [], a.keywords)
     a.done(1)
     value, start, end = a.positional[0]
     data_type = dtype(a.head[2:])
-    if isinstance(value, str) and not data_type.is_float:
-        raise Rejected(f"expected a number, found {value!r}", start, end)
-    if isinstance(value, (int, float, str)) and (data_type.is_float or isinstance(value, str)):
+    if isinstance(value, str):
+        try:
+            value = float(value) if data_type.is_float else int(value)
+        except ValueError:
+            raise Rejected(f"expected a number, found {value!r}", start, end) from None
+        a.positional[0] = Entry(value, start, end)
+    if isinstance(value, (int, float)) and data_type.is_float:
         try:
             return tir.FloatImm(float(value), data_type, a.span)
-        except (ValueError, OverflowError):
+        except OverflowError:
             raise Rejected(f"expected a number, found {value!r}", start, end) from None
     if isinstance(value, int):
         if a.head == "T.bool" and value not in (0, 1):
             raise Rejected(f"T.bool({value}) is neither 0 nor 1", start, end, certain=True)
-        return tir.IntImm(actions.coerce.integer(a.positional[0]), data_type, a.span)
-    return tir.Cast(data_type, actions.coerce.prim(a.positional[0]), a.span)
+        return tir.IntImm(context.coerce.integer(a.positional[0]), data_type, a.span)
+    literal = INT32 if context.scope.in_prim_func() else INT64
+    return tir.converted(context.coerce.prim(a.positional[0], literal), data_type, a.span)
 
 
 @form("T.Cast", "T.cast")
-def cast(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+def cast(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.Cast("float32", x)`, `T.cast(x, "float32")`."""
     swapped = a.head == "T.cast"
     first, second = a.need(swapped, "dtype"), a.need(1 - swapped, "value")
     a.done(2)
-    if isinstance(second[0], str) or isinstance(first[0], tir.PrimExpr):
+    if isinstance(second[0], str) or isinstance(first.value, tir.PrimExpr):
         right = '"dtype", value' if a.head == "T.Cast" else 'value, "dtype"'
         raise Rejected(f"the arguments are {a.head}({right})", a.start, a.end, certain=True)
-    literal = INT32 if actions.scope.in_prim_func() else INT64
-    return tir.Cast(actions.coerce.data_type(first), actions.coerce.prim(second, literal), a.span)
+    literal = INT32 if context.scope.in_prim_func() else INT64
+    data_type, value = context.coerce.data_type(first), context.coerce.prim(second, literal)
+    return (tir.converted if swapped else _as_written)(value, data_type, a.span)
+
+
+def _as_written(value: tir.PrimExpr, data_type: DataType, span: Span) -> tir.PrimExpr:
+    return tir.Cast(data_type, value, span)
 
 
 _BINARY = {f"T.{name}": made for name, made in BY_NAME.items()}
 
 
 @form(*_BINARY)
-def binary(actions: Expressions, a: Arguments) -> Any:
+def binary(context: ReadContext, a: Arguments) -> Any:
     """`T.min(a, b)` and the operators written as calls."""
     if len(a.positional) != 2 or a.keywords:
         return Form(a.head, a.positional, a.keywords)
-    left, right = operands(actions, a)
+    left, right = operands(context, a)
     made = _BINARY[a.head]
     if made is tir.TruncDiv and a.head == "T.Div" and tir.type_of(left).is_float:
         made = tir.Div
     return made(left, right, a.span)
 
 
-def operands(actions: Expressions, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:
+def operands(context: ReadContext, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:
     """Both operands; the data type of a literal depends on the other one."""
-    literal = INT32 if actions.scope.in_prim_func() else INT64
+    literal = INT32 if context.scope.in_prim_func() else INT64
     first, second = a.positional[:2]
-    if isinstance(first[0], (int, float)):
-        right = actions.coerce.prim(second, literal)
-        left = actions.coerce.prim(first, beside(first[0], tir.type_of(right), literal))
+    if isinstance(first.value, (int, float)):
+        right = context.coerce.prim(second, literal)
+        left = context.coerce.prim(first, beside(first.value, tir.type_of(right), literal))
     else:
-        left = actions.coerce.prim(first, literal)
-        right = actions.coerce.prim(second, beside(second[0], tir.type_of(left), literal))
+        left = context.coerce.prim(first, literal)
+        right = context.coerce.prim(second, beside(second[0], tir.type_of(left), literal))
     return left, right
 
 
 @form("T.ceildiv")
-def ceildiv(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+def ceildiv(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.ceildiv(a, b)` is `(a + b - 1) // b`."""
     a.need(1, "rhs")
     a.done(2)
-    left, right = operands(actions, a)
+    left, right = operands(context, a)
     one = tir.IntImm(1, tir.type_of(right), a.span)
     total = tir.Sub(tir.Add(left, right, a.span), one, a.span)
     return tir.FloorDiv(total, right, a.span)
 
 
 @form("T.Not")
-def negation(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+def negation(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.Not(x)`"""
     value = a.need(0, "a")
     a.done(1)
-    return tir.Not(actions.coerce.prim(value), a.span)
+    return tir.Not(context.coerce.prim(value), a.span)
 
 
 @form("T.Select")
-def select(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+def select(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.Select(condition, a, b)`"""
-    condition = actions.coerce.prim(a.need(0, "condition"))
+    condition = context.coerce.prim(a.need(0, "condition"))
     a.need(2, "false_value")
     a.done(3)
     branches = Arguments(a.head, a.positional[1:], {}, a.start, a.end)
-    left, right = operands(actions, branches)
+    left, right = operands(context, branches)
     return tir.Select(condition, left, right, a.span)
 
 
 def _type_of(value: tir.PrimExpr) -> DataType:
-    """The type of a value; of an intrinsic whose type is not written, that of its first argument."""
+    """The type of a value; of an intrinsic whose type is not written,
+    that of its first argument.
+    """
     while True:
         match value:
             case tir.Call(dtype=None, args=(first, *_)):
@@ -140,28 +137,30 @@ def _type_of(value: tir.PrimExpr) -> DataType:
 
 
 @form("T.Let")
-def let(actions: Expressions, a: Arguments) -> Any:
-    """`T.Let(body, where={x: value})`; the variable is read, in the body, before anything says what it is."""
+def let(context: ReadContext, a: Arguments) -> Any:
+    """`T.Let(body, where={x: value})`;
+    the variable is read, in the body, before anything says what it is.
+    """
     where = a.keywords.get("where")
-    found: Any = None if where is None else where[0]
-    known = actions.scope.names
+    found: Any = None if where is None else where.value
+    known = context.scope.names
     if where is None or not isinstance(found, dict) or len(found) != 1 or len(a.positional) != 1:
         raise Rejected("T.Let takes a body and where={variable: value}", a.start, a.end)
     if any(name in known for name in found):
         raise Rejected("the variable of a T.Let has a meaning already", a.start, a.end)
     [(name, given)] = found.items()
-    value = actions.coerce.prim((given, where[1], where[2]), INT32)
-    body = actions.coerce.prim(a.positional[0], INT32)
-    var = actions.scope.take_shape_var(name, _type_of(value))
+    value = context.coerce.prim(Entry(given, *where.span), INT32)
+    body = context.coerce.prim(a.positional[0], INT32)
+    var = context.scope.take_shape_var(name, _type_of(value))
     return tir.Let(var, value, body, a.span)
 
 
 @form("T.if_then_else")
-def if_then_else(actions: Expressions, a: Arguments) -> tir.PrimExpr:
+def if_then_else(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.if_then_else(condition, a, b)`: only one branch is evaluated."""
-    condition = actions.coerce.prim(a.need(0, "condition"))
+    condition = context.coerce.prim(a.need(0, "condition"))
     a.need(2, "f")
     a.done(3)
     branches = Arguments(a.head, a.positional[1:3], {}, a.start, a.end)
-    left, right = operands(actions, branches)
+    left, right = operands(context, branches)
     return tir.Call("if_then_else", (condition, left, right), tir.type_of(left), {}, a.span)

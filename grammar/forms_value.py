@@ -6,59 +6,59 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType
+from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.forms_info import dims
-from rlx.grammar.lalr import Entry, Rejected
 from rlx.grammar.node import Span, replace
 from rlx.grammar.unresolved import CapturedName, Form, Sequence, describe
 from rlx.grammar.vdevices import SHORT
 
 if TYPE_CHECKING:
-    from rlx.grammar.actions import Expressions
+    from rlx.grammar.read_context import ReadContext
 
 
 @form("R.const")
-def const(actions: Expressions, a: Arguments) -> ast.Expr:
+def const(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.const(1.5, "float32")`; without a data type that of the Python literal in TVM."""
     value = a.need(0, "value")
     data_type = a.take(1, "dtype")
     a.done(2)
-    given = None if data_type is None else actions.coerce.data_type(data_type)
-    captured = [entry for entry in (value, data_type) if entry and _is_captured(entry[0])]
+    given = None if data_type is None else context.coerce.data_type(data_type)
+    captured = [entry for entry in (value, data_type) if entry and _is_captured(entry.value)]
     if captured:  # as a constant whose data stand outside of the text
-        key = actions.text_between(*captured[0][1:])
+        key = context.text_of(captured[0].span)
         return ast.Constant(ast.Literal(None, given or VOID, None, key), a.span)
-    return constant(actions, value, given, a.span)
+    return constant(context, value, given, a.span)
 
 
 def _is_captured(value: object) -> bool:
     """Whether data are, or hold, what only the Python around knows."""
     if isinstance(value, Sequence):
-        return any(_is_captured(item[0]) for item in value.items)
+        return any(_is_captured(item.value) for item in value.items)
     return isinstance(value, CapturedName)
 
 
 def constant(
-    actions: Expressions, value: Entry, data_type: DataType | None, span: Span
+    context: ReadContext, value: Entry, data_type: DataType | None, span: Span
 ) -> ast.Constant:
     """The constant of some data; without a data type it has TVM's for a Python number."""
-    data, kind = _data(actions, value)
+    data, kind = _data(context, value)
     return ast.Constant(ast.Literal(data, data_type or kind, _shape_of(data, value)), span)
 
 
-def _data(actions: Expressions, entry: Entry) -> tuple[object, DataType]:
+def _data(context: ReadContext, entry: Entry) -> tuple[object, DataType]:
     value, start, end = entry
     match value:
         case bool():
             return value, BOOL
         case int():
-            return actions.coerce.integer(entry), INT32
+            return context.coerce.integer(entry), INT32
         case float():
             return value, FLOAT32
         case "inf" | "-inf" | "nan":  # TVM's spelling of what Python has no literal for
             return float(value), FLOAT32
         case Sequence(items=items):
-            parts = [_data(actions, item) for item in items]
+            parts = [_data(context, item) for item in items]
             kinds = [kind for _, kind in parts]
             return tuple(p for p, _ in parts), FLOAT32 if FLOAT32 in kinds else (
                 kinds or [FLOAT32]
@@ -66,7 +66,7 @@ def _data(actions: Expressions, entry: Entry) -> tuple[object, DataType]:
         case tir.IntImm() | tir.FloatImm():
             return value.value, value.dtype
         case Form(head=head) if head.startswith("T."):
-            return _data(actions, (actions.coerce.prim(entry), start, end))
+            return _data(context, Entry(context.coerce.prim(entry), start, end))
     raise Rejected(f"expected the data of a constant, found {describe(value)}", start, end)
 
 
@@ -80,59 +80,60 @@ def _shape_of(data: object, entry: Entry) -> tuple[int, ...]:
 
 
 @form("R.shape", "R.ShapeExpr")
-def shape(actions: Expressions, a: Arguments) -> ast.Expr:
+def shape(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.shape([n, 4])`"""
     values = a.need(0, "value", "values")
     a.done(1)
-    if not isinstance(values[0], Sequence):
+    if not isinstance(values.value, Sequence):
         raise Rejected("R.shape takes a list of dimensions", values[1], values[2])
-    return ast.ShapeExpr(dims(actions, values[0].items), a.span)
+    return ast.ShapeExpr(dims(context, values.value.items), a.span)
 
 
 @form("R.tuple")
-def make_tuple(actions: Expressions, a: Arguments) -> ast.Expr:
+def make_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.tuple(a, b)`"""
     a.done(len(a.positional))
-    return actions.coerce.expr((Sequence(a.positional, "("), a.start, a.end))
+    return context.coerce.expr(Entry(Sequence(a.positional, "("), *a.span))
 
 
 @form("R.prim_value")
-def prim_value(actions: Expressions, a: Arguments) -> ast.Expr:
+def prim_value(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.prim_value(n + 1)`"""
     value = a.need(0, "value")
     a.done(1)
-    return ast.PrimValue(actions.coerce.prim(value), a.span)
+    return ast.PrimValue(context.coerce.prim(value), a.span)
 
 
 @form("R.str")
-def string(actions: Expressions, a: Arguments) -> ast.Expr:
+def string(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.str("text")`"""
     value = a.need(0, "value")
     a.done(1)
-    return ast.StringImm(actions.coerce.text(value), a.span)
+    return ast.StringImm(context.coerce.text(value), a.span)
 
 
 @form("R.dtype")
-def data_type_value(actions: Expressions, a: Arguments) -> ast.Expr:
+def data_type_value(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.dtype("float32")`"""
     value = a.need(0, "value")
     a.done(1)
-    return ast.DataTypeImm(actions.coerce.data_type(value), a.span)
+    return ast.DataTypeImm(context.coerce.data_type(value), a.span)
 
 
 @form("R.ExternFunc", "R.extern")
-def extern(actions: Expressions, a: Arguments) -> ast.Expr:
+def extern(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.ExternFunc("name")`, since 0.24 with a type."""
     name, info = a.need(0, "global_symbol"), a.take(1, "struct_info", "ty")
     a.done(2)
-    given = None if info is None else actions.coerce.info(info)
-    return ast.ExternFunc(actions.coerce.text(name), given, a.span)
+    given = None if info is None else context.coerce.info(info)
+    return ast.ExternFunc(context.coerce.text(name), given, a.span)
 
 
 class Cast:
     """`R.match_cast(value, info)`, before its statement makes a binding of it.
 
-    Where ``shape_only``, the text says nothing of the data type, and the annotation of the variable does.
+    Where ``shape_only``, the text says nothing of the data type, and the annotation of the variable
+    does.
     """
 
     __slots__ = ("info", "info_span", "shape_only", "value", "value_span")
@@ -167,40 +168,41 @@ class Cast:
 
 
 @form("R.match_cast")
-def match_cast(actions: Expressions, a: Arguments) -> Cast:
+def match_cast(context: ReadContext, a: Arguments) -> Cast:
     """`R.match_cast(x, R.Tensor((n,), "float32"))`"""
     value, info = a.need(0, "value"), a.need(1, "struct_info", "ty")
     a.done(2)
     return Cast(
-        actions.coerce.expr(value),
-        actions.coerce.info(info),
-        (value[1], value[2]),
-        (info[1], info[2]),
+        context.coerce.expr(value),
+        context.coerce.info(info),
+        value.span,
+        info.span,
     )
 
 
 @form("R.match_shape")
-def match_shape(actions: Expressions, a: Arguments) -> Cast:
-    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one; derivation knows better.
+def match_shape(context: ReadContext, a: Arguments) -> Cast:
+    """`R.match_shape(x, (n, m))` of 2022: casts a tensor, or a shape where the value is one;
+    derivation knows better.
 
     `n, m = R.match_shape(s)` gives the pattern on the left: its statement fills it in.
     """
     value, pattern = a.need(0, "value"), a.take(1, "pattern")
     a.done(2)
-    found = actions.coerce.expr(value)
+    found = context.coerce.expr(value)
     if pattern is None:
-        return Cast(found, ast.ShapeStructInfo(), (value[1], value[2]), a.span)
-    if not isinstance(pattern[0], Sequence):
+        return Cast(found, ast.ShapeStructInfo(), value.span, a.span)
+    if not isinstance(pattern.value, Sequence):
         raise Rejected("R.match_shape takes a list of dimensions", pattern[1], pattern[2])
-    where = (pattern[1], pattern[2])
-    values = dims(actions, pattern[0].items)
+    where = pattern.span
+    values = dims(context, pattern.value.items)
     info: ast.StructInfo
-    if is_shape(found) or found in actions.scope.shape_holders:
+    if is_shape(found) or found in context.scope.shape_holders:
         info = ast.ShapeStructInfo(values, len(values), where)
     else:
         shape_expr = ast.ShapeExpr(values, where)
         info = ast.TensorStructInfo(shape_expr, _element_type(found), len(values), None, where)
-    return Cast(found, info, (value[1], value[2]), where, shape_only=True)
+    return Cast(found, info, value.span, where, shape_only=True)
 
 
 def _element_type(value: ast.Expr) -> DataType:
@@ -226,12 +228,12 @@ def is_shape(value: ast.Expr) -> bool:
 
 
 @form(*(f"R.{name}" for name in SHORT))
-def short_device(actions: Expressions, a: Arguments) -> ast.Expr:
+def short_device(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.cpu(0)`: a device by the name of its kind."""
     index = a.take(0, "dev_id", "index")
     a.done(1)
     number = tir.IntImm(SHORT[a.head[2:]], INT64, a.span)
-    at = tir.IntImm(0, INT64, a.span) if index is None else actions.coerce.prim(index)
+    at = tir.IntImm(0, INT64, a.span) if index is None else context.coerce.prim(index)
     args = (ast.PrimValue(number, a.span), ast.PrimValue(at, a.span))
     return ast.Call(ast.op("relax.device"), args, arg_spans=(a.span, a.span), span=a.span)
 
@@ -240,6 +242,6 @@ def short_device(actions: Expressions, a: Arguments) -> ast.Expr:
     *("R.func_attr", "R.output", "R.outputs", "R.dataflow", "R.function", "R.func", "R.macro"),
     *("R.device_mesh", "R.dist.device_mesh", "R.dist.Placement"),
 )
-def statement_form(_: Expressions, a: Arguments) -> Form:
+def statement_form(_: ReadContext, a: Arguments) -> Form:
     """What only a statement, a decorator or a module attribute can be."""
     return Form(a.head, a.positional, a.keywords)

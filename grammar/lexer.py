@@ -1,7 +1,7 @@
 """From text to the tokens of `relax.lark`, with Python's layout rule.
 
-A token is ``(terminal, value, start, end)``. One regular expression finds them all; newlines inside
-brackets vanish, others become NEWLINE with the INDENT and DEDENT tokens that the indentation asks for.
+One regular expression finds them all; newlines inside brackets vanish, others become _NEWLINE with
+the _INDENT and _DEDENT tokens that the indentation asks for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from rlx.grammar.cascade import NO_BLOCK, NO_MATCH
+from rlx.grammar.entries import END, TERMINALS, Token, token
 
 MAX_NESTING = 512
 """How deep brackets, and how deep indented blocks, may nest."""
@@ -17,7 +18,6 @@ MAX_NESTING = 512
 MAX_LINE = 4_000_000
 """How long a physical line may be, in characters."""
 
-Token = tuple[str, str, int, int]
 Report = Callable[[str, int, int], None]
 
 _WORD = r"[A-Za-z_]\w*"
@@ -42,14 +42,16 @@ TOKEN = re.compile(
     rf"""
       (?P<space>[ \t\f]++|\\\r?\n)
     | (?P<DEF>def[ \t]++{_WORD})
-    | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])(?:\({_BALANCED}\)|(?!\()))
+    | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
+        (?:\({_BALANCED}\)|(?!\()))
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
     | (?P<HEAD>{_WORD}(?:\.{_WORD})*+\()
     | (?P<STRING>{_STRING})
     | (?P<DOTTED>{_WORD}(?:\.{_WORD})++)
     | (?P<NAME>{_WORD})
-    | (?P<FLOAT>(?:\d[\d_]*+\.[\d_]*+(?:[eE][-+]?\d++)?|\.\d[\d_]*+(?:[eE][-+]?\d++)?|\d[\d_]*+[eE][-+]?\d++))
+    | (?P<FLOAT>\d[\d_]*+\.[\d_]*+(?:[eE][-+]?\d++)?|\.\d[\d_]*+(?:[eE][-+]?\d++)?
+        |\d[\d_]*+[eE][-+]?\d++)
     | (?P<INT>0[xX][\da-fA-F_]++|0[bB][01_]++|\d[\d_]*+)
     | (?P<INTS>(?<![\w)\]])\[-?\d{{1,18}}(?:,[ ]-?\d{{1,18}})++\])
     | (?P<newline>\r?\n(?:[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
@@ -82,8 +84,28 @@ KEYWORDS = {
         "not",
     ]
 }
-OPERATORS = {"and", "or"}
-_OPENING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+_RESERVED = {**KEYWORDS, "and": "OP", "or": "OP"}
+PUNCTUATION = {
+    "(": "LPAR",
+    ")": "RPAR",
+    "[": "LSQB",
+    "]": "RSQB",
+    "{": "LBRACE",
+    "}": "RBRACE",
+    ",": "COMMA",
+    ":": "COLON",
+    "=": "EQUAL",
+    "@": "AT",
+    "~": "TILDE",
+    ".": "DOT",
+    ";": "SEMICOLON",
+}
+"""The terminals that Lark names after their characters."""
+OPENING = {
+    **dict.fromkeys(["HEAD", "LPAR", "LSQB", "LBRACE"], 1),
+    **dict.fromkeys(["RPAR", "RSQB", "RBRACE"], -1),
+}
+"""By how much a token changes how many brackets are open."""
 
 
 class Lexer:
@@ -102,10 +124,9 @@ class Lexer:
     ----------
     whole_info
         False to read the annotation at the start word by word instead of as one INFO token.
-    position
-        Where reading has got to: behind the last token given out.
     canonical
-        Gives words under the names that Python imports them by the name that Relax texts use, where there is such Python.
+        Gives words under the names that Python imports them by the name that Relax texts use, where
+        there is such Python.
     """
 
     def __init__(
@@ -117,7 +138,6 @@ class Lexer:
         self.report = report
         self.layout = layout
         self.stopped = end
-        self.position = end
         self.whole_info = True
         self.canonical: Callable[[str], str] | None = None
 
@@ -125,21 +145,21 @@ class Lexer:
         return self._with_layout() if self.layout else self._flat()
 
     def _flat(self) -> Iterator[Token]:
-        for kind, value, start, end in self._raw(self.start):
-            if kind != "newline":
-                yield kind, value, start, end
-        yield "END", "", self.end, self.end
+        for found in self._raw(self.start):
+            if found.type != "newline":
+                yield found
+        yield token(END, "", self.end, self.end)
 
     def _raw(self, at: int) -> Iterator[Token]:
-        """Tokens without layout: `newline` for every line end, brackets by their own character."""
+        """Tokens without layout: `newline` for every line end."""
         text, end, match = self.text, self.end, TOKEN.match
-        keywords = KEYWORDS
+        reserved, terminals, new = _RESERVED, TERMINALS, tuple.__new__
         if not self.whole_info:
             head = _INFO_HEAD.match(text, at, end)
             if head is not None:
                 kind = "HEAD" if head[0].endswith("(") else "DOTTED"
                 at = head.end()
-                yield kind, head[0], head.start(), at
+                yield token(kind, head[0], head.start(), at)
         while at < end:
             found = match(text, at, end)
             if found is None:
@@ -151,30 +171,20 @@ class Lexer:
                 continue
             value = found[0]
             if self.canonical is not None and kind in _IMPORTABLE:
-                if kind == "HEAD":
-                    value = self.canonical(value[:-1]) + "("
-                else:
-                    value = self.canonical(value)
-                    kind = "DOTTED" if "." in value else kind
+                value = self.canonical(value.removesuffix("(")) + "(" * (kind == "HEAD")
+                kind = "DOTTED" if kind == "NAME" and "." in value else kind
             if kind == "NAME":
-                if value in keywords:
-                    kind = keywords[value]
-                elif value in OPERATORS:
-                    kind = "OP"
+                kind = reserved.get(value, kind)
             elif kind == "punct":
-                kind = value
-            elif kind == "HEAD":
-                # A keyword in front of a bracket is not a call: `return (a, b)`, `not(x)`.
-                word = value[:-1]
-                if word in keywords or word in OPERATORS:
-                    kind, value, at = keywords.get(word, "OP"), word, at - 1
-            elif kind == "TARGET":
+                kind = PUNCTUATION[value]
+            elif kind == "HEAD" or kind == "TARGET":
+                # A keyword in front of a bracket or of `=` stays one: `return (a, b)`, `not(x)`.
                 word = value[:-1].rstrip()
-                if word in keywords or word in OPERATORS:
-                    kind, value, at = keywords.get(word, "OP"), word, start + len(word)
-                else:
+                if word in reserved:
+                    kind, value, at = reserved[word], word, start + len(word)
+                elif kind == "TARGET":
                     value = word
-            yield kind, value, start, at
+            yield new(terminals[kind], (value, start, at))
 
     def _unknown(self, at: int) -> int:
         """Report what stands at ``at`` and is no token; return where to go on."""
@@ -192,32 +202,27 @@ class Lexer:
         return stop
 
     def _with_layout(self) -> Iterator[Token]:
-        """Tokens with layout: NEWLINE ends a statement, INDENT and DEDENT enclose a block."""
+        """Tokens with layout: _NEWLINE ends a statement, _INDENT and _DEDENT enclose a block."""
         layout = _Layout(self)
-        opened: list[str] = []
+        opened = 0  # brackets
         empty = True  # nothing on this line so far
         skip_line = False
-        for token in self._raw(self.start):
-            kind, value, start, end = token
+        for found in self._raw(self.start):
+            kind = found.type
             if kind == "newline":
-                if skip_line:
-                    skip_line = False
-                elif opened:
-                    if not self._is_statement(end):
-                        continue
-                    # Far more likely an unclosed bracket than a statement inside brackets.
-                    opened.clear()
+                _, start, end = found
+                if opened and not self._is_statement(end):
+                    continue
+                opened = 0  # if not yet: far more likely unclosed than a statement inside brackets
                 if not empty:
-                    yield "NEWLINE", value, start, start
-                    empty = True
-                if end < self.end:
-                    skip_line = layout.breaks_out(end)
-                    if skip_line:
-                        continue
+                    yield token("_NEWLINE", "", start, start)
+                empty = True
+                skip_line = end < self.end and layout.breaks_out(end)
+                if end < self.end and not skip_line:
                     yield from layout.line(end)
-                    if layout.too_deep:
-                        self.stopped = end
-                        break
+                if layout.too_deep:
+                    self.stopped = end
+                    break
                 continue
             if skip_line:
                 continue
@@ -225,22 +230,16 @@ class Lexer:
                 layout.starts_with(kind)
             empty = False
             layout.last = kind
-            if kind in _OPENING or kind == "HEAD":
-                if _OPENING.get(kind, 1) > 0:
-                    opened.append(value)
-                    if len(opened) > MAX_NESTING:
-                        self.report(
-                            f"brackets are nested deeper than {MAX_NESTING} levels", start, end
-                        )
-                        break
-                elif opened:
-                    opened.pop()
-            yield token
-        if not empty:
-            yield "NEWLINE", "", self.stopped, self.stopped
-        for _ in layout.indents[1:]:
-            yield "DEDENT", "", self.stopped, self.stopped
-        yield "END", "", self.stopped, self.stopped
+            if kind in OPENING:
+                opened = max(0, opened + OPENING[kind])
+                if opened > MAX_NESTING:
+                    words = f"brackets are nested deeper than {MAX_NESTING} levels"
+                    self.report(words, found.start, found.end)
+                    break
+            yield found
+        closing = [] if empty else ["_NEWLINE"]
+        for kind in (*closing, *["_DEDENT" for _ in layout.indents[1:]], END):
+            yield token(kind, "", self.stopped, self.stopped)
 
     def _column(self, at: int) -> int:
         """The width of the white space in front of ``at``; a tab goes to the next multiple of 8."""
@@ -254,7 +253,9 @@ class Lexer:
 
 
 class _Layout:
-    """The open blocks, by their indentation; what does not fit is reported once and then put up with."""
+    """The open blocks, by their indentation;
+    what does not fit is reported once and then put up with.
+    """
 
     def __init__(self, lexer: Lexer) -> None:
         self.lexer = lexer
@@ -271,7 +272,7 @@ class _Layout:
     def line(self, at: int) -> Iterator[Token]:
         """What the indentation of the line at ``at`` means."""
         width, indents = self.lexer._column(at), self.indents
-        opens = self.head or self.last == ":"
+        opens = self.head or self.last == "COLON"
         if width == indents[-1] or (width == self.odd and not opens):
             return
         if self.odd is not None and width < self.odd:
@@ -287,7 +288,7 @@ class _Layout:
                 return
             indents.append(width)
             self.odd = None
-            yield "INDENT", "", at, at
+            yield token("_INDENT", "", at, at)
             return
         if width not in indents and width > indents[0]:
             self.lexer.report(NO_MATCH, at, at + 1)
@@ -296,10 +297,10 @@ class _Layout:
             self.odd = width
         while len(indents) > 1 and indents[-2] >= width:
             indents.pop()
-            yield "DEDENT", "", at, at
+            yield token("_DEDENT", "", at, at)
         if len(indents) > 1 and width <= indents[0]:
             indents.pop()
-            yield "DEDENT", "", at, at
+            yield token("_DEDENT", "", at, at)
 
     def _next_width(self, at: int) -> int | None:
         """The indentation of the line after the one at ``at``."""
@@ -309,7 +310,8 @@ class _Layout:
         return None if found is None else len(found[1].expandtabs(8))
 
     def breaks_out(self, at: int) -> bool:
-        """Whether the line at ``at`` stands left of everything although the block around it goes on.
+        """Whether the line at ``at`` stands left of everything although the block around it goes
+        on.
 
         Python refuses such a text too, wherever it stands: what follows is indented under no head.
         """
@@ -332,7 +334,7 @@ class _Layout:
 
 
 _IMPORTABLE = frozenset(["NAME", "DOTTED", "HEAD"])
-_HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "@"])
+_HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AT"])
 _NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(

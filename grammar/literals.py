@@ -1,4 +1,6 @@
-"""Literal constants of Python: numbers, strings, tuples of them, and arithmetic on them; nothing else is evaluated."""
+"""Literal constants of Python: numbers, strings, tuples of them, and arithmetic on them;
+nothing else is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ MAX_INTEGER = 1 << 64
 MAX_STRING = 1000
 
 
-class Unknown:
+class NoConstant:
     """What a text that is no literal constant stands for."""
 
 
 Known = Callable[[str], object]
-"""Gives the value of another name, or :class:`Unknown`."""
+"""Gives the value of another name, or :class:`NoConstant`."""
 
 _NUMBER: dict[type, Callable[[object, object], object]] = {
     ast.Add: operator.add,
@@ -45,14 +47,14 @@ def integer(sign: str, a: int, b: int) -> int | None:
 
 
 def constant(text: str, known: Known) -> object:
-    """The value of a text that is a literal constant, else :class:`Unknown`."""
+    """The value of a text that is a literal constant, else :class:`NoConstant`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, mode="eval")
         return _value(tree.body, known)
     except (SyntaxError, ValueError, ArithmeticError, TypeError, MemoryError, RecursionError):
-        return Unknown
+        return NoConstant
 
 
 def _value(node: ast.expr, known: Known) -> object:
@@ -63,15 +65,15 @@ def _value(node: ast.expr, known: Known) -> object:
             return known(name)
         case ast.Tuple(elts=items) | ast.List(elts=items):
             parts = tuple(_value(item, known) for item in items)
-            return Unknown if Unknown in parts else parts
+            return NoConstant if NoConstant in parts else parts
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=inner):
             number = _value(inner, known)
             if not isinstance(number, (int, float)):
-                return Unknown
+                return NoConstant
             return -number if isinstance(sign, ast.USub) else number
         case ast.BinOp(left=left, op=op, right=right):
             return _arithmetic(type(op), _value(left, known), _value(right, known))
-    return Unknown
+    return NoConstant
 
 
 def _arithmetic(op: type, a: object, b: object) -> object:
@@ -86,14 +88,14 @@ def _arithmetic(op: type, a: object, b: object) -> object:
         return _bounded(a + b)
     if op is ast.Add and isinstance(a, tuple) and isinstance(b, tuple) and len(a) + len(b) < 100:
         return a + b
-    return Unknown
+    return NoConstant
 
 
 def _bounded(value: object) -> object:
     if isinstance(value, int) and not -MAX_INTEGER < value < MAX_INTEGER:
-        return Unknown
+        return NoConstant
     if isinstance(value, str) and len(value) > MAX_STRING:
-        return Unknown
+        return NoConstant
     return value
 
 

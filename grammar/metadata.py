@@ -44,9 +44,9 @@ Tensors = dict[str, list[Literal | None]]
 def read_metadata(text: str) -> Tensors | None:
     """The constants by their kind (``"ir.GenericConst"``) and number.
 
-    One that can't be read is None. Of metadata in another layout there are none; the answer is None if
-    the text is no JSON. Two layouts exist: that of 0.21 and later, and the one before it, which kept all tensors
-    in a list beside the nodes.
+    One that can't be read is None. Of metadata in another layout there are none; the answer is None
+    if the text is no JSON. Two layouts exist: that of 0.21 and later, and the one before it, which
+    kept all tensors in a list beside the nodes.
     """
     try:
         graph = json.loads(text, strict=False)
@@ -113,7 +113,8 @@ def _content(data: bytes, elements: int, data_type: DataType) -> bytes | None:
 
 
 def _header(raw: bytes) -> tuple[tuple[int, ...], DataType, int]:
-    """Shape and type of a serialised tensor, and where its data begins; Void is a type without a name.
+    """Shape and type of a serialised tensor, and where its data begins; Void is a type without a
+    name.
 
     The fields are magic, reserved, device, rank, type, shape, number of bytes, data.
     """

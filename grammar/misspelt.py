@@ -1,4 +1,6 @@
-"""Words at the head of a form, a decorator or a data type, misspelt: the text is read as it was meant, with one error."""
+"""Words at the head of a form, a decorator or a data type, misspelt:
+the text is read as it was meant, with one error.
+"""
 
 from __future__ import annotations
 

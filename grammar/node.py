@@ -6,7 +6,7 @@ with it costs 70 ms at every start of the command; this metaclass needs 5 ms for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, TypeVar, dataclass_transform
 
@@ -56,14 +56,38 @@ class Record(metaclass=RecordMeta):
 
 
 PRINTER = "rlx.grammar.printer"
-"""What gives nodes their text, by name: it stands on the nodes, and loads only when a text is asked for."""
+"""What gives nodes their text, by name:
+it stands on the nodes, and loads only when a text is asked for.
+"""
+
+PASTEABLE = "rlx.grammar.pasteable"
+"""What gives nodes as expressions, by name, too."""
+
+
+class _Pretty:
+    """What IPython shows of a node, and what Hypothesis prints of an example that fails: there, an
+    expression to paste.
+
+    Both look for a method on whatever they print, classes among it: a class has none.
+    """
+
+    def __get__(self, node: Node | None, owner: type) -> Callable[[Any, bool], None]:
+        if node is None:
+            raise AttributeError("_repr_pretty_")
+
+        def shown(printer: Any, cycle: bool) -> None:
+            failing = type(printer).__module__.startswith("hypothesis")
+            text = import_module(PASTEABLE).pasteable(node) if failing else str(node).rstrip()
+            printer.text(text)
+
+        return shown
 
 
 class Node(Record):
     """Base of the syntax tree: a node is a place in a program, so equality is identity.
 
-    Structural comparison is :func:`rlx.grammar.equal.structural_equal`. ``str`` of a module, a function, an expression,
-    struct info or a dimension is its text, which a notebook shows too.
+    Structural comparison is :func:`rlx.grammar.equal.structural_equal`. ``str`` of a module, a
+    function, an expression, struct info or a dimension is its text, which a notebook shows too.
     """
 
     def __str__(self) -> str:
@@ -73,6 +97,8 @@ class Node(Record):
         from rlx.grammar.notebook import preformatted
 
         return preformatted(str(self))
+
+    _repr_pretty_ = _Pretty()
 
 
 _DEPTH = 6

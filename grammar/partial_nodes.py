@@ -5,20 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import ast, tir
-from rlx.grammar.lalr import Entry
+from rlx.grammar.entries import Entry
 from rlx.grammar.node import Span
+from rlx.grammar.scope import Scope
 from rlx.grammar.unresolved import Form
 
 
 class Open:
-    """The head of a block that opened a scope: what to remember, and how many scopes are open in it."""
+    """The head of a block that opened a scope of a kind:
+    what to remember, and how many scopes are open in it.
+    """
 
-    __slots__ = ("depth", "span", "value")
+    __slots__ = ("depth", "kind", "span", "value")
 
-    def __init__(self, value: Any, depth: int, span: Span) -> None:
+    def __init__(self, value: Any, kind: str, depth: int, span: Span) -> None:
         self.value = value
+        self.kind = kind
         self.depth = depth
         self.span = span
+
+
+def open_scope(scope: Scope, value: Any, kind: str, span: Span) -> Open:
+    """Enter the scope of a block whose head was read."""
+    scope.open(kind)
+    return Open(value, kind, len(scope.frames), span)
 
 
 class Return:
@@ -81,6 +91,7 @@ class Signature:
 
 
 def flatten(statements: list[Any]) -> list[Any]:
+    """Statements one after the other, of which some are lists and some nothing."""
     found: list[Any] = []
     for item in statements:
         if isinstance(item, list):
@@ -95,15 +106,15 @@ def sequence(
 ) -> ast.SeqExpr:
     """A SeqExpr of statements: runs of bindings become blocks."""
     blocks: list[ast.BindingBlock] = []
-    run: list[ast.Binding] = []
+    run: list[Any] = []
     for item in flatten(statements):
         if isinstance(item, ast.DataflowBlock):
             if run:
-                blocks.append(ast.BindingBlock(tuple(run), run[0].span))  # type: ignore[attr-defined]
+                blocks.append(ast.BindingBlock(tuple(run), run[0].span))
                 run = []
             blocks.append(item)
         elif isinstance(item, ast.Binding):
             run.append(item)
     if run:
-        blocks.append(ast.BindingBlock(tuple(run), run[0].span))  # type: ignore[attr-defined]
+        blocks.append(ast.BindingBlock(tuple(run), run[0].span))
     return ast.SeqExpr(tuple(blocks), body, body_span, span)

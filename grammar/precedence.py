@@ -28,7 +28,8 @@ class Chain(Generic[T]):
     prefixed
         What an operator in front makes of its operand.
     compared
-        What a comparison means, or several in a chain such as ``a < b < c``, given the operators and the operands.
+        What a comparison means, or several in a chain such as ``a < b < c``, given the operators
+        and the operands.
     """
 
     __slots__ = ("_binary", "_compared", "_operands", "_prefixed", "_waiting")
@@ -52,7 +53,9 @@ class Chain(Generic[T]):
         self._operands.append(value)
 
     def infix(self, symbol: str) -> None:
-        """An operator behind an operand; all that binds at least as strongly before it is applied, but `**` and comparisons wait for the next."""
+        """An operator behind an operand; all that binds at least as strongly before it is applied,
+        but `**` and comparisons wait for the next.
+        """
         strength = STRENGTHS[symbol]
         self._apply(strength + (symbol == "**" or strength == COMPARISON))
         self._waiting.append((strength, symbol, False))
@@ -76,7 +79,9 @@ class Chain(Generic[T]):
                 operands[-1] = self._binary(symbol, operands[-1], right)
 
     def _run(self, last: str) -> tuple[list[str], list[T]]:
-        """The comparisons that stand one after the other, and their operands, taken from the chain."""
+        """The comparisons that stand one after the other, and their operands,
+        taken from the chain.
+        """
         symbols = [last]
         while self._waiting and self._waiting[-1][0] == COMPARISON and not self._waiting[-1][2]:
             symbols.append(self._waiting.pop()[1])

@@ -1,8 +1,10 @@
-"""The operators of scalar arithmetic, each said once: how it is written and called, what it is on exact integers, in C, in SMT-LIB.
+"""The operators of scalar arithmetic, each said once: how it is written and called, what it is on
+exact integers, in C, in SMT-LIB.
 
-The parsers and printers of programs and of questions, the machine, the C of PrimFuncs and the prover make their tables from this one. Only
-:mod:`rlx.solver.evaluate`, which replays counterexamples, has its own meaning of each operator, so that a mistake here
-does not confirm itself.
+The parsers and printers of programs and of questions, the machine, the C of PrimFuncs and the
+prover make their tables from this one. Only :mod:`rlx.solver.evaluate`, which replays
+counterexamples, has its own meaning of each operator, so that a mistake here does not confirm
+itself.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from rlx.grammar import tir
 from rlx.grammar.node import Record
 
 NOT, COMPARISON, SIGN, POWER, ATOM = 3, 4, 11, 12, 13
-"""How strongly ``not``, comparisons, signs, powers and atoms bind; a higher number binds tighter, as in Python."""
+"""How strongly ``not``, comparisons, signs, powers and atoms bind;
+a higher number binds tighter, as in Python.
+"""
 
 
 class PrimOperator(Record):
@@ -24,19 +28,22 @@ class PrimOperator(Record):
     Attributes
     ----------
     name
-        What TVMScript calls it without the leading ``T.``; an intrinsic is a :class:`rlx.grammar.tir.Call` of that name.
+        What TVMScript calls it without the leading ``T.``; an intrinsic is a
+        :class:`rlx.grammar.tir.Call` of that name.
     node
         The class of its nodes; None for an intrinsic.
     symbol, strength
-        How it stands between its operands, and how strongly it binds; it is called by name where there is no symbol.
+        How it stands between its operands, and how strongly it binds; it is called by name where
+        there is no symbol.
     exact
-        What it is on integers of any size; ``ZeroDivisionError`` where it has no value. None where that
-        depends on the width of its type.
+        What it is on integers of any size; ``ZeroDivisionError`` where it has no value. None where
+        that depends on the width of its type.
     c
-        The C of it, of operands ``{a}`` and ``{b}``, and of the type ``{t}`` for a helper that every kernel has. What is
-        ``/`` there divides floats; on integers it is ``truncdiv``.
+        The C of it, of operands ``{a}`` and ``{b}``, and of the type ``{t}`` for a helper that
+        every kernel has. What is ``/`` there divides floats; on integers it is ``truncdiv``.
     smt
-        The SMT-LIB of it, of ``{a}`` and ``{b}``; divisions are made of the ``{floor}`` quotient, its ``{rest}``, and the ``{trunc}`` quotient.
+        The SMT-LIB of it, of ``{a}`` and ``{b}``; divisions are made of the ``{floor}`` quotient,
+        its ``{rest}``, and the ``{trunc}`` quotient.
     names
         Further names that TVM has for it.
     short
@@ -80,7 +87,9 @@ def _infix(
     smt: str,
     *short: str,
 ) -> PrimOperator:
-    """An operator that C writes as TVMScript does, between its operands, and SMT-LIB before them."""
+    """An operator that C writes as TVMScript does, between its operands,
+    and SMT-LIB before them.
+    """
     c, first = f"({{a}} {_IN_C.get(symbol, symbol)} {{b}})", f"({smt} {{a}} {{b}})"
     return PrimOperator(node.__name__, node, symbol, strength, exact, c, first, (), short)
 

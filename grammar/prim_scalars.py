@@ -1,7 +1,8 @@
 """Assignments of PrimFuncs: scalars that change, and variables that do not.
 
-Since its TIR moved to ``tirx``, TVM reads `t = e` and `t: T.float32 = e` as a scalar that can be assigned to
-again, which is a local buffer of one element; `t: T.let = e` binds a variable for good. Before that all of them did.
+Since its TIR moved to ``tirx``, TVM reads `t = e` and `t: T.float32 = e` as a scalar that can be
+assigned to again, which is a local buffer of one element; `t: T.let = e` binds a variable for good.
+Before that all of them did.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ SCALARS = frozenset([LOCAL, "shared_scalar", "alloc_scalar"])
 """What allocates scalars: their buffers are written by their names alone."""
 
 _BEFORE_TIRX = re.compile(
-    r"tvm\.script(?:\.parser)?[ \t]+import\b[^\n]*\btir\b|\btvm\.script\.tir\b|\bT\.block(?:_attr)?\b"
+    r"tvm\.script(?:\.parser)?[ \t]+import\b[^\n]*\btir\b|\btvm\.script\.tir\b"
+    r"|\bT\.block(?:_attr)?\b"
 )
 
 
@@ -62,7 +64,9 @@ def scalar_value(buffer: tir.Buffer, where: Span) -> tir.BufferLoad:
 
 
 def assignable(known: Any) -> tir.Buffer | None:
-    """The memory that an assignment to a name changes, if it is that of a scalar or a buffer of one element."""
+    """The memory that an assignment to a name changes,
+    if it is that of a scalar or a buffer of one element.
+    """
     if isinstance(known, tir.BufferLoad):
         return known.buffer
     match known:
@@ -83,7 +87,9 @@ def memory_scope(stmt: tir.AllocBuffer) -> str | None:
 
 
 def scalar_buffers(function: tir.PrimFunc) -> frozenset[tir.Buffer]:
-    """The buffers that a text writes by their names alone: those of scalars, if they are used as such."""
+    """The buffers that a text writes by their names alone:
+    those of scalars, if they are used as such.
+    """
     found = {
         stmt.buffer
         for stmt in _nodes(function.body, tir.PrimExpr)

@@ -1,22 +1,29 @@
 """Printing: from nodes to text, in any dialect from 0.16 to 0.27.
 
-What is printed reads back as a structurally equal module, and printing that again gives the same text.
-Four things cannot be kept, because no text says them: adjacent binding blocks print as one, a branch
-or function inside an expression is bound to a variable first, the data of a constant that stood outside
-the text stays outside, and names are changed where they would be captured.
+What is printed reads back as a structurally equal module, and printing that again gives the same
+text. Four things cannot be kept, because no text says them: adjacent binding blocks print as one, a
+branch or function inside an expression is bound to a variable first, the data of a constant that
+stood outside the text stays outside, and names are changed where they would be captured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from rlx.grammar import ast, dialects, tir
 from rlx.grammar.comments import Remarks
 from rlx.grammar.dialects import DEFAULT, Dialect
-from rlx.grammar.dtype import INT32, INT64
 from rlx.grammar.node import Node
 from rlx.grammar.printer_calls import ExprPrinter
-from rlx.grammar.printer_prim import PrimPrinter, scalar
+from rlx.grammar.printer_pieces import (
+    Printer,
+    function_printer,
+    print_expr,
+    print_function,
+    print_prim_expr,
+    print_struct_info,
+)
+from rlx.grammar.printer_prim import scalar
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_show import show
 from rlx.grammar.printer_tir import PrimFuncPrinter
@@ -48,8 +55,8 @@ def print_module(
     dialect
         ``"0.16"`` … ``"0.27"``.
     remarks
-        Comments of the source that stand elsewhere than above definitions; each is printed in front of
-        what it stood in front of.
+        Comments of the source that stand elsewhere than above definitions; each is printed in front
+        of what it stood in front of.
 
     Raises
     ------
@@ -57,15 +64,6 @@ def print_module(
         If there is no such dialect.
     """
     return _ModulePrinter(module, dialects.dialect(dialect), remarks or Remarks()).print()
-
-
-@recursion_room()
-def print_function(
-    function: ast.Function | tir.PrimFunc, name: str = "main", dialect: str = DEFAULT
-) -> str:
-    """A function on its own, without a header; global functions are written ``cls.name``."""
-    printer = _function_printer(function, dialects.dialect(dialect), "Module", (), Remarks())
-    return "\n".join(printer.print(name, "")) + "\n"
 
 
 def print_node(node: Node, dialect: str = DEFAULT) -> str:
@@ -88,43 +86,9 @@ def print_node(node: Node, dialect: str = DEFAULT) -> str:
             return print_prim_expr(node)
         case ast.Expr():
             return print_expr(node, dialect)
+        case ast.VDevice(target=target, index=index):
+            return f"{target}:{index}"
     raise TypeError(f"expected a module or a piece of one, found {type(node).__name__}")
-
-
-@recursion_room()
-def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
-    """A Relax expression; a function literal, branch or sequence is written as the lines it takes."""
-    if isinstance(expr, ast.Function):
-        return print_function(expr, "function", dialect).rstrip("\n")
-    if isinstance(expr, ast.If | ast.SeqExpr):
-        lines = print_function(ast.Function((), expr), "body", dialect).split("\n")[2:]
-        return "\n".join([line.removeprefix(_INDENT) for line in lines]).rstrip("\n")
-    return ExprPrinter({}, dialects.dialect(dialect)).text(expr)
-
-
-def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
-    """An annotation as it is written inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
-    return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)
-
-
-def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:
-    """Arithmetic over shape variables; bare literals are int64, inside a PrimFunc int32."""
-    return PrimPrinter({}, INT32 if in_prim_func else INT64).text(expr)
-
-
-Printer = FunctionPrinter | PrimFuncPrinter
-
-
-def _function_printer(
-    function: ast.Function | tir.PrimFunc,
-    spelling: Dialect,
-    module: str | None,
-    global_names: Iterable[str],
-    remarks: Remarks,
-) -> Printer:
-    if isinstance(function, tir.PrimFunc):
-        return PrimFuncPrinter(function, spelling, global_names, remarks)
-    return FunctionPrinter(function, spelling, module, global_names, remarks)
 
 
 class _ModulePrinter:
@@ -136,7 +100,7 @@ class _ModulePrinter:
         global_names = [gv.name_hint for gv in module.functions] if self.bare else []
         around = None if self.bare else module.name
         self.functions: list[tuple[str, Printer]] = [
-            (gv.name_hint, _function_printer(f, spelling, around, global_names, remarks))
+            (gv.name_hint, function_printer(f, spelling, around, global_names, remarks))
             for gv, f in module.functions.items()
         ]
 
@@ -178,7 +142,9 @@ class _ModulePrinter:
         return [*lines, "", *(f'{name} = TypeVar("{name}")' for name in type_vars)]
 
     def _type_vars(self) -> list[str]:
-        """Names to declare before the class: those bound in some function, or declared and mentioned."""
+        """Names to declare before the class:
+        those bound in some function, or declared and mentioned.
+        """
         if not self.dialect.type_vars:
             return []
         names = {name for _, printer in self.functions for name in printer.type_vars()}

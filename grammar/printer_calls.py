@@ -109,7 +109,10 @@ class ExprPrinter:
         return f"{self.text(value)}[{node.index}]"
 
     def _is_literal(self, node: ast.Tuple) -> bool:
-        """Whether the source has brackets. TVM evaluates `(x, y)[0]` to `x`, but not `R.tuple(x, y)[0]`."""
+        """Whether the source has brackets.
+
+        TVM evaluates `(x, y)[0]` to `x`, but not `R.tuple(x, y)[0]`.
+        """
         return self._begins(node, "(", "[")
 
     def _begins(self, node: Expr, *words: str) -> bool:
@@ -185,7 +188,8 @@ class ExprPrinter:
         return []
 
     def _out(self, info: ast.StructInfo, op: str) -> str:
-        # Several results, or none, are a list; one alone is no tuple, so a tuple of one is spelled out.
+        # Several results, or none, are a list; one alone is no tuple, so a tuple of one is spelled
+        # out.
         if isinstance(info, ast.TupleStructInfo) and len(info.fields) != 1 and op in _SHAPES:
             return f"[{', '.join([self.info.body(f) for f in info.fields])}]"
         return self.info.body(info)
@@ -200,7 +204,9 @@ class ExprPrinter:
         return list(map(self.text, call.args[:2]))
 
     def plain(self, argument: Expr) -> str:
-        """An argument of an operator: a literal of Python stays one, since TVM tells it from a value."""
+        """An argument of an operator: a literal of Python stays one,
+        since TVM tells it from a value.
+        """
         match argument:
             case ast.StringImm(value=text) if not self._begins(argument, "R."):
                 return quoted(text)

@@ -20,8 +20,8 @@ class InfoPrinter:
         The names of the variables of the function.
     dialect
         The spelling.
-    global_var
-        How a dimension that is no shape arithmetic is written: a Relax expression as shape.
+    expr
+        How a shape is written that is a Relax expression.
     """
 
     def __init__(self, names: Names, dialect: Dialect, expr: Callable[[ast.Expr], str]) -> None:
@@ -40,14 +40,18 @@ class InfoPrinter:
         return text
 
     def signature(self, info: StructInfo) -> str:
-        """An annotation of a parameter or result, where dimensions are quoted as the dialect has it."""
+        """An annotation of a parameter or result,
+        where dimensions are quoted as the dialect has it.
+        """
         text = self._signature.get(info)
         if text is None:
             text = self._signature[info] = self._text(info, self.quoted_dim)
         return text
 
     def parameter(self, var: ast.Var) -> str:
-        """The annotation of a parameter; one that is a shape variable says no more than its type."""
+        """The annotation of a parameter;
+        one that is a shape variable says no more than its type.
+        """
         info = var.struct_info_annotation
         assert info is not None
         if self.dialect.prim_types and isinstance(info, ast.PrimStructInfo):
@@ -106,7 +110,8 @@ class InfoPrinter:
             params = [self._text(p, dim) for p in info.params]
             shown = f"({params[0]},)" if len(params) == 1 else f"({', '.join(params)})"
             return f"R.Callable({shown}, {ret}, {info.purity})"
-        # TVM takes a result or a function that derives it, not both; Object is what there is without either.
+        # TVM takes a result or a function that derives it, not both; Object is what there is
+        # without either.
         bare = info.derive_func is not None and isinstance(info.ret, ast.ObjectStructInfo)
         parts = [] if bare else [f"ret={ret}"]
         if info.purity:

@@ -1,11 +1,12 @@
 """What variables are called in print.
 
-Variables have identity, texts have only names. Most programs give every variable of a function its own
-name and nothing is renamed. Where two share one, the later may keep it only if the earlier is not used
-any more as far as the later is in scope; otherwise it gets a name that nothing else has: ``x_1``.
+Variables have identity, texts have only names. Most programs give every variable of a function its
+own name and nothing is renamed. Where two share one, the later may keep it only if the earlier is
+not used any more as far as the later is in scope; otherwise it gets a name that nothing else has:
+``x_1``.
 
-Shape variables are stricter: they never share a name with another variable of their function, because
-an older spelling declares them for the whole function at its top.
+Shape variables are stricter: they never share a name with another variable of their function,
+because an older spelling declares them for the whole function at its top.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def usable(name: str) -> bool:
 
 def hint_of(node: Node) -> str:
     """The name that a variable, buffer or global variable carries."""
-    return node.name_hint if isinstance(node, ast.Expr) else node.name  # type: ignore[attr-defined,no-any-return]
+    return str(getattr(node, "name_hint" if isinstance(node, ast.Expr) else "name"))
 
 
 class Fresh:
@@ -156,8 +157,8 @@ class FunctionNames:
     signature_vars
         Those that the signature of the function itself mentions.
     scalars
-        Shape variables that are Relax variables, or the value that a parameter of that name has: both go by
-        one name.
+        Shape variables that are Relax variables, or the value that a parameter of that name has:
+        both go by one name.
     globals
         Global functions that are mentioned.
     fresh
@@ -217,7 +218,9 @@ class FunctionNames:
         return names
 
     def _dimensions(self) -> dict[tir.Var, None]:
-        """The shape variables that are bound; a signature and a function type may bind the same one."""
+        """The shape variables that are bound;
+        a signature and a function type may bind the same one.
+        """
         both = (*self.shape_vars, *self.binders)
         return dict.fromkeys(v for v in both if v not in self.scalars)
 
@@ -363,7 +366,8 @@ class FunctionNames:
                     self._events.append((USE, self.scalars[var]))
 
     def _info(self, info: ast.StructInfo) -> None:
-        # Annotations are shared objects: one is walked once, only its uses of variables count again.
+        # Annotations are shared objects: one is walked once, only its uses of variables count
+        # again.
         if info not in self._infos:
             self._infos.add(info)
             at = len(self._events)

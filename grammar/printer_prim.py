@@ -184,8 +184,11 @@ class Text:
         match expr:
             case tir.Var(name=name):
                 return [self.names.get(expr) or name]
-            case tir.IntImm():
-                return [self.integer(expr, required)]
+            case tir.IntImm(value=value, dtype=dtype):
+                text = self.integer(expr, required)
+                # A sign binds less strongly than `**`.
+                negative = value < 0 and required == ATOM and dtype == self.plain
+                return ["(", text, ")"] if negative else [text]
             case tir.FloatImm():
                 return [_float_imm(expr)]
             case tir.StringImm(value=text):
@@ -248,7 +251,9 @@ class Text:
         return f'{self.prefix}Cast("{dtype}", '
 
     def required(self, operand: PrimExpr, beside: PrimExpr, level: int, infix: bool) -> int:
-        """The precedence of an operand; :data:`_TYPED` where a bare literal would change its type."""
+        """The precedence of an operand; :data:`_TYPED` where a
+        bare literal would change its type.
+        """
         if type(operand) is not tir.IntImm or operand.dtype != self.plain:
             return level
         if type(beside) is tir.Call and beside.dtype is None:
@@ -264,12 +269,8 @@ class Text:
         return integer(expr.value) if expr.dtype == bare else (expr, _TYPED)
 
     def is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
-        """Whether ``a - b`` is what ``-b`` reads as: zero minus something that is no literal."""
-        if not isinstance(a, tir.IntImm | tir.FloatImm) or repr(a.value) not in ("0", "0.0"):
-            return False
-        if isinstance(b, tir.IntImm | tir.FloatImm):
-            return False
-        return a.dtype == self.plain if _untyped(b) else a.dtype == tir.type_of(b)
+        """Whether ``a - b`` is written ``-b``; in programs that is the product of b and -1."""
+        return False
 
     def _list(self, exprs: tuple[PrimExpr, ...]) -> list[Part]:
         """Indices, and arguments of intrinsics: bare literals are int32 everywhere."""
@@ -294,17 +295,15 @@ class Text:
         return [f"{self.prefix}{call.op}(", *arguments, ")"]
 
 
-def _untyped(expr: PrimExpr) -> bool:
-    return isinstance(expr, tir.Call) and expr.dtype is None
-
-
 def wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
     """What has a precedence, in parentheses where its place requires a higher one."""
     return ["(", *parts, ")"] if level < required else parts
 
 
 def value_text(value: object, prim: Callable[[PrimExpr], str]) -> str:
-    """A value among attributes: a scalar, data type, prim expression, or a tuple or dict of them."""
+    """A value among attributes: a scalar, data type, prim expression,
+    or a tuple or dict of them.
+    """
     match value:
         case tuple() | list():
             return "[" + ", ".join([value_text(v, prim) for v in value]) + "]"

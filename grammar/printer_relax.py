@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
@@ -63,7 +64,9 @@ class FunctionPrinter:
             self.lines += [pad + text for text in self.remarks.before(span[0])]
 
     def type_vars(self) -> tuple[str, ...]:
-        """Names of the shape variables that are declared before the class, where the dialect does so."""
+        """Names of the shape variables that are declared before the class,
+        where the dialect does so.
+        """
         if not self.dialect.type_vars:
             return ()
         outside = [v for v in self._bound_shape_vars() if self._is_type_var(v)]
@@ -240,7 +243,8 @@ class FunctionPrinter:
             return False
         last = branch.blocks[-1]
         if isinstance(last, ast.DataflowBlock):
-            kept = [b.var for b in last.bindings if type(b.var) is ast.Var]  # type: ignore[attr-defined]
+            bindings: tuple[Any, ...] = last.bindings
+            kept = [binding.var for binding in bindings if type(binding.var) is ast.Var]
             bound = kept[-1] if kept else None
         else:
             final = last.bindings[-1] if last.bindings else None

@@ -23,7 +23,8 @@ def show(node: Node) -> str:
     Parameters
     ----------
     node
-        Struct info, a prim expression, a variable, an operator, a data type or any Relax expression.
+        Struct info, a prim expression, a variable, an operator, a data type or any Relax
+        expression.
     """
     match node:
         case StructInfo():
@@ -36,7 +37,7 @@ def show(node: Node) -> str:
             return name
         case ast.VDevice():
             return device_text(node)
-    from rlx.grammar.printer import print_expr
+    from rlx.grammar.printer_pieces import print_expr
 
     return elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
 

@@ -1,23 +1,21 @@
-"""PrimFuncs as text: parameters and statements."""
+"""PrimFuncs as text: their statements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from rlx.grammar import tir
-from rlx.grammar.comments import Remarks, attach
-from rlx.grammar.dialects import ALLOC_WORDS, Dialect
-from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, INT64
+from rlx.grammar.comments import attach
+from rlx.grammar.dialects import ALLOC_WORDS
+from rlx.grammar.dtype import INT32
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import Span, replace
-from rlx.grammar.prim_scalars import LOCAL, SCALARS, memory_scope, scalar_buffers
-from rlx.grammar.printer_prim import PrimPrinter, quoted
-from rlx.grammar.printer_tir_names import PrimFuncNames
-from rlx.grammar.tir import PrimExpr, PrimFunc, Stmt
-from rlx.grammar.visit import shape_vars_of
+from rlx.grammar.prim_scalars import LOCAL, SCALARS, memory_scope
+from rlx.grammar.printer_prim import quoted
+from rlx.grammar.printer_tir_head import FLAGS, PrimHeadPrinter
+from rlx.grammar.tir import PrimExpr, Stmt
 
 _INDENT = "    "
-_FLAGS = ("private", "s_tir")
 _ONE_LINE = (
     tir.BufferStore,
     tir.LetStmt,
@@ -29,46 +27,8 @@ _ONE_LINE = (
 """Statements that are printed on one line each."""
 
 
-class PrimFuncPrinter:
-    """Prints one PrimFunc.
-
-    Parameters
-    ----------
-    function
-        The PrimFunc.
-    dialect
-        The spelling.
-    global_names
-        Names that mean a function of the module where no class is around.
-    remarks
-        Comments of the source text that stand between statements, to be printed in their places.
-    """
-
-    def __init__(
-        self,
-        function: PrimFunc,
-        dialect: Dialect,
-        global_names: Iterable[str] = (),
-        remarks: Remarks | None = None,
-    ) -> None:
-        self.function = function
-        self.dialect = dialect
-        self.scope = PrimFuncNames(function, global_names)
-        self.names = self.scope.names
-        scalars = scalar_buffers(function) if dialect.mutable_scalars else frozenset()
-        self.prim = PrimPrinter(self.names, INT32, scalars=scalars)
-        self.lines: list[str] = []
-        self.known: set[tir.Var] = set()
-        self.loops: dict[PrimExpr, tir.For] = {}
-        self.remarks = remarks or Remarks()
-
-    def type_vars(self) -> tuple[str, ...]:
-        """Names of the shape variables that can be declared before the class."""
-        return tuple(self._name(v) for v in self.scope.shape_vars if v.dtype == INT64)
-
-    def is_schedulable(self) -> bool:
-        """Whether the function is of the kind that has blocks."""
-        return bool(self.function.attrs.get("s_tir")) or self.scope.has_blocks
+class PrimFuncPrinter(PrimHeadPrinter):
+    """Prints one PrimFunc."""
 
     def print(self, name: str, pad: str) -> list[str]:
         """The lines of the function, each with ``pad`` in front."""
@@ -84,7 +44,7 @@ class PrimFuncPrinter:
         attrs = {
             k: v
             for k, v in function.attrs.items()
-            if k not in _FLAGS and not (k == "global_symbol" and v == name)
+            if k not in FLAGS and not (k == "global_symbol" and v == name)
         }
         if attrs:
             self.lines.append(f"{inner}T.func_attr({self.prim.value(attrs)})")
@@ -93,81 +53,6 @@ class PrimFuncPrinter:
             self.lines.append(f'{inner}# with {self.dialect.block}("root"):')
         self._body(function.body, inner)
         return self.lines
-
-    def _flags(self) -> str:
-        flags = ["private=True"] if self.function.attrs.get("private") else []
-        if self.dialect.function_flag and self.is_schedulable():
-            flags.append("s_tir=True")
-        return f"({', '.join(flags)})" if flags else ""
-
-    # ------------------------------------------------------------------ parameters
-
-    def _is_direct(self, buffer: tir.Buffer) -> bool:
-        """Whether a buffer can stand as a parameter; older spellings match symbolic ones in the body.
-
-        A shape variable that is no int64 is declared in the body, so its buffer is matched behind that.
-        """
-        found = shape_vars_of(buffer)
-        implicit = (v for v in found if v not in self.function.params)
-        return not found or (
-            self.dialect.direct_buffers and all(v.dtype == INT64 for v in implicit)
-        )
-
-    def _param(self, param: tir.Var) -> str:
-        buffer = self.function.buffer_map.get(param)
-        if buffer is not None and self._is_direct(buffer):
-            name = self._name(buffer)
-            return f"{name}: T.Buffer({self._buffer(buffer, self._quoted_dim)})"
-        self.known.add(param)
-        dtype = "handle" if param.dtype == HANDLE else str(param.dtype)
-        return f"{self._param_name(param)}: T.{dtype}"
-
-    def _param_name(self, param: tir.Var) -> str:
-        """A handle has a name of its own only where its buffer is matched in the body."""
-        buffer = self.function.buffer_map.get(param)
-        if buffer is None:
-            return self._name(param)
-        if param not in self.names:
-            own = self._name(buffer)
-            hint = f"var_{own}" if param.name in (own, buffer.name) else param.name
-            self.names[param] = self.scope.fresh.unless_free(hint)
-        return self.names[param]
-
-    def _declare(self, pad: str) -> None:
-        outside = self.dialect.type_vars
-        for var in self.scope.shape_vars:
-            if not outside or var.dtype != INT64:
-                self.lines.append(f"{pad}{self._name(var)} = T.{var.dtype}()")
-        for param, buffer in self.function.buffer_map.items():
-            if not self._is_direct(buffer):
-                name = self._name(buffer)
-                head = f"{name} = T.match_buffer({self._param_name(param)}, "
-                self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
-
-    def _quoted_dim(self, dim: PrimExpr) -> str:
-        """A dimension of a parameter: quoted unless all it mentions is known in front of it."""
-        text = self.prim.text(dim)
-        found = tir.free_vars(dim)
-        if all(v in self.known for v in found):
-            return text
-        if type(dim) is tir.Var and self.dialect.type_vars and dim not in self.function.params:
-            return text
-        return quoted(text)
-
-    def _buffer(self, buffer: tir.Buffer, dim: object, always: bool = True) -> str:
-        """Shape, element type and the rest of a buffer, as arguments."""
-        show = self.prim.text if not callable(dim) else dim
-        dims = [show(d) for d in buffer.shape]
-        parts = [f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"]
-        if always or buffer.dtype != FLOAT32:
-            parts.append(f'"{buffer.dtype}"')
-        parts += [f"{key}={self._buffer_value(key, v)}" for key, v in buffer.attrs.items()]
-        return ", ".join(parts)
-
-    def _buffer_value(self, key: str, value: object) -> str:
-        if isinstance(value, tuple) and all(isinstance(v, PrimExpr) for v in value):
-            return self.prim.tupled(value)
-        return self.prim.text(value) if isinstance(value, PrimExpr) else self.prim.value(value)
 
     # ------------------------------------------------------------------ statements
 
@@ -224,14 +109,19 @@ class PrimFuncPrinter:
                 name = self._name(buffer)
                 head = f"{name} = T.match_buffer({text(source)}, "
                 self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
-            case tir.Evaluate(value=tir.Call(op="ret", args=(given,))) if self.dialect.type_vars:
-                self.lines.append(f"{pad}return {text(given)}")
             case tir.Evaluate(value=value):
-                shown = text(value)
-                is_call = isinstance(value, tir.Call) and shown.startswith(f"T.{value.op}(")
-                self.lines.append(pad + (shown if is_call else f"T.evaluate({shown})"))
+                self._evaluate(value, pad)
             case tir.OpaqueStmt(text=lines):
                 self.lines += [pad + line if line else "" for line in lines.split("\n")]
+
+    def _evaluate(self, value: tir.PrimExpr, pad: str) -> None:
+        match value:
+            case tir.Call(op="ret", args=(given,)) if self.dialect.type_vars:
+                self.lines.append(f"{pad}return {self.prim.text(given)}")
+                return
+        shown = self.prim.text(value)
+        is_call = isinstance(value, tir.Call) and shown.startswith(f"T.{value.op}(")
+        self.lines.append(pad + (shown if is_call else f"T.evaluate({shown})"))
 
     def _sequence(self, stmts: tuple[Stmt, ...], pad: str) -> None:
         """Statements one after the other; a scalar and its first value are one line."""
@@ -329,7 +219,9 @@ class PrimFuncPrinter:
         self._body(loops[-1].body, pad + _INDENT)
 
     def _grid(self, stmt: tir.For) -> list[tir.For]:
-        """The loops that one ``T.grid`` can stand for: plain, from zero, of independent extents and names."""
+        """The loops that one ``T.grid`` can stand for:
+        plain, from zero, of independent extents and names.
+        """
         loops = [stmt]
         if not _is_plain(stmt):
             return loops
@@ -343,9 +235,6 @@ class PrimFuncPrinter:
             names.add(self._name(inner.loop_var))
             loops.append(inner)
         return loops
-
-    def _name(self, node: tir.Var | tir.Buffer) -> str:
-        return self.names.get(node) or node.name
 
     def _range(self, loop: tir.For) -> str:
         word = "range" if loop.kind == "serial" and not loop.attrs else f"T.{loop.kind}"
@@ -403,7 +292,9 @@ class PrimFuncPrinter:
                 at += 1
 
     def _loop_range(self, binding: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
-        """The range of an axis that leaves it to its loop; ``T.axis.remap`` needs two axes at least."""
+        """The range of an axis that leaves it to its loop;
+        ``T.axis.remap`` needs two axes at least.
+        """
         loop = self.loops.get(binding)
         if loop is None:
             return binding, binding

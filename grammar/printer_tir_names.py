@@ -29,7 +29,8 @@ class PrimFuncNames:
     names
         Names of variables and buffers that do not go by the name they carry.
     shape_vars
-        Shape variables that the shapes of the parameters' buffers bind, in order of first appearance.
+        Shape variables that the shapes of the parameters' buffers bind, in order of first
+        appearance.
     has_blocks
         Whether there is a block anywhere in the body.
     fresh
@@ -130,9 +131,8 @@ class PrimFuncNames:
                 self._events.append((USE, buffer))
             case tir.IfThenElse(condition=condition, then_case=then, else_case=otherwise):
                 self._use(condition)
-                self._scoped(then)
-                if otherwise is not None:
-                    self._scoped(otherwise)
+                for branch in (then, *([] if otherwise is None else [otherwise])):
+                    self._scoped(branch)
             case tir.While(condition=condition, body=body):
                 self._use(condition)
                 self._scoped(body)
@@ -141,10 +141,8 @@ class PrimFuncNames:
                 self._events.append((BIND, var))
             case tir.AllocBuffer(buffer=buffer):
                 self._allocate(buffer)
-            case tir.Evaluate(value=value):
+            case tir.Evaluate(value=value) | tir.Assert(condition=value):
                 self._use(value)
-            case tir.Assert(condition=condition):
-                self._use(condition)
             case tir.MatchBuffer(buffer=buffer, source=source):
                 self._use(source)
                 self._allocate(buffer)

@@ -26,7 +26,7 @@ _OUTER = re.compile(
     | (?P<string>\"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
         |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)
     | (?P<comment>\#[^\n]*+)
-    | (?P<typevar>^[A-Za-z_]\w*+[ \t]*+=[ \t]*+TypeVar\([^\n]*+)
+    | (?P<typevar>^[A-Za-z_][\w,\ \t]*+=[ \t]*+\(?(?:typing\.)?TypeVar\([^\n]*+)
     | (?P<line>^[^\s\#"'][^\n"'\#]*+)
     | [^"'\#\n]++
     | \n
@@ -35,8 +35,10 @@ _OUTER = re.compile(
 )
 
 _HARMLESS = re.compile(
-    r"(?:from|import)\b|metadata[ \t]*=|[A-Za-z_]\w*[ \t]*=[ \t]*TypeVar\(|if[ \t]+__name__|[)\]}]|__\w+__\b"
+    r"(?:from|import)\b|metadata[ \t]*=|if[ \t]+__name__|[)\]}]|__\w+__\b"
+    r"|\w+[ \t]*=[ \t]*(?:T|tirx?|tvm\.tirx?)\.(?:Var|SizeVar|var|int64|int32)\("
 )
+_TYPE_VARS = re.compile(r"([A-Za-z_][\w, \t]*?)[ \t]*=[ \t]*\(?(?:typing\.)?TypeVar\(")
 _METADATA = re.compile(
     r"^metadata\s*=\s*[\w.]*load_json\(\s*(?:r|f)?\"\"\"(.*?)\"\"\"\)", re.DOTALL | re.MULTILINE
 )
@@ -47,8 +49,9 @@ def regions(
 ) -> Generator[tuple[str, int, int], int | None, None]:
     """What stands at the outer level, as ``(kind, start, end)``.
 
-    ``"definition"`` is the start of a decorated class or function; send its end back to go on behind
-    it; with ``around``, decorators under the names that Python imports count, too. ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a Relax text, ``"long"``
+    ``"definition"`` is the start of a decorated class or function; send its end back to go on
+    behind it; with ``around``, decorators under the names that Python imports count, too.
+    ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a Relax text, ``"long"``
     a line past :data:`rlx.grammar.lexer.MAX_LINE`.
     """
     at = 0
@@ -82,6 +85,11 @@ def regions(
             yield "stray", found.start(), at
 
 
+def declared_names(line: str) -> list[str]:
+    """The names that the ``"typevar"`` lines of a text declare."""
+    return [name.strip() for names in _TYPE_VARS.findall(line) for name in names.split(",")]
+
+
 def metadata_span(text: str) -> Span | None:
     """Where the JSON of the metadata is, quotes excluded, or None."""
     found = _METADATA.search(text) if "load_json" in text else None
@@ -89,13 +97,21 @@ def metadata_span(text: str) -> Span | None:
 
 
 def _may_mark(word: str, text: str) -> bool:
-    """Whether a decorator may be one of Relax under another name: asking what Python imports reads the whole text."""
+    """Whether a decorator may be one of Relax under another name:
+    asking what Python imports reads the whole text.
+    """
     head, _, _ = word.partition(".")
     return head in _LETTERS or word.rpartition(".")[2] in _MARKS or f" as {head}" in text
 
 
 _MARKS = frozenset(["function", "func", "prim_func", "ir_module"])
 _LETTERS = frozenset("RIT")
+
+
+def metadata_statement(text: str) -> Span | None:
+    """Where the whole statement of the metadata is, or None."""
+    found = _METADATA.search(text) if "load_json" in text else None
+    return None if found is None else found.span()
 
 
 def metadata_text(text: str) -> str | None:

@@ -1,7 +1,8 @@
 """Functional rewriting: a new tree where something changes, the same objects where nothing does.
 
-A pass is a subclass of :class:`Rewriter` that overrides the methods for the nodes it changes. Variables are
-objects, so a variable whose annotation changes becomes a new variable, and its uses follow.
+A pass is a subclass of :class:`Rewriter` that overrides the methods for the nodes it changes.
+Variables are objects, so a variable whose annotation changes becomes a new variable, and its uses
+follow.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from rlx.grammar.tir import PrimExpr
 class Rewriter:
     """Rebuilds modules, functions and expressions.
 
-    The default of every method rewrites what stands inside of a node, in the order of evaluation, and returns
-    the node itself if nothing did change. Expressions are walked as deep as they are nested, which in normal form
-    is as deep as functions and branches are; the length of blocks has no limit.
+    The default of every method rewrites what stands inside of a node, in the order of evaluation,
+    and returns the node itself if nothing did change. Expressions are walked as deep as they are
+    nested, which in normal form is as deep as functions and branches are; the length of blocks has
+    no limit.
 
     Attributes
     ----------
@@ -79,7 +81,9 @@ class Rewriter:
     # ------------------------------------------------------------ sequences
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
-        """Blocks and body; a block that loses its last binding goes, and its neighbours become one."""
+        """Blocks and body; a block that loses its last binding goes,
+        and its neighbours become one.
+        """
         blocks = same(seq.blocks, map(self.block, seq.blocks))
         if blocks is not seq.blocks:
             blocks = joined(blocks)
@@ -156,7 +160,9 @@ class Rewriter:
         return changed(expr, struct_info=expr.struct_info and self.struct_info(expr.struct_info))
 
     def data(self, value: Any) -> Any:
-        """The value of a keyword argument: expressions and annotations, in tuples, lists and mappings."""
+        """The value of a keyword argument:
+        expressions and annotations, in tuples, lists and mappings.
+        """
         match value:
             case Expr():
                 return self.expr(value)
@@ -210,7 +216,9 @@ _ACTIONS: dict[type[Expr], Callable[[Rewriter, Any], Expr]] = {
     ast.PrimValue: lambda self, expr: self.prim_value(expr),
     ast.ExternFunc: lambda self, expr: self.extern_func(expr),
 }
-"""The method for each kind of expression that has something inside; others are returned as they are."""
+"""The method for each kind of expression that has something inside;
+others are returned as they are.
+"""
 
 
 _WHOLE = (ast.Op, ast.GlobalVar)

@@ -1,23 +1,23 @@
 """Which name means what: the four scopes of the specification, resolved here and nowhere else.
 
 Global names, function parameters, SeqExpr variables and dataflow variables live in one table with a
-log that is rolled back when a scope ends, so that a look-up costs one dictionary access at any depth.
-Shape variables have a table of their own: a parameter `n` and a dimension `"n"` are two things.
+log that is rolled back when a scope ends, so that a look-up costs one dictionary access at any
+depth. Shape variables have a table of their own: a parameter `n` and a dimension `"n"` are two
+things.
 
 Dataflow variables stay visible after their block: a use there is WF01's to report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.grammar.binders import binding_positions
 from rlx.grammar.dialects import STRING_OPERATORS
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import children, numbers, of_the_value
 
 _ABSENT = object()
 
@@ -28,16 +28,27 @@ class Frame:
     Attributes
     ----------
     kind
-        ``"function"``, ``"prim_func"``, ``"branch"``, ``"dataflow"`` or ``"block"`` (of a PrimFunc).
+        ``"function"``, ``"prim_func"``, ``"branch"``, ``"dataflow"`` or ``"block"`` (of a
+        PrimFunc).
     infos
         Annotations already read in this scope, by their text.
     bound
         The shape variables that are bound in it.
     own
-        Of a dataflow block, the variables that it binds; `R.output` makes variables of the function of some.
+        Of a dataflow block, the variables that it binds; `R.output` makes variables of the function
+        of some.
+    attrs, shape_vars
+        Of a function, the attributes that its body declares, and the shape variables that its head
+        binds.
+    buffers, direct, unknown_buffers
+        Of a PrimFunc, the buffers of its parameters, whether one is declared in the head, and those
+        that it subscripts although nothing declares them.
     """
 
-    __slots__ = ("attrs", "bound", "infos", "kind", "mark", "own")
+    __slots__ = (
+        *("attrs", "bound", "buffers", "direct", "infos", "kind", "mark", "own"),
+        *("shape_vars", "unknown_buffers"),
+    )
 
     def __init__(self, kind: str, mark: int) -> None:
         self.kind = kind
@@ -46,6 +57,10 @@ class Frame:
         self.own: set[ast.Var] = set()
         self.attrs: dict[str, object] = {}
         self.bound: list[tir.Var] = []
+        self.shape_vars: tuple[tir.Var, ...] = ()
+        self.buffers: dict[tir.Var, tir.Buffer] = {}
+        self.unknown_buffers: dict[str, tir.Buffer] = {}
+        self.direct = False
 
 
 class Scope:
@@ -59,10 +74,13 @@ class Scope:
         The variables that hold shapes by the look of what they are bound to.
     unknown
         The dimensions that are written `_`.
+    declared
+        The names that statements declare as shape variables.
     may_be_scalars
         The variables without an annotation of which the text does not say whether they are scalars.
     undeclared
-        The results of calls of 2022 that leave their element types to the PrimFunc, with callee and arguments.
+        The results of calls of 2022 that leave their element types to the PrimFunc, with callee and
+        arguments.
     """
 
     def __init__(self) -> None:
@@ -72,15 +90,32 @@ class Scope:
         self.parameters: dict[ast.Var, bool] = {}
         self.scalars: dict[ast.Var, DataType] = {}
         self.globals: dict[str, ast.GlobalVar] = {}
-        self.global_names: frozenset[str] = frozenset()
+        self._global_names: frozenset[str] = frozenset()
+        self._outline: Callable[[], Iterable[str]] | None = None
         self.modules: set[str] = {"cls", "Module", "self"}
         self._log: list[tuple[dict[str, Any], str, Any]] = []
         self.frames: list[Frame] = [Frame("module", 0)]
         self.tuples: dict[ast.Var, ast.Tuple] = {}
         self.shape_holders: set[ast.Expr] = set()
         self.unknown: set[tir.PrimExpr] = set()
+        self.declared: set[str] = set()
         self.may_be_scalars: set[ast.Expr] = set()
         self.undeclared: list[tuple[tuple[ast.TensorStructInfo, ...], ast.Expr, ast.Expr]] = []
+        self._dataflow: list[ast.Var] = []  # variables of the dataflow blocks of the function
+        self._layout_is_broken = False
+
+    def expect(self, names: Callable[[], Iterable[str]]) -> None:
+        """Say what finds the functions of the module, those further down included, once one is
+        asked for.
+        """
+        self._outline = names
+
+    @property
+    def global_names(self) -> frozenset[str]:
+        """The functions of the module."""
+        if self._outline is not None:
+            self._global_names, self._outline = frozenset(self._outline()), None
+        return self._global_names
 
     @property
     def frame(self) -> Frame:
@@ -147,6 +182,19 @@ class Scope:
                 return True
         return False
 
+    def owner_named(self, word: str) -> Any:
+        """What the word at the head of a dotted name means, if it has a meaning;
+        in a PrimFunc also a shape variable.
+        """
+        value = self.names.get(word)
+        if value is None and self.in_prim_func():
+            return self.shapes.get(word)
+        return value
+
+    def in_prim_body(self) -> bool:
+        """Whether the innermost open scope is one of a PrimFunc."""
+        return self.frame.kind in ("prim_func", "block")
+
     def function_frame(self) -> Frame:
         """The frame of the innermost function, or of the module."""
         for frame in reversed(self.frames):
@@ -154,10 +202,42 @@ class Scope:
                 return frame
         return self.frames[0]
 
+    # ------------------------------------------------------------ variables
+
+    def new_var(
+        self, name: str, info: ast.StructInfo | None, info_span: Span | None, where: Span
+    ) -> ast.Var:
+        """A variable of the innermost scope: in a dataflow block one that stays inside of it."""
+        frame = self.frame
+        if frame.kind != "dataflow":
+            return ast.Var(name, info, info_span, where)
+        var = ast.DataflowVar(name, info, info_span, where)
+        frame.own.add(var)
+        self._dataflow.append(var)
+        if self._layout_is_broken:
+            self.excuse_dataflow()
+        return var
+
+    def begin_dataflow(self) -> None:
+        """A function begins: nothing is known yet of its dataflow variables."""
+        self._dataflow = []
+        self._layout_is_broken = False
+
+    def excuse_dataflow(self) -> None:
+        """Where the layout is broken, nobody knows which
+        variables are used outside of their block.
+        """
+        self._layout_is_broken = True
+        for var in self._dataflow:
+            export(var)
+        self._dataflow.clear()
+
     # ------------------------------------------------------------ shape variables
 
     def shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
-        """The shape variable of that name; where there is none yet, a new one that nothing binds so far."""
+        """The shape variable of that name;
+        where there is none yet, a new one that nothing binds so far.
+        """
         found = self.shapes.get(name)
         if found is None:
             found = tir.Var(name, dtype, span)
@@ -166,8 +246,11 @@ class Scope:
         return found
 
     def declare_shape_var(self, name: str, span: Span | None, dtype: DataType) -> tir.Var:
-        """The shape variable of that name, whose type is said only now if the signature has used it before."""
+        """The shape variable of that name,
+        whose type is said only now if the signature has used it before.
+        """
         found = self.shape_var(name, span, dtype)
+        self.declared.add(name)
         if found.dtype != dtype:
             object.__setattr__(found, "dtype", dtype)
         return found
@@ -181,6 +264,7 @@ class Scope:
 
     def new_shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
         """A new shape variable, whatever the name meant before."""
+        self.declared.add(name)
         self._log.append((self.shapes, name, self.shapes.get(name, _ABSENT)))
         made = self.shapes[name] = tir.Var(name, dtype, span)
         self.frame.infos.clear()
@@ -204,7 +288,9 @@ class Scope:
         return tuple(found)
 
     def declare_results(self, functions: Mapping[ast.GlobalVar, object]) -> None:
-        """Give the results of calls of 2022 the element types of the buffers that they are passed for."""
+        """Give the results of calls of 2022 the element types of
+        the buffers that they are passed for.
+        """
         for infos, callee, args in self.undeclared:
             function = functions.get(callee) if isinstance(callee, ast.GlobalVar) else None
             if isinstance(function, tir.PrimFunc) and isinstance(args, ast.Tuple):
@@ -223,7 +309,9 @@ class Scope:
         return info.dtype if isinstance(info, ast.PrimStructInfo) else self.scalars.get(var)
 
     def may_be_scalar(self, value: object) -> bool:
-        """Whether the text leaves open if a value is a scalar: a call of a function may return one."""
+        """Whether the text leaves open if a value is a scalar:
+        a call of a function may return one.
+        """
         match value:
             case ast.Var(struct_info_annotation=info) if info is not None:
                 return isinstance(info, ast.PrimStructInfo | ast.ObjectStructInfo)
@@ -234,10 +322,11 @@ class Scope:
         return isinstance(value, ast.Call | ast.TupleGetItem | ast.If)
 
     def dimension_of(self, var: ast.Var, quoted: bool) -> tir.Var:
-        """The shape variable that a name means in a dimension: since 0.26 that of the variable so called.
+        """The shape variable that a name means in a dimension: since 0.26 that of the variable so
+        called.
 
-        Before, dimensions were quoted, and a name was one thing as a dimension and another one as a parameter. So
-        they still are where the parameter is no scalar.
+        Before, dimensions were quoted, and a name was one thing as a dimension and another one as a
+        parameter. So they still are where the parameter is no scalar.
         """
         if var.shape_var is not None:
             return var.shape_var
@@ -257,7 +346,8 @@ class Scope:
     def bind_parameter(self, var: ast.Var, of_0_26: bool) -> None:
         """Bring a parameter into scope; a dimension of its name may stand in front of it.
 
-        ``of_0_26`` says that its annotation is spelled as versions do in which both are one variable.
+        ``of_0_26`` says that its annotation is spelled as versions do in which both are one
+        variable.
         """
         name = var.name_hint
         log = self._log[self.frame.mark :]
@@ -286,29 +376,8 @@ class Scope:
         return found
 
 
-def binding_positions(info: ast.StructInfo) -> list[tir.PrimExpr]:
-    """The dimensions and values of an annotation in which a lone shape variable is bound.
-
-    A function type's own parameters are not among them: they bind for its calls (ledger 13).
+def export(var: ast.Var) -> None:
+    """Make a dataflow variable one of the function:
+    which of them a block exports, its last statement says.
     """
-    return [number for part in of_the_value(info) for number in numbers(part)]
-
-
-def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
-    """Settle which shape variables the function types in an annotation bind for their calls.
-
-    Those that stand alone in a parameter and are not bound around the type. It can be asked again once more
-    is bound: a parameter of a signature may come before the one that binds its variables.
-    """
-    if isinstance(info, ast.FuncStructInfo):
-        if info.params is None:
-            return
-        lone = (value for param in info.params for value in binding_positions(param))
-        own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
-        object.__setattr__(info, "binders", tuple(own))
-        bound = bound | own.keys()
-    for inner in children(info):
-        bind_callable(inner, bound)
-
-
-EMPTY: Mapping[str, object] = {}
+    object.__setattr__(var, "__class__", ast.Var)

@@ -1,4 +1,6 @@
-"""Walking and rebuilding struct info: the parts of each case, for all that need not tell the cases apart."""
+"""Walking and rebuilding struct info:
+the parts of each case, for all that need not tell the cases apart.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ OBJECT = ast.ObjectStructInfo()
 
 
 def children(info: StructInfo) -> tuple[StructInfo, ...]:
-    """What stands directly inside: the fields of a tuple, the parameters and the result of a function."""
+    """What stands directly inside: the fields of a tuple,
+    the parameters and the result of a function.
+    """
     kind = type(info)
     if kind is ast.TupleStructInfo:
         return info.fields  # type: ignore[attr-defined, no-any-return]
@@ -24,7 +28,9 @@ def children(info: StructInfo) -> tuple[StructInfo, ...]:
 
 
 def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:
-    """The prim expressions that an annotation itself says: dimensions of a tensor or shape, the value of a scalar."""
+    """The prim expressions that an annotation itself says:
+    dimensions of a tensor or shape, the value of a scalar.
+    """
     kind = type(info)
     if kind is ast.TensorStructInfo:
         shape = info.shape  # type: ignore[attr-defined]
@@ -44,7 +50,9 @@ def held_shape(info: StructInfo) -> ast.Var | None:
 
 
 def whole(info: StructInfo) -> Iterator[StructInfo]:
-    """An annotation and all that stands inside, each before what it contains, in the order of the text."""
+    """An annotation and all that stands inside, each before what it contains,
+    in the order of the text.
+    """
     stack = [info]
     while stack:
         part = stack.pop()

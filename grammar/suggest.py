@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from typing import Self
 
 LIMIT = 3
 """How many words are suggested at most, where several are as close."""
 
 
 def closest(word: str, known: Iterable[str]) -> list[str]:
-    """The known words nearest to one that is not known, if any is near: at most :data:`LIMIT` of them.
+    """The known words nearest to one that is not known, if any is near: at most :data:`LIMIT` of
+    them.
 
-    One slip is allowed for every three letters, and at least one: a letter too many, missing, another one, or two
-    exchanged. Words that differ in case alone are nearest.
+    One slip is allowed for every three letters, and at least one: a letter too many, missing,
+    another one, or two exchanged. Words that differ in case alone are nearest. They come in
+    alphabetical order, in whichever they are given.
     """
     allowed = max(1, len(word) // 3)
     letters = set(word)
@@ -28,11 +30,13 @@ def closest(word: str, known: Iterable[str]) -> list[str]:
             allowed = min(allowed, max(found, 1)) if found else 1
             best[other] = found
     nearest = min(best.values(), default=0)
-    return [other for other, found in best.items() if found == nearest][:LIMIT]
+    return sorted(other for other, found in best.items() if found == nearest)[:LIMIT]
 
 
 def distance(a: str, b: str, limit: int) -> int:
-    """How many slips lie between two words; a number above the limit where there are more than it allows."""
+    """How many slips lie between two words;
+    a number above the limit where there are more than it allows.
+    """
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -48,16 +52,31 @@ def distance(a: str, b: str, limit: int) -> int:
     return row[-1]
 
 
-def did_you_mean(words: Iterable[str], quote: str = "'") -> str | None:
+class Suggestion(str):
+    """A help that suggests words, and knows which.
+
+    Attributes
+    ----------
+    words
+        What may be meant, in place of the text that a diagnostic points at.
+    """
+
+    __slots__ = ("words",)
+    words: tuple[str, ...]
+
+    def __new__(cls, text: str, words: Iterable[str] = ()) -> Self:
+        made = super().__new__(cls, text)
+        made.words = tuple(words)
+        return made
+
+    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]
+        return str(self), self.words
+
+
+def did_you_mean(words: Iterable[str], quote: str = "'") -> Suggestion | None:
     """``did you mean 'a' or 'b'?``; None without words."""
-    shown = [f"{quote}{word}{quote}" for word in words]
-    return f"did you mean {' or '.join(shown)}?" if shown else None
-
-
-def meant(help: str | None) -> str | None:
-    """The word that a help of :func:`did_you_mean` suggests, if it is a single one."""
-    found = _SUGGESTED.match(help or "")
-    return found["word"] if found else None
-
-
-_SUGGESTED = re.compile(r"did you mean (?P<quote>['`])(?P<word>[^'`]+)(?P=quote)\?")
+    words = tuple(words)
+    if not words:
+        return None
+    shown = " or ".join(f"{quote}{word}{quote}" for word in words)
+    return Suggestion(f"did you mean {shown}?", words)

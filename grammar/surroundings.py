@@ -1,7 +1,8 @@
-"""The Python around a Relax definition: which names it has, and which of them are literal constants.
+"""The Python around a Relax definition: which names it has, and which of them are literal
+constants.
 
-A Python file is data: nothing of it is evaluated. Its scopes are found by indentation, line by line, so that a damaged file is
-read as far as it goes.
+A Python file is data: nothing of it is evaluated. Its scopes are found by indentation, line by
+line, so that a damaged file is read as far as it goes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlx.grammar.dialects import TIR_MODULES
-from rlx.grammar.literals import Unknown, constant
 from rlx.grammar.node import Span
 from rlx.grammar.unresolved import CAPTURED, Captured
 
@@ -36,7 +36,8 @@ IMPORTED = {
 _LINE = re.compile(
     r"""
       (?P<skip>[ \t\f]++|\\\r?\n|\#[^\n]*+)
-    | (?P<string>[rRbBuUfF]{0,2}(?:\"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
+    | (?P<string>[rRbBuUfF]{0,2}(?:
+        \"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
         |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?))
     | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<newline>\n)
     | [^\n"'()\[\]{}\#\\]++ | .
@@ -52,7 +53,8 @@ _ASSIGN = re.compile(
 )
 _ANNOTATED = re.compile(rf"({_WORD})[ \t]*:[^=]*=(?!=)[ \t]*(.*)", re.DOTALL)
 _TARGETS = re.compile(
-    rf"(?:\bfor[ \t]+([^\n=:;]{{1,200}}?)[ \t]+in\b|\bas[ \t]+({_WORD})|({_WORD})[ \t]*(?::=|(?:\*\*|//|<<|>>|[-+*/%@&|^])?=(?!=))"
+    rf"(?:\bfor[ \t]+([^\n=:;]{{1,200}}?)[ \t]+in\b|\bas[ \t]+({_WORD})"
+    rf"|({_WORD})[ \t]*(?::=|(?:\*\*|//|<<|>>|[-+*/%@&|^])?=(?!=))"
     rf"|\b(?:global|nonlocal|del)[ \t]+([^\n;]+))",
     re.DOTALL,
 )
@@ -68,11 +70,12 @@ MAX_VALUE = 400
 """How long, in characters, the text of a constant may be."""
 
 
-class Bound:
+class BoundName:
     """One place that gives a name a meaning.
 
-    ``value`` is the text of what it is given, where that may be a literal; ``imported`` the module path of an import;
-    ``straight`` says that the place stands directly in the scope, under no condition and in no loop.
+    ``value`` is the text of what it is given, where that may be a literal; ``imported`` the module
+    path of an import; ``straight`` says that the place stands directly in the scope, under no
+    condition and in no loop.
     """
 
     __slots__ = ("at", "imported", "index", "straight", "value")
@@ -103,10 +106,10 @@ class PythonScope:
         self.indent = indent
         self.body = -1
         self.outer = outer
-        self.names: dict[str, list[Bound]] = {}
+        self.names: dict[str, list[BoundName]] = {}
         self.star = False
 
-    def bind(self, name: str, bound: Bound) -> None:
+    def bind(self, name: str, bound: BoundName) -> None:
         """Add a place that binds a name."""
         self.names.setdefault(name, []).append(bound)
 
@@ -140,7 +143,9 @@ class Surroundings:
         return any(name not in usual and _leads(path) for name, path in paths)
 
     def canonical(self, dotted: str) -> str:
-        """A dotted name with the imported module at its head replaced by the letter that Relax texts use for it."""
+        """A dotted name with the imported module at its head replaced by
+        the letter that Relax texts use for it.
+        """
         head, dot, rest = dotted.partition(".")
         for path in self._aliases.get(head, ()):
             full = path + dot + rest
@@ -174,8 +179,8 @@ class Surroundings:
         Returns
         -------
         object
-            A number, string, Boolean, None or a tuple of such; ``CAPTURED`` where only running the file
-            would tell; ``...`` where the name is not bound.
+            A number, string, Boolean, None or a tuple of such; ``CAPTURED`` where only running the
+            file would tell; ``...`` where the name is not bound.
         """
         holder: PythonScope | None = scope
         star = False
@@ -188,7 +193,7 @@ class Surroundings:
         return CAPTURED if star or hasattr(builtins, name) else ...
 
     def _value(
-        self, places: list[Bound], here: bool, at: int, holder: PythonScope, depth: int
+        self, places: list[BoundName], here: bool, at: int, holder: PythonScope, depth: int
     ) -> object:
         if not all(place.straight and place.value is not None for place in places) or depth > 20:
             return CAPTURED
@@ -200,17 +205,18 @@ class Surroundings:
         assert place.value is not None
         if _DIMENSION.match(place.value):
             return ...  # a shape variable: what it is, its uses say
+        from rlx.grammar.literals import NoConstant, constant
 
         def known(other: str) -> object:
             found = self.value(other, holder, place.at, depth + 1)
-            return Unknown if found is ... or isinstance(found, Captured) else found
+            return NoConstant if found is ... or isinstance(found, Captured) else found
 
         found = constant(place.value, known)
-        if place.index is not None and found is not Unknown:
+        if place.index is not None and found is not NoConstant:
             if not isinstance(found, tuple) or place.index >= len(found):
                 return CAPTURED
             found = found[place.index]
-        return CAPTURED if found is Unknown else found
+        return CAPTURED if found is NoConstant else found
 
     def names(self, scope: PythonScope) -> Iterator[str]:
         """The names that Python around a scope binds."""
@@ -271,12 +277,19 @@ def _leads(path: str) -> bool:
     return path in IMPORTED or any(word.startswith(path + ".") for word in IMPORTED)
 
 
+def indentation(text: str, at: int) -> int:
+    """The width of the white space in front of a line that starts with its text at an offset."""
+    return _width(text[text.rfind("\n", 0, at) + 1 : at])
+
+
 def _width(lead: str) -> int:
     return len(lead.expandtabs(8))
 
 
 def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
-    """Start and end of each logical line from an offset on, without its indentation and what is behind it."""
+    """Start and end of each logical line from an offset on,
+    without its indentation and what is behind it.
+    """
     depth, start = 0, -1
     match, size = _LINE.match, len(text)
     while at < size:
@@ -287,7 +300,8 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
         if kind == "skip":
             continue
         if kind == "newline":
-            # A bracket that is never closed ends where something that can only be a new definition starts.
+            # A bracket that is never closed ends where something that can only be a new definition
+            # starts.
             if start >= 0 and (not depth or _NEW.match(text, at)):
                 yield start, begin
                 start, depth = -1, 0
@@ -303,7 +317,8 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
 
 
 _NEW = re.compile(
-    rf"(?:@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
+    rf"[ \t]+(?:@[RTI]\.\w|def[ \t]+{_WORD}[ \t]*\()"  # in a class
+    rf"|(?:@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
 )
 
 
@@ -323,11 +338,11 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
         if head is None:
             _statement(at, start, width == at.body, logical)
             continue
-        at.bind(head[2], Bound(start, False))
+        at.bind(head[2], BoundName(start, False))
         inner = PythonScope("class" if head[1] == "class" else "function", start, width, at)
         if inner.kind == "function":
             for name in _PARAMETER.findall(logical.split("->")[0]):
-                inner.bind(name, Bound(start, False))
+                inner.bind(name, BoundName(start, False))
         found.append((start, inner))
         at = inner
     return root, found
@@ -345,13 +360,13 @@ def _statement(scope: PythonScope, at: int, straight: bool, text: str) -> None:
             names = re.findall(_WORD, part)
             several = "," in part
             for index, name in enumerate(names):
-                scope.bind(name, Bound(at, straight, value, None, index if several else None))
+                scope.bind(name, BoundName(at, straight, value, None, index if several else None))
         return
     if not _MAY_BIND.search(text):
         return
     for match in _TARGETS.finditer(_QUOTED.sub("''", text)):
         for name in re.findall(_WORD, match[1] or match[2] or match[3] or match[4] or ""):
-            scope.bind(name, Bound(at, False))
+            scope.bind(name, BoundName(at, False))
 
 
 def _import(scope: PythonScope, at: int, text: str) -> None:
@@ -362,12 +377,12 @@ def _import(scope: PythonScope, at: int, text: str) -> None:
             if words and words[0] == "*":
                 scope.star = True
             elif words:
-                scope.bind(words[-1], Bound(at, True, None, f"{source[1]}.{words[0]}"))
+                scope.bind(words[-1], BoundName(at, True, None, f"{source[1]}.{words[0]}"))
     elif plain is not None:
         for part in plain[1].split(","):
             words = part.split("#")[0].split()
             if len(words) == 3:
-                scope.bind(words[2], Bound(at, True, None, words[0]))
+                scope.bind(words[2], BoundName(at, True, None, words[0]))
             elif words:
                 top = words[0].partition(".")[0]
-                scope.bind(top, Bound(at, True, None, top))
+                scope.bind(top, BoundName(at, True, None, top))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from rlx.grammar.lexer import Token
+from rlx.grammar.entries import END, Token
+from rlx.grammar.lexer import PUNCTUATION
 
+_LAYOUT = {
+    "_NEWLINE": "the end of the line",
+    "_INDENT": "an indented block",
+    "_DEDENT": "the end of the block",
+    END: "the end of the text",
+}
+_SPELLED = {name: f"'{spelling}'" for spelling, name in PUNCTUATION.items()}
 _WORDS = {
-    "NEWLINE": "the end of the line",
-    "INDENT": "an indented block",
-    "DEDENT": "the end of the block",
-    "END": "the end of the text",
+    **_LAYOUT,
+    **_SPELLED,
     "ARROW": "'->'",
     "DEF": "a function definition",
     "STRING": "a string",
@@ -16,28 +22,16 @@ _WORDS = {
 _EXPRESSION = {"NAME", "HEAD", "INT"}
 _OPERATOR = {"OP", "SIGN"}
 _HIDDEN = {
-    *(
-        "DOTTED",
-        "FLOAT",
-        "INFO",
-        "INTS",
-        "OPAQUE",
-        "STRING",
-        "TARGET",
-        "AUGMENTED",
-        "NOT",
-        "~",
-        "{",
-    ),
-    *("OP", "SIGN", "NAME", "HEAD", "INT"),
+    *("DOTTED", "FLOAT", "INFO", "INTS", "OPAQUE", "STRING", "TARGET", "AUGMENTED"),
+    *("NOT", "TILDE", "LBRACE", "OP", "SIGN", "AT", "DOT", "NAME", "HEAD", "INT"),
 }
 _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
 
 
 def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str | None]:
     """A sentence for a token that can't stand where it does, and a hint where one is clear."""
-    if token[0] == "DEF" and expected >= _STATEMENT:
-        name = token[1][3:].strip()
+    if token.type == "DEF" and expected >= _STATEMENT:
+        name = token.value[3:].strip()
         return (
             f"the function {name!r} has no decorator",
             "write @R.function or @T.prim_func above it",
@@ -49,11 +43,9 @@ def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str
 
 
 def _found(token: Token) -> str:
-    kind, value, _, _ = token
-    if kind in ("NEWLINE", "INDENT", "DEDENT", "END"):
-        return _WORDS[kind]
-    if kind == "TARGET":
-        value += " ="
+    if token.type in _LAYOUT:
+        return _LAYOUT[token.type]
+    value = f"{token.value} =" if token.type == "TARGET" else token.value
     shown = value if len(value) <= 40 else value[:37] + "…"
     return f"'{shown}'"
 
@@ -66,27 +58,35 @@ def _wanted(expected: frozenset[str]) -> str:
         words.append("an expression")
     elif "NAME" in expected:
         words.append("a name")
-    rest = sorted(expected - _HIDDEN)
-    if "NEWLINE" in rest and len(rest) > 1 and not words:
-        rest = [r for r in rest if r in ("NEWLINE", ")", "]", ",", "=", ":")]
-    words.extend(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest if kind not in ("(", "["))
+    rest = expected - _HIDDEN
+    if "_NEWLINE" in rest and len(rest) > 1 and not words:
+        rest &= {"_NEWLINE", "RPAR", "RSQB", "COMMA", "EQUAL", "COLON"}
+    brackets = rest & {"LPAR", "LSQB"}
+    words += sorted((_word(name) for name in rest - brackets), key=_by_spelling)
     if not words and expected >= _OPERATOR:
         words.append("an operator")
-    if (not words and "[" in expected) or (not words and "(" in expected):
-        words.extend(f"'{k}'" for k in sorted(expected & {"(", "["}))
+    if not words:
+        words += sorted(map(_word, brackets))
     if len(words) > 5:
         words = [*words[:4], "…"]
-    return (
-        words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1] if words else ""
-    )
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _word(terminal: str) -> str:
+    return _WORDS.get(terminal, f"'{terminal.lower()}'")
+
+
+def _by_spelling(word: str) -> tuple[bool, str]:
+    """Spellings first, then what is described."""
+    return not word.startswith("'"), word
 
 
 def _hint(token: Token, expected: frozenset[str]) -> str | None:
-    kind = token[0]
-    if kind in ("NEWLINE", "INDENT") and ")" in expected:
+    kind = token.type
+    if kind in ("_NEWLINE", "_INDENT") and "RPAR" in expected:
         return "a bracket is not closed"
-    if kind == "NEWLINE" and ":" in expected and "NEWLINE" not in expected:
+    if kind == "_NEWLINE" and "COLON" in expected and "_NEWLINE" not in expected:
         return "a block starts with ':' at the end of the line"
-    if kind == "=" and "NEWLINE" in expected:
+    if kind == "EQUAL" and "_NEWLINE" in expected:
         return "to compare, write =="
     return None

@@ -1,6 +1,8 @@
-"""Makes the parser's tables: `python -m rlx.grammar.tables` reads `relax.lark`, writes `relax.tables`.
+"""Makes the parser's tables: `python -m rlx.grammar.tables` reads `relax.lark`, writes
+`relax.tables`.
 
-Lark is needed here only; the command loads the tables alone.
+Lark analyses the grammar here only, which takes as long as reading 700 lines; the command loads
+what it found.
 """
 
 from __future__ import annotations
@@ -11,27 +13,66 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rlx.grammar.automaton import TABLES
+
 GRAMMAR = Path(__file__).with_name("relax.lark")
-TABLES = Path(__file__).with_name("relax.tables")
-STARTS = ["whole_definition", "whole_expression", "whole_statement"]
-_BODIES = {
-    "whole_definition": "definition",
-    "whole_expression": "expr",
-    "whole_statement": "statement",
-}
+STARTS = ["definition", "expr"]
 
 
-def build() -> str:
+def build(debug: bool = False) -> str:
     """The tables for the grammar as it stands, as the text of `relax.tables`.
+
+    Parameters
+    ----------
+    debug
+        Whether Lark logs the conflicts that it decides.
 
     Raises
     ------
     lark.exceptions.GrammarError
         If the grammar is not LALR(1).
     """
+    from lark.parsers.lalr_analysis import Shift
+
+    table = _analysed(debug)
+    states = _numbered(table, Shift)
+    reduced = (
+        arg for row in table.states.values() for act, arg in row.values() if act is not Shift
+    )
+    rules = sorted(set(reduced), key=str)
+    productions = {rule: number for number, rule in enumerate(rules)}
+    rows = [
+        (
+            {name: states[to] for name, (act, to) in sorted(row.items()) if act is Shift},
+            {
+                name: productions[rule]
+                for name, (act, rule) in sorted(row.items())
+                if act is not Shift
+            },
+        )
+        for row in (table.states[state] for state in states)
+    ]
+    data = {
+        "start": {name: states[table.start_states[name]] for name in STARTS},
+        "end": {name: states[table.end_states[name]] for name in STARTS},
+        "rules": [_production(rule) for rule in rules],
+        "states": rows,
+    }
+    return _text(data)
+
+
+def _text(data: dict[str, Any]) -> str:
+    """The tables, each part on a line of its own."""
+    lines = ",\n".join(
+        f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in data.items()
+    )
+    return "{" + lines + "}\n"
+
+
+def _analysed(debug: bool) -> Any:
+    """The states that Lark finds."""
     from lark import Lark
     from lark.lexer import Lexer
-    from lark.parsers.lalr_analysis import Shift
 
     class NoLexer(Lexer):
         def __init__(self, _conf: object) -> None: ...
@@ -41,56 +82,15 @@ def build() -> str:
 
     grammar = GRAMMAR.read_text(encoding="utf-8")
     lark = Lark(
-        grammar, parser="lalr", start=STARTS, lexer=NoLexer, maybe_placeholders=False, strict=False
+        grammar, parser="lalr", start=STARTS, lexer=NoLexer, maybe_placeholders=True, debug=debug
     )
-    table = lark.parser.parser._parse_table
-    spelling = {t.name: _terminal(t.pattern.value) for t in lark.terminals}
-    states = _numbered(table, Shift)
-    rules = sorted(
-        {
-            argument
-            for row in table.states.values()
-            for act, argument in row.values()
-            if act is not Shift
-        },
-        key=str,
-    )
-    productions = {rule: number for number, rule in enumerate(rules)}
-    shift, goto, reduce = [], [], []
-    for state in states:
-        shifts: dict[str, int] = {}
-        gotos: dict[str, int] = {}
-        reduces: dict[str, int] = {}
-        for symbol, (action, argument) in sorted(table.states[state].items()):
-            if action is not Shift:
-                reduces[spelling.get(symbol, symbol)] = productions[argument]
-            elif symbol.islower():
-                gotos[symbol] = states[argument]
-            else:
-                shifts[spelling.get(symbol, symbol)] = states[argument]
-        if reduces and len(set(reduces.values())) == 1 and not shifts:
-            # One production whatever comes: no need to look.
-            reduces = {"": next(iter(reduces.values()))}
-        shift.append(shifts)
-        goto.append(gotos)
-        reduce.append(reduces)
-    start = {name: states[table.start_states[name]] for name in STARTS}
-    data = {
-        "shift": shift,
-        "goto": goto,
-        "reduce": reduce,
-        "productions": [_production(rule) for rule in rules],
-        "start": start,
-        "final": {name: shift[goto[start[name]][_BODIES[name]]]["END"] for name in STARTS},
-    }
-    lines = ",\n".join(
-        f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in data.items()
-    )
-    return "{" + lines + "}\n"
+    return lark.parser.parser._parse_table
 
 
 def _numbered(table: Any, shift: object) -> dict[int, int]:
-    """The states in the order in which they are reached, so that equal grammars give equal tables."""
+    """The states in the order in which they are reached,
+    so that equal grammars give equal tables.
+    """
     found: dict[int, int] = {}
     waiting = [table.start_states[name] for name in STARTS]
     while waiting:
@@ -103,21 +103,13 @@ def _numbered(table: Any, shift: object) -> dict[int, int]:
     return found
 
 
-def _terminal(pattern: str) -> str:
-    """The name under which the lexer knows a terminal that the grammar writes as a literal."""
-    text = pattern.replace("\\", "")
-    return text.upper() if text.isalpha() else {"->": "ARROW"}.get(text, text)
-
-
-def _production(rule: Any) -> tuple[str, int, str]:
-    """Name, length and action; a rule with one symbol and no action of its own passes it on."""
-    length = len(rule.expansion)
-    origin = str(rule.origin.name)
-    if rule.alias:
-        return origin, length, str(rule.alias)
-    if rule.options.expand1 and length == 1:
-        return origin, length, ""
-    return origin, length, origin
+def _production(rule: Any) -> tuple[str, list[str], list[int], str | None, bool, list[bool]]:
+    """A production as :func:`rlx.grammar.automaton.tables` reads it."""
+    names = [str(symbol.name) for symbol in rule.expansion]
+    kept = [at for at, s in enumerate(rule.expansion) if not (s.is_term and s.filter_out)]
+    alias = None if rule.alias is None else str(rule.alias)
+    empty = [bool(each) for each in rule.options.empty_indices]
+    return str(rule.origin.name), names, kept, alias, bool(rule.options.expand1), empty
 
 
 def main() -> int:

@@ -1,4 +1,6 @@
-"""What has no decorator of Relax: Python functions of a module, which are passed over, and what was meant to have one."""
+"""What has no decorator of Relax:
+Python functions of a module, which are passed over, and what was meant to have one.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ MARKS = {"class": "@I.ir_module", "def": "@R.function"}
 
 
 def without_python_functions(text: str) -> str:
-    """The text with every function under ``@I.pyfunc`` blanked, so that offsets stay: its body is Python."""
+    """The text with every function under ``@I.pyfunc`` blanked,
+    so that offsets stay: its body is Python.
+    """
     parts: list[str] = []
     at = 0
     for found in _PYTHON_FUNCTION.finditer(text):

@@ -1,18 +1,21 @@
 """What a piece of text means before its surroundings say: values between grammar and syntax tree.
 
 `(n, 4)` is a shape, a tuple of values, an attribute, or the axes of a permutation. Actions build
-the classes here (and plain numbers and strings); :mod:`rlx.grammar.coerce` makes of them what a place asks for.
+the classes here (and plain numbers and strings); :mod:`rlx.grammar.coerce` makes of them what a
+place asks for.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rlx.grammar.lalr import Entry
+from rlx.grammar.entries import Entry
 
 
 class Name:
-    """A name that means nothing yet (an implicit shape variable, a later function, or a mistake)."""
+    """A name that means nothing yet (an implicit shape variable,
+    a later function, or a mistake).
+    """
 
     __slots__ = ("text",)
 
@@ -21,11 +24,15 @@ class Name:
 
 
 class KnownInteger(int):
-    """The integer that a constant of the Python around has; Python computes with it, so arithmetic on it is a number."""
+    """The integer that a constant of the Python around has;
+    Python computes with it, so arithmetic on it is a number.
+    """
 
 
 class CapturedName(Name):
-    """A name, or an expression with one at its head, that Python around the program gives a value."""
+    """A name, or an expression with one at its head,
+    that Python around the program gives a value.
+    """
 
     __slots__ = ()
 
@@ -47,8 +54,10 @@ class Sequence:
         self.bracket = bracket
 
 
-class Operation:
-    """An operator on operands of which one is a :class:`Name`: shape arithmetic or tensor arithmetic."""
+class UnresolvedOperation:
+    """An operator on operands of which one is a :class:`Name`:
+    shape arithmetic or tensor arithmetic.
+    """
 
     __slots__ = ("operands", "operator")
 
@@ -67,7 +76,9 @@ class Negation:
 
 
 class Form:
-    """A call whose meaning depends on the statement it stands in: ``T.grid(…)``, ``R.output(…)``."""
+    """A call whose meaning depends on the statement it stands in:
+    ``T.grid(…)``, ``R.output(…)``.
+    """
 
     __slots__ = ("args", "head", "keywords")
 
@@ -97,13 +108,6 @@ class Slice:
         self.stop = stop
 
 
-class Wildcard:
-    """``_`` of the 2022 syntax: not known."""
-
-
-WILDCARD = Wildcard()
-
-
 def describe(value: Any) -> str:
     """A value in words, for messages."""
     match value:
@@ -119,7 +123,7 @@ def describe(value: Any) -> str:
             return repr(value)
         case None:
             return "None"
-        case Operation() | Negation():
+        case UnresolvedOperation() | Negation():
             return "an operation"
         case dict():
             return "a dictionary"

@@ -8,7 +8,8 @@ from rlx.grammar import ast
 
 
 def declared(module: ast.IRModule) -> tuple[tuple[str, int], ...]:
-    """The devices of a module in its order: the kind of the target, and the number among those of that kind.
+    """The devices of a module in its order: the kind of the target, and the number among those of
+    that kind.
 
     Annotations name devices so; code after lowering names them by their place in this list.
     """

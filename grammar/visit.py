@@ -54,8 +54,9 @@ _INSIDE: dict[type, Callable[[Expr], tuple[Expr, ...]]] = {
 def subexpressions(expr: Expr) -> tuple[Expr, ...]:
     """The expressions that stand directly inside one, in evaluation order.
 
-    Of a call that is its callee, its arguments and the expressions among its attributes; of a SeqExpr
-    the values of its bindings and its body. Annotations are not expressions: see :func:`struct_infos`.
+    Of a call that is its callee, its arguments and the expressions among its attributes; of a
+    SeqExpr the values of its bindings and its body. Annotations are not expressions: see
+    :func:`struct_infos`.
     """
     inside = _INSIDE.get(type(expr))
     return inside(expr) if inside is not None else ()
@@ -72,7 +73,8 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def bindings(expr: Expr) -> Iterator[Binding]:
-    """Every binding below an expression, branches and nested functions included, in the order of the text.
+    """Every binding below an expression, branches and nested functions included, in the order of
+    the text.
 
     A binding comes before those inside its value.
     """
@@ -90,7 +92,9 @@ def bindings(expr: Expr) -> Iterator[Binding]:
 
 
 def struct_infos(expr: Expr) -> Iterator[StructInfo]:
-    """Every StructInfo written below an expression: of parameters, results, bindings, casts and calls."""
+    """Every StructInfo written below an expression:
+    of parameters, results, bindings, casts and calls.
+    """
     for node in walk(expr):
         match node:
             case ast.Call(sinfo_args=infos) if infos:

@@ -1,0 +1,239 @@
+"""The actions of names, literals, brackets and operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar import arithmetic, ast, misspelt, tir
+from rlx.grammar.coerce import BARE_INFOS
+from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.forms import ALIASES, FORMS
+from rlx.grammar.names_around import ExpressionActions
+from rlx.grammar.node import Span
+from rlx.grammar.read_context import ReadContext
+from rlx.grammar.string_literals import unquote
+from rlx.grammar.unresolved import Keyword, Name, Sequence, Slice, describe
+
+_WORDS = {"None": None, "True": True, "False": False}
+
+
+class AtomActions(ExpressionActions):
+    """Actions of what stands for itself, and of chains of operators."""
+
+    # ------------------------------------------------------------ names
+
+    def do_name(self, span: Span, name: Entry) -> Any:
+        text = name.value
+        found = self.scope.names.get(text)
+        if found is not None:
+            if type(found) is tir.BufferLoad:  # a scalar of a PrimFunc that can be assigned to
+                return tir.BufferLoad(found.buffer, found.indices, span)
+            return found
+        if text in _WORDS:
+            return _WORDS[text]
+        found = self.scope.look_up(text)
+        return self.around.value(text, span) if found is None else found
+
+    def do_dotted(self, span: Span, dotted: Entry) -> Any:
+        text = dotted.value
+        head, _, rest = text.partition(".")
+        value = self.scope.owner_named(head)
+        if value is not None:
+            return attribute_of(self.context, value, rest, span)
+        if self.around.holds(head):
+            return self.around.captured(head, text, span)
+        if head in ALIASES:
+            text = ALIASES[head] + "." + rest
+        if head not in self.scope.modules and rest in self.scope.global_names and head not in "RTI":
+            self.around.unknown_module(head, span[0])
+        if head == "R" and text not in FORMS and text not in BARE_INFOS:
+            meant = misspelt.form(text)
+            if meant:
+                self.context.misspelt(meant, span)
+                text = meant[0]
+        return Name(text)
+
+    def do_attribute(self, span: Span, owner: Entry, name: Entry) -> Any:
+        if isinstance(owner.value, Name) and (known := self.around.part_of(owner, name.value)):
+            return known
+        return attribute_of(self.context, owned(self.context, owner), name.value, span)
+
+    def do_info(self, span: Span, info: Entry) -> Any:
+        text = info.value
+        cache = self.scope.frame.infos
+        found = cache.get(text)
+        if found is not None:
+            return found
+        if text in BARE_INFOS:
+            made = BARE_INFOS[text](span)
+        else:
+            entry = self.context.read_info(*span)
+            if entry is None:
+                raise Rejected("", *span)  # reported where it goes wrong
+            known = len(self.scope.unknown)
+            made = self.coerce.info(entry)
+            if len(self.scope.unknown) > known:
+                return made  # each `_` is another, also in the same words
+        cache[text] = made
+        return made
+
+    # ------------------------------------------------------------ literals
+
+    def do_int(self, span: Span, literal: Entry) -> int:
+        text = literal.value
+        if len(text) > 40:
+            words = f"this integer of {len(text)} digits is outside of the 64-bit range"
+            raise Rejected(words, *span)
+        try:
+            return int(text, 0)
+        except ValueError:
+            if not text.strip("0_"):
+                return 0
+            raise Rejected(f"{text!r} is no integer literal", *span) from None
+
+    def do_float(self, span: Span, literal: Entry) -> float:
+        if len(literal.value) > 400:
+            raise Rejected("this number is too long", *span)
+        return float(literal.value)
+
+    def do_ints(self, span: Span, literal: Entry) -> Sequence:
+        items: list[Entry] = []
+        at = span[0] + 1
+        for part in literal.value[1:-1].split(","):
+            shown = part.lstrip()
+            begin = at + len(part) - len(shown)
+            items.append(Entry(int(shown), begin, begin + len(shown)))
+            at += len(part) + 1
+        return Sequence(items, "[")
+
+    def do_opaque(self, span: Span, literal: Entry) -> tir.OpaqueExpr:
+        return tir.OpaqueExpr(literal.value, span)
+
+    def do_strings(self, span: Span, before: Entry | None, literal: Entry) -> str:
+        text = literal.value
+        prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
+        if "f" in prefix:
+            words = "an f-string would have to be evaluated"
+            raise Rejected(words, *literal.span, kept=True)
+        if "b" in prefix:
+            raise Rejected("bytes are no value of Relax", *literal.span)
+        return ("" if before is None else str(before.value)) + unquote(text)
+
+    # ------------------------------------------------------------ brackets
+
+    def do_listed(self, span: Span, before: Entry | None, item: Entry) -> list[Entry]:
+        if before is None:
+            return [item]
+        items: list[Entry] = before.value
+        items.append(item)
+        return items
+
+    def do_elements(self, span: Span, first: Entry, last: Entry | None) -> list[Entry]:
+        return self.do_listed(span, first, last) if last is not None else list(first.value)
+
+    def do_empty_tuple(self, span: Span) -> Sequence:
+        return Sequence([], "(")
+
+    def do_parenthesized(self, span: Span, inner: Entry) -> Any:
+        return inner.value
+
+    def do_tuple(self, span: Span, elements: Entry) -> Sequence:
+        return Sequence(elements.value, "(")
+
+    def do_empty_list(self, span: Span) -> Sequence:
+        return Sequence([], "[")
+
+    def do_singleton_list(self, span: Span, only: Entry) -> Sequence:
+        return Sequence([only], "[")
+
+    def do_list(self, span: Span, elements: Entry) -> Sequence:
+        return Sequence(elements.value, "[")
+
+    def do_empty_dict(self, span: Span) -> dict[str | int, object]:
+        return {}
+
+    def do_dict(self, span: Span, entries: Entry) -> dict[str | int, object]:
+        found: dict[str | int, object] = entries.value
+        return found
+
+    def do_entries(
+        self, span: Span, before: Entry | None, key: Entry, value: Entry
+    ) -> dict[str | int, object]:
+        found: dict[str | int, object] = {} if before is None else before.value
+        found[self._key(key)] = plain_data(self.context, value)
+        return found
+
+    def _key(self, entry: Entry) -> str | int:
+        value = entry.value
+        if isinstance(value, (str, int)):
+            return value
+        if self.scope.in_prim_func():  # the variable of a T.Let
+            match value:
+                case Name(text=name) | tir.Var(name=name):
+                    return name
+        raise Rejected(f"expected a string as key, found {describe(value)}", *entry.span)
+
+    def do_keyword(self, span: Span, name: Entry, value: Entry) -> Keyword:
+        return Keyword(name.value, value)
+
+    def do_slice(self, span: Span, start: Entry, stop: Entry) -> Slice:
+        return Slice(start, stop)
+
+    def do_full_slice(self, span: Span) -> Slice:
+        none = Entry(None, *span)
+        return Slice(none, none)
+
+    # ------------------------------------------------------------ operators
+
+    def do_chain_start(self, span: Span, left: Entry, operator: Entry, right: Entry) -> list[Any]:
+        return [left, operator.value, right]
+
+    def do_chain_more(self, span: Span, chain: Entry, operator: Entry, right: Entry) -> list[Any]:
+        items: list[Any] = chain.value
+        items += (operator.value, right)
+        return items
+
+    def do_folded(self, span: Span, chain: Entry) -> Any:
+        return arithmetic.fold(self.coerce, chain.value).value
+
+    def do_prefix(self, span: Span, operator: Entry, operand: Entry) -> Any:
+        arithmetic.note_sign(self.coerce, operator.value, operand, span[0])
+        return arithmetic.prefix(self.coerce, operator.value, operand, span[0])
+
+
+def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any:
+    """`x.shape`, and what PrimFuncs keep as text."""
+    if isinstance(value, tir.Buffer | tir.PrimExpr):
+        return tir.OpaqueExpr(context.text_of(span), span)
+    if name == "shape" and isinstance(value, ast.Expr):
+        where = (span[0], span[1] - len(".shape"))
+        return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)
+    raise Rejected(f"a value has no attribute {name!r} in Relax", *span)
+
+
+def owned(context: ReadContext, owner: Entry) -> Any:
+    """The value that a method or an attribute is of."""
+    if isinstance(owner.value, (tir.Buffer, tir.PrimExpr)) or context.scope.in_prim_func():
+        return owner.value
+    return context.coerce.expr(owner)
+
+
+def plain_data(context: ReadContext, entry: Entry) -> object:
+    """The value of an attribute, which is data: a call would have to be evaluated."""
+    value = context.coerce.attr(entry)
+    if context.scope.in_prim_func() and not _is_scalar_data(value):
+        raise Rejected("expected data", *entry.span)
+    for part in value if isinstance(value, tuple) else (value,):
+        if isinstance(part, ast.Call) and not isinstance(part.op, ast.Op):
+            raise Rejected("expected data, found a call; reading never evaluates", *entry.span)
+    return value
+
+
+def _is_scalar_data(value: object) -> bool:
+    """Whether an attribute is something that a PrimFunc can hold."""
+    match value:
+        case tuple():
+            return all(map(_is_scalar_data, value))
+        case dict():
+            return all(map(_is_scalar_data, value.values()))
+    return not isinstance(value, ast.Expr | ast.StructInfo)

@@ -1,0 +1,209 @@
+"""The actions of calls: forms, operators, functions, methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar import ast, misspelt, tir
+from rlx.grammar.actions_atoms import owned
+from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
+from rlx.grammar.names_around import ExpressionActions
+from rlx.grammar.node import Span
+from rlx.grammar.reports import NOT_UNDERSTOOD
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.unresolved import CapturedName, Form, Keyword, Name, describe
+
+_BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")
+
+_BARE = frozenset(["Callable", "Shape", "Tensor", "Tuple"])
+"""Annotations that 2022 wrote without the letter."""
+
+
+class CallActions(ExpressionActions):
+    """Actions of what has arguments in round brackets."""
+
+    def do_call(self, span: Span, head: Entry, arguments: Entry | None) -> Any:
+        word = head.value[:-1]
+        if word.startswith("R.") and self.scope.in_prim_func():
+            words = f"{word} is of Relax, and has no meaning in a PrimFunc"
+            raise Rejected(words, head.start, head.end - 1, certain=True)
+        form = FORMS.get(word)
+        given = self._arguments(word, arguments, span)
+        if form is not None:
+            return form(self.context, given)
+        if "." not in word:
+            return self._call_by_name(given, (head.start, head.end - 1))
+        return self._call_dotted(word, given)
+
+    def _call_dotted(self, head: str, given: Arguments) -> Any:
+        """A call of `a.b…` that is no form under this name."""
+        word, _, rest = head.partition(".")
+        start = given.start
+        head_span = (start, start + len(head))
+        value = self.scope.owner_named(word)
+        if value is not None:
+            return self._call_method(Entry(value, start, start + len(word)), rest, given)
+        if self.around.holds(word):
+            return self.around.captured(word, head + "(…)", given.span)
+        if word in ALIASES:
+            head = given.head = ALIASES[word] + "." + rest
+            word = ALIASES[word]
+            form = FORMS.get(head)
+            if form is not None:
+                return form(self.context, given)
+        if word == "R":
+            meant = misspelt.form(head)
+            if meant and not self.scope.in_prim_func():
+                self.context.misspelt(meant, head_span)
+                given.head = meant[0]
+                return FORMS[meant[0]](self.context, given)
+            return self._operator("relax." + PROTOTYPE_OPERATORS.get(rest, rest), given)
+        if word in self.scope.modules and "." not in rest:
+            return self._call_expr(self.scope.global_var(rest, head_span), given)
+        if word in ("T", "I", "tvm"):
+            return Form(head, given.positional, given.keywords)
+        if rest in self.scope.global_names:
+            self.around.unknown_module(word, start)
+            return self._call_expr(self.scope.global_var(rest, head_span), given)
+        raise Rejected(f"{head!r} is not known: expected R.…, T.…, I.… or cls.…", *head_span)
+
+    def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
+        positional: list[Entry] = []
+        keywords: dict[str, Entry] = {}
+        named: dict[str, tuple[Span, Span]] = {}
+        for item in () if listed is None else listed.value:
+            value = item.value
+            if type(value) is Keyword:
+                name, given = value.name, value.value
+                if name in keywords:
+                    raise Rejected(f"{name!r} is given twice", *item.span)
+                keywords[name] = given
+                named[name] = (item.start, item.start + len(name)), given.span
+            elif keywords:
+                raise Rejected("a positional argument follows a named one", *item.span)
+            else:
+                positional.append(item)
+        found = Arguments(head, positional, keywords, *span)
+        found.named = named
+        if not self.context.text.startswith(head, span[0]):  # imported under another name
+            found.head_end = max(span[0], self.context.text.find("(", *span))
+        return found
+
+    def _operator(self, name: str, arguments: Arguments) -> Any:
+        coerce = self.coerce
+        positional = arguments.positional
+        if positional and isinstance(positional[0].value, ast.StructInfo):
+            meant = closest(arguments.head, misspelt.ANNOTATIONS)
+            if meant:
+                self.context.misspelt(meant, arguments.head_span)
+                arguments.head = meant[0]
+                return FORMS[meant[0]](self.context, arguments)
+        infos, spans = arguments.type_arguments(coerce)
+        attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
+        return ast.Call(
+            ast.op(name),
+            tuple(coerce.expr(entry) for entry in positional),
+            infos,
+            attrs,
+            tuple(entry.span for entry in positional),
+            spans,
+            arguments.span,
+            arguments.attribute_spans() if attrs else {},
+            arguments.head_span,
+            arguments.spelled(),
+        )
+
+    def _call_by_name(self, arguments: Arguments, span: Span) -> Any:
+        head = arguments.head
+        found = self.scope.look_up(head)
+        if found is not None:
+            if not isinstance(found, ast.Expr):
+                raise Rejected(f"{head!r} is {describe(found)}, which can't be called", *span)
+            return self._call_expr(found, arguments)
+        literal = head == "float" and all(
+            isinstance(e.value, (str, int, float)) for e in arguments.positional
+        )
+        if not literal and head != "range" and self.around.holds(head):
+            return self.around.captured(head, head + "(…)", arguments.span)
+        if head in _BUILTINS:
+            return _builtin(head, arguments)
+        if head in _BARE and not self.scope.in_prim_func():
+            arguments.head = f"R.{head}"
+            return FORMS[arguments.head](self.context, arguments)
+        if self.scope.in_prim_func():  # a function without `T.` is kept as text
+            self.context.reports.note(NOT_UNDERSTOOD, arguments.span)
+            return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+        return self._call_expr(ast.Var(head, None, None, span), arguments)
+
+    def _call_expr(self, callee: ast.Expr, arguments: Arguments) -> ast.Call:
+        coerce = self.coerce
+        infos, spans = arguments.type_arguments(coerce)
+        for name, value in arguments.keywords.items():
+            words = f"a call of a function has no named argument, but {name!r} is given"
+            raise Rejected(words, *value.span)
+        positional = arguments.positional
+        return ast.Call(
+            callee,
+            tuple(coerce.expr(entry) for entry in positional),
+            infos,
+            {},
+            tuple(entry.span for entry in positional),
+            spans,
+            arguments.span,
+        )
+
+    def _call_method(self, owner: Entry, method: str, arguments: Arguments) -> Any:
+        value = owner.value
+        name = METHODS.get(method)
+        if name is not None and isinstance(value, ast.Expr):
+            arguments.positional.insert(0, owner)
+            return self._operator(name, arguments)
+        if isinstance(value, (tir.Buffer, tir.PrimExpr)):
+            if method == "astype" and _is_cast(value, arguments):
+                assert isinstance(value, tir.PrimExpr)
+                data_type = self.coerce.data_type(arguments.positional[0])
+                return tir.converted(value, data_type, arguments.span)
+            return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
+        where = (self.context.text.find(method, owner.end), arguments.head_end)
+        meant = did_you_mean(closest(method, METHODS))
+        help = meant or f"operators are functions: R.{method}(…)"
+        raise Rejected(f"a value has no method {method!r} in Relax", *where, help=help)
+
+    def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:
+        given = self._arguments("", arguments, span)
+        value = callee.value
+        if isinstance(value, CapturedName):
+            return CapturedName(value.text + "(…)")
+        if isinstance(value, Name) and value.text in FORMS:
+            return FORMS[value.text](self.context, given)
+        if isinstance(value, (ast.Expr, Name)):
+            return self._call_expr(self.coerce.expr(callee), given)
+        python = self.scope.in_prim_func() and isinstance(value, tir.OpaqueExpr)
+        raise Rejected(f"{describe(value)} can't be called", *callee.span, kept=python)
+
+    def do_method(self, span: Span, owner: Entry, head: Entry, arguments: Entry | None) -> Any:
+        name = head.value[:-1]
+        if (known := self.around.part_of(owner, f"{name}(…)")) is not None:
+            return known
+        given = self._arguments(name, arguments, span)
+        given.head_end = head.end - 1
+        return self._call_method(Entry(owned(self.context, owner), *owner.span), name, given)
+
+
+def _builtin(head: str, arguments: Arguments) -> Any:
+    if head == "float" and len(arguments.positional) == 1:
+        value = arguments.positional[0].value
+        try:
+            if isinstance(value, (str, int, float)):
+                return float(value)
+        except (ValueError, OverflowError):
+            pass
+        raise Rejected("float(…) needs a number", *arguments.span)
+    return Form(head, arguments.positional, arguments.keywords)
+
+
+def _is_cast(value: object, arguments: Arguments) -> bool:
+    """Whether `x.astype(…)` is a cast of a scalar."""
+    one = len(arguments.positional) == 1 and not arguments.keywords
+    return one and isinstance(value, tir.PrimExpr) and not isinstance(value, tir.OpaqueExpr)

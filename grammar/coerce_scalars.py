@@ -1,0 +1,215 @@
+"""Makes a scalar of what was read: a dimension, a number, arithmetic, an intrinsic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from rlx.grammar import arithmetic, ast, tir
+from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS, BLOCK_WORDS
+from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, SCALAR_NAMES, DataType, dtype
+from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.node import Node, Span
+from rlx.grammar.unresolved import (
+    CapturedName,
+    Form,
+    Name,
+    Negation,
+    Sequence,
+    UnresolvedOperation,
+    describe,
+)
+
+if TYPE_CHECKING:
+    from rlx.grammar.scope import Scope
+
+_INT64 = range(-(2**63), 2**64)
+
+_NO_VALUES = frozenset(
+    ["T.grid", "T.serial", "T.parallel", "T.vectorized", "T.unroll", "T.reads", "T.writes"]
+)
+_STATEMENTS = frozenset(
+    [
+        "T.thread_binding",
+        "T.match_buffer",
+        "T.init",
+        "T.where",
+        "T.func_attr",
+        *BLOCK_WORDS,
+        *BLOCK_ATTR_WORDS,
+        *ALLOC_WORDS,
+    ]
+)
+"""What is a statement of a PrimFunc or the head of one, and never a part of another."""
+ReadText = Callable[[str, int], Any]
+
+
+class ScalarCoercion:
+    """What was read as a scalar, in a scope.
+
+    Parameters
+    ----------
+    scope
+        Gives undefined names a meaning.
+    text
+        The whole source text.
+    read_text
+        Reads a quoted dimension, given its text and where it starts.
+
+    Attributes
+    ----------
+    captured
+        Shape variables, variables and annotations that stand for what Python around the program
+        says.
+    implicit
+        The names that are shape variables only because they stand where a dimension does, each
+        with the place of its first use.
+    """
+
+    def __init__(self, scope: Scope, text: str, read_text: ReadText) -> None:
+        self.scope = scope
+        self.source = text
+        self.read_text = read_text
+        self._quotes = False
+        self.captured: set[Node] = set()
+        self.implicit: dict[str, Span] = {}
+        self.signed: dict[Span, tuple[str, Entry]] = {}
+
+    def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
+        """As a prim expression; an integer literal gets the data type ``literal``.
+
+        Raises
+        ------
+        Rejected
+            If the value is no scalar.
+        """
+        value, span = entry.value, entry.span
+        if isinstance(value, tir.PrimExpr):
+            return value
+        match value:
+            case bool() | int() | float():
+                return self._number(entry, literal)
+            case str():
+                return self._quoted(entry)
+            case CapturedName(text=text):
+                return self._captured_dimension(text, span)
+            case Name(text=text):
+                return self._undefined_dimension(text, span)
+            case ast.PrimValue(value=inner):
+                return inner
+            case ast.Var():
+                return self.scope.dimension_of(value, self._quotes)
+            case ast.GlobalVar(name_hint=name):
+                return self.scope.shape_var(name, span)
+            case UnresolvedOperation(operator=operator, operands=operands):
+                return arithmetic.prim(self, operator, operands, span)
+            case Negation(operand=operand):
+                return tir.Not(self.prim(operand), span)
+            case Form():
+                _refuse_statement(value, span)
+                return self.tir_form(value, span)
+            case ast.Call() if (found := arithmetic.as_prim(self, value)) is not None:
+                return found
+            case tir.Buffer() if self.scope.in_prim_func():
+                return tir.OpaqueExpr(self.text_of(span), span)  # a kind that TIR04 reports
+        raise Rejected(f"expected a dimension or another scalar, found {describe(value)}", *span)
+
+    def _number(self, entry: Entry, literal: DataType) -> tir.PrimExpr:
+        """A literal of Python."""
+        value, span = entry.value, entry.span
+        if isinstance(value, bool):
+            return tir.IntImm(int(value), BOOL, span)
+        if isinstance(value, int):
+            number = self.integer(entry)
+            if literal.is_float:
+                return tir.FloatImm(float(number), literal, span)
+            # What 32 bits cannot hold is no 32-bit literal, as TVM reads it, too.
+            wide = literal is INT32 and not -(1 << 31) <= number < 1 << 31
+            return tir.IntImm(number, INT64 if wide else literal, span)
+        # Python's floats are doubles in Relax; TIR reads them as float32.
+        plain = dtype("float64") if literal == INT64 else FLOAT32
+        return tir.FloatImm(value, literal if literal.is_float else plain, span)
+
+    def integer(self, entry: Entry) -> int:
+        """An integer literal that a 64-bit number can hold."""
+        if int(entry.value) not in _INT64:
+            digits = entry.end - entry.start
+            words = f"this integer of {digits} digits is outside of the 64-bit range"
+            raise Rejected(words, *entry.span)
+        return int(entry.value)
+
+    def _quoted(self, entry: Entry) -> tir.PrimExpr:
+        inner = self.read_text(entry.value, entry.start + 1)
+        if inner is None:
+            words = f"expected a dimension in the string {entry.value!r}"
+            raise Rejected(words, *entry.span)
+        outer, self._quotes = self._quotes, True
+        try:
+            return self.prim(inner)
+        finally:
+            self._quotes = outer
+
+    def _undefined_dimension(self, text: str, span: Span) -> tir.PrimExpr:
+        if "." in text:
+            words = f"expected a scalar, found {text!r}"
+            raise Rejected(words, *span, certain=text.startswith("T."))
+        if not self._quotes:
+            self.implicit.setdefault(text, span)
+        return self.scope.shape_var(text, span)
+
+    def _captured_dimension(self, text: str, span: Span) -> tir.Var:
+        found = self.scope.shape_var(text, span)
+        self.captured.add(found)
+        return found
+
+    def tir_form(self, form: Form, span: Span) -> tir.PrimExpr:
+        """A call of ``T.…`` that is none of the known ones: an intrinsic."""
+        head = form.head
+        if not head.startswith("T."):
+            bare = "." not in head  # Python may compute it before TVM sees it
+            raise Rejected(f"expected a scalar, found {head}(…)", *span, kept=bare)
+        if head in _NO_VALUES:
+            raise Rejected(f"{head} is no value", *span, certain=True)
+        args = tuple(
+            tir.StringImm(e.value, e.span) if isinstance(e.value, str) else self.tir_arg(e)
+            for e in form.args
+        )
+        attrs = {name: self._tir_attr(value) for name, value in form.keywords.items()}
+        return tir.Call(head[2:], args, None, attrs, span)
+
+    def _tir_attr(self, entry: Entry) -> object:
+        """The value of a named argument of an intrinsic: data, or a scalar."""
+        value = entry.value
+        match value:
+            case Sequence(items=items):
+                return tuple(self._tir_attr(item) for item in items)
+            case Name() | ast.Expr() | UnresolvedOperation() | Negation() | Form():
+                return self.prim(entry, INT32)
+            case bool() | float() | str() | None | dict() | tir.PrimExpr() | DataType():
+                return value
+            case int():
+                return self.integer(entry)
+        raise Rejected(f"expected a scalar, found {describe(value)}", *entry.span)
+
+    def tir_arg(self, entry: Entry) -> tir.PrimExpr:
+        """An argument of an intrinsic: a scalar, or text kept as it stands."""
+        value = entry.value
+        if isinstance(value, (Sequence, dict, tir.Buffer)) or value is None:
+            return tir.OpaqueExpr(self.text_of(entry.span), entry.span)
+        if isinstance(value, Name) and "." in value.text:
+            return tir.OpaqueExpr(value.text, entry.span)
+        return self.prim(entry, dtype("int32"))
+
+    def text_of(self, span: Span) -> str:
+        """The source in a stretch of the text."""
+        return self.source[span[0] : span[1]]
+
+
+def _refuse_statement(form: Form, span: Span) -> None:
+    """Refuse a form that is no part of a scalar expression."""
+    head = form.head
+    if head in _STATEMENTS:
+        raise Rejected(f"{head} is no value", *span, certain=True)
+    if not form.args and not form.keywords and head[2:] in SCALAR_NAMES:
+        words = f"{head}() without a value declares a variable, and is no value"
+        raise Rejected(words, *span, certain=True)

@@ -1,0 +1,83 @@
+"""What all commands share in reading their arguments:
+a misspelt option or value is met with the one that was meant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` whose errors suggest, whose options are not abbreviated,
+    and whose epilog keeps its lines.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        settings.setdefault("allow_abbrev", False)
+        super().__init__(**settings)
+        self._given: Sequence[str] = ()
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """As in the base; what is given is kept for the errors."""
+        self._given = list(args or ())
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> Any:
+        """End with status 2 and a message that names what was meant."""
+        from rlx.grammar.suggest import closest, did_you_mean
+
+        choice, option = _CHOICE.match(message), self._unknown_option()
+        if choice is not None:
+            hint = did_you_mean(closest(choice["given"], self._choices(choice["names"])))
+        elif option is not None:
+            message = f"there is no option {option}"
+            hint = did_you_mean(_options_like(option, self._option_string_actions), quote="")
+        else:
+            hint = None
+        super().error(f"{message}; {hint}" if hint else message)
+
+    def _unknown_option(self) -> str | None:
+        for word in self._given:
+            if word == "--":
+                break
+            name = word.partition("=")[0]
+            if name.startswith("--") and name not in self._option_string_actions:
+                return name
+        return None
+
+    def _choices(self, names: str) -> list[str]:
+        for action in self._actions:
+            if names in ("/".join(action.option_strings), action.metavar, action.dest):
+                return list(map(str, action.choices or ()))
+        return []
+
+
+def _options_like(name: str, known: Iterable[str]) -> list[str]:
+    """The options that are nearest: by a slip, or because one is a part of the other."""
+    from rlx.grammar.suggest import closest
+
+    plain = name.lstrip("-")
+    begun = [one for one in known if len(plain) > 2 and one.startswith(name)]
+    return (begun or closest(name, known) or [one for one in known if plain in one])[:3]
+
+
+def positive(text: str) -> int:
+    """An integer from 1, for an option."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
+    return int(text)
+
+
+def natural(text: str) -> int:
+    """An integer from 0, for an option."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
+    return int(text)

@@ -1,0 +1,37 @@
+"""Statements on the outer level of a module,
+where functions are defined and little else may stand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.node import Span
+from rlx.grammar.partial_nodes import ModuleStatement
+from rlx.grammar.relax_statements import RelaxStatements
+from rlx.grammar.unresolved import Form
+
+_EXPECTED = "expected a decorated function in the module"
+
+
+class ModuleStatements(RelaxStatements):
+    """Reads what stands beside the functions of a module:
+    as in a function, but nothing is bound.
+    """
+
+    def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
+        raise Rejected(_EXPECTED, name.start, value.end, layout=True)
+
+    def lost(self, given_up: list[Entry], span: Span) -> None:
+        return None
+
+    def expression(self, value: Entry) -> Any:
+        match value.value:
+            case Form(head="I.module_attrs" | "I.module_global_infos"):
+                return ModuleStatement(value.value, value.span)
+            case Form(head="R.func_attr" | "R.output" | "R.outputs"):
+                return super().expression(value)
+            case str():
+                return None
+        raise Rejected(_EXPECTED, *value.span, layout=True)

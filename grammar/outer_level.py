@@ -1,0 +1,135 @@
+"""What stands beside the definitions of a text, outside of Python files:
+imports, and declarations of shape variables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.node import Span
+from rlx.grammar.surroundings import logical_lines
+
+if TYPE_CHECKING:
+    from ast import AST, expr
+
+DECLARED = re.compile(r"([A-Za-z_]\w*)[ \t]*=[ \t]*TypeVar\([ \t]*([\"'])([A-Za-z_]\w*)\2[ \t]*\)")
+_PLAIN = re.compile(
+    r"from[ \t]+[\w.]+[ \t]+import[ \t]+"
+    r"(?:\*|\w+(?:[ \t]+as[ \t]+\w+)?(?:,[ \t]*\w+(?:[ \t]+as[ \t]+\w+)?)*)"
+    r"|import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?"
+)
+
+
+def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:
+    """The stretches of whole lines between the definitions that hold something;
+    what is hidden counts as nothing.
+    """
+    found: list[Span] = []
+    at = 0
+    for start, end in [
+        *sorted([*definitions, *([] if hidden is None else [hidden])]),
+        (len(text),) * 2,
+    ]:
+        stop = text.rfind("\n", 0, start) + 1 if start < len(text) else start
+        if text[at:stop].strip():
+            found.append((at, stop))
+        at = max(at, text.find("\n", end) + 1 or len(text)) if text[end - 1 : end] != "\n" else end
+    return found
+
+
+def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
+    """The names that a stretch between definitions declares as shape variables,
+    and what is wrong with it.
+    """
+    lines = list(_lines(text, span))
+    if all(_is_plain(line) and text[start - 1 : start] in ("", "\n") for start, line in lines):
+        for start, line in lines:
+            declared = DECLARED.fullmatch(line)
+            if declared is not None:
+                yield from _declared(declared[1], declared[3], (start, start + len(line)))
+        return
+    yield from _as_python(text, span)
+
+
+def _lines(text: str, span: Span) -> Iterator[tuple[int, str]]:
+    piece = text[slice(*span)]
+    for start, end in logical_lines(piece):
+        yield span[0] + start, piece[start:end].partition("#")[0].rstrip()
+
+
+def _is_plain(line: str) -> bool:
+    return _PLAIN.fullmatch(line) is not None or DECLARED.fullmatch(line) is not None
+
+
+def _declared(name: str, given: str, span: Span) -> Iterator[str | Diagnostic]:
+    yield name
+    if given != name:
+        yield Diagnostic(
+            "PARSE",
+            "error",
+            f"the TypeVar {name!r} is declared with another name, {given!r}",
+            span,
+            help="TVM asks that both are the same",
+            edit=Edit(span, f'{name} = TypeVar("{name}")'),
+        )
+
+
+def _as_python(text: str, span: Span) -> Iterator[str | Diagnostic]:
+    """Read lines that are written in unusual ways."""
+    import ast
+
+    from rlx.grammar.python_syntax import Lines, python_refuses
+
+    refused = python_refuses(text, span, outer=True)
+    if refused is not None:
+        yield Diagnostic("PARSE", "error", *refused)
+        return
+    lines = Lines(text, span, outer=True)
+    for statement in ast.parse(lines.read).body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                for name, value in _pairs(target, statement.value):
+                    if any(map(_is_type_var, ast.walk(value))):
+                        start = lines.offset(value.lineno, value.col_offset)
+                        end = lines.offset(value.end_lineno or 1, (value.end_col_offset or 1) - 1)
+                        yield from _called(name, value, (start, end + 1))
+
+
+def _pairs(target: expr, value: expr) -> Iterator[tuple[str, expr]]:
+    import ast
+
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
+            for inner, given in zip(names, values, strict=True):
+                yield from _pairs(inner, given)
+
+
+def _is_type_var(value: AST) -> bool:
+    import ast
+
+    match value:
+        case ast.Call(func=ast.Name(id="TypeVar") | ast.Attribute(attr="TypeVar")):
+            return True
+    return False
+
+
+def _called(name: str, value: AST, span: Span) -> Iterator[str | Diagnostic]:
+    import ast
+
+    yield name
+    match value if _is_type_var(value) else None:
+        case (
+            ast.Call(args=[ast.Constant(value=str(given))], keywords=[])
+            | ast.Call(
+                args=[], keywords=[ast.keyword(arg="name", value=ast.Constant(value=str(given)))]
+            )
+        ):
+            if given == name:
+                return
+    words = f"the shape variable {name!r} is declared by TypeVar with its name alone"
+    yield Diagnostic("PARSE", "error", words, span, help=f'write `{name} = TypeVar("{name}")`')

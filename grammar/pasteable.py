@@ -1,0 +1,32 @@
+"""Nodes as Python expressions that make them again."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import Expr, Function, IRModule, StructInfo
+from rlx.grammar.node import Node
+from rlx.grammar.parser import parse
+from rlx.grammar.tir import PrimExpr, PrimFunc
+
+
+def pasteable(node: Node) -> str:
+    """A node as Python: an expression that makes a module or a function again, the text of other
+    pieces of a program, and the fields of what has no text.
+    """
+    if not isinstance(node, IRModule | Expr | StructInfo | PrimExpr | PrimFunc):
+        return repr(node)
+    text = str(node).strip()
+    if isinstance(node, IRModule):
+        return f"rlx.parse({_literal(text)})"
+    if isinstance(node, Function | PrimFunc):
+        for module in parse(text).modules:
+            for name in module.functions:
+                return f"rlx.parse({_literal(text)})[{name.name_hint!r}]"
+    return text
+
+
+def _literal(text: str) -> str:
+    """A text as a literal that shows it as it is, where there is one."""
+    if "'''" in text or text.endswith("\\"):
+        return repr(text)
+    raw = "r" if "\\" in text else ""
+    return f"{raw}'''\n{text}\n'''"

@@ -1,0 +1,116 @@
+"""Buffers and types as PrimFuncs write them, in parameters and in statements."""
+
+from __future__ import annotations
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, DataType
+from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.node import replace
+from rlx.grammar.prim_scalars import scalar_buffer
+from rlx.grammar.read_context import ReadContext
+from rlx.grammar.unresolved import Form, Name, Sequence, describe
+
+
+class PrimBuffers:
+    """Reads what describes memory."""
+
+    def __init__(self, context: ReadContext) -> None:
+        self.scope = context.scope
+        self.coerce = context.coerce
+
+    def parameter(self, name: Entry, annotation: Entry) -> tir.Var:
+        """`x: T.Buffer((n,), "float32")`, `x: T.handle`, `n: T.int64`"""
+        span, value = name.span, annotation.value
+        if isinstance(value, Form) and value.head == "T.Buffer":
+            buffer = self.buffer(name, value)
+            handle = tir.Var(name.value, HANDLE, span)
+            self.of_parameters[handle] = buffer
+            self.scope.frame.direct = True
+            self.scope.bind(name.value, buffer)
+            return handle
+        data_type = self.annotated_type(annotation)
+        var = tir.Var(name.value, data_type, span)
+        self.scope.bind(name.value, var)
+        self.scope.bound.add(var)
+        self.scope.frame.bound.append(var)
+        # A dimension written before its parameter (`T.Buffer((n,))`, then `n: T.int64`) is that
+        # parameter.
+        known = self.scope.shapes.get(name.value)
+        if known is not None:
+            self.scope.bind(name.value, self.scope.declare_shape_var(name.value, span, data_type))
+            return known
+        return var
+
+    def bare_parameter(self, name: Entry) -> tir.Var:
+        """`x`: a handle, whose buffer the body says."""
+        var = tir.Var(name.value, HANDLE, name.span)
+        self.scope.bind(name.value, var)
+        return var
+
+    @property
+    def of_parameters(self) -> dict[tir.Var, tir.Buffer]:
+        """The buffers of the parameters of the function that is read."""
+        return self.scope.function_frame().buffers
+
+    def annotated_type(self, entry: Entry) -> DataType:
+        """The data type that an annotation says."""
+        value = entry.value
+        if isinstance(value, Form) and value.head.startswith("T."):
+            if value.head in ("T.handle", "T.Ptr", "T.let"):
+                inner = value.args[0] if value.head == "T.let" and value.args else None
+                return HANDLE if inner is None else self.annotated_type(inner)
+            return self.coerce.data_type(Entry(value.head[2:], *entry.span))
+        if isinstance(value, (Name, str)):
+            return self.coerce.data_type(entry)
+        words = (
+            'expected the type of a parameter, such as T.Buffer((n,), "float32"), '
+            f"found {describe(value)}"
+        )
+        raise Rejected(words, *entry.span)
+
+    def buffer(self, name: Entry, form: Form, skip: int = 0) -> tir.Buffer:
+        """The buffer that a form describes: its shape, its type, and the rest as attributes."""
+        args = form.args[skip:]
+        keywords = dict(form.keywords)
+        shape = keywords.pop("shape", None) or (args[0] if args else None)
+        data_type = keywords.pop("dtype", None) or (args[1] if len(args) > 1 else None)
+        items: list[Entry] = []
+        if shape is not None:
+            items = shape.value.items if isinstance(shape.value, Sequence) else [shape]
+        attrs = {key: self._attribute(value) for key, value in keywords.items()}
+        if len(args) > 2:
+            attrs["scope"] = self._attribute(args[2])
+        return tir.Buffer(
+            name.value,
+            tuple(self.coerce.prim(item, INT32) for item in items),
+            FLOAT32 if data_type is None else self.coerce.data_type(data_type),
+            attrs,
+            name.span,
+        )
+
+    def _attribute(self, entry: Entry) -> object:
+        value = entry.value
+        if isinstance(value, Name) and "." in value.text:
+            return tir.OpaqueExpr(value.text, entry.span)
+        if isinstance(value, Sequence):
+            return tuple(self.coerce.prim(item, INT32) for item in value.items)
+        if isinstance(value, (str, bool)) or value is None:
+            return value
+        return self.coerce.prim(entry, INT32)
+
+    def scalar(self, name: Entry, form: Form) -> tir.Buffer:
+        """The buffer of `T.local_scalar("int32")` and its relatives: a scalar without a value."""
+        given = form.args[0] if form.args else form.keywords.get("dtype")
+        memory = form.args[1] if len(form.args) > 1 else form.keywords.get("scope")
+        data_type = FLOAT32 if given is None else self.coerce.data_type(given)
+        attrs = {} if memory is None else {"scope": self.coerce.text(memory)}
+        return replace(scalar_buffer(name.value, data_type, name.span), attrs=attrs)
+
+
+def type_or(value: tir.PrimExpr, default: DataType) -> DataType:
+    """The data type of a scalar; where only the rest of the text would say it, another."""
+    if isinstance(value, (tir.OpaqueExpr, tir.StringImm)):
+        return default
+    if isinstance(value, tir.Call) and value.dtype is None:
+        return default
+    return tir.type_of(value)

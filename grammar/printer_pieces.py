@@ -1,0 +1,65 @@
+"""Pieces of modules as text: functions, expressions, annotations, dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlx.grammar import ast, dialects, tir
+from rlx.grammar.comments import Remarks
+from rlx.grammar.dialects import DEFAULT, Dialect
+from rlx.grammar.dtype import INT32, INT64
+from rlx.grammar.printer_calls import ExprPrinter
+from rlx.grammar.printer_prim import PrimPrinter
+from rlx.grammar.printer_relax import FunctionPrinter
+from rlx.grammar.printer_tir import PrimFuncPrinter
+from rlx.grammar.recursion import recursion_room
+
+_INDENT = "    "
+
+
+@recursion_room()
+def print_function(
+    function: ast.Function | tir.PrimFunc, name: str = "main", dialect: str = DEFAULT
+) -> str:
+    """A function on its own, without a header; global functions are written ``cls.name``."""
+    printer = function_printer(function, dialects.dialect(dialect), "Module", (), Remarks())
+    return "\n".join(printer.print(name, "")) + "\n"
+
+
+@recursion_room()
+def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
+    """A Relax expression; a function literal,
+    branch or sequence is written as the lines it takes.
+    """
+    if isinstance(expr, ast.Function):
+        return print_function(expr, "function", dialect).rstrip("\n")
+    if isinstance(expr, ast.If | ast.SeqExpr):
+        lines = print_function(ast.Function((), expr), "body", dialect).split("\n")[2:]
+        return "\n".join([line.removeprefix(_INDENT) for line in lines]).rstrip("\n")
+    return ExprPrinter({}, dialects.dialect(dialect)).text(expr)
+
+
+def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
+    """An annotation as it is written inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
+    return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)
+
+
+def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:
+    """Arithmetic over shape variables; bare literals are int64, inside a PrimFunc int32."""
+    return PrimPrinter({}, INT32 if in_prim_func else INT64).text(expr)
+
+
+Printer = FunctionPrinter | PrimFuncPrinter
+
+
+def function_printer(
+    function: ast.Function | tir.PrimFunc,
+    spelling: Dialect,
+    module: str | None,
+    global_names: Iterable[str],
+    remarks: Remarks,
+) -> Printer:
+    """What prints a function of either kind."""
+    if isinstance(function, tir.PrimFunc):
+        return PrimFuncPrinter(function, spelling, global_names, remarks)
+    return FunctionPrinter(function, spelling, module, global_names, remarks)

@@ -1,0 +1,108 @@
+"""Where Python code makes a node: the span of a call in the user's own file.
+
+A node that a program makes by hand gets the span of the expression that made it, so that a
+diagnostic can point at it as at any text. Only the code object and the offset of the instruction
+are looked at, and each such place is made once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+from types import CodeType, FrameType
+
+from rlx.grammar.diagnostic import Source
+
+_WIDTH = 120
+"""How long the blank lines are that stand for code without a file."""
+_PACKAGE = __name__.partition(".")[0]
+_INSIDE = f"{_PACKAGE}."
+
+
+class Place(tuple[int, int]):
+    """A span that knows its text: start and end offset in characters.
+
+    Attributes
+    ----------
+    source
+        The file; of code without a file, blank lines, so that line and column are right.
+    """
+
+    source: Source
+
+
+_places: dict[int, tuple[CodeType, dict[int, Place]]] = {}
+_sources: dict[str, Source] = {}
+
+
+def here() -> Place:
+    """The place in the innermost code outside of rlx that is running.
+
+    Called by what users call, so the frame two up is theirs, mostly one that was seen before.
+    """
+    frame = sys._getframe(2)
+    known = _places.get(id(frame.f_code))
+    found = None if known is None else known[1].get(frame.f_lasti)
+    if found is not None:
+        return found
+    while _between(frame.f_globals.get("__name__", "")) and frame.f_back is not None:
+        frame = frame.f_back
+    return place_of(frame)
+
+
+def _between(module: str) -> bool:
+    """Whether code of a module stands between rlx and its user; `with` statements go through one of
+    Python's own.
+    """
+    return module.startswith(_INSIDE) or module == "contextlib"
+
+
+def place_of(frame: FrameType) -> Place:
+    """What a frame is about to compute."""
+    code = frame.f_code
+    known = _places.get(id(code))
+    if known is None:
+        known = _places[id(code)] = (code, {})
+    at = frame.f_lasti
+    found = known[1].get(at)
+    if found is None:
+        found = known[1][at] = _place(frame, code, at)
+    return found
+
+
+def _place(frame: FrameType, code: CodeType, at: int) -> Place:
+    nowhere = (None, None, None, None)
+    position = next(islice(code.co_positions(), at // 2, None), nowhere)
+    first, last, start, end = position
+    line = first or frame.f_lineno or 1
+    source = _source(frame, code.co_filename, last or line)
+    begin = _offset(source, line, start or 0)
+    place = Place((begin, max(begin, _offset(source, last or line, end or 0))))
+    place.source = source
+    return place
+
+
+def _offset(source: Source, line: int, column: int) -> int:
+    """An offset in characters; Python counts columns in bytes."""
+    start = source.line_starts[line - 1]
+    before = source.line(line).encode()[:column]
+    return start + len(before.decode(errors="ignore"))
+
+
+def _source(frame: FrameType, path: str, lines: int) -> Source:
+    found = _sources.get(path)
+    if found is None or len(found.line_starts) < lines:
+        import linecache
+
+        text = "".join(linecache.getlines(path, frame.f_globals))
+        if text.count("\n") + 1 < lines:
+            text = (" " * _WIDTH + "\n") * lines
+        found = _sources[path] = Source(text, _shown(path))
+    return found
+
+
+def _shown(path: str) -> str:
+    """A path as a message says it: relative to the current directory where it lies below."""
+    below = os.getcwd() + os.sep
+    return path.removeprefix(below)

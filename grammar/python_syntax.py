@@ -1,0 +1,107 @@
+"""Whether a text is Python, and of the kinds that TVM reads:
+no version of TVM reads what Python does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from rlx.grammar.node import Span
+
+_LIMITS = ("too many", "too deep")
+"""How CPython's messages start about its own limits, which are no mistake of the text."""
+
+_UNREAD = (
+    *(ast.Try, ast.Raise, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal),
+    *(ast.Match, ast.Delete, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef),
+)
+"""Statements of Python that no version of TVM reads inside of a PrimFunc."""
+
+
+def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Span] | None:
+    """Why Python refuses to read a stretch of whole lines, and where.
+
+    Parameters
+    ----------
+    text
+        The whole source text.
+    span
+        The stretch.
+    outer
+        Whether it stands at the outer level; else the indentation of its first line is its own.
+
+    Returns
+    -------
+    tuple or None
+        The reason and the offending stretch; None where Python reads the text.
+    """
+    try:
+        _tree(Lines(text, span, outer))
+    except SyntaxError as error:
+        if error.msg.startswith(_LIMITS):
+            return None
+        place = Lines(text, span, outer)
+        start = place.offset(error.lineno or 1, (error.offset or 1) - 1)
+        end = start + 1
+        if error.end_lineno == error.lineno and error.end_offset:
+            end = place.offset(error.lineno or 1, error.end_offset - 1)
+        return f"this is not Python: {error.msg}", (start, max(end, start + 1))
+    except (ValueError, MemoryError, RecursionError):
+        return None
+    return None
+
+
+def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
+    """The first statement in a PrimFunc of a kind that TVM does not read, as :func:`python_refuses`
+    says it.
+
+    The stretch must be Python.
+    """
+    try:
+        tree = _tree(Lines(text, span))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    place = Lines(text, span)
+    for node in ast.walk(tree):
+        chained = isinstance(node, ast.Assign) and len(node.targets) > 1
+        if isinstance(node, ast.stmt) and (isinstance(node, _UNREAD) or chained):
+            word = "chained assignment" if chained else _word(node)
+            start = place.offset(node.lineno, node.col_offset)
+            return f"TVM reads no {word} in a PrimFunc", (start, start + 1)
+    return None
+
+
+def _word(node: ast.stmt) -> str:
+    """What a statement is called."""
+    return f"{type(node).__name__.removeprefix('Async').removesuffix('Def').lower()} statement"
+
+
+def _tree(lines: Lines) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(lines.read)
+
+
+class Lines:
+    """A stretch of text as Python reads it:
+    under a head of its own, so that its lines keep their indentation.
+    """
+
+    def __init__(self, text: str, span: Span, outer: bool = False) -> None:
+        self.start = text.rfind("\n", 0, span[0]) + 1
+        body = text[self.start : span[1]]
+        self.indented = not outer and body[:1] in (" ", "\t")
+        self.read = f"if True:\n{body}" if self.indented else body
+        self.body = body
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset in the text of a line and column of what Python read,
+        the line counted from 1.
+        """
+        at = 0
+        for _ in range(line - 1 - self.indented):
+            at = self.body.find("\n", at) + 1 or at
+        end = self.body.find("\n", at)
+        last = (len(self.body) if end < 0 else end) - 1
+        return self.start + max(at, min(at + column, last))

@@ -1,0 +1,94 @@
+"""The `if` of Relax, whose branches end by giving one variable a value, or return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlx.grammar import ast
+from rlx.grammar.entries import Entry, Rejected
+from rlx.grammar.lost_names import lose
+from rlx.grammar.node import Span
+from rlx.grammar.partial_nodes import Open, Return, flatten, open_scope, sequence
+from rlx.grammar.read_context import ReadContext
+from rlx.grammar.reports import Reports
+from rlx.grammar.scope import Scope
+
+
+class BranchReader:
+    """Reads `if` in Relax functions."""
+
+    context: ReadContext
+    scope: Scope
+    reports: Reports
+
+    def open_if(self, condition: Entry, span: Span) -> Open:
+        """The head of an `if`."""
+        found = (self.context.coerce.expr(condition), condition.span)
+        return open_scope(self.scope, found, "branch", span)
+
+    def close_if(self, head: Entry, then: Entry, otherwise: Entry | None, span: Span) -> Any:
+        """An `if` with both branches."""
+        condition, where = head.value.value
+        if otherwise is None:
+            raise Rejected("an if of Relax needs an else", *head.span)
+        yes, no = self._branch(then), self._branch(otherwise)
+        if yes is None or no is None:
+            lose(self.context, span)
+            return None
+        whole = ast.If(condition, yes[1], no[1], where, span)
+        a, b = yes[0], no[0]
+        if a is None and b is None:
+            return Return(whole, span)
+        if a is None or b is None or a.name_hint != b.name_hint:
+            if self.reports.has_errors_in(span):
+                lose(self.context, span)
+                return None
+            raise _differ(a, b, (span[0], where[1]))
+        info = a.struct_info_annotation
+        if info is not b.struct_info_annotation and not self._same_annotation(a, b):
+            info = None
+        info_span = a.annotation_span if info is not None else None
+        var = self.scope.new_var(a.name_hint, info, info_span, a.span or span)
+        self.scope.bind(var.name_hint, var)
+        return ast.VarBinding(var, whole, span, span)
+
+    def _branch(self, block: Entry) -> tuple[ast.Var | None, ast.SeqExpr] | None:
+        """The variable that a branch ends in (None where it
+        returns) and the branch as an expression.
+        """
+        items, span = flatten(block.value), block.span
+        if not items:
+            if not self.reports.has_errors_in(span):
+                raise Rejected("a branch of an if must give a variable a value", *span)
+            return None
+        last = items[-1]
+        match last:
+            case Return():
+                return None, sequence(items[:-1], last.value, last.span, span)
+            case ast.VarBinding(var=var, value=value):
+                return var, sequence(items[:-1], value, last.value_span, span)
+            case ast.MatchCast(var=var) if var is not None:
+                return var, sequence(items, var, last.span, span)
+            case ast.DataflowBlock(bindings=bindings) if bindings:
+                for binding in reversed(bindings):
+                    found = getattr(binding, "var", None)
+                    if found is not None and not isinstance(found, ast.DataflowVar):
+                        return found, sequence(items, found, last.span, span)
+        if not self.reports.has_errors_in(span):
+            raise Rejected("a branch of an if must end by giving a variable a value", *span)
+        return None
+
+    def _same_annotation(self, a: ast.Var, b: ast.Var) -> bool:
+        """Whether two variables have annotations of the same text."""
+        x, y = a.annotation_span, b.annotation_span
+        if x is None or y is None:
+            return False
+        return self.context.text_of(x) == self.context.text_of(y)
+
+
+def _differ(a: ast.Var | None, b: ast.Var | None, span: Span) -> Rejected:
+    """The refusal of branches that end in different variables."""
+    words = "both branches of an if must end by giving the same variable a value"
+    if a is not None and b is not None:
+        words += f", but they end with {a.name_hint!r} and {b.name_hint!r}"
+    return Rejected(words, *span)

@@ -1,0 +1,199 @@
+"""What is wrong with a text, collected:
+each mistake once, and nothing that follows from another.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right, insort
+from typing import Any
+
+from rlx.grammar import ast
+from rlx.grammar.cascade import LAYOUT, Cascade
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.entries import Token
+from rlx.grammar.node import Span
+from rlx.grammar.scope import Scope
+from rlx.grammar.syntax_messages import explain_unexpected
+
+MAX_ERRORS = 200
+"""After so many syntax errors the rest of a text is not read."""
+
+NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
+
+_FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
+"""What is said of a statement whose head or whose neighbour was not read."""
+_DECORATOR = re.compile(r"\n[ \t]*@")
+
+
+class TooManyErrors(Exception):
+    """More errors than anybody reads."""
+
+
+class Reports:
+    """The diagnostics of one text.
+
+    Parameters
+    ----------
+    text
+        The text that spans point into.
+    scope
+        The names; where the layout is broken, it takes variables out of their dataflow blocks.
+
+    Attributes
+    ----------
+    holes
+        Variables that stand for what could not be read.
+    """
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.diagnostics: list[Diagnostic] = []
+        self.holes: set[Any] = set()
+        self._starts: list[int] = []
+        self._note_starts: list[int] = []
+        self._unexpected: list[tuple[Token, frozenset[str]]] = []
+        self._cascade: Cascade | None = None
+
+    def lexical_error(self, message: str, start: int, end: int) -> None:
+        """Report what can't be a token."""
+        if message in LAYOUT or not self.has_errors_in_line(start):
+            self.error(message, (start, end), layout=message in LAYOUT)
+
+    def error(
+        self,
+        message: str,
+        span: Span | None,
+        help: str | None = None,
+        related: Span | None = None,
+        layout: bool = False,
+    ) -> None:
+        """Report a syntax error; one of the layout only if it
+        does not follow from one before it.
+        """
+        labels = () if related is None else (Label(related, "here first"),)
+        if self._cascade is None:
+            self._cascade = Cascade(self.text)
+        follows = layout and span is not None and self._cascade.follows(span[0])
+        if not follows:
+            self.diagnostics.append(
+                Diagnostic("PARSE", "error", message, span, related=labels, help=help)
+            )
+        if span is not None:
+            self._cascade.note(span[0], layout)
+            if layout:
+                self.scope.excuse_dataflow()
+            insort(self._starts, span[0])
+        if len(self.diagnostics) >= MAX_ERRORS:
+            raise TooManyErrors
+
+    def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
+        """Report something worth knowing, once for all places."""
+        insort(self._note_starts, span[0])
+        if not any(d.message == message for d in self.diagnostics):
+            self.diagnostics.append(Diagnostic(code, "note", message, span))
+
+    def has_errors_in(self, span: Span) -> bool:
+        """Whether an error was reported inside a stretch of text."""
+        return _any_in(self._starts, span)
+
+    def has_errors_in_line(self, at: int) -> bool:
+        """Whether something is wrong in the line already, in front of an offset:
+        one mistake is one error.
+        """
+        return self.has_errors_in((self.text.rfind("\n", 0, at) + 1, at))
+
+    def not_understood(self, token: Token, expected: frozenset[str]) -> None:
+        """A token in a PrimFunc that does not fit, whose statement is kept as text."""
+        self._unexpected.append((token, expected))
+        self.note(NOT_UNDERSTOOD, shown_span(token))
+
+    def refuse_what_is_no_python(self, span: Span) -> None:
+        """Report a function that is not understood because it is not even Python."""
+        if not _any_in(self._note_starts, span) or self.has_errors_in(span):
+            return
+        from rlx.grammar.python_syntax import python_refuses, unread_statement
+
+        refused = python_refuses(self.text, span)
+        if refused is not None and refused[0].endswith("Python: invalid syntax"):
+            line = self.text.rfind("\n", 0, refused[1][0]) + 1
+            end = self.text.find("\n", line) % (len(self.text) + 1)
+            for token, expected in self._unexpected:
+                if line <= token.start <= end:  # what was expected there says more than Python
+                    message, help = explain_unexpected(token, expected)
+                    self._not_kept(span, message, shown_span(token), help)
+                    return
+        found = refused or unread_statement(self.text, span)
+        if found is not None:
+            self._not_kept(span, *found)
+
+    def _not_kept(self, function: Span, message: str, span: Span, help: str | None = None) -> None:
+        """Report an error in a function instead of the note that its text is kept."""
+        start, end = function
+        self.diagnostics[:] = [
+            d
+            for d in self.diagnostics
+            if d.code != "PARSE-opaque" or d.span is None or not start <= d.span[0] <= end
+        ]
+        self.error(message, span, help)
+
+    def drop_what_follows(self) -> None:
+        """In a function that is no Python, keep one error where a bracket is not closed,
+        and say of statements that do not fit only what no other error explains.
+        """
+        wrong = [d for d in self.diagnostics if d.severity == "error" and d.span is not None]
+        if len(wrong) < 2:
+            return
+        groups: dict[Span, list[Diagnostic]] = {}
+        for found in sorted(wrong, key=lambda d: d.span or (0, 0)):
+            groups.setdefault(self._function_around((found.span or (0, 0))[0]), []).append(found)
+        for stretch, errors in groups.items():
+            for found in self._following(stretch, errors) if len(errors) > 1 else ():
+                self.diagnostics.remove(found)
+
+    def _following(self, stretch: Span, errors: list[Diagnostic]) -> list[Diagnostic]:
+        """Those of the errors in a function that follow from others."""
+        from rlx.grammar.python_syntax import python_refuses
+
+        refused = python_refuses(self.text, stretch)
+        if refused is None:
+            return []
+        if "was never closed" in refused[0]:  # nothing behind the bracket can be told apart
+            return errors[1:]
+        follow = [d for d in errors if d.message.startswith(_FOLLOWS)]
+        return follow if len(follow) < len(errors) else errors[1:]
+
+    def _function_around(self, at: int) -> Span:
+        """The lines from the decorator in front of an offset to the next one."""
+        starts = [found.start() + 1 for found in _DECORATOR.finditer(self.text)]
+        number = bisect_right(starts, at)
+        end = starts[number] if number < len(starts) else len(self.text)
+        return (starts[number - 1] if number else 0, end)
+
+    def take_back(self, span: Span) -> None:
+        """Forget the diagnostics in a stretch of text.
+
+        That something is amiss there stays known.
+        """
+        start, end = span
+        self.diagnostics[:] = [
+            d for d in self.diagnostics if d.span is None or not start <= d.span[0] <= end
+        ]
+
+    def hole(self, name: str, span: Span | None) -> ast.Var:
+        """A variable that stands for what could not be read."""
+        made = ast.Var(name, None, None, span)
+        self.holes.add(made)
+        return made
+
+
+def shown_span(token: Token) -> Span:
+    """Where a token stands; of one without a text, the character behind it."""
+    return (token.start, max(token.end, token.start + 1))
+
+
+def _any_in(starts: list[int], span: Span) -> bool:
+    """Whether one of some sorted offsets lies in a stretch of text."""
+    at = bisect_left(starts, span[0])
+    return at < len(starts) and starts[at] <= span[1]

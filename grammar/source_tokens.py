@@ -1,0 +1,43 @@
+"""Tokens of a stretch of text, for those who change it: no word in a string or comment is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rlx.grammar.entries import Token
+from rlx.grammar.lexer import OPENING, Lexer
+from rlx.grammar.node import Span
+
+_LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
+
+
+def statements(text: str, span: Span) -> Iterator[list[Token]]:
+    """The tokens of a stretch of text, statement by statement."""
+    found: list[Token] = []
+    for token in Lexer(text, *span, _ignore):
+        if token.type not in _LAYOUT:
+            found.append(token)
+        elif found:
+            yield found
+            found = []
+
+
+def words_of(text: str, span: Span) -> Iterator[Token]:
+    """The tokens of an annotation, word by word."""
+    lexer = Lexer(text, *span, _ignore, layout=False)
+    lexer.whole_info = False
+    return (token for token in lexer if token.type not in _LAYOUT)
+
+
+def closing(tokens: Sequence[Token], at: int) -> int | None:
+    """Where among tokens the bracket ends that one of them opens; None where it stays open."""
+    depth = 0
+    for place in range(at, len(tokens)):
+        depth += OPENING.get(tokens[place].type, 0)
+        if depth == 0:
+            return place
+    return None
+
+
+def _ignore(message: str, start: int, end: int) -> None:
+    """What can't be a token is said when the text is read."""

@@ -1,0 +1,185 @@
+"""Reads stretches of a text with one scope,
+and recovers from what does not fit at the next statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from rlx.grammar.actions import Actions
+from rlx.grammar.automaton import Callbacks, read
+from rlx.grammar.entries import END, Entry, Rejected, Token, token
+from rlx.grammar.lexer import Lexer
+from rlx.grammar.node import Span
+from rlx.grammar.partial_nodes import Open, Signature
+from rlx.grammar.read_context import ReadContext
+from rlx.grammar.recursion import recursion_room
+from rlx.grammar.reports import NOT_UNDERSTOOD, shown_span
+from rlx.grammar.scope import Scope
+from rlx.grammar.syntax_messages import explain_unexpected
+
+T = TypeVar("T")
+
+
+class StretchReader:
+    """Reads definitions and expressions of one text;
+    decides what is said of those that do not fit.
+    """
+
+    def __init__(self, text: str, scope: Scope) -> None:
+        self.text = text
+        self.scope = scope
+        self.context = ReadContext(text, scope, self)
+        self.reports = self.context.reports
+        self.actions = Actions(self.context)
+        self._callbacks: Callbacks | None = None
+
+    @property
+    def callbacks(self) -> Callbacks:
+        """What the automaton calls for each production."""
+        if self._callbacks is None:
+            self._callbacks = self.actions.callbacks()
+        return self._callbacks
+
+    # ------------------------------------------------------------ reading
+
+    def _lexer(self, start: int, end: int, layout: bool = True) -> Lexer:
+        lexer = Lexer(self.text, start, end, self.reports.lexical_error, layout)
+        around = self.context.around
+        if around is not None and around.renames:
+            lexer.canonical = around.canonical
+        return lexer
+
+    def read_definition(self, start: int) -> tuple[Any, int]:
+        """Read the decorated definition at ``start``; return it and where it ends."""
+        lexer = self._lexer(start, len(self.text))
+        end = start
+
+        def tokens() -> Iterator[Token]:
+            """One definition's tokens: up to the dedent that closes its block."""
+            nonlocal end
+            depth = 0
+            for found in lexer:
+                end = found.end
+                yield found
+                if found.type == "_INDENT":
+                    depth += 1
+                elif found.type == "_DEDENT":
+                    depth -= 1
+                    if depth == 0:
+                        yield token(END, "", end, end)
+                        return
+
+        return read("definition", tokens(), self.callbacks, self), end
+
+    def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
+        """Read an expression that fills a stretch of the text."""
+        lexer = self._lexer(start, end, layout=False)
+        lexer.whole_info = info
+        value = read("expr", iter(lexer), self.callbacks, self)
+        if value is None and self.reports.diagnostics:
+            return None
+        return Entry(value, start, end)
+
+    def read_info(self, start: int, end: int) -> Entry | None:
+        """Read the annotation that one INFO token covers, word by word."""
+        return self.read_expression(start, end, info=False)
+
+    def read_quoted(self, text: str, start: int) -> Entry | None:
+        """Read a quoted dimension; its spans are those of the text inside of the quotes."""
+        inner = StretchReader(text, self.scope)
+        entry = inner.read_expression(0, len(text))
+        return None if inner.reports.diagnostics else entry
+
+    def finish(self, make: Callable[[], T]) -> T | None:
+        """The value that ``make`` gives, or None if something was wrong."""
+        if self.reports.diagnostics:
+            return None
+        try:
+            with recursion_room():
+                return make()
+        except Rejected as error:
+            self.reports.error(error.message, error.span, error.help)
+            return None
+
+    # ------------------------------------------------------------ recovery
+
+    def unexpected(self, token: Token, expected: frozenset[str], start: int | None = None) -> None:
+        """Report a token that does not fit,
+        unless something was wrong with its statement before.
+        """
+        # Wrong indentation is no Python, so that no version can read it.
+        layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
+        if self.scope.in_prim_body() and not self.actions.definitions.in_head and not layout:
+            self.reports.not_understood(token, expected)
+            return
+        if self.reports.has_errors_in_line(token.start) or self._is_known(token, start):
+            return
+        message, help = explain_unexpected(token, expected)
+        start, end = shown_span(token)
+        layout = layout or token.type in ("RPAR", "RSQB", "RBRACE")
+        span = (start, min(end, max(len(self.text), 1)))
+        self.reports.error(message, span, help, layout=layout)
+
+    def rejected(self, error: Rejected) -> None:
+        """Report what an action refused."""
+        kept = error.kept or (self.context.around is not None and not error.certain)
+        if kept and self.scope.in_prim_body():
+            self.reports.note(NOT_UNDERSTOOD, error.span)
+        elif error.message and not self.reports.has_errors_in_line(error.span[0]):
+            self.reports.error(error.message, error.span, error.help, layout=error.layout)
+
+    def _is_known(self, token: Token, start: int | None) -> bool:
+        """Whether a mistake was reported in the same statement,
+        or in the line of the decorator above.
+        """
+        if token.type == "DEF":
+            line = self.text.rfind("\n", 0, token.start)
+            return line > 0 and self.reports.has_errors_in_line(line)
+        return (
+            start is not None
+            and start < token.start
+            and self.reports.has_errors_in((start, token.start))
+        )
+
+    def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
+        """What stands for a statement that was given up:
+        its variable, so that later uses are known.
+        """
+        depth = 1
+        for entry in reversed(stack):
+            if isinstance(entry.value, Open):
+                depth = entry.value.depth
+                break
+        self.excuse((start, end))
+        self.actions.definitions.in_head = False
+        opened = next((e.value for e in given_up if isinstance(e.value, Open)), None)
+        self.scope.close_to(depth)
+        if opened is not None and isinstance(opened.value, tuple):
+            self._lost_function(opened.value[0], (start, end))
+        return self.actions.statements.reader.lost(given_up, (start, end))
+
+    def excuse(self, span: Span) -> None:
+        """Take back the errors in a statement that only running the Python around could read."""
+        around = self.context.around
+        if around is None or not self.reports.has_errors_in(span):
+            return
+        column = span[0] - (self.text.rfind("\n", 0, span[0]) + 1)
+        from rlx.grammar.literals import needs_python
+
+        if needs_python(" " * column + self.context.text_of(span), around.gives):
+            self.reports.take_back(span)
+            around.used.setdefault("", span)
+
+    def _lost_function(self, signature: Any, span: Span) -> None:
+        if not isinstance(signature, Signature):
+            return
+        name = signature.name
+        if signature.kind == "prim_func" and not self.reports.has_errors_in(span):
+            words = f"the head of the PrimFunc {name!r} can't be read"
+            self.reports.error(words, signature.name_span)
+        if signature.var is None:
+            self.reports.holes.add(self.scope.global_var(name, signature.name_span))
+        else:
+            self.scope.bind(name, self.reports.hole(name, signature.name_span))

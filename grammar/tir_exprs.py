@@ -1,0 +1,340 @@
+"""Prim expressions: arithmetic over scalars, in shapes and in PrimFuncs.
+
+A sum may have 10,000 terms, so nothing that walks a :class:`PrimExpr` may recurse:
+:func:`children` and :func:`postorder` are the tools for loops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.dtype import dtype as named_type
+from rlx.grammar.node import Node, Span
+from rlx.grammar.overloads import ScalarOperators
+
+
+class PrimExpr(Node, ScalarOperators["PrimExpr"]):
+    """Base of expressions over scalars."""
+
+
+class Var(PrimExpr):
+    """A shape variable, or a variable of a PrimFunc. Two of the same name are two variables."""
+
+    name: str
+    dtype: DataType = INT64
+    span: Span | None = None
+
+
+class IntImm(PrimExpr):
+    """An integer; with dtype ``bool``, 0 or 1. Any size: range is checked, not assumed."""
+
+    value: int
+    dtype: DataType = INT64
+    span: Span | None = None
+
+
+class FloatImm(PrimExpr):
+    """A floating-point number; ``value`` may be infinite or NaN."""
+
+    value: float
+    dtype: DataType = FLOAT32
+    span: Span | None = None
+
+
+class StringImm(PrimExpr):
+    """A string among the arguments of an intrinsic."""
+
+    value: str
+    span: Span | None = None
+
+
+class Binary(PrimExpr):
+    """Base of operators with two operands."""
+
+    a: PrimExpr
+    b: PrimExpr
+    span: Span | None = None
+
+
+class Add(Binary):
+    """``a + b``"""
+
+
+class Sub(Binary):
+    """``a - b``; ``-b`` is ``0 - b``."""
+
+
+class Mul(Binary):
+    """``a * b``"""
+
+
+class Div(Binary):
+    """``a / b`` on floats."""
+
+
+class FloorDiv(Binary):
+    """``a // b``: the quotient rounded towards minus infinity."""
+
+
+class FloorMod(Binary):
+    """``a % b``: the remainder of :class:`FloorDiv`, with the divisor's sign."""
+
+
+class TruncDiv(Binary):
+    """``T.truncdiv(a, b)``, and ``a / b`` on integers: the quotient rounded towards zero."""
+
+
+class TruncMod(Binary):
+    """``T.truncmod(a, b)``: the remainder of :class:`TruncDiv`."""
+
+
+class Min(Binary):
+    """``T.min(a, b)``"""
+
+
+class Max(Binary):
+    """``T.max(a, b)``"""
+
+
+class Comparison(Binary):
+    """Base of the six comparisons; the result is a Boolean."""
+
+
+class EQ(Comparison):
+    """``a == b``"""
+
+
+class NE(Comparison):
+    """``a != b``"""
+
+
+class LT(Comparison):
+    """``a < b``"""
+
+
+class LE(Comparison):
+    """``a <= b``"""
+
+
+class GT(Comparison):
+    """``a > b``"""
+
+
+class GE(Comparison):
+    """``a >= b``"""
+
+
+class And(Binary):
+    """``a and b``"""
+
+
+class Or(Binary):
+    """``a or b``"""
+
+
+class Not(PrimExpr):
+    """``not a``"""
+
+    a: PrimExpr
+    span: Span | None = None
+
+
+class Select(PrimExpr):
+    """``T.Select(condition, true_value, false_value)``: both values are evaluated."""
+
+    condition: PrimExpr
+    true_value: PrimExpr
+    false_value: PrimExpr
+    span: Span | None = None
+
+
+class Cast(PrimExpr):
+    """``T.Cast("dtype", value)``: narrowing integer casts wrap."""
+
+    dtype: DataType
+    value: PrimExpr
+    span: Span | None = None
+
+
+class Call(PrimExpr):
+    """A call of an intrinsic, ``T.exp(x)``; ``op`` is the name without the leading ``T.``.
+
+    ``T.if_then_else`` is one of them. ``attrs`` holds keyword arguments.
+    """
+
+    op: str
+    args: tuple[PrimExpr, ...]
+    dtype: DataType | None = None
+    attrs: Mapping[str, object] = {}
+    span: Span | None = None
+
+
+class BufferLoad(PrimExpr):
+    """``buffer[indices]``; an index may be a :class:`Slice` in reads and writes."""
+
+    buffer: Buffer
+    indices: tuple[PrimExpr, ...]
+    span: Span | None = None
+
+
+class Slice(PrimExpr):
+    """``start:stop`` as an index of a buffer region."""
+
+    start: PrimExpr
+    stop: PrimExpr
+    span: Span | None = None
+
+
+class Let(PrimExpr):
+    """``T.Let(body, where={var: value})``: the body, in which the variable is the value."""
+
+    var: Var
+    value: PrimExpr
+    body: PrimExpr
+    span: Span | None = None
+
+
+class OpaqueExpr(PrimExpr):
+    """Text of a PrimFunc that is kept as it stands because it is not understood."""
+
+    text: str
+    span: Span | None = None
+
+
+class Buffer(Node):
+    """A buffer of a PrimFunc: a name for memory of a shape and an element type.
+
+    ``attrs`` holds the keyword arguments written behind them (``strides``, ``scope``, …).
+    """
+
+    name: str
+    shape: tuple[PrimExpr, ...]
+    dtype: DataType = FLOAT32
+    attrs: Mapping[str, object] = {}
+    span: Span | None = None
+
+
+def children(expr: PrimExpr) -> tuple[PrimExpr, ...]:
+    """The operands of a prim expression, left to right."""
+    if isinstance(expr, Binary):
+        return (expr.a, expr.b)
+    match expr:
+        case Call(args=args):
+            return args
+        case Select(condition=c, true_value=t, false_value=f):
+            return (c, t, f)
+        case Cast(value=v):
+            return (v,)
+        case Not(a=a):
+            return (a,)
+        case BufferLoad(indices=indices):
+            return indices
+        case Slice(start=start, stop=stop):
+            return (start, stop)
+        case Let(value=value, body=body):
+            return (value, body)
+    return ()
+
+
+def postorder(expr: PrimExpr) -> Iterator[PrimExpr]:
+    """Every sub-expression before the one that contains it, the whole last."""
+    stack: list[tuple[PrimExpr, bool]] = [(expr, False)]
+    while stack:
+        node, ready = stack.pop()
+        below = () if ready else children(node)
+        if below:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(below))
+        else:
+            yield node
+
+
+def free_vars(expr: PrimExpr) -> tuple[Var, ...]:
+    """The variables of an expression, each once, in order of first appearance."""
+    if isinstance(expr, Var):
+        return (expr,)
+    return tuple(dict.fromkeys(e for e in postorder(expr) if isinstance(e, Var)))
+
+
+def converted(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
+    """A number as one of another type, as TVM converts it: a literal becomes another literal, and
+    what has the type stays.
+    """
+    literal = type(value) is IntImm or type(value) is FloatImm
+    if literal and kind.lanes == 1 and (kind.is_float or kind.is_integer):
+        number: int | float = value.value  # type: ignore[attr-defined]
+        if kind.is_float:
+            return FloatImm(float(number), kind, span)
+        if math.isfinite(number):
+            return IntImm(int(number), kind, span)
+    said = not (
+        isinstance(value, OpaqueExpr | StringImm) or (type(value) is Call and value.dtype is None)
+    )
+    return value if said and type_of(value) == kind else Cast(kind, value, span)
+
+
+def negated(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
+    """A number with the other sign: as in TVM its product with -1, which keeps the sign of zero."""
+    if isinstance(value, IntImm):
+        return IntImm(-value.value, value.dtype, span)
+    if isinstance(value, FloatImm):
+        return FloatImm(-value.value, value.dtype, span)
+    minus = FloatImm(-1.0, kind, span) if kind.is_float else IntImm(-1, kind, span)
+    return Mul(value, minus, span)
+
+
+def type_of(expr: PrimExpr) -> DataType:
+    """The data type of a prim expression by TIR's rules: operands of one operator agree.
+
+    Where they disagree the wider one is taken; WF22 reports what that makes of an annotation.
+    """
+    node = expr
+    while isinstance(node, (Binary, Select, Let, Call)):
+        if isinstance(node, Call):
+            if node.dtype is not None or node.op not in AS_OPERAND or not node.args:
+                break
+            node = node.args[0]
+            continue
+        if isinstance(node, (Comparison, And, Or)):
+            return BOOL
+        if isinstance(node, Let):
+            node = node.body
+            continue
+        if isinstance(node, Select):
+            node = node.true_value
+        elif type(node.b) is IntImm and type(node.a) in _TYPED:
+            node = node.a
+        else:
+            # The right side: chains are deep on the left.
+            node = node.b
+    match node:
+        case Var(dtype=d) | IntImm(dtype=d) | FloatImm(dtype=d) | Cast(dtype=d):
+            return d
+        case Call(dtype=d) if d is not None:
+            return d
+        case Call(
+            op="Ramp" | "ramp" | "Broadcast" | "broadcast", args=(first, *_, IntImm(value=lanes))
+        ):
+            return named_type(f"{type_of(first)}x{lanes}") if 0 < lanes < 10_000 else type_of(first)
+        case BufferLoad(buffer=buffer):
+            return buffer.dtype
+        case Not():
+            return BOOL
+    return INT64
+
+
+AS_OPERAND = frozenset(
+    [
+        *("abs", "fabs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh"),
+        *("erf", "exp", "exp10", "exp2", "floor", "log", "log10", "log1p", "log2", "nearbyint"),
+        *("round", "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "likely"),
+        *("atan2", "copysign", "fmod", "hypot", "ldexp", "nextafter", "pow", "power", "fma"),
+        *("bitwise_not", "shift_left", "shift_right", "bitwise_and", "bitwise_or", "bitwise_xor"),
+        "tgamma",
+    ]
+)
+"""Intrinsics whose result has the type of their first operand."""
+
+_TYPED = frozenset([Var, FloatImm, Cast, BufferLoad])
