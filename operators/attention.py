@@ -15,9 +15,11 @@ from rlx.spec.registry import rule
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
 
 
-@rule("OBL-attention", "5d40a19b")
+@rule("OBL-attention", "89aed4d1", "obligation")
 def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
-    """Query, key and value belong together: batches, the keys' length, heads, and the heads' width."""
+    """Query, key and value belong together: batches, the keys' length, heads, and the heads'
+    width.
+    """
     pairs = (
         ("OBL-attention-batch", query[0], key[0], 0, 1, 0),
         ("OBL-attention-batch", query[0], value[0], 0, 2, 0),
@@ -48,13 +50,14 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
         "OBL-attention-groups",
         EQ(FloorMod(heads, groups), ZERO),
         lambda: (
-            f"{show(heads)} heads {site.of(0)} cannot share {show(groups)} heads {site.of(1)} evenly"
+            f"{show(heads)} heads {site.of(0)} cannot share {show(groups)} heads {site.of(1)}"
+            " evenly"
         ),
         1,
     )
 
 
-@rule("OBL-bias", "31e6819c")
+@rule("OBL-bias", "9d15be7f", "obligation")
 def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     """The bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])
@@ -77,8 +80,17 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
 _OPTIONS = "scale: number? = None, causal_mask: str? = None, window_size: int? = None"
 
 
-@operator("relax.nn.attention")
-@operator("relax.nn.attention_bias")
+@operator(
+    "relax.nn.attention",
+    calls="""
+    f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 32), scale=None | 0.5
+    f(a, b, 8, 16), f(a, b, 8, 16), f(a, b, 8, 16), causal_mask='TopLeft'
+    """,
+)
+@operator(
+    "relax.nn.attention_bias",
+    calls="f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 32), f(a, 8, b, c) | f(1, 1, b, c)",
+)
 def attention(
     site: Site,
     query: Tensor,
@@ -92,9 +104,10 @@ def attention(
     """For each query the mean of the values, weighted by how well it fits their keys."""
     for index, info in enumerate((query, key, value)):
         rank(site, info, index, 4)
-    known(site, "shape", *enumerate((query, key, value)))
+    operands = (query, key, value) if bias is None else (query, key, value, bias)
     if bias is not None:
         rank(site, bias, 3, 4)
+    known(site, "shape", *enumerate(operands))
     device = place(site, (query, key, value))
     q, k, v = site.dims(query), site.dims(key), site.dims(value)
     if q is None or k is None or v is None:
@@ -106,7 +119,10 @@ def attention(
     return tensor((q[0], q[1], q[2], v[3]), query.dtype, device)
 
 
-@operator("relax.nn.attention_var_len")
+@operator(
+    "relax.nn.attention_var_len",
+    calls="f(1, b, 8, 16), f(1, c, 8, 16), f(1, c, 8, 32), int32(a), int32(), int32(a), int32()",
+)
 def attention_var_len(
     site: Site,
     queries: Tensor,

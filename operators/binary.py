@@ -19,6 +19,12 @@ from rlx.spec.registry import rule
 
 ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
 bitwise_and bitwise_or bitwise_xor left_shift logical_and logical_or logical_xor right_shift"""
+_BITS = "i(a, b), i(a, b) | i(b) | i() | i(1, b)\ni(), i(a)\nint8(a), int8(a)"
+_CALLS = {
+    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), _BITS + "\nbool(a, b), bool(b)"),
+    **dict.fromkeys(("left_shift", "right_shift"), _BITS),
+}
+"""Legal calls of the operators that do not take every element type."""
 COMPARISON = "equal greater greater_equal less less_equal not_equal"
 
 _WITH_BOOLEANS = frozenset(
@@ -40,7 +46,7 @@ _WITH_BOOLEANS = frozenset(
 _SCALAR: Dims = (ONE,)
 
 
-@rule("OBL-broadcast", "86e90965")
+@rule("OBL-broadcast", "f71d436a", "obligation")
 def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
     """The shape that two shapes broadcast to; None where it depends on which dimension is 1.
 
@@ -109,7 +115,9 @@ _WIDTHS = {"int": IntImm, "float": FloatImm}
 
 
 def _wide_as(site: Site, at: int, x: Operand, other: Operand) -> Operand:
-    """A literal of 64 bits beside an operand of 32 is one of 32: texts do not say how wide a number is."""
+    """A literal of 64 bits beside an operand of 32 is one of 32: texts do not say how wide a number
+    is.
+    """
     if site.call.spelled.get(at) == "R.prim_value":
         return x
     kind = other.dtype
@@ -190,6 +198,6 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
 
 
 for _name in ARITHMETIC.split():
-    declare.operator(f"relax.{_name}")(binary)
+    declare.operator(f"relax.{_name}", calls=_CALLS.get(_name, ""))(binary)
 for _name in COMPARISON.split():
     declare.operator(f"relax.{_name}")(comparison)

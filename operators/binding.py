@@ -1,23 +1,20 @@
 """Arguments find their parameters: by position, by keyword, by default.
 
-How the arguments of a call are read depends only on how many are positional and which keywords there are; that plan
-is made once for each such form and kept by the operator.
+How the arguments of a call are read depends only on how many are positional and which keywords
+there are; that plan is made once for each such form and kept by the operator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlx.grammar.ast import Call, Op, Var
 from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.argument_kinds import KINDS, NULL, Convert, null
 from rlx.operators.matching import matched
 from rlx.operators.parameters import Parameter
-from rlx.operators.site import Violation
-
-if TYPE_CHECKING:
-    from rlx.operators.site import Site
+from rlx.operators.site import Site, Violation
 
 Reader = Callable[["Site"], Any]
 
@@ -34,7 +31,10 @@ def plan(site: Site) -> tuple[Reader, ...]:
     given = len(call.args)
     variadic = any(p.variadic for p in parameters)
     if given > len(parameters) and not variadic:
-        site.fail("D14-arity", f"takes {_count(len(parameters))}, but {given} are given")
+        message = (
+            f"takes {_count(len(parameters))}, but {given} {'is' if given == 1 else 'are'} given"
+        )
+        raise Violation("D14-arity", message, len(parameters), OBJECT, _form(site))
     names = {p.name for p in parameters if not p.variadic or p.kind == "listed"}
     unknown = [keyword for keyword in call.attrs if keyword not in names]
     for keyword in unknown[:-1]:
@@ -73,20 +73,30 @@ def _readers(site: Site) -> Iterator[Reader]:
         convert = KINDS[parameter.kind].checked
         if match.source == "types":
             if match.twice:
-                site.fail("D14-arity", f"an argument too many stands for {parameter.name}", index)
+                site.fail("D14-arity", f"there is an extra argument for {parameter.name}", index)
             yield lambda at: at.call.sinfo_args
         elif match.source == "rest":
             yield _rest(convert, parameter, index)
         elif match.source == "positional":
             if match.twice:
-                site.fail("D14-arity", f"{parameter.name} is given twice", index)
+                message = f"{parameter.name} is given twice, by position and by keyword"
+                help = {"help": "leave one of them out"}
+                raise Violation("D14-arity", message, parameter.name, OBJECT, help)
             yield _positional(convert, parameter, index)
         elif match.source == "keyword":
             yield _keyword(convert, parameter, index)
         elif match.source == "default":
             yield _default(site, convert, parameter, index)
         else:
-            site.fail("D14-arity", f"the argument for {parameter.name} is missing")
+            message = f"the argument for {parameter.name} is missing"
+            raise Violation("D14-arity", message, None, OBJECT, _form(site))
+
+
+def _form(site: Site) -> dict[str, object]:
+    """How a call of the operator is written, as help."""
+    parameters = site.operator.parameters
+    written = ", ".join(p.written for p in parameters)
+    return {"help": f"a call is written R.{site.name}({written})"}
 
 
 def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
@@ -99,7 +109,7 @@ def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> Non
         word == "None" and not (parameter.optional or parameter.kind == "listed")
     ):
         words = f"{name} holds None" if word == "[None]" else f"{name} is None"
-        site.fail("D14-argument", f"{words}, which is no value", index)
+        site.fail("D14-argument", f"{words}, which is not a value", index)
     if word == "R.null_value" and parameter.optional and not KINDS[parameter.kind].plain:
         site.warn("D14-argument", f"{name} is R.null_value(): TVM reads None here", index)
     elif word != "None" and KINDS[parameter.kind].plain:

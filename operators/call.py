@@ -32,7 +32,8 @@ _NO_ARGUMENTS = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
 def with_tuple(call: Call) -> Call | None:
     """The call with a tuple literal for its arguments, which stand second (NF5).
 
-    A variable that is annotated as a tuple is taken apart; any other single argument is put into a tuple.
+    A variable that is annotated as a tuple is taken apart; any other single argument is put into a
+    tuple.
     """
     if len(call.args) < 2 or isinstance(call.args[1], ast.Tuple):
         return None
@@ -49,9 +50,11 @@ def with_tuple(call: Call) -> Call | None:
     return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]), spelled=spelled)
 
 
-@rule("OBL-outputs", "5dbba54f")
+@rule("OBL-outputs", "a996f3e3", "obligation")
 def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
-    """A call that allocates its results declares a tensor of some shape, or a tuple of such tensors."""
+    """A call that allocates its results declares a tensor of some shape, or a tuple of such
+    tensors.
+    """
     if len(types) != 1:
         site.fail(
             "OBL-outputs-declared", f"{len(types)} results are declared, expected one out_sinfo"
@@ -108,7 +111,7 @@ def call_tir_with_grad(
     return call_tir(site, func, args, tir_vars, out_sinfo=out_sinfo)
 
 
-@rule("OBL-inplace", "238e3d63")
+@rule("OBL-inplace", "858421c3", "obligation")
 def overwritten(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
@@ -154,7 +157,7 @@ def call_tir_inplace(
     return out_sinfo[0]
 
 
-@rule("OBL-reuse", "7b241d18")
+@rule("OBL-reuse", "898b4f6d", "obligation")
 def reuses(
     site: Site,
     indices: Sequence[int],
@@ -182,7 +185,7 @@ def reuses(
         alike.settle()
 
 
-@rule("OBL-kept", "80b0c0d7")
+@rule("OBL-kept", "593c9e5a", "obligation")
 def kept(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
 ) -> None:
@@ -219,7 +222,7 @@ def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> 
     return declared_result(sinfo_args)
 
 
-@rule("OBL-written", "228ccf7d")
+@rule("OBL-written", "9ba9cc3c", "obligation")
 def written(site: Site, args: Expr) -> None:
     """The arguments stand in the call, as a tuple or as one tensor."""
     info = site.ctx.info(args)
@@ -227,22 +230,22 @@ def written(site: Site, args: Expr) -> None:
     if isinstance(args, ast.Tuple) and site.call.spelled.get(1) != "a tuple":
         return
     if isinstance(info, TupleStructInfo):
-        words = f"{site.shown(1)} is taken apart; write its fields in the call: (t[0], t[1])"
+        words = f"{site.shown(1)} is unpacked; write its fields in the call: (t[0], t[1])"
         site.warn("OBL-written-tuple", words, 1)
     elif not isinstance(info, (ast.ObjectStructInfo, TensorStructInfo)) or isinstance(
         args, LITERALS
     ):
-        words = f"{site.shown(1)} is no tuple, expected the arguments in one"
+        words = f"{site.shown(1)} is not a tuple, expected the arguments as one tuple"
         site.fail("OBL-written-tuple", words, 1, best)
 
 
 def said(site: Site, types: Types) -> None:
     """What a call yields should be said, although older texts leave it out."""
     if not types:
-        site.warn("OBL-stated-result", "no result is declared: it may be anything")
+        site.warn("OBL-stated-result", "no result is declared, so it may be any value")
 
 
-@rule("OBL-stated", "6418738c")
+@rule("OBL-stated", "53814007", "obligation")
 def stated(site: Site, types: Types) -> None:
     """A call of a packed function that counts as pure says what it yields."""
     if not types:
@@ -317,7 +320,7 @@ def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
     return UNIT
 
 
-@operator("relax.assert_op", pure=False)
+@operator("relax.assert_op", pure=False, calls="bool() | prim(True), format='no'")
 def assert_op(
     site: Site, condition: Expr, *format_args: Listed, format_: StrExpr = ""
 ) -> StructInfo:
@@ -326,7 +329,7 @@ def assert_op(
     return UNIT
 
 
-@rule("OBL-assert", "c2365bc4")
+@rule("OBL-assert", "8363d329", "obligation")
 def asserted(site: Site, condition: Expr) -> None:
     """The condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)
@@ -340,7 +343,14 @@ def asserted(site: Site, condition: Expr) -> None:
         site.fail("OBL-assert-bool", f"{site.shown(0)} must be a Boolean scalar", 0, UNIT)
 
 
-@operator("relax.print", pure=False)
+@operator(
+    "relax.print",
+    pure=False,
+    calls="""
+    x(a, b), format='{}'
+    x(a), prim(a), format='{} {}'
+    """,
+)
 def print_values(site: Site, *values: Whole, format_: StrExpr = "") -> StructInfo:
     """Writes values to the console."""
     return UNIT

@@ -27,7 +27,9 @@ from rlx.solver.prover import Prover
 
 
 class CallAlone(ABC):
-    """An :class:`~rlx.operators.context.OperatorContext` of a call alone; who uses it says what becomes of reports."""
+    """An :class:`~rlx.operators.context.OperatorContext` of a call alone; who uses it says what
+    becomes of reports.
+    """
 
     def __init__(self) -> None:
         self.discharged = 0
@@ -38,7 +40,9 @@ class CallAlone(ABC):
         return Prover(Context())
 
     def info(self, expr: Expr) -> StructInfo:
-        """The struct info of an argument: what it says itself, and of a variable what is annotated."""
+        """The struct info of an argument: what it says itself, and of a variable what is
+        annotated.
+        """
         match expr:
             case Var(struct_info_annotation=StructInfo() as info):
                 return info

@@ -22,11 +22,15 @@ from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 LITERALS = (ast.StringImm, ast.DataTypeImm)
-"""Expressions that are Objects to the derivation, and certainly no functions, tensors, shapes or tuples."""
+"""Expressions that are Objects to the derivation, and certainly no functions, tensors, shapes or
+tuples.
+"""
 
 
 def declared_result(types: Sequence[StructInfo]) -> StructInfo:
-    """What the type arguments of a call say of its result: Object without any, a tuple of several."""
+    """What the type arguments of a call say of its result: Object without any, a tuple of
+    several.
+    """
     if len(types) == 1:
         return types[0]
     return TupleStructInfo(tuple(types)) if types else OBJECT
@@ -53,7 +57,7 @@ def _prim_func(site: Site, func: Expr) -> bool:
     return isinstance(func, GlobalVar) and site.ctx.prim_func(func) is not None
 
 
-@rule("OBL-packed", "2deedb6b")
+@rule("OBL-packed", "d77f4ed0", "obligation")
 def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
     """What is called as a packed function is one, or where ``prim_func`` says so a PrimFunc."""
     info = _signature(site, "OBL-packed-function", func, "a packed function")
@@ -64,7 +68,7 @@ def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
         _refuse(site, "OBL-packed-function", func, "a packed function")
 
 
-@rule("OBL-closure", "12baf6b7")
+@rule("OBL-closure", "5691ce89", "obligation")
 def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     """What is called as a closure is a function, and takes the arguments that it is given.
 
@@ -77,7 +81,10 @@ def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     expected, found = len(info.params), len(given.fields)
     best = OBJECT if captured else declared_result(site.call.sinfo_args)
     if found > expected if captured else found != expected:
-        words = f"{show(func)} takes {expected} argument{'s' * (expected != 1)}, but the tuple holds {found}"
+        words = (
+            f"{show(func)} takes {expected} argument{'s' * (expected != 1)}, but the tuple holds"
+            f" {found}"
+        )
         site.fail("OBL-closure-arity", words, 1, best)
     _arguments(site, info, given.fields, expected - found)
 
@@ -97,19 +104,19 @@ def _arguments(
             site.fail("OBL-closure-argument", words, 1, declared_result(site.call.sinfo_args))
 
 
-@rule("OBL-name", "abe03dff")
+@rule("OBL-name", "944e9c23", "obligation")
 def named(site: Site, func: Expr) -> None:
     """A function that is called by its name has a string for it."""
     if isinstance(func, ast.StringImm):
         return
     if not isinstance(site.ctx.info(func), ObjectStructInfo) or isinstance(func, LITERALS):
         best = declared_result(site.call.sinfo_args)
-        site.fail("OBL-name-string", f"{site.shown(0)} is no name, expected a string", 0, best)
+        site.fail("OBL-name-string", f"{site.shown(0)} is not a name, expected a string", 0, best)
     if not site.ctx.poisoned(func):
         site.warn("OBL-name-string", f"{site.shown(0)} may not be a string", 0)
 
 
-@rule("OBL-passed", "7b731dc2")
+@rule("OBL-passed", "17f06be3", "obligation")
 def passed(site: Site, args: Expr) -> None:
     """A PrimFunc is passed tensors, scalars and shapes."""
     info = site.ctx.info(args)
@@ -127,7 +134,7 @@ def passed(site: Site, args: Expr) -> None:
             site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
 
 
-@rule("OBL-trailing", "c4ea64f6")
+@rule("OBL-trailing", "be5e2198", "obligation")
 def trailing(site: Site, tir_vars: object) -> None:
     """Trailing scalars are a shape, or a tuple of scalars."""
     if tir_vars is None:

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 Message = str | Callable[[], str]
-"""A sentence, or a function that writes it: most obligations hold and nobody reads theirs."""
+"""A sentence, or a function that writes it: most obligations hold, and their sentences are not
+read.
+"""
 
 Place = ast.Expr | int | str | None
-"""An expression, the number of a parameter (from 0), a keyword as the call writes it, or the call itself.
+"""An expression, the number of a parameter (from 0), a keyword as the call writes it, or the call
+itself.
 
 A number beyond the positional arguments means one that was given by keyword.
 """
@@ -26,8 +29,8 @@ class OperatorContext(Protocol):
     Attributes
     ----------
     discharged
-        How many proof obligations held on sight (identical dimensions, literals). The rules count them here;
-        those handed to :meth:`require` are counted by it.
+        How many proof obligations held on sight (identical dimensions, literals). The rules count
+        them here; those handed to :meth:`require` are counted by it.
     """
 
     discharged: int
@@ -56,13 +59,14 @@ class OperatorContext(Protocol):
     ) -> bool:
         """Prove an obligation (a conjunction, judged jointly) and report it where it does not hold.
 
-        False for every value is an error, false for some a warning with the counterexample and the assumption
-        that would make it true, unknown a note.
+        False for every value is an error, false for some a warning with the counterexample and the
+        assumption that would make it true, unknown a note.
 
         Returns
         -------
         bool
-            False if it fails for every value, so that the rule can leave out what would only repeat the error.
+            False if it fails for every value, so that the rule can leave out what would only repeat
+            the error.
         """
 
     def fresh_dim(self, hint: str) -> tir.Var:
@@ -78,4 +82,6 @@ class OperatorContext(Protocol):
         """The value that a variable is bound to, if it is a call of an operator."""
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
-        """The virtual devices that the module declares: kinds of targets, and numbers among those of a kind."""
+        """The virtual devices that the module declares: kinds of targets, and numbers among those
+        of a kind.
+        """

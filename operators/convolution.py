@@ -16,9 +16,11 @@ from rlx.operators.windows import SPATIAL, padding, positions, spread
 from rlx.spec.registry import rule
 
 
-@rule("OBL-channels", "f36532f8")
+@rule("OBL-channels", "9ad76b05", "obligation")
 def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
-    """The data's channels are the weight's input channels of all groups, and the groups divide the output's."""
+    """The data's channels are the weight's input channels of all groups, and the groups divide the
+    output's.
+    """
     each = mul(weight, const(groups))
     return divided(site, out, groups, "output channels") and site.equal(
         "OBL-channels-input",
@@ -32,7 +34,7 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
     )
 
 
-@rule("OBL-groups", "3da81497")
+@rule("OBL-groups", "2dcf2355", "obligation")
 def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
     """The number of groups is positive and divides the channels."""
     positive(site, groups)
@@ -73,7 +75,8 @@ class _Plan:
     Attributes
     ----------
     x, w
-        The lengths of the data's axes N, C and spatial, and of the weight's O, I and spatial; None where not known.
+        The lengths of the data's axes N, C and spatial, and of the weight's O, I and spatial; None
+        where not known.
     best, outer
         What is known of the result without shapes, and its layout.
     """
@@ -85,8 +88,8 @@ class _Plan:
         kind = given.out_dtype or agree(site, (data, weight), booleans=True)
         self.axes = f"NC{axes}"
         self.best = best = ranked(layout_rank(text), kind, place(site, (data, weight)))
-        inner = layout(site, given.data_layout, self.axes, site.rank(data), 0, best)
-        kernel = layout(site, given.kernel_layout, f"OI{axes}", site.rank(weight), 1, best)
+        inner = layout(site, given.data_layout, self.axes, data, 0, best)
+        kernel = layout(site, given.kernel_layout, f"OI{axes}", weight, 1, best)
         x, w = site.dims(data), site.dims(weight)
         self.x = None if x is None else inner.canonical(x, self.axes)
         self.w = None if w is None else kernel.canonical(w, f"OI{axes}")
@@ -120,7 +123,9 @@ def _convolution(count: int) -> Rule:
         out_layout: str | None = None,
         out_dtype: Type | None = None,
     ) -> StructInfo:
-        """Each output element is a weighted sum over a window of all input channels of its group."""
+        """Each output element is a weighted sum over a window of all input channels of its
+        group.
+        """
         given = (strides, padding, dilation, groups, data_layout, kernel_layout)
         attributes = _Attributes(*given, out_layout, out_dtype)
         plan = _Plan(site, data, weight, attributes, axes)
@@ -183,7 +188,7 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
     return add(add(moved, reach), const(plan.extra[k] + 1 - plan.padding[k]))
 
 
-@rule("OBL-grown", "ab9033e4")
+@rule("OBL-grown", "4df4475d", "obligation")
 def extra_padding(site: Site, plan: _Plan) -> None:
     """The output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):
@@ -192,13 +197,50 @@ def extra_padding(site: Site, plan: _Plan) -> None:
             site.fail("OBL-grown-padding", words)
 
 
+_CALLS = {
+    "conv1d": (
+        """
+    f(a, 3, 16), f(4, 3, 3), strides=None | 2, padding=None | 1, dilation=None | 2
+    f(a, 16, 3), f(3, 3, 4), data_layout='NWC', kernel_layout='WIO'
+    f(a, c, 16), f(d, c, 3), padding=None | [1, 0]
+    """
+    ),
+    "conv1d_transpose": (
+        "f(a, 3, 8), f(3, 4, 3), strides=2, padding=None | 1, output_padding=None | 1"
+    ),
+    "conv2d": (
+        """
+    f(a, 3, 8, 8), f(4, 3, 3, 3), strides=None | 2 | [2, 1], padding=None | 1 | [1, 2], dilation=None | 2
+    f(a, 8, 8, 3), f(3, 3, 3, 4), data_layout='NHWC', kernel_layout='HWIO', out_layout=None | 'NCHW'
+    f(a, 4, 8, 8), f(8, 2, 1, 1), groups=2
+    f(a, c, 8, 8), f(d, c, 3, 3), padding=None | [1, 2, 0, 1]
+    f(a, c, b, b), f(d, c, 1, 1)
+    """
+    ),
+    "conv2d_transpose": (
+        """
+    f(a, 3, 8, 8), f(3, 4, 3, 3), strides=2, padding=None | 1, output_padding=None | 1
+    f(a, 3, 8, 8), f(3, 4, 3, 3), groups=3
+    """
+    ),
+    "conv3d": "f(a, 3, 8, 8, 8), f(4, 3, 3, 3, 3), strides=None | 2, padding=None | 1",
+    "conv3d_transpose": "f(a, 3, 4, 4, 4), f(3, 4, 3, 3, 3), strides=None | 2",
+}
+"""Legal calls, by the operators' names."""
+
+
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
-    data, kernel = f"NC{axes}", f"OI{axes}"
-    operator(f"relax.nn.conv{count}d", data_layout=data, kernel_layout=kernel)(_convolution(count))
-    operator(f"relax.nn.conv{count}d_transpose", data_layout=data, kernel_layout=f"IO{axes}")(
-        _transposed(count)
-    )
+    for name, kernel, derive in (
+        (f"conv{count}d", f"OI{axes}", _convolution(count)),
+        (f"conv{count}d_transpose", f"IO{axes}", _transposed(count)),
+    ):
+        operator(
+            f"relax.nn.{name}",
+            calls=_CALLS[name],
+            data_layout=f"NC{axes}",
+            kernel_layout=kernel,
+        )(derive)
 
 
 for _count in SPATIAL:

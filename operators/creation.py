@@ -27,10 +27,29 @@ from rlx.grammar.tir import (
     type_of,
 )
 from rlx.operators.declare import operator
-from rlx.operators.dim_arithmetic import ONE, ZERO, add, ceildiv, const, floordiv, literal, sub
+from rlx.operators.dim_arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    ceildiv,
+    const,
+    floordiv,
+    literal,
+    same,
+    sub,
+)
 from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Shape, Tensor, Type
-from rlx.operators.rule_helpers import elements, integral, known, like, rank, ranked, tensor
+from rlx.operators.rule_helpers import (
+    elements,
+    integral,
+    known,
+    like,
+    rank,
+    ranked,
+    scalar_type,
+    tensor,
+)
 from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
@@ -44,7 +63,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
     return TensorStructInfo(shape, kind, info.ndim if isinstance(info, ShapeStructInfo) else -1)
 
 
-@rule("OBL-lengths", "824d5c99")
+@rule("OBL-lengths", "42ae880a", "obligation")
 def lengths(site: Site, shape: ShapeExpr) -> None:
     """No dimension of a new tensor is negative."""
     for dim in shape.values:
@@ -52,28 +71,43 @@ def lengths(site: Site, shape: ShapeExpr) -> None:
             site.fail("OBL-lengths-negative", f"the shape has a dimension of {show(dim)}", 0)
 
 
-@operator("relax.zeros")
-@operator("relax.ones")
+@operator(
+    "relax.zeros",
+    calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int64' | 'bool' | 'float16'",
+)
+@operator(
+    "relax.ones",
+    calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int32' | 'bool' | 'float16'",
+)
 def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
     """All zeros or all ones."""
     return filled(site, shape, dtype or VOID)
 
 
-@operator("relax.zeros_like")
-@operator("relax.ones_like")
+@operator("relax.zeros_like", calls="x(a, b) | x(a) | x(), dtype=None | 'int64' | 'float32'")
+@operator("relax.ones_like", calls="x(a, b) | x(a) | x(), dtype=None | 'int64' | 'float32'")
 def constant_like(site: Site, x: Tensor, dtype: Type | None = None) -> StructInfo:
     """All zeros or all ones, in the shape of another tensor."""
     return x if dtype is None else like(x, dtype)
 
 
-@operator("relax.full")
+@operator(
+    "relax.full",
+    calls="""
+    shape(a, b) | shape(a) | shape(2, 3), const(2.0, 'float32'), dtype=None | 'float32' | 'float16'
+    shape(a, b), t(), dtype=None
+    """,
+)
 def full(site: Site, shape: Shape, fill_value: Tensor, dtype: Type | None = None) -> StructInfo:
     """One value everywhere."""
     _filler(site, fill_value)
     return filled(site, shape, dtype or fill_value.dtype)
 
 
-@operator("relax.full_like")
+@operator(
+    "relax.full_like",
+    calls="x(a, b), const(1.0, 'float32') | const(2, 'int32') | t(), dtype=None | 'float16'",
+)
 def full_like(site: Site, x: Tensor, fill_value: Tensor, dtype: Type | None = None) -> StructInfo:
     """One value everywhere, in the shape of another tensor."""
     _filler(site, fill_value)
@@ -93,7 +127,10 @@ def counted(dim: PrimExpr | None) -> PrimExpr | None:
     return dim
 
 
-@operator("relax.eye")
+@operator(
+    "relax.eye",
+    calls="prim(3) | prim(a), prim(4) | prim(b), prim(0) | prim(1), dtype='float32' | 'int64'",
+)
 def eye(
     site: Site, n: Prim, m: Prim | None = None, k: Prim = ZERO, dtype: Type = FLOAT32
 ) -> StructInfo:
@@ -102,12 +139,18 @@ def eye(
     columns = n if m is None else m
     for index, dim in enumerate((n, m)):
         integral(site, dim, index)
+        if not isinstance(dim, IntImm) and (kind := scalar_type(site, dim, index)) not in (
+            INT64,
+            VOID,
+        ):
+            words = f"{site.shown(index)} is a dimension of type {kind}, expected int64"
+            site.fail("D14-argument", words, index)
     if n is None or columns is None:
         return ranked(2, dtype or VOID)
     return tensor((n, columns), dtype or VOID)
 
 
-@operator("relax.eye_like")
+@operator("relax.eye_like", calls="x(a, b), prim(0) | prim(1), dtype=None | 'float32'")
 def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -> StructInfo:
     """Ones on a diagonal, in the shape of another tensor."""
     rank(site, x, 0, 2)
@@ -115,7 +158,14 @@ def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -
     return x if dtype is None else like(x, dtype)
 
 
-@operator("relax.arange")
+@operator(
+    "relax.arange",
+    calls="""
+    prim(5) | prim(a), dtype=None | 'float32'
+    prim(1), prim(9), prim(2), dtype=None | 'int64'
+    prim(0), prim(a), prim(1) | prim(2), dtype='int64'
+    """,
+)
 def arange(
     site: Site,
     start: Prim,
@@ -136,7 +186,7 @@ def arange(
     return ranked(1, dtype) if length is None else tensor((length,), dtype)
 
 
-@rule("OBL-arange", "cac6d822")
+@rule("OBL-arange", "eea96653", "obligation")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end: the step is not 0 and leads there.
 
@@ -150,6 +200,8 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
         site.fail("OBL-arange-step", "the step is 0", 2)
     known = [v for v in values if v is not None]
     if any(isinstance(v, float) for v in known):
+        if same(start, end):
+            return ZERO
         if len(known) < 3:
             return None
         return const(max(0, ceil((known[1] - known[0]) / known[2])))
@@ -177,7 +229,10 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
     return length
 
 
-@operator("relax.hamming_window")
+@operator(
+    "relax.hamming_window",
+    calls="prim(10) | prim(a), prim(True) | prim(False), prim(0.5), prim(0.4), dtype='float32'",
+)
 def hamming_window(
     site: Site, window_size: Prim, periodic: Prim, alpha: Prim, beta: Prim, dtype: Type
 ) -> StructInfo:
@@ -190,7 +245,7 @@ def hamming_window(
     return ranked(1, kind) if window_size is None else tensor((window_size,), kind)
 
 
-@rule("OBL-weights", "31e6b0c5")
+@rule("OBL-weights", "1551277d", "obligation")
 def windows(site: Site, size: PrimExpr | None) -> None:
     """A window has at least one weight."""
     if size is not None and type_of(size).is_integer and (literal(size) or 0) <= 0:

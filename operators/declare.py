@@ -1,23 +1,24 @@
 """What an operator is: a name, parameters, purity, a rule for its struct info, a normalisation.
 
-Declaring one means decorating its rule; the rule receives the call's :class:`Site` and one value per
-parameter, converted to the parameter's kind, and its signature is the operator's::
+Declaring one means decorating its rule; the rule receives the call's :class:`Site` and one value
+per parameter, converted to the parameter's kind, and its signature is the operator's::
 
     @operator("relax.concat")
     def concat(site: Site, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
 
-How it computes is the function of the operator's name in `operators/evaluate/`.
+How it computes is the function of the operator's name in `operators/evaluate/`, or the one that the
+declaration names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar.ast import Call, StructInfo
 from rlx.operators.binding import Reader, plan
 from rlx.operators.context import OperatorContext
-from rlx.operators.parameters import Parameter, parameters
+from rlx.operators.parameters import OperatorSignature
 from rlx.operators.site import Site, Violation
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 Rule = Callable[..., StructInfo]
 R = TypeVar("R", bound=Rule)
 Normalizer = Callable[[Call], Call | None]
+Compute = Callable[..., Any]
+"""Computes a call from the plain values of its parameters (:mod:`rlx.operators.evaluation`)."""
 
 _LOWERED = ("relax.builtin.", "relax.memory.", "relax.vm.")
 
@@ -33,54 +36,51 @@ declared: dict[str, Operator] = {}
 """The operators of the families imported so far."""
 
 
-class Operator:
-    """A built-in operator.
+class Operator(OperatorSignature):
+    """A built-in operator, or one of the user's.
 
     Attributes
     ----------
-    name
-        The full name: ``relax.nn.relu``.
     pure
         Whether a call of it has no visible effect.
-    rule
-        Derives the struct info of a call from the values of the parameters; its signature is the operator's.
+    calls
+        Patterns of legal calls, from which programs are generated; empty where they follow from the
+        signature.
     """
 
-    __slots__ = ("_defaults", "_normalizer", "_parameters", "_plans", "name", "pure", "rule")
+    __slots__ = ("_compute", "_normalizer", "_plans", "calls", "pure")
 
     def __init__(
         self,
         name: str,
         rule: Rule,
+        *,
         pure: bool,
+        calls: str,
+        compute: Compute | None,
         normalizer: Normalizer | None,
         defaults: Mapping[str, object],
     ) -> None:
-        self.name, self.rule, self.pure = name, rule, pure
-        self._normalizer, self._defaults = normalizer, defaults
-        self._parameters: tuple[Parameter, ...] | None = None
+        super().__init__(name, rule, defaults)
+        self.pure, self.calls = pure, calls
+        self._compute, self._normalizer = compute, normalizer
         self._plans: dict[object, tuple[Reader, ...]] = {}
 
     def __repr__(self) -> str:
         return f"Operator({self.name!r}, {', '.join(p.name for p in self.parameters)})"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters in order."""
-        if self._parameters is None:
-            self._parameters = parameters(self.rule, self._defaults)
-        return self._parameters
-
-    @property
     def _takes_types(self) -> bool:
-        """Whether a call may carry type arguments: TVM's passes leave them on the allocations that they make."""
+        """Whether a call may carry type arguments: TVM's passes leave them on the allocations that
+        they make.
+        """
         return self.name.startswith(_LOWERED) or any(p.kind == "types" for p in self.parameters)
 
     def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
         """The struct info of a call.
 
-        What the rule finds wrong is reported to the context, at most one error for a mistake; the result is
-        then what is still certain.
+        What the rule finds wrong is reported to the context, at most one error for a mistake; the
+        result is then what is still certain.
         """
         site = Site(self, call, ctx)
         attrs = call.attrs
@@ -118,12 +118,16 @@ class Operator:
                 plain.append(value)
         return self.rule(site, *plain, **named)
 
+    def _function(self) -> Compute | None:
+        """What computes the operator."""
+        from rlx.operators.evaluation import evaluation
+
+        return self._compute or evaluation(self.name)
+
     @property
     def can_evaluate(self) -> bool:
         """Whether :meth:`evaluate` computes."""
-        from rlx.operators.evaluation import evaluation
-
-        return evaluation(self.name) is not None
+        return self._function() is not None
 
     def evaluate(self, call: Call, args: Sequence[Plain], run: Evaluation) -> Plain:
         """The value of a call.
@@ -131,7 +135,8 @@ class Operator:
         Parameters
         ----------
         args
-            The values of the positional arguments; plain values are those of :mod:`rlx.operators.evaluation`.
+            The values of the positional arguments; plain values are those of
+            :mod:`rlx.operators.evaluation`.
         run
             What is known of the run around the call.
 
@@ -147,9 +152,9 @@ class Operator:
         """
         import numpy as np
 
-        from rlx.operators.evaluation import arguments, evaluation, unshared
+        from rlx.operators.evaluation import arguments, unshared
 
-        compute = evaluation(self.name)
+        compute = self._function()
         assert compute is not None, f"{self.name} cannot be evaluated"
         values = arguments(self, call, args, run)
         # Infinities and NaN are values, whatever makes them.
@@ -176,10 +181,13 @@ def operator(
     name: str,
     *,
     pure: bool = True,
+    calls: str = "",
+    compute: Compute | None = None,
     normalizer: Normalizer | None = None,
     **defaults: object,
 ) -> Callable[[R], R]:
-    """Declare an operator by its rule, whose signature has the parameters; see :mod:`rlx.operators.parameters`.
+    """Declare an operator by its rule, whose signature has the parameters; see
+    :mod:`rlx.operators.parameters`.
 
     Parameters
     ----------
@@ -187,14 +195,30 @@ def operator(
         The full name.
     pure
         Whether a call of it has no visible effect.
+    calls
+        Patterns of legal calls, one a line, the plainest first (:mod:`rlx.generate.calls.pattern`);
+        may be left out where they follow from the signature. Which alternatives go together the
+        rule decides.
+    compute
+        What computes it, where that is not the function of the operator's name in
+        `operators/evaluate/`.
     normalizer
         The form that calls must have; see :meth:`Operator.normalize`.
     **defaults
-        Defaults of this operator's parameters, where operators that share a rule have different ones.
+        Defaults of this operator's parameters, where operators that share a rule have different
+        ones.
     """
 
     def declare(rule: R) -> R:
-        declared[name] = Operator(name, rule, pure, normalizer, defaults)
+        declared[name] = Operator(
+            name,
+            rule,
+            pure=pure,
+            calls=calls,
+            compute=compute,
+            normalizer=normalizer,
+            defaults=defaults,
+        )
         return rule
 
     return declare

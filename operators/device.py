@@ -1,4 +1,6 @@
-"""Where values are: virtual devices, workers, meshes; and what concerns only how they are compiled."""
+"""Where values are: virtual devices, workers, meshes; and what concerns only how they are
+compiled.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,13 @@ from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 
-@operator("relax.to_vdevice")
+@operator("relax.to_vdevice", calls="x(a, b) | x(a), dst_vdevice='llvm:0'")
 def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
     """The value copied to a virtual device."""
     return _placed(site.ctx.info(data), declared(site, _device(dst_vdevice), data))
 
 
-@rule("OBL-vdevice", "2e079a9c")
+@rule("OBL-vdevice", "3b194a0c", "obligation")
 def declared(site: Site, device: VDevice | None, data: Expr) -> VDevice:
     """A transfer goes to a virtual device of the module."""
     best = site.ctx.info(data)
@@ -70,13 +72,13 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
     return info
 
 
-@operator("relax.device")
+@operator("relax.device", calls="string('llvm'), prim(0)")
 def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
     """A physical device, as texts write it among the arguments of an operator."""
     return OBJECT
 
 
-@operator("relax.hint_on_device")
+@operator("relax.hint_on_device", calls="x(a, b), dst_vdevice='llvm:0'")
 def hint_on_device(
     site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
 ) -> StructInfo:
@@ -89,7 +91,7 @@ def hint_on_device(
 _KINDS = SHORT.keys() | NUMBERS.keys()
 
 
-@rule("OBL-hint", "bcf061e1")
+@rule("OBL-hint", "ec89ae9b", "obligation")
 def hinted(site: Site, device: object) -> None:
     """A hint names a device: a virtual one, a text, or ``R.device(…)``."""
     found = site.ctx.bound(device) if isinstance(device, Var) else device
@@ -129,7 +131,7 @@ def _integer(value: object) -> int | None:
 
 
 @operator("relax.builtin.stop_lift_params")
-@operator("relax.ccl.broadcast_from_worker0")
+@operator("relax.ccl.broadcast_from_worker0", calls="x(a, b)")
 def same_tensor(site: Site, x: Tensor) -> StructInfo:
     """A tensor like the one given: a mark for the compiler, or the first worker's."""
     return x
@@ -138,7 +140,7 @@ def same_tensor(site: Site, x: Tensor) -> StructInfo:
 REDUCTIONS = ("sum", "prod", "min", "max", "avg")
 
 
-@operator("relax.ccl.allreduce")
+@operator("relax.ccl.allreduce", calls="x(a, b), op_type='sum' | 'max' | 'min'")
 def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True) -> StructInfo:
     """The tensors of all workers, reduced element by element."""
     choice(site, "op_type", op_type, REDUCTIONS)
@@ -161,20 +163,22 @@ def no_grad(site: Site, input_: Whole) -> StructInfo:
     return site.ctx.info(input_)
 
 
-@operator("relax.dist.annotate_sharding")
-@operator("relax.dist.redistribute")
+@operator(
+    "relax.dist.annotate_sharding", calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'"
+)
+@operator("relax.dist.redistribute", calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'")
 def distributed(site: Site, value: Expr, device_mesh: Any, placement: Any) -> StructInfo:
     """A value of the same kind, spread over the devices of a mesh."""
     return site.ctx.info(value)
 
 
-@operator("relax.dist.redistribute_replica_to_shard")
+@operator("relax.dist.redistribute_replica_to_shard", calls="x(a, 4), num_workers=2, axis=1")
 def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInfo:
     """A part of a tensor that every worker has whole: a distributed tensor, opaque here."""
     return OBJECT
 
 
-@operator("relax.ccl.allgather")
+@operator("relax.ccl.allgather", calls="x(a, b), num_workers=2 | 4")
 def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> StructInfo:
     """The tensors of all workers one after the other."""
     rank(site, x, 0, 1, -1)
@@ -184,7 +188,13 @@ def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> 
     return resized(x, (mul(dims[0], const(num_workers)), *dims[1:]), None)
 
 
-@operator("relax.ccl.scatter_from_worker0")
+@operator(
+    "relax.ccl.scatter_from_worker0",
+    calls="""
+    x(a * 2, b), num_workers=2
+    x(a, 4), num_workers=2, axis=1
+    """,
+)
 def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0) -> StructInfo:
     """The tensor of the first worker divided among all along an axis."""
     known(site, "shape", (0, x))
@@ -199,7 +209,7 @@ def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0
     return resized(x, (*dims[:along], part, *dims[along + 1 :]), ndim)
 
 
-@rule("OBL-workers", "3915a610")
+@rule("OBL-workers", "35e6393d", "obligation")
 def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
     """The number of workers is positive and divides the length of the axis."""
     if workers < 1:

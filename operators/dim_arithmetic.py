@@ -24,7 +24,9 @@ MINUS_ONE, ZERO, ONE = const(-1), const(0), const(1)
 
 
 def literal(dim: PrimExpr | None) -> int | None:
-    """The value of a dimension that is a literal, or arithmetic on literals (``4 + 1``), else None."""
+    """The value of a dimension that is a literal, or arithmetic on literals (``4 + 1``), else
+    None.
+    """
     if type(dim) is IntImm:
         return dim.value
     return _folded(dim, 4) if isinstance(dim, Binary) else None

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @cache
 def numpy_type(kind: DataType) -> np.dtype[Any] | None:
-    """The type of arrays that hold elements of a type; narrow floats and integers are those of ml_dtypes.
+    """The type of arrays that hold elements of a type; narrow floats and integers are those of
+    ml_dtypes.
 
     None where no array has such elements: vectors, handles, Void.
     """

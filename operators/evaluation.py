@@ -1,13 +1,14 @@
 """How operators compute: plain values in, plain values out.
 
-A plain value is a ``numpy.ndarray`` for a tensor (its dtype is the element type), a tuple of integers for a shape, a
-number for a prim, a tuple for a tuple, ``str``, :class:`DataType`, and None for null. The functions that compute stand in
-`operators/evaluate/`, one file a family, and have the names of their operators; only running a program loads NumPy.
+A plain value is a ``numpy.ndarray`` for a tensor (its dtype is the element type), a tuple of
+integers for a shape, a number for a prim, a tuple for a tuple, ``str``, :class:`DataType`, and None
+for null. The functions that compute stand in `operators/evaluate/`, one file a family, and have the
+names of their operators; only running a program loads NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,17 +17,15 @@ from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.element_types import numpy_type
-from rlx.operators.matching import Match, matched
-from rlx.operators.parameters import Parameter
+from rlx.operators.evaluate import Evaluate, functions
+from rlx.operators.matching import ArgumentMatch, matched
+from rlx.operators.parameters import OperatorSignature, Parameter
 from rlx.spec.registry import refuted, rule
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from rlx.operators.declare import Operator
-
 Plain = Any
-Evaluate = Callable[..., Plain]
 
 
 class OperatorFault(Exception):
@@ -53,7 +52,7 @@ class Evaluation(Protocol):
 
     @property
     def info(self) -> ast.StructInfo | None:
-        """The struct info that was derived for the call, None where nobody did."""
+        """The struct info that was derived for the call, None if there is none."""
 
     def prim(self, expr: PrimExpr) -> int | float | bool:
         """The number that an expression over shape variables has."""
@@ -64,13 +63,12 @@ class Evaluation(Protocol):
 
 @cache
 def evaluation(name: str) -> Evaluate | None:
-    """The function in `operators/evaluate/` that computes an operator of that full name, None if there is none.
+    """The function in `operators/evaluate/` that computes an operator of that full name, None if
+    there is none.
 
-    It has the last word of the operator's name, or stands in its file's table ``OPERATORS``. The whole folder is imported
-    when the first operator is evaluated.
+    It has the last word of the operator's name, or stands in its file's table ``OPERATORS``. The
+    whole folder is imported when the first operator is evaluated.
     """
-    from rlx.operators.evaluate import functions
-
     return functions().get(name.removeprefix("relax."))
 
 
@@ -93,9 +91,9 @@ def data_type(kind: np.dtype[Any]) -> DataType:
     return dtype(str(kind))
 
 
-@rule("E-operator", "5f8eb828")
+@rule("E-operator", "a8ed841d", "computation")
 def arguments(
-    operator: Operator, call: ast.Call, args: Sequence[Plain], run: Evaluation
+    operator: OperatorSignature, call: ast.Call, args: Sequence[Plain], run: Evaluation
 ) -> list[Plain]:
     """A value for each parameter, as :func:`rlx.operators.binding.plan` finds struct info for each.
 
@@ -122,7 +120,9 @@ def arguments(
 
 
 def unshared(result: Plain, args: Sequence[Plain]) -> Plain:
-    """A result with copies in place of arrays that lie in an argument's memory, as views and empty reductions do."""
+    """A result with copies in place of arrays that lie in an argument's memory, as views and empty
+    reductions do.
+    """
     import numpy as np
 
     if isinstance(result, tuple):
@@ -136,7 +136,11 @@ def unshared(result: Plain, args: Sequence[Plain]) -> Plain:
 
 
 def _one(
-    operator: Operator, match: Match, call: ast.Call, args: Sequence[Plain], run: Evaluation
+    operator: OperatorSignature,
+    match: ArgumentMatch,
+    call: ast.Call,
+    args: Sequence[Plain],
+    run: Evaluation,
 ) -> Plain:
     parameter = match.parameter
     if match.source == "positional":

@@ -11,13 +11,19 @@ from rlx.operators.dim_arithmetic import (
     same,
 )
 from rlx.operators.messages import show, show_shape
-from rlx.operators.movement import in_shape
 from rlx.operators.parameters import Shape, Tensor
+from rlx.operators.reshaping import in_shape
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 
-@operator("relax.broadcast_to")
+@operator(
+    "relax.broadcast_to",
+    calls="""
+    x(a) | x(1, a) | x(b, 1) | x(), shape(b, a)
+    x(a, 1), shape(3, a, b)
+    """,
+)
 def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
     """The tensor repeated along axes of length 1 and new leading axes."""
     result, dims = in_shape(site, x, shape), site.dims(x)
@@ -26,11 +32,13 @@ def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
     return result
 
 
-@rule("OBL-expand", "4f5ab356")
+@rule("OBL-expand", "42c025b0", "obligation")
 def expands(
     site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
 ) -> None:
-    """A shape (or only its rank) broadcasts to another: aligned at the end, each dimension is equal or 1."""
+    """A shape (or only its rank) broadcasts to another: aligned at the end, each dimension is equal
+    or 1.
+    """
     ndim = ndim if dims is None else len(dims)
     if ndim is not None and ndim > len(wanted):
         site.fail(
@@ -57,7 +65,9 @@ def expands(
     fits.settle()
 
 
-@operator("relax.collapse_sum_to")
+@operator(
+    "relax.collapse_sum_to", calls="t(a, b), shape(b) | shape(1, b) | shape(a, 1) | shape(a, b)"
+)
 def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
     """The reverse of a broadcast: sums over the axes that it would repeat."""
     result, dims = in_shape(site, data, shape), site.dims(data)
@@ -66,7 +76,7 @@ def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
     return result
 
 
-@operator("relax.collapse_sum_like")
+@operator("relax.collapse_sum_like", calls="t(a, b), t(b) | t(1, b) | t(a, 1) | t(a, b)")
 def collapse_sum_like(site: Site, data: Tensor, collapse_target: Tensor) -> StructInfo:
     """The reverse of a broadcast, to the shape of another tensor."""
     dims, wanted = site.dims(data), site.dims(collapse_target)

@@ -1,25 +1,32 @@
-"""Operators of the user's own: declared in a module that the user names, or allowed without a declaration."""
+"""Operators of the user's own: declared in a module that the user names, or allowed without a
+declaration.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from pathlib import Path
 
 from rlx.operators import registry
-from rlx.operators.declare import R, declared
+from rlx.operators.declare import Compute, R, declared
 from rlx.operators.declare import operator as declare
+from rlx.operators.user_modules import imported
 
 _loaded: set[str] = set()
+
+
+_files: set[str] = set()
+"""Where the rules stand that users declared."""
 
 
 class OperatorsError(Exception):
     """The module that the user names cannot be imported, or what it declares cannot be."""
 
 
-def operator(name: str, *, pure: bool = True) -> Callable[[R], R]:
-    """Declare an operator of one's own by the rule for its struct info; texts write it ``R.`` and its name.
+def operator(
+    name: str, *, pure: bool = True, calls: str = "", compute: Compute | None = None
+) -> Callable[[R], R]:
+    """Declare an operator of one's own by the rule for its struct info; texts write it ``R.`` and
+    its name.
 
     Parameters
     ----------
@@ -27,12 +34,19 @@ def operator(name: str, *, pure: bool = True) -> Callable[[R], R]:
         Such as ``"my.op"``.
     pure
         Whether a call of it has no visible effect.
+    calls
+        Legal calls of it, one a line (``"f(a, b), axis=0 | 1"``), from which programs are
+        generated; they follow from the signature where it takes tensors alone.
+    compute
+        Computes a call with NumPy from a value for each parameter; without it a run that gets there
+        is not supported.
 
     Returns
     -------
     Callable
-        Takes the rule: a function of the call's :class:`rlx.operators.site.Site` and one value for each parameter, whose
-        signature is the operator's, such as ``(site, x, axis: int = -1)``; see :mod:`rlx.operators.parameters`.
+        Takes the rule: a function of the call's :class:`rlx.operators.site.Site` and one value for
+        each parameter, whose signature is the operator's, such as ``(site, x, axis: int = -1)``;
+        see :mod:`rlx.operators.parameters`.
 
     Raises
     ------
@@ -44,8 +58,9 @@ def operator(name: str, *, pure: bool = True) -> Callable[[R], R]:
         raise OperatorsError(f"Relax has an operator {name!r} already")
 
     def add(rule: R) -> R:
+        _files.add(rule.__code__.co_filename)
         registry.forget(full)
-        declare(full, pure=pure)(rule)
+        declare(full, pure=pure, calls=calls, compute=compute)(rule)
         try:
             assert declared[full].parameters is not None
         except TypeError as error:
@@ -56,8 +71,19 @@ def operator(name: str, *, pure: bool = True) -> Callable[[R], R]:
     return add
 
 
+def blamed(error: BaseException) -> str | None:
+    """The line of a rule of the user's own in which an exception arose, ``file:line``; None if it
+    arose elsewhere.
+    """
+    from traceback import extract_tb
+
+    own = [f for f in extract_tb(error.__traceback__) if f.filename in _files]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else None
+
+
 def load(sources: Sequence[str], allowed: Sequence[str]) -> None:
-    """Import the modules that declare operators, and let pass what is allowed without a declaration.
+    """Import the modules that declare operators, and let pass what is allowed without a
+    declaration.
 
     Parameters
     ----------
@@ -82,12 +108,7 @@ def load(sources: Sequence[str], allowed: Sequence[str]) -> None:
 def _import(source: str) -> None:
     before = len(declared)
     try:
-        if source.endswith(".py"):
-            _import_file(Path(source))
-        else:
-            if "" not in sys.path:
-                sys.path.insert(0, "")
-            import_module(source)
+        imported(source)
     except OperatorsError:
         raise
     except Exception as error:
@@ -96,14 +117,3 @@ def _import(source: str) -> None:
         ) from error
     if len(declared) == before:
         raise OperatorsError(f"{source!r} declares no operator: decorate a rule with @rlx.operator")
-
-
-def _import_file(path: Path) -> None:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    name = f"rlx_operators_{path.stem}"
-    spec = spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)

@@ -46,7 +46,7 @@ FAMILIES = {
         vm.kill_object
     """,
     "movement": """
-        expand_dims flatten flip nn.batch_flatten nn.pixel_shuffle permute_dims repeat reshape
+        expand_dims flatten flip nn.batch_flatten nn.pixel_shuffle permute_dims repeat
         reverse_sequence squeeze tile
     """,
     "normalization": """
@@ -61,6 +61,7 @@ FAMILIES = {
     """,
     "quantization": "dequantize quantize",
     "reduction": "argmax argmin cumprod cumsum max mean median min prod std sum variance",
+    "reshaping": "reshape",
     "searching": "bucketize nonzero unique where",
     "shapes": "null_value shape_of shape_to_tensor size tensor_to_shape",
     "slicing": "dynamic_strided_slice slice_scatter strided_slice",

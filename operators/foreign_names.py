@@ -1,7 +1,8 @@
 """What other libraries call the operators of Relax, and what they call their parameters.
 
-A name is compared without regard to case and underscores, first with its namespace and then without: ``nn.functional.relu``,
-``MatMul`` and ``batch_matmul`` are all found. Names are those of PyTorch, NumPy, JAX, TensorFlow, ONNX and Relay.
+A name is compared without regard to case and underscores, first with its namespace and then
+without: ``nn.functional.relu``, ``MatMul`` and ``batch_matmul`` are all found. Names are those of
+PyTorch, NumPy, JAX, TensorFlow, ONNX and Relay.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ _OPERATORS = {
     "argmin": "arg_min",
     "argsort": "arg_sort",
     "assert_op": "assert assert_equal",
-    "astype": "cast to type convert_element_type as_type cast_like float half bfloat16 to_float convert",
+    "astype": (
+        "cast to type convert_element_type as_type cast_like float half bfloat16 to_float convert"
+    ),
     "bitwise_and": "band bit_and",
     "bitwise_not": "invert bnot bit_not",
     "bitwise_or": "bor bit_or",
@@ -54,7 +57,9 @@ _OPERATORS = {
     "greater": "gt greater_than",
     "greater_equal": "ge gte greater_than_equal greater_or_equal",
     "image.grid_sample": "gridsample",
-    "image.resize2d": "resize interpolate upsample upsampling resize_bilinear resize_nearest_neighbor",
+    "image.resize2d": (
+        "resize interpolate upsample upsampling resize_bilinear resize_nearest_neighbor"
+    ),
     "image.resize3d": "upsampling3d",
     "index_tensor": "index index_select adv_index",
     "isfinite": "is_finite",
@@ -63,7 +68,9 @@ _OPERATORS = {
     "left_shift": "lshift shift_left bitwise_left_shift",
     "less": "lt less_than",
     "less_equal": "le lte less_than_equal less_or_equal",
-    "linear": "nn.linear nn.dense dense fully_connected addmm nn.fully_connected contrib_dense_pack",
+    "linear": (
+        "nn.linear nn.dense dense fully_connected addmm nn.fully_connected contrib_dense_pack"
+    ),
     "log": "ln",
     "log_add_exp": "logaddexp",
     "logical_and": "and land",
@@ -85,7 +92,9 @@ _OPERATORS = {
     "multiply": "mul times elemwise_mul broadcast_mul ewise_mul mult",
     "negative": "neg unary_minus",
     "nn.adaptive_avg_pool2d": "global_avg_pool2d global_average_pool",
-    "nn.attention": "scaled_dot_product_attention multi_head_attention multihead_attention sdpa flash_attention",
+    "nn.attention": (
+        "scaled_dot_product_attention multi_head_attention multihead_attention sdpa flash_attention"
+    ),
     "nn.avg_pool2d": "average_pool avg_pool average_pooling2d average_pool2d",
     "nn.batch_norm": "batch_normalization batchnorm batch_norm2d batch_norm1d",
     "nn.conv1d": "convolution1d",
@@ -178,7 +187,9 @@ _PARAMETERS = {
     "gamma": "weight scale w",
     "groups": "group num_groups feature_group_count",
     "indices": "index idx ids",
-    "indices_or_sections": "sections split_size num_or_size_splits num_splits chunks num_split indices",
+    "indices_or_sections": (
+        "sections split_size num_or_size_splits num_splits chunks num_split indices"
+    ),
     "is_ascend": "ascending descending largest",
     "keepdims": "keepdim keep_dims keep_dim",
     "kernel_layout": "filter_layout weight_layout",

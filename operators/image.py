@@ -18,7 +18,7 @@ from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 
 
-@rule("OBL-size", "6698ed36")
+@rule("OBL-size", "ff254d4c", "obligation")
 def size_of(site: Site, size: Expr, count: int) -> Dims | None:
     """A size has a length for each spatial axis; one stands for all. None where it is not known."""
     dims = size.values if isinstance(size, ShapeExpr) else None
@@ -54,7 +54,7 @@ def _resize(count: int) -> Rule:
         _region(site, roi)
         kind = data.dtype if out_dtype is None else out_dtype
         best = ranked(layout_rank(layout_), kind, data.vdevice)
-        held = layout(site, layout_, axes, site.rank(data), 0, best)
+        held = layout(site, layout_, axes, data, 0, best)
         lengths, dims = size_of(site, size, count), site.dims(data)
         if lengths is None or dims is None:
             return best
@@ -72,11 +72,28 @@ def _region(site: Site, roi: object) -> None:
     site.fail("D14-argument", "roi must be a tuple of numbers", 2)
 
 
-operator("relax.image.resize2d")(_resize(2))
-operator("relax.image.resize3d", layout="NCDHW", rounding_method="")(_resize(3))
+operator(
+    "relax.image.resize2d",
+    calls="""
+    f(a, 3, 8, 8), shape(4, 16) | shape(c, 16), method=None | 'nearest_neighbor', layout='NCHW'
+    f(a, 8, 8, 3), shape(16, 16), layout='NHWC', out_dtype=None | 'float16'
+    """,
+)(_resize(2))
+operator(
+    "relax.image.resize3d",
+    layout="NCDHW",
+    rounding_method="",
+    calls="f(a, 3, 8, 8, 8), shape(16, 4, 2) | shape(c, 16, 2), layout='NCDHW'",
+)(_resize(3))
 
 
-@operator("relax.image.grid_sample")
+@operator(
+    "relax.image.grid_sample",
+    calls="""
+    f(a, 3, 8, 8), f(a, 2, 5, c), method=None | 'nearest', padding_mode=None | 'border'
+    f(a, 3, 8, 8, 8), f(a, 3, 5, 6, c), layout='NCDHW'
+    """,
+)
 def grid_sample(
     site: Site,
     data: Tensor,
@@ -90,7 +107,7 @@ def grid_sample(
     count = max(layout_rank(layout_) - 2, 2)
     axes = f"NC{SPATIAL[min(count, 3)]}"
     best = ranked(layout_rank(layout_), data.dtype, data.vdevice)
-    held = layout(site, layout_, axes, site.rank(data), 0, best)
+    held = layout(site, layout_, axes, data, 0, best)
     rank(site, grid, 1, count + 2)
     dims, points = site.dims(data), site.dims(grid)
     if dims is None or points is None:
@@ -100,7 +117,7 @@ def grid_sample(
     return tensor(held.arrange((*x[:2], *points[2:]), axes), data.dtype, data.vdevice)
 
 
-@rule("OBL-grid", "543dc3fd")
+@rule("OBL-grid", "83af89c4", "obligation")
 def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     """A grid for each image, with a coordinate for each spatial axis along axis 1."""
     for code, wanted, found, what in (
@@ -118,9 +135,17 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
         )
 
 
-@operator("relax.image.affine_grid")
+@operator(
+    "relax.image.affine_grid",
+    calls="""
+    f(a, 2, 3), shape(5, c)
+    f(a, 3, 4), shape(5, c, 6)
+    """,
+)
 def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True) -> StructInfo:
-    """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid to."""
+    """The grid of points that an affine transformation (2 by 3, or 3 by 4) moves a regular grid
+    to.
+    """
     rank(site, data, 0, 3)
     dims = site.dims(data)
     count = _axes_of(site, size)
@@ -144,7 +169,7 @@ def _axes_of(site: Site, size: Expr) -> int:
     return len(size.values) if isinstance(size, ShapeExpr) else 2 if ndim < 0 else ndim
 
 
-@rule("OBL-affine", "75913e74")
+@rule("OBL-affine", "4026358d", "obligation")
 def transforms(site: Site, dims: Dims, count: int) -> None:
     """The transformation is a matrix of one row for each axis and one column more."""
     matrix = site.together("OBL-affine-matrix", 0)

@@ -1,6 +1,8 @@
-"""``python -m rlx.operators.index`` writes `operators/families.py`: which file declares which operators.
+"""``python -m rlx.operators.index`` writes `operators/families.py`: which file declares which
+operators.
 
-Looking an operator up then imports only the file that it stands in; importing all of them would take a fifth of a short run.
+Looking an operator up then imports only the file that it stands in; importing all of them would
+take a fifth of a short run.
 """
 
 from __future__ import annotations

@@ -22,7 +22,9 @@ Range = tuple[PrimExpr, PrimExpr]
 
 
 class IndexMap(Record):
-    """An index map read: the names of the indices, and an expression for each axis of the result."""
+    """An index map read: the names of the indices, and an expression for each axis of the
+    result.
+    """
 
     names: tuple[str, ...]
     results: tuple[python.expr, ...]
@@ -109,7 +111,7 @@ _OPERATIONS: dict[type[python.operator], Callable[[Range, Range], Range]] = {
 }
 
 
-@rule("OBL-map", "fc363811")
+@rule("OBL-map", "e3c82071", "obligation")
 def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     """The dimensions that the elements of a shape are mapped into, each counted from 0.
 
@@ -159,7 +161,10 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
         site.fail("OBL-agree-dtype", f"pad_value is {plain}, no {x.dtype} {site.of(0)}", 2)
 
 
-@operator("relax.layout_transform")
+@operator(
+    "relax.layout_transform",
+    calls="x(a, b), index_map=index_map('lambda i, j: (j, i)'), pad_value=None",
+)
 def layout_transform(
     site: Site, x: Tensor, index_map: Any, pad_value: Any | None = None
 ) -> StructInfo:

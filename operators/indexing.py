@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
-from rlx.grammar.dtype import VOID
-from rlx.grammar.tir import GE, LT, PrimExpr, type_of
+from rlx.grammar.tir import GE, LT, PrimExpr
 from rlx.operators.binary import broadcast
 from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO, const, literal, same
 from rlx.operators.messages import show, show_shape
-from rlx.operators.parameters import Operand, Prim, Tensor, Tensors
+from rlx.operators.parameters import OneOrTensors, Operand, Prim, Tensor, Tensors
 from rlx.operators.rule_helpers import (
     agree,
     axis,
@@ -20,13 +19,14 @@ from rlx.operators.rule_helpers import (
     rank,
     ranked,
     resized,
+    scalar_type,
     tensor,
 )
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 
-@rule("OBL-bounds", "591be5c0")
+@rule("OBL-bounds", "cf7b569c", "obligation")
 def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
     """Indices that the text gives are within the axis, as far as they are known."""
     for value in _extremes(site, index):
@@ -70,7 +70,13 @@ def _leaves(value: object) -> Iterator[int]:
             yield item
 
 
-@operator("relax.take")
+@operator(
+    "relax.take",
+    calls="""
+    x(a, b), i(c) | i(c, 3) | i(), axis=0 | 1 | -1, mode=None | 'clip' | 'wrap'
+    x(a), i(c) | i(c, 3), axis=None | 0
+    """,
+)
 def take(
     site: Site, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
 ) -> StructInfo:
@@ -79,6 +85,7 @@ def take(
     ndim = site.rank(x)
     if axis_ is None:
         ndim = rank(site, x, 0, 1)
+        known(site, "rank", (0, x))
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
     along = axis(site, axis_ or 0, ndim)
@@ -95,7 +102,7 @@ def take(
     return resized(x, (*dims[:along], *places, *dims[along + 1 :]), None)
 
 
-@rule("OBL-gather", "1d664720")
+@rule("OBL-gather", "32eeaab5", "obligation")
 def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
     """The indices are within the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
@@ -116,7 +123,13 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     enough.settle()
 
 
-@operator("relax.gather_elements")
+@operator(
+    "relax.gather_elements",
+    calls="""
+    x(a, 4), i(a, 2) | i(a, 4), axis=1
+    x(10, 4), i(3, 4), axis=0
+    """,
+)
 def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -> StructInfo:
     """For each index, the element at its place but for the axis, which the index names."""
     elements(site, indices, 1, "signed")
@@ -139,7 +152,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
     return None if dims is None else literal(dims[-1])
 
 
-@rule("OBL-tuples", "c5f3d91c")
+@rule("OBL-tuples", "f188df08", "obligation")
 def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     """The last dimension of the indices is no more than the axes they may name."""
     if depth > ndim:
@@ -151,12 +164,18 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
         )
 
 
-@operator("relax.gather_nd")
+@operator(
+    "relax.gather_nd",
+    calls="""
+    x(a, b, 5), int64(c, 2) | int64(c, 1) | int64(3, c, 3)
+    x(a, b, 5), int64(a, 2), batch_dims=1
+    """,
+)
 def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
     """The slices that the tuples along the indices' last axis name."""
     elements(site, indices, 1, "int64")
-    batches(site, batch_dims, indices, data)
     depth, ndim = _depth(site, indices, 1), site.rank(data)
+    batches(site, batch_dims, indices, data)
     if depth is None or ndim is None:
         return ranked(None, data.dtype, data.vdevice)
     tuples(site, depth, ndim - batch_dims, 1)
@@ -171,7 +190,7 @@ def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) ->
     return resized(data, (*places[:-1], *dims[batch_dims + depth :]), None)
 
 
-@rule("OBL-batches", "024eb01e")
+@rule("OBL-batches", "7c23a4be", "obligation")
 def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
     """The leading axes that data and indices share are axes of both, but the indices' last."""
     ranks = (site.rank(indices), site.rank(data))
@@ -180,7 +199,7 @@ def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStruc
         site.fail("OBL-batches-count", f"batch_dims is {batch}, expected 0 to {max(most, 0)}")
 
 
-@rule("OBL-scatter", "5f310deb")
+@rule("OBL-scatter", "a460a2d3", "obligation")
 def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
     """The updates have the shape of the places they go to."""
     rank(site, updates, index, len(wanted))
@@ -197,7 +216,13 @@ def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, w
     alike.settle()
 
 
-@operator("relax.scatter_elements")
+@operator(
+    "relax.scatter_elements",
+    calls="""
+    t(8, 4), i(3, 4), t(3, 4), axis=None | 0, reduction=None | 'add' | 'max'
+    t(a, 4), i(a, 2), t(a, 2), axis=-1 | 1, reduction=None | 'add'
+    """,
+)
 def scatter_elements(
     site: Site,
     data: Tensor,
@@ -222,7 +247,13 @@ def scatter_elements(
     return data
 
 
-@operator("relax.scatter_nd")
+@operator(
+    "relax.scatter_nd",
+    calls="""
+    t(a, 4), int64(c, 1), t(c, 4), reduction=None | 'add'
+    t(a, 4), int64(c, 2), t(c)
+    """,
+)
 def scatter_nd(
     site: Site,
     data: Tensor,
@@ -238,7 +269,8 @@ def scatter_nd(
     if site.dims(indices) is not None and depth is None:
         site.warn(
             "OBL-tuples-literal",
-            f"the last dimension of {site.shown(1)} must be a literal: it decides the result's rank",
+            f"the last dimension of {site.shown(1)} must be a literal: it decides the result's"
+            " rank",
             1,
         )
     if depth is not None and ndim is not None:
@@ -251,7 +283,14 @@ def scatter_nd(
     return data
 
 
-@operator("relax.index_tensor")
+@operator(
+    "relax.index_tensor",
+    calls="""
+    x(a, b, 5), [i(c)]
+    x(a, b, 5), [i(c), i(c)]
+    x(a, b, 5), [i(2, 1), i(1, 3)]
+    """,
+)
 def index_tensor(site: Site, data: Tensor, indices: Tensors) -> StructInfo:
     """Leading axes replaced by the common shape of the indices into them."""
     ndim, dims = site.rank(data), site.dims(data)
@@ -282,11 +321,17 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     return places
 
 
-@operator("relax.index_put")
+@operator(
+    "relax.index_put",
+    calls="""
+    x(a, b), [i(c), i(c)], x(c), accumulate=None | True
+    x(a), [i(c)], x(c)
+    """,
+)
 def index_put(
     site: Site,
     data: Tensor,
-    indices: Tensors,
+    indices: OneOrTensors,
     values: Tensor,
     accumulate: int = False,
 ) -> StructInfo:
@@ -303,7 +348,7 @@ def index_put(
     return data
 
 
-@rule("OBL-every", "d7cb52f8")
+@rule("OBL-every", "6b3badea", "obligation")
 def every(site: Site, count: int, ndim: int) -> None:
     """There is a tensor of indices for each axis."""
     if count != ndim:
@@ -311,7 +356,7 @@ def every(site: Site, count: int, ndim: int) -> None:
         site.fail("OBL-every-axis", words, 1)
 
 
-@operator("relax.one_hot")
+@operator("relax.one_hot", calls="i(a) | i(a, b), prim(1), prim(0), depth=4, axis=None | 0 | -1")
 def one_hot(
     site: Site,
     indices: Tensor,
@@ -322,7 +367,7 @@ def one_hot(
 ) -> StructInfo:
     """A new axis that holds one value at the index and another elsewhere."""
     elements(site, indices, 0, "integer")
-    kinds = [VOID if value is None else type_of(value) for value in (on_value, off_value)]
+    kinds = [scalar_type(site, value, at) for at, value in ((1, on_value), (2, off_value))]
     agree(site, [PrimStructInfo(kind) for kind in kinds], (1, 2))
     _positive(site, depth)
     ndim, dims = site.rank(indices), site.dims(indices)
@@ -334,7 +379,7 @@ def one_hot(
     return tensor((*dims[:along], const(depth), *dims[along:]), kinds[0], indices.vdevice)
 
 
-@rule("OBL-depth", "8bdae3f9")
+@rule("OBL-depth", "04d04261", "obligation")
 def _positive(site: Site, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:

@@ -39,14 +39,26 @@ def tensor_ndim(site: Site, tensor: Tensor) -> StructInfo:
     return PrimStructInfo(INT32, None if ndim is None else IntImm(ndim, INT32))
 
 
-@operator("relax.inspect.tensor_shape_i")
+@operator(
+    "relax.inspect.tensor_shape_i",
+    calls="""
+    x(a, b), prim(0) | prim(1)
+    x(a), prim(0)
+    """,
+)
 def tensor_shape_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
     """The length of an axis."""
     along, dims = _along(site, tensor, axis), site.dims(tensor)
     return PrimStructInfo(INT64, None if along is None or dims is None else dims[along])
 
 
-@operator("relax.inspect.tensor_stride_i")
+@operator(
+    "relax.inspect.tensor_stride_i",
+    calls="""
+    x(a, b), prim(0) | prim(1)
+    x(a), prim(0)
+    """,
+)
 def tensor_stride_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
     """How many elements apart neighbours along an axis are."""
     _along(site, tensor, axis)

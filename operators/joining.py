@@ -37,15 +37,15 @@ from rlx.operators.site import Dims, Site, Together
 from rlx.spec.registry import rule
 
 
-@rule("OBL-concat", "def74735")
+@rule("OBL-concat", "9287faab", "obligation")
 def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
     """The shapes of tensors of one rank that are equal but for the axis joined along.
 
     Returns
     -------
     Dims or None
-        The dimensions of the first, with the sum of the lengths along the axis; None where a shape is unknown or two
-        dimensions are not proved equal.
+        The dimensions of the first, with the sum of the lengths along the axis; None where a shape
+        is unknown or two dimensions are not proved equal.
     """
     shapes = [(t, site.dims(t)) for t in tensors]
     known = [(t, dims) for t, dims in shapes if dims is not None]
@@ -72,7 +72,10 @@ def _all_proved(site: Site, lengths: Together) -> bool:
 
 def _unequal(pair: tuple[PrimExpr, PrimExpr], k: int, tensors: tuple[Tensor, Tensor]) -> str:
     (a, b), (head, other) = pair, tensors
-    return f"the lengths along axis {k} differ: {show(a)} of {show(head)} and {show(b)} of {show(other)}"
+    return (
+        f"the lengths along axis {k} differ: {show(a)} of {show(head)} and {show(b)} of"
+        f" {show(other)}"
+    )
 
 
 def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
@@ -93,12 +96,21 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     return TensorStructInfo(None, agree(site, tensors, at), -1, place(site, tensors, at))
 
 
-@operator("relax.concat")
+@operator(
+    "relax.concat",
+    calls="""
+    [x(a, b), x(c, b)], axis=0 | None
+    [x(a, b), x(a, 3)], axis=1 | -1
+    [x(a), x(b), x(4)]
+    """,
+)
 def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors one after the other along an axis; vectors if none is given."""
     if tensors is None:
         return ranked(None, VOID)
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
+    if ndim is None and len(tensors) == 1 and axis_ is not None:
+        return tensors[0]
     if ndim is None:
         return ranked(1 if axis_ is None else None, some.dtype, some.vdevice)
     if axis_ is None and ndim != 1:
@@ -107,7 +119,13 @@ def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     return resized(some, joined(site, tensors, along), ndim)
 
 
-@operator("relax.stack")
+@operator(
+    "relax.stack",
+    calls="""
+    [x(a, b), x(a, b)], axis=None | 0 | 1 | -1
+    [x(a), x(a), x(a)], axis=0 | 1
+    """,
+)
 def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors of one shape along a new axis."""
     if tensors is None:
@@ -126,24 +144,37 @@ MOST_PARTS = 65536
 """More parts than any program has: each is a field of the result's type."""
 
 
-@rule("OBL-split", "4c413188")
+@rule("OBL-split", "a94717c8", "obligation")
 def parts(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
     """The lengths of the parts that a length is cut into, none negative."""
     if isinstance(cut, int):
         return _sections(site, length, cut)
+    _ascending(site, cut)
+    low = 0
+    found: list[PrimExpr] = []
+    for high in cut:
+        found.append(_between(max(low, 0), max(high, 0), length))
+        low = high
+    return [*found, sub(length, minimum(const(max(low, 0)), length))]
+
+
+def _between(low: int, high: int, length: PrimExpr) -> PrimExpr:
+    """How many places of an axis lie from one index to another: none if the other comes first."""
+    if high <= low:
+        return ZERO
+    before = minimum(const(high), length)
+    return sub(before, minimum(const(low), length)) if low else before
+
+
+def _ascending(site: Site, cut: tuple[int, ...]) -> None:
+    """Indices ascend from 0; TVM derives a type for others, which it then does not compile."""
     if list(cut) != sorted(cut) or any(k < 0 for k in cut):
-        site.fail(
-            "OBL-split-indices", f"the indices {list(cut)} must ascend from 0, or parts overlap", 0
+        site.warn(
+            "OBL-split-indices", f"the indices {list(cut)} must ascend from 0, or parts overlap", 1
         )
-    bounds = [minimum(const(k), length) for k in cut]
-    return [sub(high, low) for low, high in zip([ZERO, *bounds], [*bounds, length], strict=True)]
 
 
 def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
-    if count < 1:
-        site.fail(
-            "OBL-split-sections", f"the number of sections is {count}, expected at least 1", 0
-        )
     whole = exact(length, count)
     if whole is not None:
         site.ctx.discharged += 1
@@ -165,30 +196,46 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     return [each] * (count - 1) + [last]
 
 
-@operator("relax.split")
+@operator(
+    "relax.split",
+    calls="""
+    x(a, 12), indices_or_sections=3 | 2 | [3, 7] | [4], axis=1 | -1
+    x(a * 2, b), indices_or_sections=2, axis=0
+    x(10), indices_or_sections=[3, 5] | 5 | 2
+    """,
+)
 def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0) -> StructInfo:
-    """An axis cut into equal sections (the last may be shorter), or at indices. One section is the tensor itself."""
-    count = (
-        indices_or_sections
-        if isinstance(indices_or_sections, int)
-        else len(indices_or_sections) + 1
-    )
+    """An axis cut into equal sections (the last may be shorter), or at indices. One part is the
+    tensor itself.
+    """
+    cut = indices_or_sections
+    count = cut if isinstance(cut, int) else len(cut) + 1
+    if count < 1:
+        site.fail(
+            "OBL-split-sections", f"the number of sections is {count}, expected at least 1", 1
+        )
     if count > MOST_PARTS:
         site.fail(
-            "OBL-split-limit", f"{count} parts are asked for; at most {MOST_PARTS} are supported", 0
+            "OBL-split-limit", f"{count} parts are asked for; at most {MOST_PARTS} are supported", 1
         )
     ndim, dims = site.rank(x), site.dims(x)
-    best = fields([ranked(ndim, x.dtype, x.vdevice)] * max(count, 0))
+    best = x if count == 1 else fields([ranked(ndim, x.dtype, x.vdevice)] * count)
     along = 0 if ndim is None else axis(site, axis_, ndim, best)
-    if dims is None:
-        return best.fields[0] if indices_or_sections == 1 else best
-    lengths = parts(site, dims[along], indices_or_sections)
-    shapes = [(*dims[:along], length, *dims[along + 1 :]) for length in lengths]
-    results = [tensor(shape, x.dtype, x.vdevice) for shape in shapes]
-    return results[0] if indices_or_sections == 1 else fields(results)
+    if dims is None or count == 1:
+        return best
+    shapes = [
+        (*dims[:along], length, *dims[along + 1 :]) for length in parts(site, dims[along], cut)
+    ]
+    return fields([tensor(shape, x.dtype, x.vdevice) for shape in shapes])
 
 
-@operator("relax.meshgrid")
+@operator(
+    "relax.meshgrid",
+    calls="""
+    [x(a), x(b)], indexing=None | 'ij'
+    [x(a), x(b), x(3)]
+    """,
+)
 def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> StructInfo:
     """For each vector, its elements spread over the product of all."""
     if tensors is None:

@@ -13,7 +13,8 @@ from rlx.operators.parameters import Parameter
 def meant(
     keyword: str, parameters: Sequence[Parameter], positional: int, given: Collection[str]
 ) -> list[str]:
-    """The parameters that a keyword may have been meant for: what others call so, or what is spelled alike.
+    """The parameters that a keyword may have been meant for: what others call so, or what is
+    spelled alike.
 
     Parameters
     ----------

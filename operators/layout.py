@@ -12,6 +12,8 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.operators.dim_arithmetic import ceildiv, const, product
+from rlx.operators.messages import show
+from rlx.operators.parameters import Tensor
 from rlx.operators.site import Dims, Site, Violation
 from rlx.spec.registry import rule
 
@@ -25,7 +27,9 @@ _PIECE = re.compile(r"([A-Z])|(\d+)([a-z])")
 
 
 class Layout(Record):
-    """A layout read: its pieces from the outside in, each an axis and the factor split off (None: the rest)."""
+    """A layout read: its pieces from the outside in, each an axis and the factor split off (None:
+    the rest).
+    """
 
     text: str
     pieces: tuple[tuple[str, int | None], ...]
@@ -34,8 +38,11 @@ class Layout(Record):
         """The lengths of the named axes of a tensor whose dimensions are in this layout."""
         if self.text == axes:
             return dims
-        pairs = list(zip(self.pieces, dims, strict=True))
-        return tuple(product(d for (name, _), d in pairs if name == axis) for axis in axes)
+        pairs = [
+            (name, const(factor) if factor else dim)
+            for (name, factor), dim in zip(self.pieces, dims, strict=True)
+        ]
+        return tuple(product(d for name, d in pairs if name == axis) for axis in axes)
 
     def arrange(self, dims: Dims, axes: str) -> Dims:
         """The dimensions in this layout of a tensor whose named axes have these lengths."""
@@ -69,29 +76,53 @@ def _covers(layout: Layout, axes: str) -> bool:
     return sorted(whole) == sorted(axes) and all(axis in axes for axis, _ in layout.pieces)
 
 
-@rule("OBL-layout", "6a8cb303")
+@rule("OBL-layout", "5697383a", "obligation")
 def layout(
-    site: Site, text: str, axes: str, ndim: int | None, index: int, best: StructInfo
+    site: Site, text: str, axes: str, info: Tensor | None, index: int, best: StructInfo
 ) -> Layout:
-    """A layout of the named axes, each once, that a tensor of that rank can have."""
+    """A layout of the named axes, each once, that a tensor of that rank and those pieces can have.
+
+    Without a tensor, it is the layout of a result.
+    """
     found = _read(text)
     if found is None or (text != axes and not _covers(found, axes)):
         near = closest(text, [each for each in COMMON if sorted(each) == sorted(axes)])
         message = f"{text!r} is not a layout of the axes {axes}"
         extra = {"help": did_you_mean(near)} if near else {}
         raise Violation("OBL-layout-axes", message, index, best, extra)
+    ndim = None if info is None else site.rank(info)
     if ndim is not None and ndim != len(found.pieces):
         site.fail(
             "OBL-layout-rank",
-            f"the layout {text} has {len(found.pieces)} axes, but {site.shown(index)} has rank {ndim}",
+            f"the layout {text} has {len(found.pieces)} axes, but {site.shown(index)} has rank"
+            f" {ndim}",
             index,
             best,
         )
+    _factors(site, found, None if info is None else site.dims(info), index)
     return found
 
 
+def _factors(site: Site, found: Layout, dims: Dims | None, index: int) -> None:
+    """The inner part of an axis that is split has the length that the layout says."""
+    for k, ((_, factor), dim) in enumerate(zip(found.pieces, dims or (), strict=False)):
+        if factor is not None:
+            site.equal(
+                "OBL-layout-factor",
+                dim,
+                const(factor),
+                lambda k=k, factor=factor, dim=dim: (  # type: ignore[misc]
+                    f"axis {k} of {site.shown(index)} is {show(dim)} long, but {factor} in the "
+                    f"layout {found.text}"
+                ),
+                index,
+            )
+
+
 def pieces(text: str) -> tuple[tuple[str, int | None], ...]:
-    """The pieces of a layout, from the outside in: an axis, and the factor split off (None: the rest)."""
+    """The pieces of a layout, from the outside in: an axis, and the factor split off (None: the
+    rest).
+    """
     found = _read(text)
     return found.pieces if found else ()
 

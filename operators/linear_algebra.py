@@ -15,9 +15,20 @@ from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 
-@operator("relax.matmul")
+@operator(
+    "relax.matmul",
+    calls="""
+    f(a, b), f(b, c) | f(b), out_dtype=None | 'float32'
+    f(b), f(b) | f(b, a)
+    t(a, 3, b), t(b, c)
+    f(2, 1, a, b), f(3, b, c)
+    int8(a, b), int8(b, c), out_dtype='int32'
+    """,
+)
 def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
-    """The product of two matrices, or of stacks of them; a vector counts as one row or one column."""
+    """The product of two matrices, or of stacks of them; a vector counts as one row or one
+    column.
+    """
     out_dtype = out_dtype or agree(site, (x1, x2), booleans=True)
     device = place(site, (x1, x2))
     m, n = rank(site, x1, 0, 1, -1), rank(site, x2, 1, 1, -1)
@@ -36,7 +47,7 @@ def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) ->
     return tensor((*batch, *rows, *columns), out_dtype, device)
 
 
-@rule("OBL-matmul", "2e70b8eb")
+@rule("OBL-matmul", "9a491a03", "obligation")
 def reduces(site: Site, a: Dims, b: Dims) -> bool:
     """The dimensions summed over are equal; False if they never are."""
     x, y = a[-1], b[-2] if len(b) > 1 else b[0]
@@ -51,7 +62,7 @@ def reduces(site: Site, a: Dims, b: Dims) -> bool:
     )
 
 
-@operator("relax.outer")
+@operator("relax.outer", calls="t(a), t(b)")
 def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
@@ -64,7 +75,15 @@ def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
     return tensor((*a, *b), x1.dtype, device)
 
 
-@operator("relax.einsum")
+@operator(
+    "relax.einsum",
+    calls="""
+    [f(a, b), f(b, c)], subscripts='ij,jk->ik' | 'ij,jk'
+    [f(a, a)], subscripts='ii->i' | 'ii'
+    [f(a, b)], subscripts='ij->ji' | 'ij->i'
+    [f(a, b, 4), f(a, 4, 5)], subscripts='bij,bjk->bik'
+    """,
+)
 def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     """A sum of products over the axes that the subscripts name."""
     if operands is None:
@@ -94,10 +113,23 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
         batch = None if batch is None else broadcast(site, batch, lead, 0, 0)
     sizes = labelled(site, [term for term, _, _ in rest], [dims for _, dims, _ in rest])
     if len(rest) < len(operands) or batch is None:
-        return ranked(None if dots else len(output), kind, device)
+        spread = _spread(site, inputs, operands) if dots else 0
+        return ranked(None if spread is None else len(before + after) + spread, kind, device)
     middle = batch if dots else ()
     shape = [*(sizes[x] for x in before), *middle, *(sizes[x] for x in after)]
     return tensor(shape, kind, device)
+
+
+def _spread(site: Site, terms: list[str], operands: tuple[Tensor, ...]) -> int | None:
+    """How many axes the ellipsis stands for, as far as ranks say; None where one is unknown."""
+    found = 0
+    for term, x in zip(terms, operands, strict=True):
+        ndim = site.rank(x)
+        if "..." in term and ndim is None:
+            return None
+        if "..." in term:
+            found = max(found, (ndim or 0) - len(term.replace("...", "")))
+    return found
 
 
 def _named(site: Site, term: str, x: TensorStructInfo) -> None:
@@ -112,7 +144,9 @@ def _named(site: Site, term: str, x: TensorStructInfo) -> None:
 
 
 def _apart(term: str, dims: Dims) -> tuple[str, Dims, Dims]:
-    """A term without its ellipsis, the dimensions of its labels, and those the ellipsis stands for."""
+    """A term without its ellipsis, the dimensions of its labels, and those the ellipsis stands
+    for.
+    """
     before, dots, after = term.partition("...")
     if not dots:
         return term, dims, ()
@@ -136,7 +170,7 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
     return inputs, output
 
 
-@rule("OBL-einsum", "c26aecb4")
+@rule("OBL-einsum", "e12ed245", "obligation")
 def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
     """The length of each label: every axis it names has that length or 1."""
     sizes: dict[str, PrimExpr] = {}
@@ -151,7 +185,8 @@ def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, Prim
                     known,
                     dim,
                     lambda label=label, known=known, dim=dim: (  # type: ignore[misc]
-                        f"the axes labelled {label!r} have the lengths {show(known)} and {show(dim)}"
+                        f"the axes labelled {label!r} have the lengths {show(known)} and"
+                        f" {show(dim)}"
                     ),
                 )
     lengths.settle()

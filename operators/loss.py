@@ -15,7 +15,13 @@ from rlx.operators.site import Behind, Site
 from rlx.spec.registry import rule
 
 
-@operator("relax.nn.cross_entropy_with_logits")
+@operator(
+    "relax.nn.cross_entropy_with_logits",
+    calls="""
+    f(a, b), f(a, b)
+    f(a), f(a)
+    """,
+)
 def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
     """The mean cross entropy of two distributions: a scalar."""
     kind = agree(site, (predictions, labels), booleans=True)
@@ -29,7 +35,7 @@ def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo
     return tensor((), kind, predictions.vdevice)
 
 
-@rule("OBL-loss", "4dfcad0c")
+@rule("OBL-loss", "66542541", "obligation")
 def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int) -> None:
     """Predictions and targets of a loss agree in every dimension they share."""
     if len(wanted) != len(found):
@@ -54,7 +60,14 @@ def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], in
 REDUCTIONS = ("none", "sum", "mean")
 
 
-@operator("relax.nn.nll_loss")
+@operator(
+    "relax.nn.nll_loss",
+    calls="""
+    f(a, b), i(a), reduction=None | 'sum' | 'none'
+    f(a, b), i(a), f(b), reduction=None | 'none'
+    f(a, 4, b), i(a, b), f(4), reduction=None | 'none'
+    """,
+)
 def nll_loss(
     site: Site,
     predictions: Tensor,
@@ -88,7 +101,13 @@ def nll_loss(
     return TensorStructInfo(targets.shape, predictions.dtype, targets.ndim, predictions.vdevice)
 
 
-@operator("relax.grad.nll_loss_backward")
+@operator(
+    "relax.grad.nll_loss_backward",
+    calls="""
+    f(), f(a, b), i(a)
+    f(), f(a, b), i(a), f(b)
+    """,
+)
 def nll_loss_backward(
     site: Site,
     output_grad: Tensor,
@@ -105,7 +124,13 @@ def nll_loss_backward(
     return predictions
 
 
-@operator("relax.grad.take_backward")
+@operator(
+    "relax.grad.take_backward",
+    calls="""
+    f(c, b), f(a, b), i(c), axis=0
+    f(a, c), f(a, b), i(c), axis=1
+    """,
+)
 def take_backward(
     site: Site,
     output_grad: Tensor,

@@ -11,7 +11,7 @@ from rlx.operators.parameters import REQUIRED, Parameter
 Source = Literal["types", "rest", "positional", "keyword", "default", "missing"]
 
 
-class Match(Record):
+class ArgumentMatch(Record):
     """Where the value of a parameter comes from.
 
     Attributes
@@ -19,8 +19,9 @@ class Match(Record):
     parameter, index
         The parameter and its position.
     source
-        ``"positional"``: the argument of that position; ``"rest"``: all from there on; ``"keyword"``: the one of its
-        name; ``"types"``: the type arguments; ``"default"``; ``"missing"``: nothing gives it one.
+        ``"positional"``: the argument of that position; ``"rest"``: all from there on;
+        ``"keyword"``: the one of its name; ``"types"``: the type arguments; ``"default"``;
+        ``"missing"``: nothing gives it one.
     twice
         Whether a keyword gives it another value.
     """
@@ -33,7 +34,7 @@ class Match(Record):
 
 def matched(
     parameters: Sequence[Parameter], given: int, keywords: Collection[str]
-) -> Iterator[Match]:
+) -> Iterator[ArgumentMatch]:
     """Where each parameter's value comes from, in the parameters' order.
 
     Parameters
@@ -46,14 +47,14 @@ def matched(
     for index, parameter in enumerate(parameters):
         named = parameter.name in keywords
         if parameter.kind == "types":
-            yield Match(parameter, index, "types", index < given)
+            yield ArgumentMatch(parameter, index, "types", index < given)
         elif parameter.variadic and not named:
-            yield Match(parameter, index, "rest")
+            yield ArgumentMatch(parameter, index, "rest")
             given = index  # nothing positional is left for the parameters behind it
         elif index < given:
-            yield Match(parameter, index, "positional", named)
+            yield ArgumentMatch(parameter, index, "positional", named)
         elif named:
-            yield Match(parameter, index, "keyword")
+            yield ArgumentMatch(parameter, index, "keyword")
         else:
             known = parameter.default is not REQUIRED
-            yield Match(parameter, index, "default" if known else "missing")
+            yield ArgumentMatch(parameter, index, "default" if known else "missing")

@@ -34,7 +34,10 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
     return TensorStructInfo(shape, kind or VOID, ndim)
 
 
-@operator("relax.builtin.alloc_tensor")
+@operator(
+    "relax.builtin.alloc_tensor",
+    calls="shape(a, b) | shape(4), dtype('float32') | dtype('int64'), prim(0)",
+)
 def alloc(
     site: Site,
     shape: WholeShape,
@@ -49,7 +52,9 @@ def alloc(
     return found
 
 
-@operator("relax.memory.alloc_storage")
+@operator(
+    "relax.memory.alloc_storage", calls="shape(4096), prim(0), string('global'), dtype('uint8')"
+)
 def alloc_storage(
     site: Site, size: Shape, virtual_device_index: Prim, storage_scope: StrExpr, dtype: TypeExpr
 ) -> StructInfo:
@@ -57,7 +62,7 @@ def alloc_storage(
     return OBJECT
 
 
-@operator("relax.vm.alloc_storage")
+@operator("relax.vm.alloc_storage", calls="shape(4096), prim(0), dtype('uint8')")
 def vm_alloc_storage(
     site: Site,
     shape: Shape,
@@ -69,7 +74,10 @@ def vm_alloc_storage(
     return OBJECT
 
 
-@operator("relax.memory.alloc_tensor")
+@operator(
+    "relax.memory.alloc_tensor",
+    calls="made('memory.alloc_storage'), prim(0), shape(a, b) | shape(4), dtype('float32')",
+)
 def alloc_tensor(
     site: Site,
     storage: Whole,
@@ -82,7 +90,10 @@ def alloc_tensor(
     return allocated(site, shape, dtype)
 
 
-@operator("relax.vm.alloc_tensor")
+@operator(
+    "relax.vm.alloc_tensor",
+    calls="made('vm.alloc_storage'), prim(0), shape(a, b) | shape(4), dtype('float32')",
+)
 def vm_alloc_tensor(
     site: Site,
     storage: Whole,
@@ -96,19 +107,19 @@ def vm_alloc_tensor(
     return found if isinstance(shape, ShapeExpr) else ranked(found.ndim, found.dtype)
 
 
-@operator("relax.memory.kill_storage", pure=False)
+@operator("relax.memory.kill_storage", pure=False, calls="made('memory.alloc_storage')")
 def kill_storage(site: Site, storage: Whole) -> StructInfo:
     """The end of a piece of memory."""
     return UNIT
 
 
-@operator("relax.memory.kill_tensor", pure=False)
+@operator("relax.memory.kill_tensor", pure=False, calls="made('builtin.alloc_tensor')")
 def kill_tensor(site: Site, tensor: Whole) -> StructInfo:
     """The end of a tensor."""
     return UNIT
 
 
-@operator("relax.vm.kill_object", pure=False)
+@operator("relax.vm.kill_object", pure=False, calls="made('vm.alloc_storage')")
 def kill_object(site: Site, obj: Whole) -> StructInfo:
     """The end of any object."""
     return UNIT
@@ -120,7 +131,13 @@ def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
     return data
 
 
-@operator("relax.memory.view")
+@operator(
+    "relax.memory.view",
+    calls="""
+    x(a, 4), shape(a, 2, 2) | shape(a * 4) | shape(4, a)
+    float32(a, 4), dtype='int32'
+    """,
+)
 def view(
     site: Site,
     data: Tensor,
@@ -148,7 +165,7 @@ def view(
     return ranked(info.ndim if isinstance(info, ShapeStructInfo) else None, dtype, data.vdevice)
 
 
-@rule("OBL-view", "db81269b")
+@rule("OBL-view", "530d47a7", "obligation")
 def within(
     site: Site, old: tuple[Dims, DataType], new: tuple[Dims, DataType], offset: PrimExpr | None
 ) -> None:

@@ -1,10 +1,12 @@
-"""The same elements in another shape: reshaping, permuting, inserting and removing axes, joining, dividing."""
+"""The same elements in another shape: reshaping, permuting, inserting and removing axes, joining,
+dividing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo
+from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
 from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
@@ -16,8 +18,8 @@ from rlx.operators.dim_arithmetic import (
     mul,
     product,
 )
-from rlx.operators.messages import show, show_shape
-from rlx.operators.parameters import Ints, Longs, Shape, Tensor
+from rlx.operators.messages import show
+from rlx.operators.parameters import IntList, Ints, Longs, Tensor
 from rlx.operators.rule_helpers import (
     axes,
     axis,
@@ -26,130 +28,12 @@ from rlx.operators.rule_helpers import (
     rank,
     ranked,
     resized,
-    tensor,
 )
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
-Factors = tuple[int, list[PrimExpr]]
 
-
-def _remaining(a: Dims, b: Dims) -> tuple[Factors, Factors]:
-    """The factors of two products without those that both have."""
-    left, right = _factors(a), _factors(b)
-    common = [dim for dim in left[1] if dim in right[1]]
-    for dim in common:
-        if dim in right[1]:
-            left[1].remove(dim)
-            right[1].remove(dim)
-    return left, right
-
-
-def _factors(dims: Dims) -> Factors:
-    whole, symbolic = 1, []
-    for dim in dims:
-        value = literal(dim)
-        if value is None:
-            symbolic.append(dim)
-        else:
-            whole *= value
-    return whole, symbolic
-
-
-@rule("OBL-reshape", "061c7d54")
-def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
-    """The shape that a reshape asks for: -1 inferred, 0 copied, the number of elements kept."""
-    old = site.dims(x)
-    holes = [k for k, dim in enumerate(wanted) if literal(dim) == -1]
-    if len(holes) > 1:
-        shown = show_shape(wanted)
-        site.fail("OBL-reshape-infer", f"more than one dimension of {shown} is -1", 1, best)
-    _no_less(site, wanted, best)
-    if old is None:
-        if holes:
-            site.fail(
-                "OBL-reshape-infer",
-                f"-1 cannot be inferred, because the shape of {site.shown(0)} is unknown",
-                1,
-                best,
-            )
-        return wanted
-    if any(literal(dim) == 0 for dim in wanted):
-        wanted = tuple(_copied(old, k, dim) for k, dim in enumerate(wanted))
-    if holes:
-        return _infer(site, old, wanted, holes[0], best)
-    (count, left), (wanted_count, right) = _remaining(old, wanted)
-    if not left and not right and count == wanted_count:
-        site.ctx.discharged += 1
-        return wanted
-    site.require(
-        "OBL-reshape-count",
-        EQ(product((*left, const(count))), product((*right, const(wanted_count)))),
-        lambda: (
-            f"the number of elements changes: {show(product(old))} {site.of(0)}, "
-            f"{show(product(wanted))} in the new shape {show_shape(wanted)}"
-        ),
-        1,
-    )
-    return wanted
-
-
-def _no_less(site: Site, wanted: Dims, best: Tensor) -> None:
-    """No dimension is less than the -1 that is inferred, even where the product is right or unknown."""
-    if any((literal(dim) or 0) < -1 for dim in wanted):
-        shown = show_shape(wanted)
-        site.fail("OBL-reshape-count", f"the new shape {shown} has a negative dimension", 1, best)
-
-
-def _copied(old: Dims, k: int, dim: PrimExpr) -> PrimExpr:
-    return old[k] if literal(dim) == 0 and k < len(old) else dim
-
-
-def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
-    others = wanted[:hole] + wanted[hole + 1 :]
-    (count, left), (other_count, right) = _remaining(old, others)
-    if other_count == 0:
-        site.fail("OBL-reshape-infer", "-1 cannot be inferred next to a dimension of 0", 1, best)
-    if not right and count % other_count == 0:
-        site.ctx.discharged += 1
-        size = product((*left, const(count // other_count)))
-    else:
-        whole, part = product((*left, const(count))), product((*right, const(other_count)))
-        site.require(
-            "OBL-reshape-divides",
-            EQ(FloorMod(whole, part), ZERO),
-            lambda: (
-                f"the {show(product(old))} elements {site.of(0)} are not a multiple of "
-                f"{show(product(others))}, the other dimensions of the new shape"
-            ),
-            1,
-        )
-        size = floordiv(whole, part)
-    return (*wanted[:hole], size, *wanted[hole + 1 :])
-
-
-@operator("relax.reshape")
-def reshape(site: Site, x: Tensor, shape: Shape) -> StructInfo:
-    """The elements in row-major order in another shape."""
-    if not isinstance(shape, ShapeExpr):
-        return in_shape(site, x, shape)
-    wanted = shape.values
-    dims = target(site, x, wanted, ranked(len(wanted), x.dtype, x.vdevice))
-    if dims is wanted:
-        return TensorStructInfo(shape, x.dtype, len(dims), x.vdevice)
-    return tensor(dims, x.dtype, x.vdevice)
-
-
-def in_shape(site: Site, x: TensorStructInfo, shape: Expr) -> Tensor:
-    """A tensor like ``x`` in a shape that an expression gives."""
-    if isinstance(shape, ShapeExpr):
-        return TensorStructInfo(shape, x.dtype, len(shape.values), x.vdevice)
-    info = site.ctx.info(shape)
-    ndim: int = getattr(info, "ndim", -1)
-    return TensorStructInfo(shape, x.dtype, ndim, x.vdevice)
-
-
-@operator("relax.flatten")
+@operator("relax.flatten", calls="x(a, b) | x(a) | x() | x(a, 3, b)")
 def flatten(site: Site, x: Tensor) -> StructInfo:
     """All elements along one axis."""
     dims = site.dims(x)
@@ -158,7 +42,7 @@ def flatten(site: Site, x: Tensor) -> StructInfo:
     return resized(x, None if dims is None else (product(dims),), 1)
 
 
-@operator("relax.nn.batch_flatten")
+@operator("relax.nn.batch_flatten", calls="x(a, b) | x(a, 3, b)")
 def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     """All axes but the first along one."""
     rank(site, data, 0, 2, -1)
@@ -168,7 +52,7 @@ def batch_flatten(site: Site, data: Tensor) -> StructInfo:
     return resized(data, None if dims is None else (dims[0], product(dims[1:])), 2)
 
 
-@rule("OBL-permute", "78324054")
+@rule("OBL-permute", "54e80d89", "obligation")
 def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     """The axes of a permutation: each axis once."""
     if len(order) != ndim:
@@ -179,8 +63,15 @@ def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     return axes(site, order, ndim)
 
 
-@operator("relax.permute_dims")
-def permute_dims(site: Site, x: Tensor, axes_: Ints | None = None) -> StructInfo:
+@operator(
+    "relax.permute_dims",
+    calls="""
+    x(a, b) | x(a, 3, b), axes=None
+    x(a, b), axes=[1, 0]
+    x(a, 3, b), axes=[0, 2, 1] | [-1, 0, 1]
+    """,
+)
+def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructInfo:
     """The axes in another order; reversed if none is given."""
     ndim = site.rank(x)
     if ndim is None:
@@ -195,10 +86,18 @@ def permute_dims(site: Site, x: Tensor, axes_: Ints | None = None) -> StructInfo
     return resized(x, dims and tuple([dims[k] for k in found]), ndim)
 
 
-@operator("relax.expand_dims")
+@operator(
+    "relax.expand_dims",
+    calls="""
+    x(a, b) | x(a) | x(), axis=0 | -1 | [0, 1]
+    x(a, b), axis=[1, 3]
+    """,
+)
 def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
     """Axes of length 1 inserted."""
     ndim = site.rank(x)
+    if not axis:
+        return x
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
     new = axes(site, axis, ndim + len(axis))
@@ -209,7 +108,7 @@ def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
     return resized(x, tuple(ONE if k in new else next(rest) for k in range(ndim + len(new))), None)
 
 
-@rule("OBL-squeeze", "9070da52")
+@rule("OBL-squeeze", "401ad91a", "obligation")
 def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
@@ -228,7 +127,14 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     return tuple(kept)
 
 
-@operator("relax.squeeze")
+@operator(
+    "relax.squeeze",
+    calls="""
+    x(a, 1, b), axis=1 | [1] | [-2]
+    x(1, 4), axis=None | [0]
+    x(1, 1, a), axis=[0, 1]
+    """,
+)
 def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
     """Axes of length 1 removed: the named ones, or all."""
     ndim, dims = site.rank(x), site.dims(x)
@@ -236,6 +142,8 @@ def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
         if dims is None or any(literal(dim) is None for dim in dims):
             return ranked(None, x.dtype, x.vdevice)
         return resized(x, tuple(dim for dim in dims if literal(dim) != 1), None)
+    if not axis:
+        return x
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
     gone = axes(site, axis, ndim)
@@ -244,7 +152,13 @@ def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
     return resized(x, removed(site, dims, gone), None)
 
 
-@operator("relax.flip")
+@operator(
+    "relax.flip",
+    calls="""
+    x(a, b), axis=0 | 1 | -1
+    x(a), axis=0
+    """,
+)
 def flip(site: Site, data: Tensor, axis_: int) -> StructInfo:
     """The elements in reverse order along an axis."""
     ndim = site.rank(data)
@@ -253,7 +167,13 @@ def flip(site: Site, data: Tensor, axis_: int) -> StructInfo:
     return data
 
 
-@operator("relax.reverse_sequence")
+@operator(
+    "relax.reverse_sequence",
+    calls="""
+    x(a, b), j(a), seq_axis=1, batch_axis=0
+    x(a, b), j(b), seq_axis=0, batch_axis=1
+    """,
+)
 def reverse_sequence(
     site: Site, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
 ) -> StructInfo:
@@ -267,7 +187,7 @@ def reverse_sequence(
     return data
 
 
-@rule("OBL-sequences", "c598fdd8")
+@rule("OBL-sequences", "d23537f2", "obligation")
 def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batch: int) -> None:
     """There is a length for each sequence."""
     dims, found = site.dims(data), site.dims(counts)
@@ -277,21 +197,27 @@ def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batc
             dims[batch],
             found[0],
             lambda: (
-                f"{show(found[0])} lengths are given {site.of(1)} for {show(dims[batch])} sequences "
-                f"{site.of(0)}"
+                f"{show(found[0])} lengths are given {site.of(1)} for {show(dims[batch])} sequences"
+                f" {site.of(0)}"
             ),
             1,
         )
 
 
-@rule("OBL-repeat", "f3a16938")
+@rule("OBL-repeat", "e5bf5458", "obligation")
 def counts(site: Site, given: Sequence[int]) -> None:
     """No number of repetitions is negative."""
     if any(count < 0 for count in given):
         site.fail("OBL-repeat-count", f"the repetitions {list(given)} must not be negative")
 
 
-@operator("relax.tile")
+@operator(
+    "relax.tile",
+    calls="""
+    x(a, b), repeats=[2] | [1, 2] | [2, 1, 3]
+    x(a), repeats=[2]
+    """,
+)
 def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
     counts(site, repeats)
@@ -306,7 +232,7 @@ def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
     return resized(data, tuple(mul(d, const(t)) for d, t in zip(dims, times, strict=True)), size)
 
 
-@operator("relax.repeat")
+@operator("relax.repeat", calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1")
 def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
     """Each element repeated along an axis; of all elements in a row if none is given."""
     counts(site, (repeats,))
@@ -320,7 +246,13 @@ def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> 
     return resized(data, (*dims[:along], length, *dims[along + 1 :]), ndim)
 
 
-@operator("relax.nn.pixel_shuffle")
+@operator(
+    "relax.nn.pixel_shuffle",
+    calls="""
+    f(a, 8, 3, b), upscale_factor=2
+    f(a, 4, b, c), upscale_factor=2
+    """,
+)
 def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
     """Groups of channels spread over the two spatial axes."""
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)
@@ -340,7 +272,7 @@ def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
     return resized(data, (*lead, *grown), ndim)
 
 
-@rule("OBL-shuffle", "ced7703b")
+@rule("OBL-shuffle", "46d81ac9", "obligation")
 def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     """The square of the factor, which is positive, divides the number of channels."""
     site.require(

@@ -16,7 +16,7 @@ from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 
-@rule("OBL-scale", "95ce0188")
+@rule("OBL-scale", "0b445fcc", "obligation")
 def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
     """The learnt tensors have the lengths of the axes they belong to."""
     dims = site.dims(data)
@@ -54,7 +54,13 @@ def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequen
     scales(site, data, parameters, over if ndim is None else axes(site, over, ndim, data))
 
 
-@operator("relax.nn.layer_norm")
+@operator(
+    "relax.nn.layer_norm",
+    calls="""
+    f(a, b), f(b), f(b), axes=[-1] | [1], epsilon=None | 0.01
+    f(a, 4, b), f(4, b), f(4, b), axes=[1, 2]
+    """,
+)
 def layer_norm(
     site: Site,
     data: Tensor,
@@ -70,7 +76,7 @@ def layer_norm(
     return data
 
 
-@operator("relax.nn.rms_norm")
+@operator("relax.nn.rms_norm", calls="f(a, b), f(b), axes=[-1], epsilon=None | 0.01")
 def rms_norm(
     site: Site, data: Tensor, weight: Tensor, axes: Ints = (-1,), epsilon: float = 1e-05
 ) -> StructInfo:
@@ -79,7 +85,10 @@ def rms_norm(
     return data
 
 
-@operator("relax.nn.group_norm")
+@operator(
+    "relax.nn.group_norm",
+    calls="f(a, 4, b), f(4), f(4), num_groups=2 | 4 | 1, channel_axis=1, axes=[2]",
+)
 def group_norm(
     site: Site,
     data: Tensor,
@@ -102,7 +111,7 @@ def group_norm(
     return data
 
 
-@rule("OBL-group", "43fae922")
+@rule("OBL-group", "7d8408f8", "obligation")
 def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     """The number of groups is positive and divides the channels that are normalised."""
     if groups < 1:
@@ -119,7 +128,10 @@ def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     )
 
 
-@operator("relax.nn.instance_norm")
+@operator(
+    "relax.nn.instance_norm",
+    calls="f(a, 4, b), f(4), f(4), channel_axis=1, axes=[2], epsilon=None | 0.01",
+)
 def instance_norm(
     site: Site,
     data: Tensor,
@@ -139,7 +151,10 @@ def instance_norm(
     return data
 
 
-@operator("relax.nn.batch_norm")
+@operator(
+    "relax.nn.batch_norm",
+    calls="f(a, 4, b) | f(a, 4), f(4), f(4), f(4), f(4), axis=1, training=None | False",
+)
 def batch_norm(
     site: Site,
     data: Tensor,
@@ -159,8 +174,8 @@ def batch_norm(
     return fields((data, moving_mean, moving_var))
 
 
-@operator("relax.nn.softmax")
-@operator("relax.nn.log_softmax")
+@operator("relax.nn.softmax", calls="f(a, b) | f(a) | f(a, 3, b), axis=None | 0 | -1")
+@operator("relax.nn.log_softmax", calls="f(a, b) | f(a) | f(a, 3, b), axis=None | 0 | -1")
 def softmax(site: Site, data: Tensor, axis_: int = -1) -> StructInfo:
     """Positive elements that sum to 1 along an axis (or their logarithms)."""
     elements(site, data, 0, "float")
@@ -170,7 +185,14 @@ def softmax(site: Site, data: Tensor, axis_: int = -1) -> StructInfo:
     return data
 
 
-@operator("relax.nn.prelu")
+@operator(
+    "relax.nn.prelu",
+    calls="""
+    f(a, 4), f(4)
+    f(a, 4), f(1), axis=-1
+    f(a, b), f(b)
+    """,
+)
 def prelu(site: Site, data: Tensor, alpha: Tensor, axis_: int = 1) -> StructInfo:
     """Negative elements scaled by a learnt slope for each channel."""
     elements(site, data, 0, "float16 float32 float64")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from rlx.grammar.suggest import closest, did_you_mean
+from rlx.operators.site import Site
 from rlx.spec.registry import rule
-
-if TYPE_CHECKING:
-    from rlx.operators.site import Site
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "method": ("nearest_neighbor", "linear", "cubic", "nearest", "bilinear", "bicubic"),
@@ -25,11 +22,11 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 """By the name of the option, the words that some operator takes for it."""
 
 
-@rule("OBL-word", "9ff3e97b")
+@rule("OBL-word", "b6f4c418", "obligation")
 def is_meant(site: Site, text: str, option: str, index: int) -> None:
     """The word of an option is no slip of one that operators know."""
     known = WORDS.get(option, ())
     near = () if text in known else closest(text, known)
     if near:
-        words = f"{site.name}: {option} is {text!r}, which is no word that operators know"
+        words = f"{site.name}: {option} is {text!r}, which is not an option that operators know"
         site.ctx.report("OBL-word-known", "warning", words, index, help=did_you_mean(near))

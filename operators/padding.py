@@ -15,14 +15,15 @@ from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 
-@rule("OBL-pad", "7cab88b8")
+@rule("OBL-pad", "e11bd215", "obligation")
 def pads(site: Site, data: Tensor, widths: Ints) -> None:
     """Two widths for each axis; a negative one takes elements away, and no more than there are."""
     ndim = site.rank(data)
     if ndim is not None and len(widths) != 2 * ndim:
         site.fail(
             "OBL-pad-length",
-            f"pad_width has {len(widths)} elements, expected {2 * ndim} for rank {ndim} {site.of(0)}",
+            f"pad_width has {len(widths)} elements, expected {2 * ndim} for rank {ndim}"
+            f" {site.of(0)}",
             best=ranked(ndim, data.dtype, data.vdevice),
         )
     both = zip(widths[::2], widths[1::2], strict=True)
@@ -42,7 +43,13 @@ def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> st
     )
 
 
-@operator("relax.nn.pad")
+@operator(
+    "relax.nn.pad",
+    calls="""
+    f(a, b), pad_width=[1, 1, 2, 2] | [0, 0, 1, 0], pad_mode=None | 'constant', pad_value=None | 1.0
+    f(8, 8), pad_width=[1, 1, 2, 2], pad_mode='reflect'
+    """,
+)
 def pad(
     site: Site, data: Tensor, pad_width: Longs, pad_mode: str = "constant", pad_value: float = 0.0
 ) -> StructInfo:

@@ -1,11 +1,13 @@
 """The parameters of an operator, read from the signature of the function that is its rule.
 
-The function takes the call's site, and then a parameter for each of the operator's: its name (with ``_`` behind it where
-Python or the module uses the name), its kind as annotation, ``| None`` where null is a value, and its default::
+The function takes the call's site, and then a parameter for each of the operator's: its name (with
+``_`` behind it where Python or the module uses the name), its kind as annotation, ``| None`` where
+null is a value, and its default::
 
     def concat(site: Site, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
 
-``*values: Expr`` takes the positional rest. A parameter that can only be given as a keyword stands behind ``*``.
+``*values: Expr`` takes the positional rest. A parameter that can only be given as a keyword stands
+behind ``*``.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ Operand = Annotated[TensorStructInfo | PrimStructInfo, "operand"]
 """A tensor, or a scalar that stands for one of rank 0."""
 Tensors = Annotated[tuple[TensorStructInfo, ...] | None, "tensors"]
 """Tensors of a tuple; None where not even their number is known."""
+OneOrTensors = Annotated[tuple[TensorStructInfo, ...] | None, "one_or_tensors"]
+"""Tensors of a tuple, of which one may stand alone."""
 Shape = Annotated[ast.Expr, "shape"]
 """An expression that is a shape, written out where it is known."""
 Size = Annotated[ast.Expr, "size"]
@@ -69,7 +73,9 @@ _KINDS: dict[str, str] = {
     "Expr": "expr",
     "Any": "any",
 }
-"""The kinds of parameters, which are keys of :data:`rlx.operators.argument_kinds.KINDS`, by their annotations."""
+"""The kinds of parameters, which are keys of :data:`rlx.operators.argument_kinds.KINDS`, by their
+annotations.
+"""
 _VARIADIC = 4
 
 
@@ -105,6 +111,44 @@ class Parameter(Record):
     default: object = REQUIRED
     variadic: bool = False
     receiver: str = ""
+
+    @property
+    def written(self) -> str:
+        """As a signature shows it: ``x``, ``axis=-1``, ``*args``."""
+        if self.variadic:
+            return f"*{self.name}"
+        if self.kind == "types" or self.default is REQUIRED:
+            return self.name
+        return f"{self.name}={self.default!r}"
+
+
+class OperatorSignature:
+    """A name with parameters: what reading the arguments of a call needs of an operator.
+
+    Attributes
+    ----------
+    name
+        The full name: ``relax.nn.relu``.
+    rule
+        Derives the struct info of a call from the values of the parameters; its signature is the
+        operator's.
+    """
+
+    __slots__ = ("_defaults", "_parameters", "name", "rule")
+
+    def __init__(
+        self, name: str, rule: Callable[..., StructInfo], defaults: Mapping[str, object]
+    ) -> None:
+        self.name, self.rule = name, rule
+        self._defaults = defaults
+        self._parameters: tuple[Parameter, ...] | None = None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters in order."""
+        if self._parameters is None:
+            self._parameters = parameters(self.rule, self._defaults)
+        return self._parameters
 
 
 def parameters(

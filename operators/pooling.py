@@ -17,7 +17,7 @@ def _layouts(
 ) -> tuple[TensorStructInfo, Layout, Layout]:
     """What is known of the result without shapes, the data's layout, and the result's."""
     best = ranked(layout_rank(out_text), data.dtype, data.vdevice)
-    inner = layout(site, text, axes, site.rank(data), 0, best)
+    inner = layout(site, text, axes, data, 0, best)
     return best, inner, layout(site, out_text, axes, None, 0, best)
 
 
@@ -77,23 +77,53 @@ def _adaptive(count: int) -> Rule:
         """Windows chosen so that the result has the size asked for (the input's, if none is)."""
         best, inner, outer = _layouts(site, data, axes, layout_, out_layout or layout_)
         dims = site.dims(data)
+        sizes = None
+        if output_size is not None:
+            sizes = spread(site, "output_size", output_size, count)
         if dims is None:
             return best
         x = inner.canonical(dims, axes)
-        if output_size is not None:
-            x = (*x[:2], *map(const, spread(site, "output_size", output_size, count)))
+        if sizes is not None:
+            x = (*x[:2], *map(const, sizes))
         return tensor(outer.arrange(x, axes), data.dtype, data.vdevice)
 
     return adaptive
+
+
+_ADAPTIVE = {
+    1: "f(a, c, 8) | f(a, c, b), output_size=4 | 1 | None",
+    2: """
+    f(a, c, 8, 8), output_size=[1, 1] | 7 | None
+    f(a, 8, 8, c), output_size=4, layout='NHWC'
+    """,
+    3: "f(a, c, 8, 8, 8), output_size=2 | None",
+}
+"""Legal calls of adaptive pools, by the number of axes."""
+_LAST = "\nf(a, 8, 8, c), pool_size=[2, 3], layout='NHWC'"
+
+
+def _calls(count: int) -> str:
+    lengths = ", ".join("8" * count)
+    return (
+        f"f(a, c, {lengths}), pool_size=2 | 3, strides=None | 2, padding=None | 1, "
+        "ceil_mode=None | True, count_include_pad=None | True"
+    )
 
 
 def _declare(count: int) -> None:
     axes = SPATIAL[count]
     layout = f"NC{axes}"
     padded = count != 2
-    operator(f"relax.nn.avg_pool{count}d", layout=layout, count_include_pad=padded)(_pool(count))
-    operator(f"relax.nn.max_pool{count}d", layout=layout)(_pool(count))
-    operator(f"relax.nn.adaptive_avg_pool{count}d", layout=layout)(_adaptive(count))
+    calls = _calls(count)
+    operator(f"relax.nn.avg_pool{count}d", calls=calls, layout=layout, count_include_pad=padded)(
+        _pool(count)
+    )
+    calls += _LAST if count == 2 else ""
+    operator(f"relax.nn.max_pool{count}d", calls=calls, layout=layout)(_pool(count))
+    adaptive = operator(
+        f"relax.nn.adaptive_avg_pool{count}d", calls=_ADAPTIVE[count], layout=layout
+    )
+    adaptive(_adaptive(count))
 
 
 for _count in SPATIAL:
@@ -103,8 +133,14 @@ for _count in SPATIAL:
 _POOL2D = _pool(2)
 
 
-@operator("relax.grad.avg_pool2d_backward")
-@operator("relax.grad.max_pool2d_backward")
+@operator(
+    "relax.grad.avg_pool2d_backward",
+    calls="f(a, 3, 4, 4), f(a, 3, 8, 8), pool_size=(2, 2), strides=(2, 2)",
+)
+@operator(
+    "relax.grad.max_pool2d_backward",
+    calls="f(a, 3, 4, 4), f(a, 3, 8, 8), pool_size=(2, 2), strides=(2, 2)",
+)
 def pool_backward(
     site: Site,
     output_grad: Tensor,

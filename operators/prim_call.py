@@ -1,7 +1,8 @@
-"""The agreement of a call with the PrimFunc it calls: buffers against arguments and declared results.
+"""The agreement of a call with the PrimFunc it calls: buffers against arguments and declared
+results.
 
-A PrimFunc binds its own shape variables to the lengths of the buffers it is given; all dimensions of all buffers are
-judged together under one binding.
+A PrimFunc binds its own shape variables to the lengths of the buffers it is given; all dimensions
+of all buffers are judged together under one binding.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def agreement(
     jointly(site, func, matching)
 
 
-@rule("OBL-callee", "ae61e850")
+@rule("OBL-callee", "f79f5465", "obligation")
 def callee(site: Site, func: Expr) -> PrimFunc | None:
     """What ``call_tir`` calls is a PrimFunc of the module; None where that is not known."""
     if not isinstance(func, GlobalVar):
@@ -116,7 +117,7 @@ def _named(args: Expr, k: int) -> str:
     return f" ({field.name_hint})" if isinstance(field, ast.Var) else ""
 
 
-@rule("OBL-untouched", "390ff3d8")
+@rule("OBL-untouched", "dc58d3b8", "obligation")
 def untouched(
     site: Site, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
 ) -> None:
@@ -127,8 +128,8 @@ def untouched(
         if buffer in written:
             site.warn(
                 "OBL-untouched-store",
-                f"{show(func)} stores to {buffer.name}, which is {names[k]}: a call that changes an "
-                "argument is R.call_tir_inplace",
+                f"{show(func)} stores to {buffer.name}, which is {names[k]}: a call that changes an"
+                " argument is R.call_tir_inplace",
                 1,
             )
 
@@ -153,9 +154,11 @@ def stored(func: PrimFunc) -> frozenset[Buffer]:
     return frozenset(found)
 
 
-@rule("OBL-buffers", "3d4f586e")
+@rule("OBL-buffers", "7b038657", "obligation")
 def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
-    """The PrimFunc has a parameter for each argument, each result and each of the trailing scalars."""
+    """The PrimFunc has a parameter for each argument, each result and each of the trailing
+    scalars.
+    """
     if len(callee.params) != sum(given):
         args, out, scalars = given
         trailing = f" and {scalars} tir_vars" if scalars else ""
@@ -169,7 +172,9 @@ def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int])
 
 
 class Matching:
-    """Buffers matched with values: the binding of the PrimFunc's variables and the dimensions to compare."""
+    """Buffers matched with values: the binding of the PrimFunc's variables and the dimensions to
+    compare.
+    """
 
     def __init__(self, site: Site, func: Expr) -> None:
         self.site, self.func = site, func
@@ -186,7 +191,7 @@ class Matching:
         else:
             self._buffer(buffer, value, name)
 
-    @rule("OBL-scalar", "4cf3e109")
+    @rule("OBL-scalar", "a2389261", "obligation")
     def _scalar(self, param: tir.Var, value: StructInfo, name: str) -> None:
         """A scalar is passed for a scalar; a handle without a buffer takes anything."""
         if isinstance(value, PrimStructInfo):
@@ -198,7 +203,7 @@ class Matching:
                 f"{name} is {show(value)}, but {param.name} of {show(self.func)} is a scalar",
             )
 
-    @rule("OBL-buffer", "b5fb1f2f")
+    @rule("OBL-buffer", "22b0121c", "obligation")
     def _buffer(self, buffer: Buffer, value: StructInfo, name: str) -> None:
         """A tensor is passed for a buffer, with its element type and its rank."""
         if not isinstance(value, TensorStructInfo):
@@ -216,11 +221,14 @@ class Matching:
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
             self._dim(dim, given, f"axis {k} of {name}")
 
-    @rule("OBL-allocated", "81662d76")
+    @rule("OBL-allocated", "5ffc0c25", "obligation")
     def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
         """A result that a PrimFunc writes has an element type."""
         if result.dtype.is_void:
-            words = f"the element type of {name} is not declared, and {buffer.name} holds {buffer.dtype}"
+            words = (
+                f"the element type of {name} is not declared, and {buffer.name} holds"
+                f" {buffer.dtype}"
+            )
             self._fail("OBL-allocated-dtype", words)
 
     def told(self, var: tir.Var) -> str:
@@ -248,7 +256,7 @@ class Matching:
             self.pairs.append((dim, given, where))
 
 
-@rule("OBL-joint", "5a91d0a9")
+@rule("OBL-joint", "494a1852", "obligation")
 def jointly(site: Site, func: Expr, matching: Matching) -> None:
     """Under one binding of the PrimFunc's variables all its dimensions equal the caller's."""
     from rlx.solver.order import substitute_prim
@@ -278,7 +286,9 @@ def _unbound(dim: PrimExpr, matching: Matching) -> bool:
 def _message(
     func: Expr, asked: tuple[PrimExpr, PrimExpr], found: tuple[PrimExpr, str], matching: Matching
 ) -> str:
-    """A dimension of the caller's against that of the PrimFunc, and where the latter's variables come from."""
+    """A dimension of the caller's against that of the PrimFunc, and where the latter's variables
+    come from.
+    """
     (dim, meant), (given, where) = asked, found
     wanted = show(dim)
     if isinstance(dim, tir.Var):

@@ -13,7 +13,7 @@ from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 
-@rule("OBL-quantize", "46d6cdc6")
+@rule("OBL-quantize", "8e4f011b", "obligation")
 def steps(
     site: Site, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
 ) -> None:
@@ -56,8 +56,22 @@ _TYPES = {
 """The element types of the data and of the result."""
 
 
-@operator("relax.quantize", out_dtype="int8")
-@operator("relax.dequantize", out_dtype="float32")
+@operator(
+    "relax.quantize",
+    out_dtype="int8",
+    calls="""
+    float32(a, 4) | float16(a, 4), float32(4), int8(4), axis=-1, out_dtype=None | 'int8'
+    float32(a, 4), float32(), int8(), out_dtype='uint8'
+    """,
+)
+@operator(
+    "relax.dequantize",
+    out_dtype="float32",
+    calls="""
+    int8(a, 4), float32(4), int8(4), axis=-1
+    int8(a, b), float32(a), int8(a), axis=0, out_dtype='float16'
+    """,
+)
 def convert(
     site: Site,
     data: Tensor,

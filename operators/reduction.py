@@ -11,6 +11,10 @@ from rlx.operators.rule_helpers import axes, axis, fields, like, ranked, resized
 from rlx.operators.site import Dims, Site
 
 PLAIN = "max mean min prod std sum variance"
+_CALLS = """
+t(a, b), axis=None | 0 | -1 | [0, 1], keepdims=None | True
+f(a, 3, b), axis=None | 1 | [0, 2] | [-1], keepdims=None | True
+"""
 
 
 def reduced(
@@ -31,11 +35,23 @@ def reduced(
 
 
 for _name in PLAIN.split():
-    operator(f"relax.{_name}")(reduced)
+    operator(f"relax.{_name}", calls=_CALLS)(reduced)
 
 
-@operator("relax.argmax")
-@operator("relax.argmin")
+@operator(
+    "relax.argmax",
+    calls="""
+    t(a, b), axis=None | 0 | -1, keepdims=None | True
+    f(a, 3, b), axis=1 | None
+    """,
+)
+@operator(
+    "relax.argmin",
+    calls="""
+    t(a, b), axis=None | 0 | -1, keepdims=None | True
+    f(a, 3, b), axis=1 | None
+    """,
+)
 def arg_reduced(
     site: Site, x: Tensor, axis: int | None = None, keepdims: int = False
 ) -> StructInfo:
@@ -43,7 +59,10 @@ def arg_reduced(
     return like(reduced(site, x, None if axis is None else (axis,), keepdims), INT64)
 
 
-@operator("relax.median")
+@operator(
+    "relax.median",
+    calls=_CALLS,
+)
 def median(site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = False) -> StructInfo:
     """The median; along one axis also where it stands."""
     values = reduced(site, x, axis, keepdims)
@@ -52,8 +71,20 @@ def median(site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = Fals
     return fields((values, like(values, INT64)))
 
 
-@operator("relax.cumsum")
-@operator("relax.cumprod")
+@operator(
+    "relax.cumsum",
+    calls="""
+    t(a, b), axis=None | 0 | -1, dtype=None | 'float32' | 'int64', exclusive=None | True
+    f(a)
+    """,
+)
+@operator(
+    "relax.cumprod",
+    calls="""
+    t(a, b), axis=None | 0 | -1, dtype=None | 'float32' | 'int64', exclusive=None | True
+    f(a)
+    """,
+)
 def scan(
     site: Site,
     data: Tensor,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.families import FAMILIES
-from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.parameters import Parameter
 from rlx.operators.registry import lookup
 
 _HEAD = """# Operators
@@ -22,13 +22,20 @@ and its default. Defaults of attributes may be left out.
 
 
 def described(name: str) -> list[str] | None:
-    """An operator by its name (``concat``, ``R.concat`` or ``relax.concat``) in lines of text; None if there is none."""
+    """An operator by its name (``concat``, ``R.concat`` or ``relax.concat``) in lines of text; None
+    if there is none.
+    """
     short = name.removeprefix("R.").removeprefix("relax.")
     operator = lookup(f"relax.{short}")
     if operator is None:
         return None
     parameters = operator.parameters
-    lines = [f"R.{short}({', '.join(map(_written, parameters))})", "", _summary(operator.rule), ""]
+    lines = [
+        f"R.{short}({', '.join(p.written for p in parameters)})",
+        "",
+        summary(operator.rule),
+        "",
+    ]
     width = max((len(p.name) for p in parameters), default=0)
     lines += [f"  {p.name:<{width}}  {_words(p)}" for p in parameters]
     effects = "A call of it has no effects." if operator.pure else "A call of it has effects."
@@ -48,14 +55,6 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _written(parameter: Parameter) -> str:
-    if parameter.variadic:
-        return f"*{parameter.name}"
-    if parameter.kind == "types" or parameter.default is REQUIRED:
-        return parameter.name
-    return f"{parameter.name}={parameter.default!r}"
-
-
 def _words(parameter: Parameter) -> str:
     words = KINDS[parameter.kind].words
     if parameter.variadic:
@@ -63,9 +62,9 @@ def _words(parameter: Parameter) -> str:
     return f"{words} or null" if parameter.optional else words
 
 
-def _summary(rule: object) -> str:
-    """The first sentence of what the rule says of itself."""
-    return (rule.__doc__ or "").strip().partition("\n")[0]
+def summary(rule: object) -> str:
+    """The first paragraph of what the rule says of itself, in one line."""
+    return " ".join((rule.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def main(argv: Sequence[str]) -> int:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from rlx.grammar.suggest import LIMIT
+from rlx.operators.declare import Operator, declared
 from rlx.operators.families import FAMILIES
-
-if TYPE_CHECKING:
-    from rlx.operators.declare import Operator
 
 _HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name in names.split()}
 _found: dict[str, Operator | None] = {}
@@ -38,8 +35,6 @@ def lookup(name: str) -> Operator | None:
 
 
 def _import(name: str) -> Operator | None:
-    from rlx.operators.declare import declared
-
     family = _HOME.get(name)
     if family is not None:
         import_module(f"rlx.operators.{family}")
@@ -47,7 +42,9 @@ def _import(name: str) -> Operator | None:
 
 
 def is_known(name: str) -> bool:
-    """Whether calls of an operator that has no declaration are legal: the parser's own functions, and what is allowed."""
+    """Whether calls of an operator that has no declaration are legal: the parser's own functions,
+    and what is allowed.
+    """
     from fnmatch import fnmatchcase
 
     short = name.removeprefix("relax.")
@@ -65,21 +62,23 @@ def forget(name: str) -> None:
 
 
 def allow(pattern: str) -> None:
-    """Let calls of undeclared operators pass whose name (without ``relax.``) a pattern such as ``my.*`` describes."""
+    """Let calls of undeclared operators pass whose name (without ``relax.``) a pattern such as
+    ``my.*`` describes.
+    """
     short = pattern.removeprefix("relax.").removeprefix("R.")
     if short not in _allowed:
         _allowed.append(short)
 
 
 def similar(name: str) -> list[str]:
-    """The words, as texts write them, that an unknown operator's name may have been meant for; best first."""
+    """The words, as texts write them, that an unknown operator's name may have been meant for; best
+    first.
+    """
     from rlx.grammar.forms import FORMS, PROTOTYPE_OPERATORS
     from rlx.grammar.suggest import closest, distance
     from rlx.operators.foreign_names import own_name
 
     short = name.removeprefix("relax.")
-    from rlx.operators.declare import declared
-
     words = dict.fromkeys(head.removeprefix("relax.") for head in (*_HOME, *declared))
     words |= dict.fromkeys(
         head[2:] for head in FORMS if head.startswith("R.") and head[2].islower()

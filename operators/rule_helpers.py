@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rlx.grammar.ast import (
+    PrimStructInfo,
     ShapeExpr,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
+    Var,
     VDevice,
 )
 from rlx.grammar.dtype import BOOL, VOID, DataType
@@ -65,9 +67,11 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 }
 
 
-@rule("OBL-element", "8c52d99a")
+@rule("OBL-element", "649f0c79", "obligation")
 def elements(site: Site, info: Operand, index: int, group: str) -> None:
-    """The operand's elements are of a group of types (a key of the table), or of one of the types named."""
+    """The operand's elements are of a group of types (a key of the table), or of one of the types
+    named.
+    """
     if info.dtype.is_void:
         return
     known = _GROUPS.get(group)
@@ -83,7 +87,7 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
         )
 
 
-@rule("OBL-known", "323c214d")
+@rule("OBL-known", "44088d77", "obligation")
 def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
     """The rank, shape or element type of these operands is known; at most one is reported."""
     for index, info in operands:
@@ -101,16 +105,18 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
     return (site.rank if what == "rank" else site.dims)(info) is None
 
 
-@rule("OBL-agree", "cdeb106e")
+@rule("OBL-agree", "e6a70b1a", "obligation")
 def agree(
     site: Site,
     infos: Sequence[Operand],
     at: Sequence[int] | None = None,
     booleans: bool = False,
 ) -> DataType:
-    """The operands (those arguments) have one element type; it, or Void where one of them is unknown.
+    """The operands (those arguments) have one element type; it, or Void where one of them is
+    unknown.
 
-    Where ``booleans`` says so, Booleans behind the first operand count as numbers of its type, with a warning.
+    Where ``booleans`` says so, Booleans behind the first operand count as numbers of its type, with
+    a warning.
     """
     first = next((n for n, info in enumerate(infos) if not info.dtype.is_void), 0)
     kind = infos[first].dtype
@@ -128,7 +134,7 @@ def agree(
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
-@rule("OBL-place", "bc961b04")
+@rule("OBL-place", "1330f71e", "obligation")
 def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
     """The operands are on one virtual device, as far as it is said."""
     found: VDevice | None = None
@@ -151,7 +157,7 @@ def _device(device: VDevice) -> str:
     return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
-@rule("OBL-rank", "e6a314e3")
+@rule("OBL-rank", "8e380e42", "obligation")
 def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
     """The operand's rank is ``low``, or between ``low`` and ``high`` (-1: without limit).
 
@@ -168,7 +174,7 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
     site.fail("OBL-rank-operand", f"{site.shown(index)} has rank {found}, expected {wanted}", index)
 
 
-@rule("OBL-axis", "c86df8e6")
+@rule("OBL-axis", "662ff954", "obligation")
 def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
     """Axes counted from 0: each within the rank, none twice."""
     found: list[int] = []
@@ -201,7 +207,7 @@ def _of_first(site: Site) -> str:
     return f" {site.of(0)}" if site.call.args else ""
 
 
-@rule("OBL-choice", "9a9035b5")
+@rule("OBL-choice", "24b13925", "obligation")
 def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
     """An attribute that chooses among variants of the operator names one of them."""
     if given not in words and not (given is None and None in words):
@@ -211,7 +217,7 @@ def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> No
         )
 
 
-@rule("OBL-gradient", "33b350a5")
+@rule("OBL-gradient", "4ad1bf7b", "obligation")
 def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
     """The gradient of a result has the result's element type and shape."""
     if not isinstance(result, TensorStructInfo):
@@ -231,6 +237,15 @@ def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
             ),
         )
     alike.settle()
+
+
+def scalar_type(site: Site, value: PrimExpr | None, index: int) -> DataType:
+    """The type of the scalar that an argument is: of a variable, the one that is derived for it."""
+    given = site.argument(index)
+    info = None if given is None else site.ctx.info(given)
+    if isinstance(given, Var) and isinstance(info, PrimStructInfo):
+        return info.dtype
+    return VOID if value is None else type_of(value)
 
 
 def integral(site: Site, dim: PrimExpr | None, index: int) -> None:

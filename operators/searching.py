@@ -23,23 +23,31 @@ from rlx.operators.rule_helpers import (
 from rlx.operators.site import Dims, Site
 
 
-@operator("relax.where")
+@operator(
+    "relax.where",
+    calls="""
+    bool(a, b), x(a, b) | x(b) | x() | x(1, b), x(a, b) | x(a, 1) | x()
+    bool(), x(a), x(a)
+    """,
+)
 def where(site: Site, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
     """Elements of one tensor where a condition holds, of another elsewhere."""
     elements(site, condition, 0, "bool")
     return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))
 
 
-@operator("relax.nonzero")
+@operator("relax.nonzero", calls="x(a, b) | x(a)")
 def nonzero(site: Site, x: Tensor) -> StructInfo:
-    """The indices of the elements that are not 0: one row per axis, as many columns as there are."""
+    """The indices of the elements that are not 0: one row per axis, as many columns as there
+    are.
+    """
     ndim = site.rank(x)
     if ndim is None:
         return ranked(2, INT64, x.vdevice)
     return tensor((const(max(ndim, 1)), site.ctx.fresh_dim("nonzero")), INT64, x.vdevice)
 
 
-@operator("relax.bucketize")
+@operator("relax.bucketize", calls="f(a, b) | f(a), f(5), out_int32=None | True, right=None | True")
 def bucketize(
     site: Site,
     input_tensor: Tensor,
@@ -52,7 +60,13 @@ def bucketize(
     return like(input_tensor, INT32 if out_int32 else INT64)
 
 
-@operator("relax.unique")
+@operator(
+    "relax.unique",
+    calls="""
+    x(a), sorted=None | True, return_index=None | True, return_inverse=None | True, return_counts=None | True
+    x(a, b), axis=0 | None
+    """,
+)
 def unique(
     site: Site,
     x: Tensor,
@@ -62,8 +76,11 @@ def unique(
     return_counts: IntExpr = False,
     axis_: IntExpr | None = None,
 ) -> StructInfo:
-    """The distinct elements (or slices along an axis), and on demand where and how often they stand."""
+    """The distinct elements (or slices along an axis), and on demand where and how often they
+    stand.
+    """
     ndim, dims = site.rank(x), site.dims(x)
+    along = axis(site, axis_, ndim) if axis_ is not None and ndim is not None else 0
     number: PrimExpr = ONE if ndim == 0 else site.ctx.fresh_dim("unique")
     every: Dims | None
     if axis_ is None:
@@ -71,7 +88,6 @@ def unique(
     elif ndim is None or dims is None:
         values, every = ranked(ndim, x.dtype, x.vdevice), None
     else:
-        along = axis(site, axis_, ndim)
         values = resized(x, (*dims[:along], number, *dims[along + 1 :]), ndim)
         every = (dims[along],)
     results = [values]

@@ -17,20 +17,20 @@ from rlx.operators.rule_helpers import elements, known, rank, ranked, tensor
 from rlx.operators.site import Site
 
 
-@operator("relax.shape_of")
+@operator("relax.shape_of", calls="x(a, b) | x(a) | x() | x(a, 3, b)")
 def shape_of(site: Site, expr: Tensor) -> StructInfo:
     """The shape of a tensor."""
     dims, ndim = site.dims(expr), site.rank(expr)
     return ShapeStructInfo(dims, -1 if ndim is None else ndim)
 
 
-@operator("relax.size")
+@operator("relax.size", calls="x(a, b) | x(a) | x()")
 def size(site: Site, expr: Tensor) -> StructInfo:
     """The number of elements of a tensor, as a tensor."""
     return tensor((), INT64, expr.vdevice)
 
 
-@operator("relax.tensor_to_shape")
+@operator("relax.tensor_to_shape", calls="int64(3) | int64(2) | int64(1)")
 def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
     """The shape whose dimensions a vector of integers holds."""
     elements(site, expr, 0, "integer")
@@ -47,7 +47,7 @@ def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
     return ShapeStructInfo(tuple(site.ctx.fresh_dim(f"dim{k}") for k in range(count)), count)
 
 
-@operator("relax.shape_to_tensor")
+@operator("relax.shape_to_tensor", calls="shape(a, b) | shape(a) | shape(2, 3)")
 def shape_to_tensor(site: Site, expr: WholeShape) -> StructInfo:
     """A vector of the dimensions of a shape."""
     if isinstance(expr, ShapeExpr):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from rlx.grammar import ast
 from rlx.grammar.ast import ShapeExpr, ShapeStructInfo, StructInfo
@@ -11,10 +11,7 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.dim_arithmetic import same
-from rlx.operators.parameters import Tensor
-
-if TYPE_CHECKING:
-    from rlx.operators.declare import Operator
+from rlx.operators.parameters import OperatorSignature, Tensor
 
 Dims = tuple[PrimExpr, ...]
 
@@ -42,7 +39,7 @@ class Site:
 
     __slots__ = ("call", "ctx", "operator")
 
-    def __init__(self, operator: Operator, call: ast.Call, ctx: OperatorContext) -> None:
+    def __init__(self, operator: OperatorSignature, call: ast.Call, ctx: OperatorContext) -> None:
         self.operator, self.call, self.ctx = operator, call, ctx
 
     def dims(self, tensor: Tensor) -> Dims | None:
@@ -123,7 +120,9 @@ class Site:
         return self.operator.name.removeprefix("relax.")
 
     def of(self, index: int, info: StructInfo | None = None) -> str:
-        """An argument in words: ``(of x: Tensor((n, 4), float32))``; or what stands in it, if ``info`` is given."""
+        """An argument in words: ``(of x: Tensor((n, 4), float32))``; or what stands in it, if
+        ``info`` is given.
+        """
         return f"(of {self.shown(index, info)})"
 
     def shown(self, index: int, info: StructInfo | None = None) -> str:

@@ -75,13 +75,15 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
     return minimum(index, high)
 
 
-@rule("OBL-slice", "c0d629da")
+@rule("OBL-slice", "7ae1203d", "obligation")
 def extent(
     site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
 ) -> PrimExpr:
-    """The number of elements a slice takes: its stride is not 0, and it ends no earlier than it begins.
+    """The number of elements a slice takes: its stride is not 0, and it ends no earlier than it
+    begins.
 
-    If the slice is said to be in bounds, begin and end lie inside the axis; otherwise they are moved there.
+    If the slice is said to be in bounds, begin and end lie inside the axis; otherwise they are
+    moved there.
     """
     step = literal(stride)
     if step is None:
@@ -120,7 +122,8 @@ def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: 
             "OBL-slice-bounds",
             (GE(index, low), LE(index, length)),
             lambda what=what, index=index: (  # type: ignore[misc]
-                f"the slice {what} at {show(index)}, outside of the length {show(length)} {site.of(0)}"
+                f"the slice {what} at {show(index)}, outside of the length {show(length)}"
+                f" {site.of(0)}"
             ),
         )
 
@@ -142,7 +145,7 @@ def _symbolic(
     return Select(LT(stride, ZERO), down, up)
 
 
-@rule("OBL-slices", "62a79265")
+@rule("OBL-slices", "45b1e2e6", "obligation")
 def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
     """Axes, begins, ends and strides of a slice are lists of one length; the axes are literals.
 
@@ -166,7 +169,15 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
     return [k for k in found if k is not None]
 
 
-@operator("relax.strided_slice")
+@operator(
+    "relax.strided_slice",
+    calls="""
+    x(a, 8), axes=[1], begin=[1] | [0] | [-3], end=[5] | [8] | [20], strides=None | [2]
+    x(a, b), axes=[0], begin=[0], end=[2] | [-1], strides=None | [1]
+    x(10), axes=[0], begin=[8], end=[2], strides=[-2]
+    x(a, 8), axes=[1], begin=[2], end=[6], strides=[2], assume_inbound=None | True
+    """,
+)
 def strided_slice(
     site: Site,
     x: Tensor,
@@ -200,7 +211,13 @@ def strided_slice(
     return tensor(result, x.dtype, x.vdevice)
 
 
-@operator("relax.dynamic_strided_slice")
+@operator(
+    "relax.dynamic_strided_slice",
+    calls="""
+    x(a, b), int64(2), int64(2), int64(2)
+    x(a), int64(1), int64(1), int64(1)
+    """,
+)
 def dynamic_strided_slice(
     site: Site,
     x: Tensor,
@@ -223,7 +240,7 @@ def dynamic_strided_slice(
     return tensor(dims, x.dtype, x.vdevice)
 
 
-@rule("OBL-listed", "546d8795")
+@rule("OBL-listed", "68fbc3ae", "obligation")
 def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]) -> None:
     """A begin, an end and a stride are given for each axis, and their number is a literal."""
     for index, info in bounds:
@@ -239,7 +256,13 @@ def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInf
             site.fail("OBL-listed-axis", words, index)
 
 
-@operator("relax.slice_scatter")
+@operator(
+    "relax.slice_scatter",
+    calls="""
+    x(a, 4), x(a, 2), prim(1), prim(3), prim(1), axis=1
+    x(8), x(4), prim(0), prim(8), prim(2)
+    """,
+)
 def slice_scatter(
     site: Site,
     input_tensor: Tensor,
@@ -267,11 +290,13 @@ def slice_scatter(
     return input_tensor
 
 
-@rule("OBL-ascending", "8629e074")
+@rule("OBL-ascending", "95d4d63e", "obligation")
 def ascending(
     site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
 ) -> None:
-    """A slice that is replaced goes forward: its step is positive, its end is not before its start."""
+    """A slice that is replaced goes forward: its step is positive, its end is not before its
+    start.
+    """
     if step is not None and (literal(step) or 0) < 1:
         words = f"the step is {show(step)}, not positive"
         if not site.require("OBL-ascending-step", GE(step, ONE), lambda: words):
@@ -281,7 +306,7 @@ def ascending(
         site.fail("OBL-ascending-order", f"the slice ends at {high}, before it starts at {low}")
 
 
-@rule("OBL-replace", "20a94670")
+@rule("OBL-replace", "cc242d3e", "obligation")
 def replaced(site: Site, wanted: Dims, found: Dims) -> None:
     """What replaces a slice has its shape."""
     alike = site.together("OBL-replace-dims", 1)

@@ -23,7 +23,7 @@ from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 
-@operator("relax.sort")
+@operator("relax.sort", calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True")
 def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> StructInfo:
     """The elements in order along an axis."""
     ndim = site.rank(x)
@@ -32,7 +32,10 @@ def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> Str
     return x
 
 
-@operator("relax.argsort")
+@operator(
+    "relax.argsort",
+    calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True, dtype=None | 'int64'",
+)
 def argsort(
     site: Site, data: Tensor, axis: int = -1, descending: int = False, dtype: Type | None = INT32
 ) -> StructInfo:
@@ -40,7 +43,7 @@ def argsort(
     return like(sort(site, data, axis, descending), dtype or VOID)  # type: ignore[arg-type]
 
 
-@rule("OBL-topk", "12c990b8")
+@rule("OBL-topk", "5c9418c1", "obligation")
 def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     """No more elements are asked for than there are along the axis."""
     length = dims[along]
@@ -55,7 +58,13 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     )
 
 
-@operator("relax.topk")
+@operator(
+    "relax.topk",
+    calls="""
+    f(a, 8), k=2 | 1 | 8 | -1, axis=-1 | 1, ret_type=None | 'values' | 'indices', largest=None | False, dtype=None | 'int64'
+    f(8), k=3 | 0, axis=None
+    """,
+)
 def topk(
     site: Site,
     data: Tensor,
@@ -65,7 +74,9 @@ def topk(
     largest: int = True,
     dtype: Type | None = INT32,
 ) -> StructInfo:
-    """The first ``k`` elements in order along an axis (all, if ``k`` is not positive), and their places."""
+    """The first ``k`` elements in order along an axis (all, if ``k`` is not positive), and their
+    places.
+    """
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None or dims is None:
         values = ranked(ndim, data.dtype, data.vdevice)
@@ -80,7 +91,7 @@ def topk(
     return {"values": values, "indices": places}.get(ret_type) or fields((values, places))
 
 
-@rule("OBL-draws", "b4abd7a4")
+@rule("OBL-draws", "05121a63", "obligation")
 def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
     """Samples and indices are columns of one length."""
     a, b = site.dims(sample), site.dims(indices)
@@ -103,7 +114,10 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
         )
 
 
-@operator("relax.multinomial_from_uniform")
+@operator(
+    "relax.multinomial_from_uniform",
+    calls="float32(a, b), float32(c, 1), int64(c, 1), dtype=None | 'int32'",
+)
 def multinomial(
     site: Site,
     prob: Tensor,

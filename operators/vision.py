@@ -19,7 +19,13 @@ from rlx.operators.windows import spread
 from rlx.spec.registry import rule
 
 
-@operator("relax.vision.all_class_non_max_suppression")
+@operator(
+    "relax.vision.all_class_non_max_suppression",
+    calls=(
+        "f(a, b, 4), f(a, c, b), const(5, 'int64'), const(0.5, 'float32'), const(0.1, 'float32'),"
+        " output_format=None | 'tensorflow'"
+    ),
+)
 def all_class_nms(
     site: Site,
     boxes: Tensor,
@@ -29,7 +35,9 @@ def all_class_nms(
     score_threshold: Tensor,
     output_format: str = "onnx",
 ) -> StructInfo:
-    """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and how many."""
+    """The boxes that remain for each class: rows of (batch, class, box), the first ones filled, and
+    how many.
+    """
     rank(site, boxes, 0, 3)
     rank(site, scores, 1, 3)
     known(site, "shape", (0, boxes), (1, scores))
@@ -53,9 +61,11 @@ def all_class_nms(
     )
 
 
-@rule("OBL-scored", "976652b3")
+@rule("OBL-scored", "1e4831a4", "obligation")
 def scored(site: Site, boxes: Dims, scores: Dims) -> None:
-    """Boxes are three-dimensional with four edges each; scores are there for each batch, class and box."""
+    """Boxes are three-dimensional with four edges each; scores are there for each batch, class and
+    box.
+    """
     for index, a, b in (
         (1, boxes[0], scores[0]),
         (1, boxes[1], scores[2]),
@@ -72,13 +82,15 @@ def scored(site: Site, boxes: Dims, scores: Dims) -> None:
         )
 
 
-@operator("relax.vision.get_valid_counts")
+@operator("relax.vision.get_valid_counts", calls="f(a, b, 6), score_threshold=None | 0.5")
 def get_valid_counts(
     site: Site, data: Tensor, score_threshold: float = 0.0, id_index: int = 0, score_index: int = 1
 ) -> StructInfo:
-    """How many boxes of each batch are above the threshold, these boxes first, and their indices."""
+    """How many boxes of each batch are above the threshold, these boxes first, and their
+    indices.
+    """
     rank(site, data, 0, 3)
-    fields_of(site, data, {"score_index": (score_index, 1)})
+    fields_of(site, data, {"score_index": (score_index, 1), **_identified(id_index)})
     dims = site.dims(data)
     if dims is None:
         return fields((ranked(1, INT32), ranked(3, data.dtype), ranked(2, INT32)))
@@ -91,7 +103,12 @@ def get_valid_counts(
     )
 
 
-@rule("OBL-fields", "04165731")
+def _identified(id_index: int) -> dict[str, tuple[int, int]]:
+    """Where the class of a box stands; -1 where boxes have none."""
+    return {} if id_index == -1 else {"id_index": (id_index, 1)}
+
+
+@rule("OBL-fields", "b9e84e4b", "obligation")
 def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, int]]) -> None:
     """Where an attribute says that numbers of a box stand, the box has them.
 
@@ -105,7 +122,7 @@ def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, i
             site.fail("OBL-fields-index", f"{words} {site.of(0)}", 0)
 
 
-@rule("OBL-boxes", "bd5bfce0")
+@rule("OBL-boxes", "6f40a016", "obligation")
 def suppressed(
     site: Site, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
 ) -> None:
@@ -130,7 +147,10 @@ def suppressed(
             return
 
 
-@operator("relax.vision.non_max_suppression")
+@operator(
+    "relax.vision.non_max_suppression",
+    calls="f(a, b, 6), int32(a), int32(a, b), return_indices=None | False",
+)
 def non_max_suppression(
     site: Site,
     data: Tensor,
@@ -154,7 +174,8 @@ def non_max_suppression(
     elements(site, indices, 2, "int32")
     rank(site, valid_count, 1, 1)
     rank(site, indices, 2, 2)
-    fields_of(site, data, {"coord_start": (coord_start, 4), "score_index": (score_index, 1)})
+    places = {"coord_start": (coord_start, 4), "score_index": (score_index, 1)}
+    fields_of(site, data, places | _identified(id_index))
     suppressed(site, data, valid_count, indices)
     if not return_indices:
         return data if site.rank(data) is not None else ranked(3, data.dtype, data.vdevice)
@@ -167,7 +188,7 @@ def non_max_suppression(
     return fields((*changed, chosen, tensor((dims[0], ONE), INT32, data.vdevice)))
 
 
-@operator("relax.vision.multibox_transform_loc")
+@operator("relax.vision.multibox_transform_loc", calls="f(a, 3, b), f(a, b * 4), f(1, b, 4)")
 def multibox_transform_loc(
     site: Site,
     cls_pred: Tensor,
@@ -199,7 +220,7 @@ def multibox_transform_loc(
     return fields((boxes, cls_pred))
 
 
-@rule("OBL-anchors", "c54546b8")
+@rule("OBL-anchors", "71e166a1", "obligation")
 def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims | None) -> None:
     """Each anchor has four edges, scores, and four offsets in each batch."""
     if anchor is not None:
@@ -233,7 +254,13 @@ def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims 
         )
 
 
-@operator("relax.vision.roi_align")
+@operator(
+    "relax.vision.roi_align",
+    calls="""
+    f(a, 3, 8, 8), f(c, 5), pooled_size=[7, 7] | 3, spatial_scale=1.0, sample_ratio=None | 2, mode=None | 'max'
+    f(a, 8, 8, 3), f(c, 5), pooled_size=[7, 7], spatial_scale=1.0, layout='NHWC'
+    """,
+)
 def roi_align(
     site: Site,
     data: Tensor,
@@ -251,7 +278,10 @@ def roi_align(
     return _regions(site, data, rois, pooled_size, layout)
 
 
-@operator("relax.vision.roi_pool")
+@operator(
+    "relax.vision.roi_pool",
+    calls="f(a, 3, 8, 8), f(c, 5), pooled_size=[7, 7] | 3, spatial_scale=1.0",
+)
 def roi_pool(
     site: Site,
     data: Tensor,
@@ -261,6 +291,8 @@ def roi_pool(
     layout: str = "NCHW",
 ) -> StructInfo:
     """Each region of interest at one size, the maximum of each cell."""
+    if layout != "NCHW":
+        site.fail("OBL-layout-axes", f"the layout is {layout!r}, expected 'NCHW'")
     return _regions(site, data, rois, pooled_size, layout)
 
 
@@ -272,7 +304,7 @@ def _regions(
     text: str,
 ) -> StructInfo:
     best = ranked(layout_rank(text), data.dtype, data.vdevice)
-    held = layout(site, text, "NCHW", site.rank(data), 0, best)
+    held = layout(site, text, "NCHW", data, 0, best)
     rank(site, rois, 1, 2)
     size = spread(site, "pooled_size", pooled, 2)
     dims, regions = site.dims(data), site.dims(rois)
@@ -285,7 +317,7 @@ def _regions(
     return tensor(shape, data.dtype, data.vdevice)
 
 
-@rule("OBL-rois", "1ac5b7c1")
+@rule("OBL-rois", "da4adab2", "obligation")
 def rows(site: Site, regions: Dims) -> None:
     """A region is a row of five numbers: the image, and four edges."""
     site.equal(

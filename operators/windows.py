@@ -26,7 +26,7 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 """The spatial axes by their number."""
 
 
-@rule("OBL-window", "6640d0c6")
+@rule("OBL-window", "7243b517", "obligation")
 def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int, ...]:
     """One number for all axes, or one for each; strides and dilations are positive."""
     if len(given) not in (1, count):
@@ -36,9 +36,11 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("OBL-padding", "37821faa")
+@rule("OBL-padding", "b86fe623", "obligation")
 def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
-    """The padding of each axis, both sides added: 1 number, one per axis, or all befores and all afters."""
+    """The padding of each axis, both sides added: 1 number, one per axis, or all befores and all
+    afters.
+    """
     if len(given) == 1:
         return (2 * given[0],) * count
     if len(given) == count:
@@ -51,7 +53,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     )
 
 
-@rule("OBL-output", "f89836c2")
+@rule("OBL-output", "e57f0622", "obligation")
 def positions(
     site: Site,
     length: PrimExpr,
@@ -64,7 +66,8 @@ def positions(
 ) -> PrimExpr:
     """How many positions a window has along an axis; not fewer than none.
 
-    ``after`` is given where a last window that is only begun counts too: how much of the padding is behind.
+    ``after`` is given where a last window that is only begun counts too: how much of the padding is
+    behind.
     """
     reach = add(mul(sub(window, const(1)), const(dilation)), const(1))
     slack = pad + (stride - 1 if after is not None else 0)
@@ -103,6 +106,6 @@ def _begun(count: PrimExpr, length: PrimExpr, after: int, reach: int, stride: in
 
 
 def behind(given: Sequence[int], count: int) -> tuple[int, ...]:
-    """How much of the padding of each axis is behind; what is taken away there is no padding."""
+    """How much of the padding of each axis is behind."""
     after = given[count:] if len(given) == 2 * count else (*given,) * (count // len(given))
-    return tuple(max(k, 0) for k in after)
+    return tuple(after)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from rlx.operators.families import FAMILIES
 
-    from rlx.operators.evaluation import Evaluate
+Evaluate = Callable[..., Any]
+"""Computes a call from the plain values of its parameters."""
 
 
 @cache
 def functions() -> Mapping[str, Evaluate]:
-    """The function that computes each operator, by the operator's name without the leading ``relax.``.
+    """The function that computes each operator, by the operator's name without the leading
+    ``relax.``.
 
-    A function computes the operator whose name ends with its own. The table ``OPERATORS`` of a file has those that are
-    made by another function, or that compute several operators.
+    A function computes the operator whose name ends with its own. The table ``OPERATORS`` of a file
+    has those that are made by another function, or that compute several operators.
     """
-    from rlx.operators.registry import every_name
-
     tables: dict[str, Evaluate] = {}
     alone: dict[str, Evaluate] = {}
     for found in iter_modules(__path__, f"{__name__}."):
@@ -33,5 +33,9 @@ def functions() -> Mapping[str, Evaluate]:
             for name, value in vars(module).items()
             if isinstance(value, FunctionType) and value.__module__ == found.name
         }
-    named = {name: alone.get(name.rpartition(".")[2]) for name in every_name()}
+    named = {
+        name: alone.get(name.rpartition(".")[2])
+        for names in FAMILIES.values()
+        for name in names.split()
+    }
     return {name: value for name, value in named.items() if value is not None} | tables

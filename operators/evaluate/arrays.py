@@ -70,7 +70,9 @@ def is_narrow_integer(kind: Kind) -> bool:
 
 
 def working(kind: Kind) -> Kind:
-    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers as int8."""
+    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers
+    as int8.
+    """
     if kind in _PLAIN_FLOATS or kind.kind in "biu":
         return kind
     if is_float(kind):
@@ -144,13 +146,15 @@ def kind_of(dtype: DataType | None, other: Kind) -> Kind:
 
 
 def operand(value: Any, like: Any) -> Array:
-    """An operand as an array: a number stands for a vector of one element of the other operand's type."""
+    """An operand as an array: a number stands for a vector of one element of the other operand's
+    type.
+    """
     if isinstance(value, np.ndarray):
         return value
     return np.array([value], dtype=like.dtype if isinstance(like, np.ndarray) else None)
 
 
-@rule("E-broadcast", "3d6dd158")
+@rule("E-broadcast", "995bd1a1", "computation")
 def broadcast(*arrays: Array) -> tuple[int, ...]:
     """The shape that arrays broadcast to.
 
@@ -168,7 +172,7 @@ def broadcast(*arrays: Array) -> tuple[int, ...]:
         ) from None
 
 
-@rule("E-axis", "128da85f")
+@rule("E-axis", "1b8088bb", "computation")
 def axis_of(given: int, ndim: int) -> int:
     """An axis counted from 0.
 
@@ -192,14 +196,15 @@ def number(value: Any) -> Any:
     return value.reshape(-1)[0] if isinstance(value, np.ndarray) else value
 
 
-@rule("E-lengths", "ec4ba558")
+@rule("E-lengths", "1c2ba34d", "computation")
 def sizes(shape: Sequence[int]) -> tuple[int, ...]:
     """A shape for new memory.
 
     Raises
     ------
     OperatorFault
-        ``E-lengths-negative``: if a dimension is negative. ``E-lengths-memory``: if no memory can hold it.
+        ``E-lengths-negative``: if a dimension is negative. ``E-lengths-memory``: if no memory can
+        hold it.
     """
     found = tuple(int(size) for size in shape)
     if any(size < 0 for size in found):

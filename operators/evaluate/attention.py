@@ -13,7 +13,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-attention", "208d0db6")
+@rule("E-attention", "74d6a9b7", "computation")
 def _heads(query: Array, key: Array, value: Array) -> int:
     """How many query heads share a key head."""
     q, k, v = query.shape, key.shape, value.shape
@@ -31,7 +31,9 @@ def attention(
     causal: str | None,
     window: Any,
 ) -> Array:
-    """Attention over (batch, length, heads, width); the scale is by default one over the root of the width."""
+    """Attention over (batch, length, heads, width); the scale is by default one over the root of
+    the width.
+    """
     need_floats("attention", query, key, value)
     shared = _heads(query, key, value)
     q, k, v = (np.moveaxis(wide(x), 2, 1) for x in (query, key, value))
@@ -50,7 +52,7 @@ def attention(
     return back(np.moveaxis(np.matmul(weights, v), 1, 2), query.dtype)
 
 
-@rule("E-mask", "c968c8c6")
+@rule("E-mask", "8dc428ed", "computation")
 def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
     """Which keys a query sees: those not behind its place, and of a window the last so many."""
     if causal not in ("TopLeft", "BottomRight"):
@@ -61,7 +63,7 @@ def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
     return np.asarray(seen if window is None else seen & (distance < int(window)))
 
 
-@rule("E-sequences", "adbc97d9")
+@rule("E-sequences", "09732ca2", "computation")
 def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
     """Where the sequences begin and end in an axis that holds them one after the other."""
     line = [int(k) for k in starts.reshape(-1)]

@@ -33,8 +33,9 @@ from rlx.spec.registry import rule
 
 
 def _gelu_tanh(x: Array) -> Array:
-    # Step by step in one array, and products for powers, which are slow in NumPy.
-    inner = x * x
+    # Step by step in one array, and products for powers, which are slow in NumPy. (Of rank 0 a
+    # product is no array.)
+    inner = np.asarray(x * x)
     inner *= 0.044715
     inner += 1
     inner *= x
@@ -169,12 +170,12 @@ def astype(x: Array, kind: DataType | None) -> Array:
     return convert(x, kind_of(kind, x.dtype))
 
 
-@rule("E-convert", "137739e3")
+@rule("E-convert", "5ed699ec", "computation")
 def convert(x: Array, kind: Kind) -> Array:
     """Elements of another type (E-convert).
 
-    Integers wrap, floats round to nearest even; of a float that no integer type holds the nearest integer is taken, of
-    NaN 0.
+    Integers wrap, floats round to nearest even; of a float that no integer type holds the nearest
+    integer is taken, of NaN 0.
     """
     if kind == x.dtype:
         return x.copy()
@@ -202,7 +203,7 @@ def _to_integer(x: Array, kind: Kind) -> Array:
 # ---------------------------------------------------------------- two operands
 
 
-@rule("E-divide", "fb96ef62")
+@rule("E-divide", "4860a58b", "computation")
 def _divisor(b: Array) -> None:
     if b.size and b.dtype.kind in "iu" and not np.all(b):
         raise OperatorFault("E-divide-zero", "a division of integers by zero")
@@ -236,14 +237,14 @@ def _mod(a: Array, b: Array) -> Any:
     return np.fmod(a, b)
 
 
-@rule("E-power", "fc8fc75f")
+@rule("E-power", "22c7f7f6", "computation")
 def _power(a: Array, b: Array) -> Any:
     if b.dtype.kind == "i" and b.size and b.min() < 0:
         raise OperatorFault("E-power-negative", f"an integer to the power of {b.min()}")
     return np.power(a, b)
 
 
-@rule("E-shift", "498a5b2d")
+@rule("E-shift", "e5f9fa19", "computation")
 def _counts(kind: Kind, b: Array) -> None:
     bits = bits_of(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
@@ -289,9 +290,11 @@ _SHIFTS = frozenset(["left_shift", "right_shift"])
 _SCALARS = (bool, int, float)
 
 
-@rule("E-compare", "6db2fcbb")
+@rule("E-compare", "968753d1", "computation")
 def alike(a: Array, b: Array) -> tuple[Array, Array]:
-    """Operands of a comparison in one element type: a float's, the wider one's, of two integers as wide the unsigned."""
+    """Operands of a comparison in one element type: a float's, the wider one's, of two integers as
+    wide the unsigned.
+    """
 
     def rank(kind: Kind) -> tuple[bool, int, bool]:
         return is_float(kind), width(kind), kind.kind == "u"

@@ -18,7 +18,9 @@ from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 
 Taps = tuple[Array, Array]
-"""For each result along an axis the places it is made of, and their weights: both (results, taps)."""
+"""For each result along an axis the places it is made of, and their weights: both (results,
+taps).
+"""
 
 
 def _real(x: Array) -> Array:
@@ -58,7 +60,9 @@ _ROUNDINGS: dict[str, Callable[[Array], Array]] = {
     "floor": lambda x: np.floor(x + 1e-5),
     "ceil": lambda x: np.ceil(x - 1e-5),
 }
-"""The place nearest to a coordinate; what misses a whole number by the error of its computation counts as it."""
+"""The place nearest to a coordinate; what misses a whole number by the error of its computation
+counts as it.
+"""
 
 
 def _cubic(t: Array, alpha: float) -> list[Array]:
@@ -89,7 +93,7 @@ def _taps(at: Array, length: int, method: str, rounding: str, alpha: float, excl
     return np.clip(places, 0, length - 1).astype(np.int64), weights.astype(at.dtype)
 
 
-@rule("E-resize", "aa5a125a")
+@rule("E-resize", "e9003b50", "computation")
 def _options(method: str, mode: str, rounding: str, roi: Sequence[float], number: int) -> str:
     """The rounding that is meant.
 
@@ -150,7 +154,7 @@ def resize(count: str) -> Function:
     return evaluate
 
 
-@rule("E-source", "0e1d498f")
+@rule("E-source", "77f495d3", "computation")
 def _some(length: int, wanted: int) -> None:
     if wanted and not length:
         raise OperatorFault("E-source-empty", f"{wanted} places of an axis without elements")
@@ -175,7 +179,7 @@ _SAMPLED = -0.75
 """The coefficient of bicubic sampling."""
 
 
-@rule("E-sample", "c6ed3667")
+@rule("E-sample", "f9fdc6f2", "computation")
 def _sampling(x: Array, grid: Array, method: str, padding: str) -> None:
     number = x.ndim - 2
     if method not in _METHODS[number] or padding not in _PADDINGS:
@@ -223,7 +227,9 @@ def _axis_taps(at: Array, length: int, method: str, padding: str, align: int) ->
 def grid_sample(
     data: Array, grid: Array, method: str, layout: str, padding: str, align: int
 ) -> Array:
-    """The images at the points of a grid, whose axis 1 holds the coordinates from the last axis on."""
+    """The images at the points of a grid, whose axis 1 holds the coordinates from the last axis
+    on.
+    """
     number = grid.ndim - 2
     axes = f"NC{SPATIAL.get(number, SPATIAL[2])}"
     x = _real(canonical(data, layout, axes))
@@ -242,7 +248,9 @@ def grid_sample(
 
 
 def _sampled(x: Array, taps: list[Taps]) -> Array:
-    """The sum over all combinations of taps of the axes; places outside count as 0, unknown ones give NaN."""
+    """The sum over all combinations of taps of the axes; places outside count as 0, unknown ones
+    give NaN.
+    """
     lengths, out = x.shape[2:], taps[0][0].shape[1:-1]
     flat = x.reshape(*x.shape[:2], prod(lengths))
     result = np.zeros((*x.shape[:2], *out), x.dtype)
@@ -262,7 +270,7 @@ def _sampled(x: Array, taps: list[Taps]) -> Array:
     return result.astype(x.dtype)
 
 
-@rule("E-affine", "5ae65cbf")
+@rule("E-affine", "cdba21c2", "computation")
 def _matrices(data: Array, number: int) -> None:
     if data.shape[1:] != (number, number + 1):
         raise OperatorFault(
@@ -271,7 +279,9 @@ def _matrices(data: Array, number: int) -> None:
 
 
 def affine_grid(data: Array, size: Sequence[int], align: int) -> Array:
-    """The grid of points to which a matrix moves a regular grid over [-1, 1]; coordinates from the last axis on."""
+    """The grid of points to which a matrix moves a regular grid over [-1, 1]; coordinates from the
+    last axis on.
+    """
     wanted = sizes(size if len(size) > 1 else tuple(size) * 2)
     number, w = len(wanted), _real(data)
     _matrices(data, number)

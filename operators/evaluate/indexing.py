@@ -20,7 +20,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-index", "57836e90")
+@rule("E-index", "48de355a", "computation")
 def places(indices: Array, length: int, negative: bool = True) -> Array:
     """Indices counted from 0.
 
@@ -125,7 +125,7 @@ def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
     rows[flat[keep]] = new[keep]
 
 
-@rule("E-scatter", "f2af691e")
+@rule("E-scatter", "d3be3562", "computation")
 def fit(updates: Array, wanted: tuple[int, ...]) -> None:
     """Whether updates have the shape of the places they go to (E-scatter)."""
     if updates.shape != wanted:
@@ -173,7 +173,9 @@ def index_put(x: Array, indices: Sequence[Array], values: Array, accumulate: int
 
 
 def one_hot(indices: Array, on: Any, off: Any, depth: int, axis: int) -> Array:
-    """A new axis that holds one value at the index and another elsewhere; of an index outside, only the other."""
+    """A new axis that holds one value at the index and another elsewhere; of an index outside, only
+    the other.
+    """
     along = axis_of(axis, indices.ndim + 1)
     if depth < 1:
         raise OperatorFault("E-lengths-negative", f"an encoding of depth {depth}")
@@ -194,7 +196,7 @@ def nonzero(x: Array) -> Array:
     return np.array(np.nonzero(np.atleast_1d(wide(x))), np.int64)
 
 
-@rule("E-bucketize", "c947676f")
+@rule("E-bucketize", "c4733c8b", "computation")
 def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
     """Between which boundaries each element lies."""
     side: Any = "right" if right else "left"
@@ -206,7 +208,9 @@ def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
 
 
 def unique(x: Array, ordered: int, index: int, inverse: int, counts: int, axis: int | None) -> Any:
-    """The distinct elements (or slices along an axis), ascending; on demand where and how often they stand."""
+    """The distinct elements (or slices along an axis), ascending; on demand where and how often
+    they stand.
+    """
     along = None if axis is None else axis_of(axis, x.ndim)
     found: Any = np.unique(
         wide(x), return_index=True, return_inverse=True, return_counts=True, axis=along

@@ -19,7 +19,7 @@ def concat(tensors: tuple[Array, ...], axis: int | None) -> Array:
     return np.concatenate(tensors, along)
 
 
-@rule("E-join", "e02dedae")
+@rule("E-join", "d72849b6", "computation")
 def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
     first = tensors[0].shape
     for other in tensors:
@@ -36,7 +36,7 @@ def stack(tensors: tuple[Array, ...], axis: int | None) -> Array:
     return np.stack(tensors, axis_of(axis or 0, tensors[0].ndim + 1))
 
 
-@rule("E-split", "52a1e078")
+@rule("E-split", "6c20cdda", "computation")
 def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
     """An axis cut into equal sections (the last may be shorter), or at indices."""
     along = axis_of(axis, x.ndim)
@@ -52,7 +52,7 @@ def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
         if bounds != sorted(bounds):
             raise OperatorFault("E-split-sections", f"the indices {cut} do not ascend from 0")
     parts = tuple(np.take(x, np.arange(low, high), along) for low, high in pairwise(bounds))
-    return parts[0] if cut == 1 else parts
+    return parts[0] if len(parts) == 1 else parts
 
 
 def meshgrid(tensors: tuple[Array, ...], indexing: str | None) -> tuple[Array, ...]:

@@ -11,14 +11,16 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-product", "c88dfb7c")
+@rule("E-product", "65abe1d3", "computation")
 def _reduces(x: int, y: int) -> None:
     if x != y:
         raise OperatorFault("E-product-reduction", f"a sum over {x} and {y} products")
 
 
 def matmul(a: Array, b: Array, kind: DataType | None) -> Array:
-    """The product of two matrices, or of stacks of them; a vector counts as one row or one column."""
+    """The product of two matrices, or of stacks of them; a vector counts as one row or one
+    column.
+    """
     _reduces(a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0])
     if a.ndim > 2 and b.ndim > 2:
         broadcast(np.empty(a.shape[:-2]), np.empty(b.shape[:-2]))

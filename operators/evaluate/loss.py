@@ -12,7 +12,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-loss", "619bfaa4")
+@rule("E-loss", "714d61d0", "computation")
 def _agree(found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if found != wanted:
         raise OperatorFault("E-loss-dims", f"targets of {found} for predictions of {wanted}")
@@ -45,7 +45,9 @@ def _picked(
 def nll_loss(
     predictions: Array, targets: Array, weights: Array | None, reduction: str, ignore: int
 ) -> Array:
-    """The negative log likelihood of the targets' classes: for each, or their weighted mean or sum."""
+    """The negative log likelihood of the targets' classes: for each, or their weighted mean or
+    sum.
+    """
     need_numbers("nll_loss", predictions)
     chosen, weight, _ = _picked(predictions, targets, weights, ignore)
     p = wide(predictions)

@@ -13,7 +13,7 @@ from rlx.operators.evaluation import OperatorFault, data_type
 from rlx.spec.registry import rule
 
 
-@rule("E-view", "645e6510")
+@rule("E-view", "05406991", "computation")
 def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset: Any) -> Array:
     """The bytes of a tensor from an offset on, read as another shape or element type."""
     made = kind_of(kind, x.dtype)
@@ -25,7 +25,7 @@ def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset:
     return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
 
 
-@rule("E-inspect", "8f1b7f16")
+@rule("E-inspect", "79984f7e", "computation")
 def _axis(x: Array, axis: Any) -> int:
     if not 0 <= int(axis) < x.ndim:
         raise OperatorFault("E-inspect-axis", f"there is no axis {axis} of {x.ndim}")

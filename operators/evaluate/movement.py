@@ -20,21 +20,26 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-reshape", "9ad90a04")
+@rule("E-reshape", "71c8141e", "computation")
 def reshape(x: Array, shape: tuple[int, ...]) -> Array:
-    """The elements in row-major order in another shape; 0 copies a dimension, -1 is what is left."""
-    wanted = list(shape)
-    if math.prod(shape) != x.size:  # a 0 that was computed is one
-        wanted = [x.shape[k] if n == 0 and k < x.ndim else n for k, n in enumerate(shape)]
+    """The elements in row-major order in another shape; 0 copies a dimension, -1 is what is
+    left.
+    """
+    wanted = [x.shape[k] if n == 0 and k < x.ndim else n for k, n in enumerate(shape)]
+    if -1 not in shape and math.prod(wanted) != x.size:  # a 0 that was computed is one
+        wanted = list(shape)
     if wanted.count(-1) > 1 or any(n < -1 for n in wanted):
         raise OperatorFault("E-reshape-infer", f"a reshape to {shape}")
     if -1 in wanted:
-        others = int(np.prod([n for n in wanted if n != -1], dtype=np.int64))
-        if others == 0 or x.size % others:
+        # What is copied stands on both sides, and says nothing of the rest where it is 0.
+        copied = {k for k, n in enumerate(shape) if n == 0 and k < x.ndim}
+        whole = math.prod(n for k, n in enumerate(x.shape) if k not in copied)
+        others = math.prod(n for k, n in enumerate(wanted) if k not in copied and n != -1)
+        if (whole % others if others else whole) != 0:
             raise OperatorFault(
                 "E-reshape-infer", f"{x.size} elements do not fill the shape {shape}"
             )
-        wanted[wanted.index(-1)] = x.size // others
+        wanted[wanted.index(-1)] = whole // others if others else 0
     count = 1
     for n in wanted:
         count *= n
@@ -56,7 +61,7 @@ def batch_flatten(x: Array) -> Array:
     return x.reshape(x.shape[0], rest).copy()
 
 
-@rule("E-permute", "9333b9e0")
+@rule("E-permute", "4e4415cd", "computation")
 def permute_dims(x: Array, order: tuple[int, ...] | None) -> Array:
     """The axes in another order; reversed if none is given."""
     found = range(x.ndim)[::-1] if order is None else axes_of(order, x.ndim)
@@ -72,9 +77,11 @@ def expand_dims(x: Array, given: tuple[int, ...]) -> Array:
     return x.reshape([1 if k in new else next(rest) for k in range(x.ndim + len(new))]).copy()
 
 
-@rule("E-squeeze", "bd88e6ac")
+@rule("E-squeeze", "2e348ff9", "computation")
 def squeeze(x: Array, given: tuple[int, ...] | None) -> Array:
-    """Axes of length 1 removed: the named ones, or all; a named one of another length is a fault."""
+    """Axes of length 1 removed: the named ones, or all; a named one of another length is a
+    fault.
+    """
     gone = [k for k, n in enumerate(x.shape) if n == 1] if given is None else axes_of(given, x.ndim)
     for k in gone:
         if x.shape[k] != 1:

@@ -13,7 +13,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-boxes", "f64af343")
+@rule("E-boxes", "5f325ac9", "computation")
 def _columns(x: Array, columns: Sequence[int]) -> None:
     """The columns that hold scores, classes and corners are there."""
     if any(not 0 <= column < x.shape[2] for column in columns):
@@ -22,7 +22,7 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
         )
 
 
-@rule("E-candidates", "c6682e3c")
+@rule("E-candidates", "4834dd9f", "computation")
 def _count(given: Any, most: int) -> int:
     count = int(given)
     if not 0 <= count <= most:
@@ -31,7 +31,9 @@ def _count(given: Any, most: int) -> int:
 
 
 def _overlaps(corners: Array) -> Array:
-    """How much of the union of two boxes both cover, for all pairs: (n, n); corners in any order."""
+    """How much of the union of two boxes both cover, for all pairs: (n, n); corners in any
+    order.
+    """
     low = np.minimum(corners[:, :2], corners[:, 2:])
     high = np.maximum(corners[:, :2], corners[:, 2:])
     sides = np.minimum(high[:, None], high[None]) - np.maximum(low[:, None], low[None])
@@ -57,7 +59,9 @@ def _greedy(rivals: Array, most: int) -> list[int]:
 def all_class_non_max_suppression(
     boxes: Array, scores: Array, most: Any, overlap: Any, threshold: Any, form: str
 ) -> tuple[Array, ...]:
-    """For each class the boxes that do not overlap better ones, best first, packed to the front; zeros behind."""
+    """For each class the boxes that do not overlap better ones, best first, packed to the front;
+    zeros behind.
+    """
     if boxes.shape != (scores.shape[0], scores.shape[2], 4):
         raise OperatorFault("E-boxes-columns", f"boxes of {boxes.shape}, scores of {scores.shape}")
     need_floats("all_class_non_max_suppression", boxes, scores)
@@ -91,7 +95,9 @@ def _by_batch(rows: Array, scores: Array) -> tuple[Array, ...]:
 def get_valid_counts(
     data: Array, threshold: float, id_index: int, score_index: int
 ) -> tuple[Array, Array, Array]:
-    """How many boxes of each batch are above the threshold, these boxes first, and their indices; -1 behind."""
+    """How many boxes of each batch are above the threshold, these boxes first, and their indices;
+    -1 behind.
+    """
     _columns(data, [score_index, max(id_index, 0)])
     x = wide(data)
     valid = x[..., score_index] > x.dtype.type(threshold)
@@ -156,7 +162,9 @@ def non_max_suppression(
 def _softly(
     rows: Array, score: int, near: Array, alike: Array, options: tuple[int, float, float, float]
 ) -> list[int]:
-    """Best boxes one after the other, each lessening the scores of those near it; `rows` has the new scores."""
+    """Best boxes one after the other, each lessening the scores of those near it; `rows` has the
+    new scores.
+    """
     limit, overlap, sigma, threshold = options
     waiting = rows[:, score] > threshold
     chosen: list[int] = []
@@ -185,7 +193,9 @@ def multibox_transform_loc(
     keep_background: int,
     apply_softmax: int,
 ) -> tuple[Array, Array]:
-    """Anchors moved by predicted offsets to boxes (top, left, bottom, right), and the scores of their classes."""
+    """Anchors moved by predicted offsets to boxes (top, left, bottom, right), and the scores of
+    their classes.
+    """
     need_floats("multibox_transform_loc", scores, offsets, anchors)
     batches, _, count = scores.shape
     if offsets.shape != (batches, 4 * count) or anchors.shape != (1, count, 4):

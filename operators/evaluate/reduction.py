@@ -26,9 +26,11 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-empty", "8cdbe953")
+@rule("E-empty", "6a606869", "computation")
 def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
-    """What has no value without an element needs one; a mean of floats has one, NaN, as 0 / 0 has."""
+    """What has no value without an element needs one; a mean of floats has one, NaN, as 0 / 0
+    has.
+    """
     if what in _MEANS and is_float(x.dtype):
         return
     count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1

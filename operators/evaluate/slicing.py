@@ -12,12 +12,12 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
 
-@rule("E-slice", "0710dcdb")
+@rule("E-slice", "50bb54b5", "computation")
 def indices(length: int, begin: int, end: int, step: int, inbound: bool = False) -> range:
     """The places that a slice takes.
 
-    Negative bounds count from the end, and bounds outside are moved to it (E-slice); where the slice is said
-    to be in bounds, they must be so.
+    Negative bounds count from the end, and bounds outside are moved to it (E-slice); where the
+    slice is said to be in bounds, they must be so.
     """
     if step == 0:
         raise OperatorFault("E-slice-stride", "a stride is 0")

@@ -18,7 +18,9 @@ _SUM = 1e-2
 
 
 def order(x: Array, along: int, descending: bool) -> Array:
-    """Where the elements in order stand; equal ones stay in the order of their places, NaN comes last."""
+    """Where the elements in order stand; equal ones stay in the order of their places, NaN comes
+    last.
+    """
     w = wide(x)
     if not descending:
         return np.argsort(w, axis=along, kind="stable")
@@ -40,7 +42,9 @@ def argsort(x: Array, axis: int, descending: int, kind: DataType | None) -> Arra
 
 
 def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataType | None) -> Any:
-    """The first so many elements in order along an axis (all, if the number is not positive), and their places."""
+    """The first so many elements in order along an axis (all, if the number is not positive), and
+    their places.
+    """
     along = axis_of(axis, x.ndim)
     length = x.shape[along]
     if count > length:
@@ -51,7 +55,7 @@ def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataT
     return {"values": values, "indices": where}.get(wanted, (values, where))
 
 
-@rule("E-draw", "7821b9ff")
+@rule("E-draw", "b1e7b5b7", "computation")
 def multinomial_from_uniform(
     prob: Array, sample: Array, indices: Array, kind: DataType | None
 ) -> Array:

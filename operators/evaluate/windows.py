@@ -46,7 +46,9 @@ def canonical(x: Array, text: str, axes: str) -> Array:
 
 
 def arranged(x: Array, text: str, axes: str) -> Array:
-    """A tensor whose axes are in the order named, in a layout; pieces that are not filled are filled with zeros."""
+    """A tensor whose axes are in the order named, in a layout; pieces that are not filled are
+    filled with zeros.
+    """
     if text == axes:
         return x
     split: list[int] = []
@@ -67,7 +69,9 @@ def arranged(x: Array, text: str, axes: str) -> Array:
 
 
 def sides(given: Sequence[int], count: int) -> Sides:
-    """The padding before and after along each axis: one number, one an axis, or all befores and all afters."""
+    """The padding before and after along each axis: one number, one an axis, or all befores and all
+    afters.
+    """
     if len(given) == 1:
         return [(given[0], given[0])] * count
     if len(given) == count:
@@ -94,7 +98,7 @@ def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("E-window", "49d6ab18")
+@rule("E-window", "86ef526b", "computation")
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:
@@ -118,12 +122,13 @@ def windows(
 # ---------------------------------------------------------------- convolutions
 
 
-@rule("E-channels", "459e78ca")
+@rule("E-channels", "bf0c65f9", "computation")
 def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
     if groups < 1 or outputs % groups or channels != each * groups:
         raise OperatorFault(
             "E-channels-groups",
-            f"{channels} channels, weights for {each} of them and {outputs} outputs in {groups} groups",
+            f"{channels} channels, weights for {each} of them and {outputs} outputs in {groups}"
+            " groups",
         )
 
 
@@ -190,7 +195,8 @@ def transposed(count: str) -> Function:
         made = kind_of(kind, data.dtype)
         number = len(axes)
         x = wide(convert(canonical(data, layout, f"NC{axes}"), made))
-        # The data's channels are the weight's first axis: "IO" names them from the convolution's side.
+        # The data's channels are the weight's first axis: "IO" names them from the convolution's
+        # side.
         w = wide(convert(canonical(weight, kernel, f"IO{axes}"), made))
         _channels(w.shape[0], x.shape[1] // max(groups, 1), x.shape[1], groups)
         steps, spacing = spread(strides, number), spread(dilation, number)
@@ -246,9 +252,9 @@ def pool(which: str) -> Function:
         number = len(axes)
         x = wide(canonical(data, layout, f"NC{axes}"))
         plan = (spread(size, number), spread(strides, number), spread(dilation, number))
-        x, given = cropped(x, sides(padding, number))
-        around = _around(x.shape[2:], given, plan, ceil_mode)
-        result = _POOLS[kind](x, around, plan, given if count_padding else [(0, 0)] * number)
+        asked = sides(padding, number)
+        x, around = cropped(x, _around(x.shape[2:], asked, plan, ceil_mode))
+        result = _POOLS[kind](x, around, plan, _counted(asked, count_padding))
         return back(arranged(result, out or layout, f"NC{axes}"), data.dtype)
 
     return evaluate
@@ -258,7 +264,9 @@ Plan = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
 def _around(spatial: Sequence[int], given: Sides, plan: Plan, ceil_mode: int) -> Sides:
-    """The padding, with as much behind as a last window needs that is only begun, but not in the padding itself."""
+    """The padding, with as much behind as a last window needs that is only begun, but not in the
+    padding itself.
+    """
     found = []
     for n, (before, after), size, step, spacing in zip(spatial, given, *plan, strict=True):
         reach = (size - 1) * spacing + 1
@@ -266,13 +274,20 @@ def _around(spatial: Sequence[int], given: Sides, plan: Plan, ceil_mode: int) ->
             last = -(-(n + before + after - reach) // step)
             if last * step >= n + before:
                 last -= 1
-            after = max(last * step + reach - n - before, 0)
+            after = last * step + reach - n - before
         found.append((before, after))
     return found
 
 
+def _counted(asked: Sides, count_padding: int) -> Sides:
+    """The padding whose places a mean counts; what negative padding takes away is none."""
+    return [(max(b, 0), max(a, 0)) if count_padding else (0, 0) for b, a in asked]
+
+
 def _counts(spatial: Sequence[int], around: Sides, plan: Plan, counted: Sides) -> Array:
-    """How many places of each window lie in the data or in the padding that counts; 1 where none does."""
+    """How many places of each window lie in the data or in the padding that counts; 1 where none
+    does.
+    """
     inside = np.zeros([n + b + a for n, (b, a) in zip(spatial, around, strict=True)], np.int64)
     where = [
         slice(b - some, b + n + more)
@@ -347,22 +362,24 @@ def pool_backward(kind: str) -> Function:
         plan = (spread(size, 2), spread(strides, 2), spread(dilation, 2))
         whole = x.shape[2:]
         asked = sides(padding, 2)
-        x, given = cropped(x, asked)
-        around = _around(x.shape[2:], given, plan, ceil_mode)
+        beside = _around(whole, asked, plan, ceil_mode)
+        x, around = cropped(x, beside)
         result = np.zeros(
             [n + sum(pad) for n, pad in zip(x.shape, [(0, 0), (0, 0), *around], strict=True)],
             x.dtype,
         )
-        share = _shares(kind, x, around, plan, given if count_padding else [(0, 0)] * 2)
+        share = _shares(kind, x, around, plan, _counted(asked, count_padding))
         for place in product(*map(range, plan[0])):
             where = tuple(
                 slice(p * d, p * d + (n - 1) * s + 1, s)
                 for p, d, n, s in zip(place, plan[2], g.shape[2:], plan[1], strict=True)
             )
             at: Any = (..., *place)
-            result[(slice(None), slice(None), *where)] += g * share[at]
+            # An infinite gradient is none where it has no share.
+            added = quiet(lambda part: np.where(part == 0, 0, g * part), share[at])
+            result[(slice(None), slice(None), *where)] += added.astype(result.dtype)
         cut = [slice(b, b + n) for (b, _), n in zip(around, x.shape[2:], strict=True)]
-        found = _put_back(result[(slice(None), slice(None), *cut)], whole, asked)
+        found = _put_back(result[(slice(None), slice(None), *cut)], whole, beside)
         return back(arranged(found, layout, "NCHW"), data.dtype)
 
     return evaluate

@@ -23,7 +23,9 @@ def array(value: Any) -> Any:
 
 
 def scalar(value: Any) -> Any:
-    """A number, as the value of a scalar is; of an object that holds something else there is none."""
+    """A number, as the value of a scalar is; of an object that holds something else there is
+    none.
+    """
     if not isinstance(value, int | float):
         raise TypeError(f"found {value!r}")
     return value
