@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rlx import lazy
+
 if TYPE_CHECKING:
     from rlx.solver.api import explain, prove, to_smtlib
     from rlx.solver.context import Context
@@ -43,12 +45,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for on first use."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"rlx.solver.{home}"), name)
-    globals()[name] = value
-    return value
+    return lazy.found(__name__, name, _HOMES)

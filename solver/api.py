@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import expected, prim_exprs
+from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.budget import undisturbed
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
@@ -32,24 +32,24 @@ def prove(
     Parameters
     ----------
     goal
-        A condition, as text (``"n % 4 == 0"``; see :mod:`rlx.solver.text`), as an expression or, where TVM is
-        importable, as a TVM PrimExpr.
+        A condition, as text (``"n % 4 == 0"``; see :mod:`rlx.solver.question_parser`), as an
+        expression or, where TVM is importable, as a TVM PrimExpr.
     assume
         Conditions that hold; one may stand alone.
     lower
-        Smallest value of a variable, by name; None for one that may be as small as its data type allows. All
-        others are >= 0.
+        Smallest value of a variable, by name; None for one that may be as small as its data type
+        allows. All others are >= 0.
     int64
         Whether a value beyond 64 bits counts as a failure of the goal.
 
     Raises
     ------
     ValueError
-        If a text cannot be read, is no condition, or names a variable of which the expressions hold several;
-        if no value of a variable's type is as large as its smallest value.
+        If a text cannot be read, is no condition, or names a variable of which the expressions hold
+        several; if no value of a variable's type is as large as its smallest value.
     TypeError
-        If goal or assumption is no condition (an integer, or the bool that ``a == b`` of two nodes gives), or
-        another argument of the wrong type.
+        If goal or assumption is no condition (an integer, or the bool that ``a == b`` of two nodes
+        gives), or another argument of the wrong type.
 
     Warns
     -----
@@ -69,7 +69,7 @@ def question(
     int64: bool = False,
 ) -> tuple[Prover, PrimExpr]:
     """A prover that assumes what is said, and the goal as an expression."""
-    expected.flag("int64", int64)
+    usage_errors.flag("int64", int64)
     limits = _limits(lower)
     with undisturbed():
         condition, *facts = _read([goal, *_assumptions(assume)])
@@ -89,7 +89,7 @@ def _assumptions(assume: Assumptions) -> list[Goal]:
         return list(assume)
     if assume is None or isinstance(assume, Mapping | bytes | bool | int | float):
         raise TypeError(
-            f"assume: expected a list of conditions, found {expected.described(assume)}"
+            f"assume: expected a list of conditions, found {usage_errors.described(assume)}"
         )
     return [assume]
 
@@ -100,13 +100,14 @@ def _limits(lower: Mapping[str, int | None] | None) -> dict[str, int | None]:
         return {}
     if not isinstance(lower, Mapping):
         raise TypeError(
-            f"lower: expected a mapping from names to integers, found {expected.described(lower)}"
+            "lower: expected a mapping from names to integers, found"
+            f" {usage_errors.described(lower)}"
         )
     for name in lower:
         if not isinstance(name, str):
-            found = expected.described(name)
+            found = usage_errors.described(name)
             raise TypeError(f"lower: expected the name of a variable, found {found}")
-    return {name: expected.limit("lower", value, name) for name, value in lower.items()}
+    return {name: usage_errors.limit("lower", value, name) for name, value in lower.items()}
 
 
 def _declare(
@@ -116,7 +117,8 @@ def _declare(
     names = dict.fromkeys(var.name for var in variables)
     for name in lower:
         if name not in names:
-            # Limits of more variables than a question has are no mistake as such, but may come of one.
+            # Limits of more variables than a question has are no mistake as such, but may come of
+            # one.
             known = f"its variables are {', '.join(names)}" if names else "it has none"
             message = (
                 f"lower: the question has no variable {name!r}; {_nearest(name, names) or known}"
@@ -136,7 +138,9 @@ def _nearest(name: str, names: Iterable[str]) -> str:
 
 
 def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
-    """The parts of one question; a name in a text is the variable of that name in the expressions."""
+    """The parts of one question; a name in a text is the variable of that name in the
+    expressions.
+    """
     foreign: dict[object, tir.Var] = {}
     read = [goal if isinstance(goal, str) else _expression(goal, foreign) for goal in goals]
     named: dict[str, tir.Var] = {}
@@ -150,24 +154,25 @@ def _read(goals: Sequence[Goal]) -> list[PrimExpr]:
 def _expression(goal: Goal, foreign: dict[object, tir.Var]) -> PrimExpr:
     if not isinstance(goal, PrimExpr):
         if goal is None or isinstance(goal, bool | int | float | bytes):
-            advice = f"; {expected.COMPARED}" if isinstance(goal, bool) else ""
+            advice = f"; {usage_errors.COMPARED}" if isinstance(goal, bool) else ""
             raise TypeError(
-                f"expected a condition, as a text or an expression, found {expected.described(goal)}{advice}"
+                "expected a condition, as a text or an expression, found"
+                f" {usage_errors.described(goal)}{advice}"
             )
         from rlx.solver import interop
 
         goal = interop.from_tvm(goal, foreign)
-    expected.condition(goal)
-    expected.conditions_inside(goal)
+    usage_errors.condition(goal)
+    usage_errors.conditions_inside(goal)
     return goal
 
 
 def _text(goal: str, named: dict[str, tir.Var], shared: Collection[str]) -> PrimExpr:
-    from rlx.solver import text
+    from rlx.solver import question_parser
 
-    read = text.parse(goal, named)
+    read = question_parser.parse(goal, named)
     if not prim_exprs.may_be_condition(read):
-        raise ValueError(expected.no_condition(read))
+        raise ValueError(usage_errors.no_condition(read))
     for var in prim_exprs.variables([read]) if shared else ():
         if var.name in shared:
             raise ValueError(
@@ -212,26 +217,28 @@ def to_smtlib(
     Parameters
     ----------
     style
-        ``"purified"`` (quotients and remainders as variables), ``"raw"`` (``div`` and ``mod`` of SMT-LIB) or ``"split"``.
+        ``"purified"`` (quotients and remainders as variables), ``"raw"`` (``div`` and ``mod`` of
+        SMT-LIB) or ``"split"``.
 
     Raises
     ------
     ValueError, TypeError
         As :func:`prove`; TypeError also for operations that are no integer arithmetic.
     """
-    from rlx.solver.evaluated import defined
-    from rlx.solver.overflow import obligation
+    from rlx.solver.definedness import defined
+    from rlx.solver.overflow import MachineSession, obligation
     from rlx.solver.session import Session
     from rlx.solver.smt import STYLES, script
 
-    expected.flag("int64", int64)
-    expected.one_of("style", style, STYLES)
+    usage_errors.flag("int64", int64)
+    usage_errors.one_of("style", style, STYLES)
     prover, condition = question(goal, assume, lower)
-    (expanded, *facts) = prim_exprs.expand([condition, *prover.context.state.facts])
+    expanded, *facts = prim_exprs.expand([condition, *prover.context.state.facts])
     foreign = prim_exprs.uninterpreted(prim_exprs.topological(expanded, *facts))
     if foreign is not None:
         raise TypeError(f"expected integer arithmetic, found {prim_exprs.named(foreign)}")
-    session = Session(prover.context.state, prover.statistics, int64)
+    kind = MachineSession if int64 else Session
+    session = kind(prover.context.state, prover.statistics)
     wanted = obligation(expanded) if int64 else expanded
     query = session.whole(wanted).query()
     text = script(query.where([defined(part) for part in (expanded, *facts)]), style)

@@ -14,15 +14,17 @@ _FUEL, _SMT = 1_500_000, 1_040_000
 FUEL = 120_000
 _FUEL_PER_NODE, _HASTY_PER_NODE = 40, 2
 LARGE = 20_000
-"""Questions of more nodes get less, the larger the less: reading and evaluating them has taken its time already."""
+"""Questions of more nodes get less, the larger the less: reading and evaluating them has taken its
+time already.
+"""
 _LESS_PER_NODE, _LEAST = 16, 500_000
 NODES = 150_000
 """Larger questions are not looked at unless both sides are one object."""
 
 
 class Work:
-    """What is left of the work for a question. It is counted, not timed, so that answers are the same on every machine
-    (but where Z3 is left alone: ``smt.EMERGENCY``).
+    """What is left of the work for a question. It is counted, not timed, so that answers are the
+    same on every machine (but where Z3 is left alone: ``smt.EMERGENCY``).
 
     Attributes
     ----------
@@ -48,7 +50,8 @@ class Work:
         self.fuel = min(self.fuel, max(_LEAST, _FUEL - _LESS_PER_NODE * max(0, size - LARGE)))
 
     def lend(self, engine: Engine, size: int = 0, hasty: bool = False) -> None:
-        """Give an engine fuel for an expression of so many nodes; what it has left is given back first.
+        """Give an engine fuel for an expression of so many nodes; what it has left is given back
+        first.
 
         A hasty try gets what a sum of plain terms needs.
         """
@@ -72,10 +75,11 @@ class Work:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Without Python's cycle collector, which would walk through all that a question builds, again and again.
+    """Without Python's cycle collector, which would walk through all that a question builds, again
+    and again.
 
-    Of a large question that is half of the time, and there is nothing to collect: what it builds refers to what was
-    there before.
+    Of a large question that is half of the time, and there is nothing to collect: what it builds
+    refers to what was there before.
     """
     if not gc.isenabled():
         yield

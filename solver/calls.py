@@ -1,4 +1,6 @@
-"""What is written as a call in a question: operators by name, choices, casts, and the intrinsics of TIR."""
+"""What is written as a call in a question: operators by name, choices, casts, and the intrinsics of
+TIR.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _NAMED: dict[str, type[tir.Binary]] = {
     for name in (found.name, *found.names, *found.short)
     if name.isidentifier()
 }
-"""Operators by name, as TVM or a question has it; names of classes, such as ``FloorDiv``, count in lower case."""
+"""Operators by name, as TVM or a question has it; names of classes, such as ``FloorDiv``, count in
+lower case.
+"""
 _SEVERAL = frozenset((tir.Min, tir.Max, tir.And, tir.Or))
 """Operators of two or more operands."""
 _INTRINSICS = {
@@ -71,7 +75,17 @@ def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
             f"expected integers and conditions, found {name}: the prover knows no floats"
         )
     arguments = "1 argument" if count == 1 else f"{count} arguments"
+    if (wanted := _takes(low)) is not None:
+        raise ValueError(f"expected {wanted} of {name}, found {arguments}")
     raise ValueError(f"{name} with {arguments} is not known; {KNOWN}")
+
+
+def _takes(name: str) -> str | None:
+    """How many arguments a call of that name takes; None if there is none."""
+    if name in _NAMED:
+        return "2 arguments or more" if _NAMED[name] in _SEVERAL else "2 arguments"
+    count = 3 if name in ("select", "if_then_else") else _INTRINSICS.get(name)
+    return None if count is None else f"{count} argument{'s' * (count != 1)}"
 
 
 def cast(name: str, operand: PrimExpr) -> PrimExpr:

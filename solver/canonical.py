@@ -8,12 +8,12 @@ from rlx.grammar import tir
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.context import State
+from rlx.solver.context import ContextState
 
 _REFINED = 64
 
 
-def constraints(state: State) -> list[PrimExpr]:
+def constraints(state: ContextState) -> list[PrimExpr]:
     """Facts and definitions as conditions."""
     equations: list[PrimExpr] = [tir.EQ(v, e) for v, e in state.definitions.items()]
     return equations + prim_exprs.expand(list(state.facts))
@@ -64,9 +64,11 @@ class Components:
 
 
 def order(
-    goal: PrimExpr, facts: Sequence[PrimExpr], state: State
+    goal: PrimExpr, facts: Sequence[PrimExpr], state: ContextState
 ) -> tuple[list[tir.Var], list[PrimExpr]]:
-    """Variables by first appearance in the goal, then in the facts; facts sorted by their structure."""
+    """Variables by first appearance in the goal, then in the facts; facts sorted by their
+    structure.
+    """
     numbers: dict[tir.Var, int] = {}
     for var in prim_exprs.variables([goal]):
         numbers[var] = len(numbers)
@@ -92,8 +94,10 @@ def _unknown(fact: PrimExpr, numbers: dict[tir.Var, int]) -> bool:
     return any(v not in numbers for v in prim_exprs.variables([fact]))
 
 
-def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: State) -> tuple[int, int]:
-    """Size and a hash of the structure; hashes of tuples of integers are the same in every process."""
+def _key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) -> tuple[int, int]:
+    """Size and a hash of the structure; hashes of tuples of integers are the same in every
+    process.
+    """
     codes: dict[PrimExpr, int] = {}
     nodes = prim_exprs.topological(expr)
     for node in nodes:

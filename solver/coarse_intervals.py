@@ -1,4 +1,6 @@
-"""Limits of an expression from those of its operands, node by node: coarse, and linear in its size."""
+"""Limits of an expression from those of its operands, node by node: coarse, and linear in its
+size.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ Limits = tuple[int, int]
 
 
 def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
-    """Smallest and largest value that a node can have, wherever it is defined; None where nothing is known."""
+    """Smallest and largest value that a node can have, wherever it is defined; None where nothing
+    is known.
+    """
     rule = _RULES.get(type(node))
     if rule is not None:
         return rule(operands[0], operands[1])

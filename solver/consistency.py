@@ -1,4 +1,6 @@
-"""Whether assumptions can hold at all: that they contradict each other is told before anything else."""
+"""Whether assumptions can hold at all: that they contradict each other is told before anything
+else.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,23 @@ from collections.abc import Sequence
 
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.context import Range, State
+from rlx.solver.context import ContextState, Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _SIMPLE = (1, 4, 0)
 """Values that satisfy most assumptions."""
 
 
-def empty_range(state: State) -> bool:
+def empty_range(state: ContextState) -> bool:
     """Whether a variable that was declared has no values."""
     ranges = map(state.range_of, state.ranges)
     return any(low is not None and high is not None and low > high for low, high in ranges)
 
 
-def simply_possible(state: State, conditions: Sequence[PrimExpr]) -> bool:
-    """Whether some conditions hold where all variables have one simple value, as near to it as they may."""
+def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
+    """Whether some conditions hold where all variables have one simple value, as near to it as they
+    may.
+    """
     variables = prim_exprs.variables(conditions)
     for value in _SIMPLE:
         point = {v: _nearest(value, state.range_of(v)) for v in variables}

@@ -6,13 +6,13 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import expected, prim_exprs
+from rlx.solver import prim_exprs, usage_errors
 
 Range = tuple[int | None, int | None]
 """Smallest and largest value of a variable; None where there is none."""
 
 
-class State(Record):
+class ContextState(Record):
     """The contents of a context at one moment; never changed once a prover has seen it.
 
     Attributes
@@ -37,7 +37,7 @@ class State(Record):
         return found
 
 
-class MachineState(State):
+class MachineState(ContextState):
     """The same, for variables that hold int64 values."""
 
     def range_of(self, var: tir.Var) -> Range:
@@ -51,12 +51,14 @@ class MachineState(State):
 
 
 def default_range(var: tir.Var) -> Range:
-    """Range of a variable that nobody declared: from 0, up to what a narrow data type can hold."""
+    """Range of an undeclared variable: from 0, up to what a narrow data type can hold."""
     return within_dtype(var, 0, None)
 
 
 def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
-    """The part of a range that a variable's data type can hold; signed 64 bits stand for exact integers."""
+    """The part of a range that a variable's data type can hold; signed 64 bits stand for exact
+    integers.
+    """
     kind = var.dtype
     if kind.code == "int" and kind.bits >= 64:
         return (lower, upper)
@@ -80,19 +82,20 @@ class Context:
     __slots__ = ("_mentioned", "_shared", "_stack", "_state")
 
     def __init__(self) -> None:
-        self._state = State({}, (), {})
+        self._state = ContextState({}, (), {})
         self._mentioned: set[tir.Var] = set()
         self._shared = False
-        self._stack: list[tuple[State, set[tir.Var]]] = []
+        self._stack: list[tuple[ContextState, set[tir.Var]]] = []
 
     @property
-    def state(self) -> State:
+    def state(self) -> ContextState:
         """The present contents; equal contents need not be the same object."""
         self._shared = True
         return self._state
 
     def declare(self, var: tir.Var, lower: int | None = 0, upper: int | None = None) -> None:
-        """Bind a variable, with its smallest and largest value (None: as far as its data type goes).
+        """Bind a variable, with its smallest and largest value (None: as far as its data type
+        goes).
 
         Raises
         ------
@@ -101,14 +104,14 @@ class Context:
         ValueError
             If no value lies between the limits.
         """
-        expected.variable(var)
+        usage_errors.variable(var)
         low, high = limits = within_dtype(
-            var, expected.limit("lower", lower), expected.limit("upper", upper)
+            var, usage_errors.limit("lower", lower), usage_errors.limit("upper", upper)
         )
         if low is not None and high is not None and low > high:
             raise ValueError(
-                f"expected limits with a value between them, found lower={lower} and upper={upper} for "
-                f"{var.name} of type {var.dtype}"
+                f"expected limits with a value between them, found lower={lower} and upper={upper}"
+                f" for {var.name} of type {var.dtype}"
             )
         self._forget(var)
         self._own()
@@ -122,11 +125,11 @@ class Context:
         TypeError
             If the fact is no condition; a text is one question's, see :func:`rlx.solver.prove`.
         """
-        expected.condition(condition)
+        usage_errors.condition(condition)
         added = tuple(prim_exprs.conjuncts(condition))
         state = self._state
         self._mention(condition)
-        self._replace(State(state.ranges, state.facts + added, state.definitions))
+        self._replace(ContextState(state.ranges, state.facts + added, state.definitions))
 
     def define(self, var: tir.Var, expr: PrimExpr) -> None:
         """Let a variable stand for the value of an expression.
@@ -136,8 +139,8 @@ class Context:
         TypeError
             If that is no variable, or no expression.
         """
-        expected.variable(var)
-        expected.expressions(expr)
+        usage_errors.variable(var)
+        usage_errors.expressions(expr)
         if any(v is var for v in prim_exprs.variables([expr])):
             old = self._forget(var) or tir.Var(var.name, var.dtype)
             expr = prim_exprs.substitute(expr, {var: old})
@@ -176,20 +179,20 @@ class Context:
         return other
 
     def _own(self) -> None:
-        """Make the state one that nobody else has seen."""
+        """Make the state a new one."""
         if self._shared:
             old = self._state
-            self._replace(State(dict(old.ranges), old.facts, dict(old.definitions)))
+            self._replace(ContextState(dict(old.ranges), old.facts, dict(old.definitions)))
             self._shared = False
 
-    def _replace(self, state: State) -> None:
+    def _replace(self, state: ContextState) -> None:
         self._state = state
 
     def _mention(self, expr: PrimExpr) -> None:
         self._mentioned.update(prim_exprs.variables([expr]))
 
     def _forget(self, var: tir.Var) -> tir.Var | None:
-        """Give what is known of ``var`` to a variable nobody else has; None where nothing is."""
+        """Give what is known of ``var`` to a variable of its own; None where nothing is."""
         if var not in self._mentioned:
             return None
         old = tir.Var(var.name, var.dtype)
@@ -202,7 +205,7 @@ class Context:
             for v, e in state.definitions.items()
         }
         facts = tuple(prim_exprs.substitute(f, renaming) for f in state.facts)
-        self._replace(State(ranges, facts, definitions))
+        self._replace(ContextState(ranges, facts, definitions))
         self._shared = False
         self._mentioned.discard(var)
         self._mentioned.add(old)

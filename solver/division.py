@@ -15,16 +15,28 @@ positive. The rules and the order they are tried in:
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING
 
 from rlx.solver import intervals
+from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Mono, Poly, leading, quotient
 
-if TYPE_CHECKING:
-    from rlx.solver.engine import Engine
+
+class Quotients(KnownStore):
+    """Polynomials that are divided; a quotient once found is kept."""
+
+    def div(self, a: Poly, b: Poly) -> Poly:
+        """The floor of ``a / b``, wherever ``b`` is not zero."""
+        found = self.divided.get((a, b))
+        if found is None:
+            found = self.divided[a, b] = divide(self, a, b)
+        return found
+
+    def mod(self, a: Poly, b: Poly) -> Poly:
+        """``a - b * (a // b)``"""
+        return self.sub(a, self.mul(b, self.div(a, b)))
 
 
-def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
+def divide(engine: Quotients, a: Poly, b: Poly) -> Poly:
     """The normal form of the floor of ``a / b``."""
     engine.spend(5)
     if b.value is not None:
@@ -47,14 +59,14 @@ def divide(engine: Engine, a: Poly, b: Poly) -> Poly:
     return engine.add(whole, _fraction(engine, rest, b))
 
 
-def _points_down(engine: Engine, b: Poly) -> bool:
+def _points_down(engine: Quotients, b: Poly) -> bool:
     """Whether a divisor is better turned round: it is never positive, or its sign is open."""
     if intervals.nonneg(engine, b):
         return False
     return b.terms[leading(b)] < 0 or intervals.nonneg(engine, engine.scale(-1, b))
 
 
-def _cancel(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
+def _cancel(engine: Quotients, a: Poly, b: Poly) -> tuple[Poly, Poly]:
     """Both without their common factor, a monomial or the polynomial ``b`` itself."""
     if a is engine.zero:
         return a, engine.one
@@ -91,68 +103,7 @@ def _common(a: Poly, start: Mono | None) -> Mono | None:
     return shared
 
 
-def split(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
-    """``(q, r)`` with ``a = q * b + r``: the multiples of ``b`` taken out of ``a``."""
-    if b.value is not None:
-        return _split_terms(engine, a, (), b.value)
-    if len(b.terms) == 1:
-        ((mono, coef),) = b.terms.items()
-        return _split_terms(engine, a, mono, coef)
-    return _split_polynomial(engine, a, b)
-
-
-def _split_terms(engine: Engine, a: Poly, mono: Mono, coef: int) -> tuple[Poly, Poly]:
-    whole: dict[Mono, int] = {}
-    rest: dict[Mono, int] = {}
-    half = (abs(coef) - 1) // 2
-    for term, size in a.terms.items():
-        below = quotient(term, mono)
-        if below is None:
-            rest[term] = size
-            continue
-        # The constant stays between 0 and the divisor; other coefficients are as near to 0 as can be.
-        times = size // coef if not term else (size + half) // coef
-        if coef < 0 and term:
-            times = -((size + half) // -coef)
-        left = size - times * coef
-        if times:
-            whole[below] = times
-        if left:
-            rest[term] = left
-    return engine.poly(whole), engine.poly(rest)
-
-
-def _split_polynomial(engine: Engine, a: Poly, b: Poly) -> tuple[Poly, Poly]:
-    """Multivariate division by the leading term."""
-    top = leading(b)
-    size = b.terms[top]
-    rest = dict(a.terms)
-    whole: dict[Mono, int] = {}
-    waiting = [m for m in rest if len(m) >= len(top)]
-    while waiting:
-        mono = min(waiting, key=lambda m: (-len(m), m))
-        waiting.remove(mono)
-        coef = rest.get(mono, 0)
-        below = quotient(mono, top)
-        if not coef or below is None or coef % size:
-            continue
-        times = coef // size
-        whole[below] = whole.get(below, 0) + times
-        engine.spend(len(b.terms) + len(waiting))
-        for other, scale in b.terms.items():
-            product = tuple(sorted(other + below))
-            if product not in rest:
-                if len(product) >= len(top):
-                    waiting.append(product)
-                rest[product] = 0
-            rest[product] -= times * scale
-    return (
-        engine.poly({m: c for m, c in whole.items() if c}),
-        engine.poly({m: c for m, c in rest.items() if c}),
-    )
-
-
-def _fraction(engine: Engine, rest: Poly, b: Poly) -> Poly:
+def _fraction(engine: Quotients, rest: Poly, b: Poly) -> Poly:
     """``rest // b`` where no multiple of ``b`` can be taken out of ``rest``."""
     positive = intervals.nonneg(engine, b)
     if positive:
@@ -173,7 +124,7 @@ def _fraction(engine: Engine, rest: Poly, b: Poly) -> Poly:
     return engine.of_atom(engine.atom("div", (rest, b)))
 
 
-def _settled(engine: Engine, rest: Poly, b: Poly) -> Poly:
+def _settled(engine: Quotients, rest: Poly, b: Poly) -> Poly:
     if rest is engine.zero:
         return engine.zero
     small = _by_bounds(engine, rest, b)
@@ -185,8 +136,10 @@ def _settled(engine: Engine, rest: Poly, b: Poly) -> Poly:
     return engine.of_atom(engine.atom("div", (rest, b)))
 
 
-def _grows_freely(engine: Engine, rest: Poly, b: Poly) -> bool:
-    """Whether ``rest`` has no limit that ``b`` or a fact could give it: most divisions of a variable."""
+def _grows_freely(engine: Quotients, rest: Poly, b: Poly) -> bool:
+    """Whether ``rest`` has no limit that ``b`` or a fact could give it: most divisions of a
+    variable.
+    """
     if engine.inequalities or any(
         engine.atoms[i].kind != "var" for mono in (*rest.terms, *b.terms) for i in mono
     ):
@@ -198,7 +151,7 @@ def _grows_freely(engine: Engine, rest: Poly, b: Poly) -> bool:
     return False
 
 
-def _by_bounds(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
+def _by_bounds(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
     if _grows_freely(engine, rest, b):
         return None
     if intervals.nonneg(engine, rest, 2):
@@ -212,11 +165,11 @@ def _by_bounds(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
     return None
 
 
-def _below(engine: Engine, a: Poly, b: Poly) -> bool:
+def _below(engine: Quotients, a: Poly, b: Poly) -> bool:
     return intervals.nonneg(engine, engine.shift(engine.sub(b, a), -1), 2)
 
 
-def _flatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
+def _flatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
     """Rule 5, for one quotient with coefficient 1 or -1."""
     for mono, coef in rest.terms.items():
         if len(mono) != 1 or coef not in (1, -1):
@@ -237,7 +190,7 @@ def _flatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
     return None
 
 
-def _unflatten(engine: Engine, rest: Poly, b: Poly) -> Poly | None:
+def _unflatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
     """Rule 6, where the inner quotient turns out to be none."""
     factor = gcd(*b.terms.values())
     common = _common(b, None) or ()
@@ -273,13 +226,13 @@ def _divisors(rest: Poly, b: int) -> list[int]:
     return sorted((d for d in shared if 1 < d < b), reverse=True)
 
 
-def _quotients(engine: Engine, poly: Poly) -> int:
+def _quotients(engine: Quotients, poly: Poly) -> int:
     """How many different quotients stand in a polynomial."""
     indices = {i for mono in poly.terms for i in mono}
     return sum(engine.atoms[i].kind == "div" for i in indices)
 
 
-def _has_plain_quotient(engine: Engine, poly: Poly) -> bool:
+def _has_plain_quotient(engine: Quotients, poly: Poly) -> bool:
     atoms: list[Atom] = engine.atoms
     return any(
         len(m) == 1 and c in (1, -1) and atoms[m[0]].kind == "div" for m, c in poly.terms.items()

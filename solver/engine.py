@@ -1,73 +1,16 @@
-"""The normal form of one context: polynomials over canonical atoms, and what is known of the atoms."""
+"""The normal form of one context: polynomials over canonical atoms, and what is known of the
+atoms.
+"""
 
 from __future__ import annotations
 
-from rlx.solver import division, intervals
-from rlx.solver.context import Range
-from rlx.solver.poly import Atom, Cond, Mono, Part, Poly, Store, content, leading
+from rlx.solver import intervals
+from rlx.solver.division import Quotients
+from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
 
-class Engine(Store):
-    """Polynomials together with ranges, facts and solved variables.
-
-    Attributes
-    ----------
-    ranges
-        Known limits by atom number.
-    inequalities
-        Polynomials known to be >= 0.
-    equations
-        Polynomials known to be 0 that could not be solved for a variable.
-    others
-        Facts of any other form.
-    assumed
-        All single conditions among the facts.
-    solved
-        Variables that facts express by others.
-    """
-
-    def __init__(self, fuel: int) -> None:
-        self.ranges: dict[int, Range] = {}
-        self.inequalities: list[Poly] = []
-        self.equations: list[Poly] = []
-        self.others: list[Cond] = []
-        self.assumed: set[Cond] = set()
-        self.solved: dict[int, Poly] = {}
-        self.intervals: dict[int, Range] = {}
-        self.poly_intervals: dict[Poly, Range] = {}
-        self.signs: dict[Poly, tuple[bool, int]] = {}
-        self.memo: dict[object, Part] = {}
-        self.divided: dict[tuple[Poly, Poly], Poly] = {}
-        super().__init__(fuel)
-
-    def forget(self) -> None:
-        """Drop what was computed from ranges and facts that have changed since."""
-        self.forget_limits()
-        self.memo.clear()
-        self.divided.clear()
-
-    def forget_limits(self) -> None:
-        """Drop intervals and signs, because a range has changed."""
-        self.intervals.clear()
-        self.poly_intervals.clear()
-        self.signs.clear()
-
-    # Operations beyond polynomials
-
-    def div(self, a: Poly, b: Poly) -> Poly:
-        """The floor of ``a / b``, wherever ``b`` is not zero."""
-        found = self.divided.get((a, b))
-        if found is None:
-            found = self.divided[a, b] = division.divide(self, a, b)
-        return found
-
-    def mod(self, a: Poly, b: Poly) -> Poly:
-        """``a - b * (a // b)``"""
-        return self.sub(a, self.mul(b, self.div(a, b)))
-
-    def split(self, a: Poly, b: Poly) -> tuple[Poly, Poly]:
-        """``(q, r)`` with ``a = q * b + r``, the terms of ``a`` that ``b`` divides taken out."""
-        return division.split(self, a, b)
+class Engine(Quotients):
+    """The operations of shape arithmetic on polynomials with what is known of their atoms."""
 
     def positive_part(self, a: Poly) -> Poly:
         """The larger of ``a`` and 0."""
@@ -170,29 +113,6 @@ class Engine(Store):
 
     # Replacing atoms
 
-    def from_low(self, atom: Atom, low: int) -> Poly:
-        """``low + x'`` for an atom x that is at least ``low``; x' begins at 0."""
-        moved = self.atom("var", (), ("above", atom.index, low))
-        if moved.index not in self.ranges:
-            high = intervals.atom_interval(self, atom)[1]
-            self.ranges[moved.index] = (0, None if high is None else high - low)
-        return self.shift(self.of_atom(moved), low)
-
-    def replace_top(self, poly: Poly, mapping: dict[int, Poly]) -> Poly:
-        """Atoms replaced in the monomials of a polynomial, not inside atoms."""
-        parts: list[tuple[int, Poly]] = []
-        kept: dict[Mono, int] = {}
-        for mono, coef in poly.terms.items():
-            if not any(i in mapping for i in mono):
-                kept[mono] = coef
-                continue
-            product = self.of_mono(tuple(i for i in mono if i not in mapping))
-            for index in mono:
-                if index in mapping:
-                    product = self.mul(product, mapping[index])
-            parts.append((coef, product))
-        return self.combine([(1, self.poly(kept)), *parts])
-
     def replace(self, poly: Poly, mapping: dict[int, Poly]) -> Poly:
         """Atoms replaced everywhere, and the result brought to normal form again."""
         if poly.value is not None:
@@ -217,7 +137,7 @@ class Engine(Store):
         match atom.kind, new:
             case "div", [Poly() as a, Poly() as b]:
                 if b is self.zero:
-                    # Not defined here: whoever asked excludes these values.
+                    # Not defined here: the question excludes these values.
                     return self.zero
                 return self.div(a, b)
             case "relu", [Poly() as a]:

@@ -1,7 +1,9 @@
-"""What occurs more than once as a variable: a goal about ``a//b`` may hold for any number in its place.
+"""What occurs more than once as a variable: a goal about ``a//b`` may hold for any number in its
+place.
 
-A goal that holds for all values of a new variable, within the limits of the expression that it stands for, holds for
-that expression. Where the expression is not defined, a goal that evaluates it is not either.
+A goal that holds for all values of a new variable, within the limits of the expression that it
+stands for, holds for that expression. Where the expression is not defined, a goal that evaluates it
+is not either.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ Replaced = tuple[list[PrimExpr], dict[tir.Var, PrimExpr]]
 
 
 def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
-    """The conditions with repeated expressions replaced: the largest ones, then those inside, and so on."""
+    """The conditions with repeated expressions replaced: the largest ones, then those inside, and
+    so on.
+    """
     shared = _interned(conditions)
     repeated = _repeated(shared, prim_exprs.topological(*shared))
     for _ in range(_LEVELS):

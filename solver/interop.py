@@ -10,8 +10,8 @@ from rlx.grammar.prim_operators import BY_NAME
 from rlx.grammar.tir import PrimExpr
 
 _EXPECTED = (
-    "expected an expression over integers (variables, literals, + - * // %, truncdiv, truncmod, min, max, comparisons, "
-    "And, Or, Not, Select, if_then_else, casts, shifts by literals)"
+    "expected an expression over integers (variables, literals, + - * // %, truncdiv, truncmod,"
+    " min, max, comparisons, And, Or, Not, Select, if_then_else, casts, shifts by literals)"
 )
 
 
@@ -44,7 +44,9 @@ def from_tvm(expr: object, variables: dict[object, tir.Var]) -> PrimExpr:
 
 
 def _compared(expr: Any) -> Any:
-    """``n == m`` and ``n != m`` of TVM are not expressions yet: they wait for a ``bool()`` that asks for identity."""
+    """``n == m`` and ``n != m`` of TVM are not expressions yet: they wait for a ``bool()`` that
+    asks for identity.
+    """
     return expr.asobject() if hasattr(expr, "asobject") else expr
 
 

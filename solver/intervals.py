@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rlx.solver.context import Range
+from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
-
-if TYPE_CHECKING:
-    from rlx.solver.engine import Engine
 
 _ANY: Range = (None, None)
 _EFFORT = 3
@@ -45,7 +41,7 @@ def _half_open_product(a: Range, b: Range) -> Range:
     return _ANY
 
 
-def atom_interval(engine: Engine, atom: Atom) -> Range:
+def atom_interval(engine: KnownStore, atom: Atom) -> Range:
     """Smallest and largest value of an atom."""
     found = engine.intervals.get(atom.index)
     if found is None:
@@ -62,7 +58,7 @@ def _meet(a: Range, b: Range) -> Range:
     return (max(lows, default=None), min(highs, default=None))
 
 
-def _derived(engine: Engine, atom: Atom) -> Range:
+def _derived(engine: KnownStore, atom: Atom) -> Range:
     match atom.kind, atom.parts:
         case "ind", _:
             return (0, 1)
@@ -75,7 +71,7 @@ def _derived(engine: Engine, atom: Atom) -> Range:
     return _ANY
 
 
-def _quotient(engine: Engine, a: Poly, b: Poly) -> Range:
+def _quotient(engine: KnownStore, a: Poly, b: Poly) -> Range:
     low, high = interval(engine, a)
     if low is None and nonneg(engine, a):
         low = 0
@@ -98,7 +94,7 @@ def _quotient(engine: Engine, a: Poly, b: Poly) -> Range:
     return (low, high)
 
 
-def interval(engine: Engine, poly: Poly) -> Range:
+def interval(engine: KnownStore, poly: Poly) -> Range:
     """Smallest and largest value of a polynomial, term by term."""
     if poly.value is not None:
         return (poly.value, poly.value)
@@ -108,7 +104,7 @@ def interval(engine: Engine, poly: Poly) -> Range:
     return found
 
 
-def _interval(engine: Engine, poly: Poly) -> Range:
+def _interval(engine: KnownStore, poly: Poly) -> Range:
     low: int | None = 0
     high: int | None = 0
     for mono, coef in poly.terms.items():
@@ -120,7 +116,7 @@ def _interval(engine: Engine, poly: Poly) -> Range:
     return (low, high)
 
 
-def mono_interval(engine: Engine, mono: Mono) -> Range:
+def mono_interval(engine: KnownStore, mono: Mono) -> Range:
     """Smallest and largest value of a monomial."""
     if len(mono) == 1:
         return engine.intervals.get(mono[0]) or atom_interval(engine, engine.atoms[mono[0]])
@@ -146,7 +142,7 @@ def _power(base: Range, count: int) -> Range:
     return result if count % 2 else _meet(result, (0, None))
 
 
-def nonneg(engine: Engine, poly: Poly, effort: int = _EFFORT) -> bool:
+def nonneg(engine: KnownStore, poly: Poly, effort: int = _EFFORT) -> bool:
     """Whether a polynomial is proved never to be negative."""
     if poly.value is not None:
         return poly.value >= 0
@@ -159,7 +155,7 @@ def nonneg(engine: Engine, poly: Poly, effort: int = _EFFORT) -> bool:
     return result
 
 
-def _nonneg(engine: Engine, poly: Poly, effort: int) -> bool:
+def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
     low, high = interval(engine, poly)
     if low is not None and low >= 0:
         return True
@@ -178,7 +174,7 @@ def _nonneg(engine: Engine, poly: Poly, effort: int) -> bool:
     return any(nonneg(engine, weaker, effort - 1) for weaker in _weaker(engine, poly))
 
 
-def _is_fact(engine: Engine, poly: Poly) -> bool:
+def _is_fact(engine: KnownStore, poly: Poly) -> bool:
     """Whether this is a fact plus a constant that is not negative."""
     constant = poly.terms.get((), 0)
     size = len(poly.terms) - (constant != 0)
@@ -193,7 +189,16 @@ def _is_fact(engine: Engine, poly: Poly) -> bool:
     return False
 
 
-def shift_to_zero(engine: Engine, poly: Poly) -> Poly:
+def from_low(engine: KnownStore, atom: Atom, low: int) -> Poly:
+    """``low + x'`` for an atom x that is at least ``low``; x' begins at 0."""
+    moved = engine.atom("var", (), ("above", atom.index, low))
+    if moved.index not in engine.ranges:
+        high = atom_interval(engine, atom)[1]
+        engine.ranges[moved.index] = (0, None if high is None else high - low)
+    return engine.shift(engine.of_atom(moved), low)
+
+
+def shift_to_zero(engine: KnownStore, poly: Poly) -> Poly:
     """The polynomial over variables that begin at zero: x becomes low + x'.
 
     All coefficients of ``n*m - n`` with ``m >= 1`` are then non-negative.
@@ -204,11 +209,11 @@ def shift_to_zero(engine: Engine, poly: Poly) -> Poly:
             if index not in mapping:
                 low = atom_interval(engine, engine.atoms[index])[0]
                 if low:
-                    mapping[index] = engine.from_low(engine.atoms[index], low)
+                    mapping[index] = from_low(engine, engine.atoms[index], low)
     return engine.replace_top(poly, mapping) if mapping else poly
 
 
-def _weaker(engine: Engine, poly: Poly) -> list[Poly]:
+def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
     """Polynomials that are not larger than a positive multiple of this one, anywhere."""
     indices = sorted({i for mono in poly.terms for i in mono}, reverse=True)
     quotients = [i for i in indices if engine.atoms[i].kind == "div"]
@@ -230,7 +235,7 @@ def _weaker(engine: Engine, poly: Poly) -> list[Poly]:
     return found[: 2 * _TRIES]
 
 
-def coefficient(engine: Engine, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
+def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
     """``(c, rest)`` with ``poly = c * atom + rest``, or None where the atom occurs squared."""
     inside: dict[Mono, int] = {}
     outside: dict[Mono, int] = {}
@@ -245,7 +250,7 @@ def coefficient(engine: Engine, poly: Poly, index: int) -> tuple[Poly, Poly] | N
     return engine.poly(inside), engine.poly(outside)
 
 
-def _without_quotient(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
+def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     """Use ``D*(X//D) = X - r`` with ``0 <= r <= D - 1`` where that makes the polynomial smaller."""
     top, divisor = atom.parts
     parts = coefficient(engine, poly, atom.index)
@@ -255,7 +260,7 @@ def _without_quotient(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
         return []
     factor, rest = parts
     times, left = (
-        (engine.zero, factor) if divisor.value is not None else engine.split(factor, divisor)
+        (engine.zero, factor) if divisor.value is not None else split(engine, factor, divisor)
     )
     if times is engine.zero:
         # An integer P is not negative if D*P + D - 1 is not.
@@ -272,7 +277,7 @@ def _without_quotient(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
     return [engine.combine(((1, engine.mul(times, taken)), (1, quotients), (1, rest)))]
 
 
-def _without_quotients(engine: Engine, poly: Poly, quotients: list[int]) -> Poly:
+def _without_quotients(engine: KnownStore, poly: Poly, quotients: list[int]) -> Poly:
     """All quotients ``X//c`` with a multiple of ``c`` before them taken out at once."""
     parts: list[tuple[int, Poly]] = []
     kept = dict(poly.terms)
@@ -290,8 +295,10 @@ def _without_quotients(engine: Engine, poly: Poly, quotients: list[int]) -> Poly
     return engine.combine([(1, engine.poly(kept)), *parts])
 
 
-def _without_relus(engine: Engine, poly: Poly, maxima: list[int]) -> Poly:
-    """All ``max(P, 0)`` at once: so many of each as make a negative term go are replaced by ``P``, which is not larger."""
+def _without_relus(engine: KnownStore, poly: Poly, maxima: list[int]) -> Poly:
+    """All ``max(P, 0)`` at once: so many of each as make a negative term go are replaced by ``P``,
+    which is not larger.
+    """
     terms = dict(poly.terms)
     for index in maxima:
         inner = engine.atoms[index].parts[0]
@@ -308,7 +315,7 @@ def _without_relus(engine: Engine, poly: Poly, maxima: list[int]) -> Poly:
     return engine.poly({m: c for m, c in terms.items() if c})
 
 
-def _without_relu(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
+def _without_relu(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     """Use ``max(P, 0) >= P``."""
     parts = coefficient(engine, poly, atom.index)
     inner = atom.parts[0]
@@ -320,7 +327,7 @@ def _without_relu(engine: Engine, poly: Poly, atom: Atom) -> list[Poly]:
     return []
 
 
-def _by_facts(engine: Engine, poly: Poly) -> list[Poly]:
+def _by_facts(engine: KnownStore, poly: Poly) -> list[Poly]:
     """Take a multiple of a fact ``F >= 0`` away, so that a negative term goes."""
     found: list[Poly] = []
     for mono, coef in poly.terms.items():

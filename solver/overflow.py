@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import coarse_intervals, intervals, prim_exprs
-from rlx.solver.context import Range
+from rlx.solver.context import ContextState, MachineState, Range
+from rlx.solver.definedness import both, everywhere
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
-from rlx.solver.evaluated import both, everywhere
 from rlx.solver.question import Question, named
 from rlx.solver.search import smaller
-from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
-
-if TYPE_CHECKING:
-    from rlx.solver.session import Session
+from rlx.solver.session import Session
+from rlx.solver.statistics import Statistics
+from rlx.solver.tactics import SEARCH, decide
+from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Unknown, Verdict
 
 _WIDTHS = (*range(1, 33), 40, 48, 56, 62)
 _EVALUATIONS = 200_000
 """Nodes evaluated in search of an overflow."""
+
+
+class MachineSession(Session):
+    """Questions in 64 bits: what is proved in exact integers must not overflow on the way."""
+
+    def __init__(self, state: ContextState, statistics: Statistics) -> None:
+        super().__init__(MachineState(state.ranges, state.facts, state.definitions), statistics)
+
+    def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
+        if isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:
+            self.trail.append("limits of int64")
+            return without_overflow(self, goal, verdict)
+        return verdict
 
 
 def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdict:
@@ -38,7 +50,7 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     for node in _doubtful(session, goal):
         if session.work.exhausted:
             return Unknown("the question needs too much work")
-        verdict = session.question(_in_int64(node)).decide()
+        verdict = decide(session.question(_in_int64(node)), SEARCH)
         if isinstance(verdict, Refuted):
             found = _overflow(question, {v: verdict.values.get(v, 0) for v in question.variables})
             if found is not None:
@@ -49,10 +61,12 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
 
 
 def _at_once(session: Session, goal: PrimExpr, question: Question, proved: Proved) -> Verdict:
-    """The verdict where not each value by itself stays within int64: all that is evaluated, as one question."""
+    """The verdict where not each value by itself stays within int64: all that is evaluated, as one
+    question.
+    """
     # Both branches of a Select may be evaluated; a witness has to be one either way.
     strict = both(goal, everywhere(goal, _fits, lazy=False))
-    match session.question(strict).decide():
+    match decide(session.question(strict), SEARCH):
         case Proved():
             return proved
         case Refuted(values=values):
@@ -72,7 +86,7 @@ def _unsigned(node: PrimExpr) -> bool:
 
 def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
     """Integer sub-expressions whose limits, from those of their operands, are not within int64."""
-    engine = session.plain()
+    engine = session.shared.engine(session.work)
     known: dict[PrimExpr, coarse_intervals.Limits] = {}
     for node in prim_exprs.topological(goal):
         if prim_exprs.is_boolean(node):
@@ -87,7 +101,7 @@ def _doubtful(session: Session, goal: PrimExpr) -> Iterator[PrimExpr]:
             found = coarse_intervals.of_node(node, [known[child] for child in tir.children(node)])
         low, high = found or (None, None)
         if low is None or high is None or low < INT64_MIN or high > INT64_MAX:
-            # Whoever asks goes on only if it is proved to be within.
+            # The caller goes on only if it is proved to be within.
             low, high = INT64_MIN, INT64_MAX
             if not isinstance(node, tir.Var):
                 yield node
@@ -148,7 +162,7 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
         return None
     try:
         # An overflow in a branch that is not taken is one only for who evaluates both.
-        evaluate(question.lazy_goal(), values, int64=True)
+        evaluate(question.lazy_goal, values, int64=True)
     except UndefinedError as fault:
         if fault.overflow:
             return Refuted(named(values), dict(values), "overflow", fault.node)
@@ -156,7 +170,9 @@ def _overflow(question: Question, values: dict[tir.Var, int]) -> Refuted | None:
 
 
 def obligation(goal: PrimExpr) -> PrimExpr:
-    """That a goal holds and no value on the way to it leaves int64, as one condition over exact integers."""
+    """That a goal holds and no value on the way to it leaves int64, as one condition over exact
+    integers.
+    """
     return both(goal, everywhere(goal, _fits, lazy=True))
 
 

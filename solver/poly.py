@@ -25,7 +25,7 @@ class OutOfFuelError(Exception):
 
 
 class Poly:
-    """A polynomial; made by :meth:`Store.poly` only.
+    """A polynomial; made by :meth:`PolyStore.poly` only.
 
     Attributes
     ----------
@@ -51,8 +51,8 @@ class Poly:
 class Cond:
     """A hash-consed condition.
 
-    ``kind`` is ``"true"``, ``"false"``, ``"eq"`` (poly == 0), ``"ne"`` (poly != 0), ``"ge"`` (poly >= 0), ``"and"`` or
-    ``"or"`` (of ``parts``).
+    ``kind`` is ``"true"``, ``"false"``, ``"eq"`` (poly == 0), ``"ne"`` (poly != 0), ``"ge"`` (poly
+    >= 0), ``"and"`` or ``"or"`` (of ``parts``).
     """
 
     __slots__ = ("depth", "index", "kind", "parts", "poly")
@@ -73,9 +73,9 @@ Part = Poly | Cond
 class Atom:
     """What a polynomial is over.
 
-    ``kind`` is ``"var"``, ``"opaque"`` (nothing is known), ``"div"`` (floor of ``parts[0] / parts[1]``), ``"relu"`` (the
-    larger of ``parts[0]`` and 0), ``"ind"`` (1 where condition ``parts[0]`` holds, else 0) or ``"prod"`` (a product too
-    large to multiply out).
+    ``kind`` is ``"var"``, ``"opaque"`` (nothing is known), ``"div"`` (floor of ``parts[0] /
+    parts[1]``), ``"relu"`` (the larger of ``parts[0]`` and 0), ``"ind"`` (1 where condition
+    ``parts[0]`` holds, else 0) or ``"prod"`` (a product too large to multiply out).
     """
 
     __slots__ = ("depth", "index", "key", "kind", "mono", "parts")
@@ -91,7 +91,7 @@ class Atom:
         self.depth = depth
 
 
-class Store:
+class PolyStore:
     """The polynomials, conditions and atoms of one engine, and the work it may still do."""
 
     def __init__(self, fuel: int) -> None:

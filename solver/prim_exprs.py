@@ -7,6 +7,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
+from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import ON_INTEGERS
 from rlx.grammar.tir import PrimExpr
 
@@ -70,8 +71,9 @@ _COMPARED = 100
 def alike(a: PrimExpr, b: PrimExpr) -> bool:
     """Whether two expressions are written alike, as far as that is quickly seen.
 
-    Most dimensions that are compared are: this is the fastest way to say so, and ends after a hundred nodes.
-    Never of floats, which need not equal themselves, and of whatever else is no integer.
+    Most dimensions that are compared are: this is the fastest way to say so, and ends after a
+    hundred nodes. Never of floats, which need not equal themselves, and of whatever else is no
+    integer.
     """
     stack = [a, b]
     pop, push = stack.pop, stack.extend
@@ -106,37 +108,46 @@ def variables_among(nodes: Iterable[PrimExpr]) -> tuple[tir.Var, ...]:
     return tuple(node for node in nodes if type(node) is tir.Var)
 
 
-def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...]) -> PrimExpr:
-    """The node with other operands; itself where they are the same objects."""
+def rebuild(node: PrimExpr, operands: tuple[PrimExpr, ...], span: Span | None = None) -> PrimExpr:
+    """The node with other operands, and with a place if one is given; itself where they are the
+    same objects.
+    """
     if all(a is b for a, b in zip(operands, tir.children(node), strict=True)):
         return node
     match node:
         case tir.Binary():
-            return type(node)(operands[0], operands[1])
+            return type(node)(operands[0], operands[1], span)
         case tir.Not():
-            return tir.Not(operands[0])
+            return tir.Not(operands[0], span)
         case tir.Select():
-            return tir.Select(operands[0], operands[1], operands[2])
+            return tir.Select(operands[0], operands[1], operands[2], span)
         case tir.Cast(dtype=to):
-            return tir.Cast(to, operands[0])
+            return tir.Cast(to, operands[0], span)
         case tir.Call(op=op, dtype=to, attrs=attrs):
-            return tir.Call(op, operands, to, attrs)
+            return tir.Call(op, operands, to, attrs, span)
         case tir.BufferLoad(buffer=buffer):
-            return tir.BufferLoad(buffer, operands)
+            return tir.BufferLoad(buffer, operands, span)
         case tir.Slice():
-            return tir.Slice(operands[0], operands[1])
+            return tir.Slice(operands[0], operands[1], span)
     return node
 
 
 def transform(
-    roots: Iterable[PrimExpr], change: Callable[[PrimExpr], PrimExpr | None]
+    roots: Iterable[PrimExpr],
+    change: Callable[[PrimExpr], PrimExpr | None],
+    in_place: bool = False,
 ) -> list[PrimExpr]:
-    """Each expression with ``change`` applied to every node, operands first (None: leave it)."""
+    """Each expression with ``change`` applied to every node, operands first (None: leave it).
+
+    ``in_place`` says that the results stand where the expressions stood: they keep their places in
+    the text.
+    """
     listed = list(roots)
     done: dict[PrimExpr, PrimExpr] = {}
     for node in topological(*listed):
         below = tir.children(node)
-        new = rebuild(node, tuple(done[c] for c in below)) if below else node
+        span = getattr(node, "span", None) if in_place else None
+        new = rebuild(node, tuple(done[c] for c in below), span) if below else node
         changed = change(new)
         done[node] = new if changed is None else changed
     return [done[root] for root in listed]
@@ -204,7 +215,9 @@ def conditional(node: PrimExpr) -> bool:
 
 
 def lazily(expr: PrimExpr) -> PrimExpr:
-    """The expression with every ``Select``, whose branches may both be evaluated, as an ``if_then_else``."""
+    """The expression with every ``Select``, whose branches may both be evaluated, as an
+    ``if_then_else``.
+    """
     if not any(type(node) is tir.Select for node in topological(expr)):
         return expr
 
@@ -264,7 +277,9 @@ def scalar(kind: DataType) -> bool:
 
 
 def stranger(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
-    """The first node that has no integer or truth value: a float, a vector, what may change between two looks."""
+    """The first node that has no integer or truth value: a float, a vector, what may change between
+    two looks.
+    """
     for node in nodes:
         kind = type(node)
         if kind in _INTEGERS:
@@ -313,7 +328,8 @@ def named(node: PrimExpr) -> str:
 def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
     """Range into which a cast wraps, or None where it keeps every value.
 
-    A cast to int64 keeps the exact integer unless a value of a type that int64 does not hold stands below it.
+    A cast to int64 keeps the exact integer unless a value of a type that int64 does not hold stands
+    below it.
     """
     kind = cast.dtype
     if kind == BOOL:

@@ -6,8 +6,9 @@ from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.prover import Prover
+from rlx.solver.question_parser import show
 from rlx.solver.relation import simple_enough
-from rlx.solver.text import show
+from rlx.solver.tactics import TACTICS
 from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown
 
 _MEANS = {
@@ -31,6 +32,7 @@ def explained(prover: Prover, goal: PrimExpr) -> str:
     lines = [f"goal: {show(goal)}"]
     lines += [f"assuming: {show(fact)}" for fact in prover.context.state.facts]
     lines += _steps(prover, goal)
+    lines += _tactics(prover, goal)
     match verdict:
         case Proved(means=means, divisors=divisors):
             lines.append(f"proved: {_MEANS.get(means, _by_smt(means))}")
@@ -63,6 +65,16 @@ def _steps(prover: Prover, goal: PrimExpr) -> list[str]:
         if show(simple) != show(side):
             lines.append(f"{word} side: {show(side)} = {show(simple)}")
     return lines
+
+
+def _tactics(prover: Prover, goal: PrimExpr) -> list[str]:
+    """The tactics in their order: those that were tried, and those that were not needed any
+    more.
+    """
+    tried = prover.tried(goal)
+    lines = [f"tried: {', '.join(tried)}"] if tried else []
+    left = [tactic.name for tactic in TACTICS if tactic.name not in tried]
+    return [*lines, f"not needed: {', '.join(left)}"] if left and tried else lines
 
 
 def _values(goal: PrimExpr, refuted: Refuted) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, permutations
-from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
@@ -12,13 +11,13 @@ from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.budget import NODES
+from rlx.solver.session import Session
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
-
-if TYPE_CHECKING:
-    from rlx.solver.session import Session
 
 Pairs = Sequence[tuple[PrimExpr, PrimExpr]]
 _CANDIDATES = 10
+_TRIES = 24
+"""How many assumptions are tried for an explanation."""
 _NODES = 4000
 _COMPARED = 2
 """Variables that are compared with each other in search of an assumption."""
@@ -29,8 +28,27 @@ _SIMPLE = 3
 def relate(session: Session, pairs: Pairs) -> Relation:
     """Compare two lists of dimensions under the same values of the variables.
 
-    ``never`` is said of values >= 1: a zero that would save it is only mentioned.
+    ``never`` is said of values >= 1: a zero that would save it is only mentioned, unless one of the
+    dimensions is the literal 0: where there is an empty tensor, the variables may be 0 as well.
     """
+    key = tuple(e for pair in pairs for e in pair)
+    found = session.relations.get(key)
+    if found is None:
+        found = session.relations[key] = _related(session, pairs)
+    else:
+        session.statistics.count("remembered")
+    return found
+
+
+def assumption(session: Session, condition: PrimExpr) -> PrimExpr | None:
+    """What would have to be assumed for a condition to be proved."""
+    if not simple_enough(condition):
+        return None
+    limits = _limits_of(session, condition, prim_exprs.topological(condition))
+    return _first_that_helps(session, limits, condition, _TRIES)
+
+
+def _related(session: Session, pairs: Pairs) -> Relation:
     condition = prim_exprs.conjunction(_equation(a, b) for a, b in pairs)
     try:
         prim_exprs.topological(condition, limit=NODES)
@@ -44,10 +62,14 @@ def relate(session: Session, pairs: Pairs) -> Relation:
     different = _different(positive.always(condition), verdict)
     match opposite:
         case Proved():
-            return _never(session, condition, positive.always(condition), different)
+            found = _never(session, condition, positive.always(condition), different)
+            if found.zero_saves and found.counterexample and _names_zero(condition):
+                helps = _suggested(session, pairs, condition)
+                return Relation("sometimes", found.counterexample, found.witness, helps)
+            return found
         case Refuted(example=witness) if different is not None:
             return Relation(
-                "sometimes", different, witness, assumption=suggest(session, pairs, condition)
+                "sometimes", different, witness, assumption=_suggested(session, pairs, condition)
             )
         case Refuted(example=witness):
             return Relation("unknown", None, witness, reason=_reason(verdict))
@@ -76,6 +98,19 @@ def _never(
     return Relation("unknown", different, with_zero.counterexample, reason=_reason(with_zero))
 
 
+def _names_zero(condition: PrimExpr) -> bool:
+    """Whether some dimension is compared with the literal 0; no remainder is a dimension."""
+    return any(
+        _zero_beside(node.a, node.b) or _zero_beside(node.b, node.a)
+        for node in prim_exprs.topological(condition, limit=NODES)
+        if isinstance(node, tir.EQ)
+    )
+
+
+def _zero_beside(a: PrimExpr, b: PrimExpr) -> bool:
+    return isinstance(a, tir.IntImm) and a.value == 0 and not isinstance(b, INTEGER_DIVISIONS)
+
+
 def _different(*verdicts: Verdict) -> dict[str, int] | None:
     for verdict in verdicts:
         if isinstance(verdict, Refuted):
@@ -96,11 +131,11 @@ def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
     ]
 
 
-def suggest(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | None:
+def _suggested(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | None:
     """A simple assumption under which pairs are proved to agree, and which can hold."""
     if not simple_enough(condition):
         return None
-    return first_that_helps(session, _candidates(session, pairs), condition)
+    return _first_that_helps(session, _candidates(session, pairs), condition)
 
 
 def simple_enough(condition: PrimExpr) -> bool:
@@ -112,7 +147,7 @@ def simple_enough(condition: PrimExpr) -> bool:
     return True
 
 
-def first_that_helps(
+def _first_that_helps(
     session: Session,
     candidates: Iterable[PrimExpr],
     condition: PrimExpr,
@@ -136,11 +171,11 @@ def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
     yield prim_exprs.conjunction(_equation(a, b) for a, b in left)
 
 
-def limits_of(
+def _limits_of(
     session: Session, condition: PrimExpr, nodes: Sequence[PrimExpr]
 ) -> Iterator[PrimExpr]:
     """Assumptions that may make any condition true, those that ask for least first."""
-    exact = session.limit_that_is(condition, list(nodes))
+    exact = session.limit_that_is(condition)
     if exact is not None:
         yield exact
     yield from _positive(session, nodes)

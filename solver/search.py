@@ -85,8 +85,8 @@ class Tape:
     degree
         An estimate of the power in which variables occur.
     usable
-        Whether evaluating is possible and cheap: no operation outside integer arithmetic, no powers in
-        the hundreds.
+        Whether evaluating is possible and cheap: no operation outside integer arithmetic, no powers
+        in the hundreds.
     """
 
     def __init__(self, roots: Sequence[PrimExpr], variables: Sequence[tir.Var]) -> None:

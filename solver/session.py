@@ -7,27 +7,16 @@ from time import perf_counter
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import canonical, facts, intervals, normal_form, prim_exprs, relation
-from rlx.solver.budget import FUEL, LARGE, NODES, Work, undisturbed
+from rlx.solver import canonical, prim_exprs
+from rlx.solver.budget import NODES, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
-from rlx.solver.context import MachineState, State
-from rlx.solver.engine import Engine
-from rlx.solver.overflow import without_overflow
-from rlx.solver.poly import OutOfFuelError
+from rlx.solver.context import ContextState
 from rlx.solver.question import Question, named
+from rlx.solver.shared_normal_form import SharedNormalForm
 from rlx.solver.statistics import Statistics
-from rlx.solver.verdict import (
-    CONTRADICTORY,
-    NEVER_DEFINED,
-    Proved,
-    Refuted,
-    Relation,
-    Unknown,
-    Verdict,
-)
+from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
+from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
 
-_TRIES = 24
-"""How many assumptions are tried for an explanation."""
 _KEPT = 40_000
 """Nodes of questions whose answers are remembered, with the normal form of what occurs in them."""
 
@@ -35,11 +24,8 @@ _KEPT = 40_000
 class Session:
     """A state of a context with its normal form and the answers given so far."""
 
-    def __init__(self, state: State, statistics: Statistics, int64: bool) -> None:
-        if int64:
-            state = MachineState(state.ranges, state.facts, state.definitions)
+    def __init__(self, state: ContextState, statistics: Statistics) -> None:
         self.state = state
-        self.int64 = int64
         self.statistics = statistics
         known = canonical.constraints(state)
         self._conditions = [
@@ -49,25 +35,27 @@ class Session:
         self._contradictory = None if self._conditions or state.ranges else False
         self._components = canonical.Components(self._conditions)
         self._answers: dict[object, Verdict] = {}
-        self._relations: dict[object, Relation] = {}
+        self.relations: dict[object, Relation] = {}
         self._witnesses: dict[PrimExpr, Verdict] = {}
-        self._plain: Engine | None = None
-        self._consistent = True
+        self.shared = SharedNormalForm(state, self._conditions)
+        self.trail: list[str] = []
+        self._trails: dict[PrimExpr, tuple[str, ...]] = {}
         self._kept = 0
         self.work = Work()
 
     def begin(self) -> None:
         """A new question begins: work is counted from here.
 
-        Answers and normal forms are forgotten when many were collected, so that a prover which is asked and asked
-        stays as small as it is.
+        Answers and normal forms are forgotten when many were collected, so that a prover which is
+        asked and asked stays as small as it is.
         """
         self.work = Work()
         if self._kept > _KEPT:
             self._kept = 0
             self._answers.clear()
-            self._relations.clear()
-            self._plain = None
+            self._trails.clear()
+            self.relations.clear()
+            self.shared.forget()
 
     # Questions
 
@@ -85,10 +73,16 @@ class Session:
         """Whether a condition holds for all values."""
         found = self._answers.get(condition)
         if found is None:
+            self.trail = []
             found = self._answers[condition] = self._always(condition)
+            self._trails[condition] = tuple(dict.fromkeys(self.trail))
         else:
             self.statistics.count("remembered")
         return found
+
+    def tried(self, condition: PrimExpr) -> tuple[str, ...]:
+        """The names of the tactics that were tried on a condition that was asked, in order."""
+        return self._trails.get(condition, ())
 
     def _always(self, condition: PrimExpr) -> Verdict:
         started = perf_counter()
@@ -113,9 +107,10 @@ class Session:
             (expanded,) = prim_exprs.expand([condition])
             order = prim_exprs.topological(expanded)
         self.work.measure(len(order))
-        verdict = self._told(self._conjunction(expanded, order))
-        if self.int64 and isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:
-            return without_overflow(self, expanded, verdict)
+        return self._checked(expanded, self._told(self._conjunction(expanded, order)))
+
+    def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
+        """The verdict, after what else the kind of integers demands."""
         return verdict
 
     def _told(self, verdict: Verdict) -> Verdict:
@@ -148,10 +143,11 @@ class Session:
             return self.settle(condition, order)
         proved: list[Proved] = []
         left: list[PrimExpr] = []
+        self.trail.append("normal form")
         for part in prim_exprs.conjuncts(condition):
             below = prim_exprs.topological(part)
-            if self._by_normal_form(part, below):
-                proved.append(self._proved("normal form", part, below))
+            if self.shared.proves(part, below, self.work):
+                proved.append(self.shared.proved("normal form", part, below, self.work))
             else:
                 left.append(part)
         self.work.share = max(1, len(left))
@@ -164,7 +160,7 @@ class Session:
         """The verdict on a conjunction, some of whose parts are proved."""
         unknown: Verdict | None = None
         for part in parts:
-            verdict = self._searched(part, prim_exprs.topological(part))
+            verdict = self._finished(self.question(part), SEARCH)
             match verdict:
                 case Refuted():
                     # Another part may be undefined at these values: the whole is asked again.
@@ -180,116 +176,39 @@ class Session:
 
     def settle(self, goal: PrimExpr, order: list[PrimExpr] | None = None) -> Verdict:
         """The answer to one condition, in exact integers."""
-        if order is None:
-            order = prim_exprs.topological(goal)
-        large = len(order) > LARGE
-        if self._by_normal_form(goal, order, hasty=large):
-            return self._proved("normal form", goal, order)
-        if not large:
-            return self._searched(goal, order)
-        question = self.question(goal)
-        refuted = question.at_first_sight()
-        if refuted is not None:
-            return self.completed(refuted, question)
-        if self._by_normal_form(goal, order):
-            return self._proved("normal form", goal, order)
-        return self._searched(goal, order, question)
+        return self._finished(self.question(goal, order), TACTICS)
 
-    def _searched(
-        self, goal: PrimExpr, order: list[PrimExpr], question: Question | None = None
-    ) -> Verdict:
-        """The answer to a condition that the normal form does not prove."""
-        if self.work.exhausted:
-            return Unknown("the question needs too much work")
-        if question is None:
-            question = self.question(goal)
-        verdict = question.decide()
+    def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:
+        """The answer of the tactics, with what the whole state adds to it."""
+        verdict = decide(question, tactics)
+        self.trail += question.trail
         match verdict:
             case Proved(means=means):
-                return self._proved(means, goal, order)
+                return self.shared.proved(means, question.goal, question.order, self.work)
             case Refuted():
                 return self.completed(verdict, question)
         return verdict
 
-    def question(self, goal: PrimExpr) -> Question:
+    def question(self, goal: PrimExpr, order: list[PrimExpr] | None = None) -> Question:
         """The goal with the facts connected to it."""
-        near, _ = self._components.split(prim_exprs.variables([goal]))
-        return Question(goal, self.state, near, self.work)
+
+        def near() -> Sequence[PrimExpr]:
+            return self._components.split(prim_exprs.variables([goal]))[0]
+
+        return Question(goal, self.state, near, self.work, order, self.shared)
 
     def whole(self, goal: PrimExpr) -> Question:
         """The goal with all facts."""
-        return Question(goal, self.state, self._conditions, self.work)
-
-    # Normal form
-
-    def plain(self) -> Engine:
-        """The normal form of this state, shared by all questions."""
-        if self._plain is None:
-            engine = Engine(FUEL)
-            self.work.lend(engine, len(self._conditions))
-            used = dict.fromkeys(prim_exprs.variables(self._conditions))
-            for var in (*self.state.ranges, *self.state.definitions):
-                used.setdefault(var)
-            try:
-                ranges = [(v, self.state.range_of(v)) for v in used]
-                defined = [tir.NE(d, prim_exprs.ZERO) for d in canonical.divisors(self._conditions)]
-                self._consistent = facts.load(engine, ranges, (), [*defined, *self._conditions])
-            except (OutOfFuelError, RecursionError):
-                engine = Engine(FUEL)
-            self._plain = engine
-        return self._plain
-
-    def _ready(self, order: list[PrimExpr], hasty: bool = False) -> Engine:
-        """The shared normal form, with the ranges of all variables that occur."""
-        engine = self.plain()
-        self.work.lend(engine, len(order), hasty)
-        memo = engine.memo
-        for var in order:
-            if type(var) is tir.Var and var not in memo:
-                index = engine.atom("var", (), var).index
-                if index not in engine.ranges:
-                    engine.ranges[index] = self.state.range_of(var)
-        return engine
-
-    def _by_normal_form(self, goal: PrimExpr, order: list[PrimExpr], hasty: bool = False) -> bool:
-        engine = self._ready(order, hasty)
-        try:
-            return normal_form.condition(engine, goal, order) is engine.true
-        except (OutOfFuelError, RecursionError):
-            # What was under way when the fuel ran out left limits that say less than they could.
-            engine.forget_limits()
-            return False
-
-    def _proved(self, means: str, goal: PrimExpr, order: list[PrimExpr]) -> Proved:
-        """The verdict, with the divisors of the goal that are not known to be different from zero."""
-        needed: dict[object, PrimExpr] = {}
-        for divisor in canonical.divisors([goal], order):
-            try:
-                engine = self._ready(prim_exprs.topological(divisor))
-                poly = normal_form.polynomial(engine, divisor)
-                low, high = intervals.interval(engine, poly)
-                if low == high == 0 and self._consistent:
-                    means = NEVER_DEFINED
-                if not ((low is not None and low > 0) or (high is not None and high < 0)):
-                    needed.setdefault(poly, divisor)
-            except (OutOfFuelError, RecursionError):
-                needed[divisor] = divisor
-        return Proved(means, tuple(needed.values()))
+        return Question(goal, self.state, self._conditions.copy, self.work)
 
     def simplify(self, expr: PrimExpr) -> PrimExpr:
         """The normal form as an expression, where it is shorter."""
-        from rlx.solver.rebuild import rebuilt
-
         (expanded,) = prim_exprs.expand([expr])
         order = prim_exprs.topological(expanded)
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
-        try:
-            engine = self._ready(order)
-            new = rebuilt(engine, normal_form.normalize(engine, expanded))
-        except (OutOfFuelError, RecursionError):
-            return expr
+        new = self.shared.simplified(expanded, order, self.work)
         if new is None or prim_exprs.weight(new) >= prim_exprs.weight(expr):
             return expr
         return new
@@ -308,7 +227,9 @@ class Session:
         return refuted
 
     def complete(self, refuted: Refuted) -> Refuted:
-        """The refutation with values also for the variables of facts that it has nothing to do with."""
+        """The refutation with values also for the variables of facts that it has nothing to do
+        with.
+        """
         values = dict(refuted.values)
         _, far = self._components.split(values)
         for group in far:
@@ -321,9 +242,9 @@ class Session:
         found = self._witnesses.get(group[0])
         if found is None:
             opposite = tir.Not(prim_exprs.conjunction(group))
-            found = self._witnesses[group[0]] = Question(
-                opposite, self.state, (), self.work
-            ).decide()
+            found = self._witnesses[group[0]] = decide(
+                Question(opposite, self.state, tuple, self.work)
+            )
         return found
 
     def witness(self, condition: PrimExpr) -> Verdict:
@@ -336,8 +257,10 @@ class Session:
         """The same state with more facts."""
         if not conditions:
             return self
-        state = State(self.state.ranges, (*self.state.facts, *conditions), self.state.definitions)
-        session = Session(state, Statistics(), int64=False)
+        state = ContextState(
+            self.state.ranges, (*self.state.facts, *conditions), self.state.definitions
+        )
+        session = Session(state, Statistics())
         session.work = self.work
         # What is tried out is asked about in pairs: a goal and its opposite.
         session._contradictory = False
@@ -349,43 +272,11 @@ class Session:
         order = prim_exprs.topological(expanded)
         if prim_exprs.stranger(order) is not None:
             return False
-        if self._by_normal_form(expanded, order):
+        if self.shared.proves(expanded, order, self.work):
             return True
-        return self.question(expanded).holds_simply()
+        return holds_simply(self.question(expanded, order))
 
-    def relate(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
-        """How lists of dimensions compare."""
-        key = tuple(e for pair in pairs for e in pair)
-        found = self._relations.get(key)
-        if found is None:
-            found = self._relations[key] = relation.relate(self, pairs)
-        else:
-            self.statistics.count("remembered")
-        return found
-
-    def assumption(self, condition: PrimExpr) -> PrimExpr | None:
-        """What would have to be assumed for a condition to be proved."""
-        if not relation.simple_enough(condition):
-            return None
-        limits = relation.limits_of(self, condition, prim_exprs.topological(condition))
-        return relation.first_that_helps(self, limits, condition, _TRIES)
-
-    def limit_that_is(self, condition: PrimExpr, order: list[PrimExpr]) -> PrimExpr | None:
+    def limit_that_is(self, condition: PrimExpr) -> PrimExpr | None:
         """A condition on one variable, as a limit of that variable."""
-        try:
-            engine = self._ready(order)
-            cond = normal_form.condition(engine, condition, order)
-        except (OutOfFuelError, RecursionError):
-            return None
-        poly = cond.poly
-        if poly is None or cond.kind != "ge" or any(len(mono) > 1 for mono in poly.terms):
-            return None
-        varying = [(engine.atoms[mono[0]], coef) for mono, coef in poly.terms.items() if mono]
-        if len(varying) != 1 or not isinstance(varying[0][0].key, tir.Var):
-            return None
-        ((atom, coef),) = varying
-        kind, constant = (
-            (tir.GE, -poly.terms.get((), 0)) if coef > 0 else (tir.LE, poly.terms.get((), 0))
-        )
-        assert isinstance(atom.key, tir.Var)
-        return kind(atom.key, tir.IntImm(constant))
+        order = prim_exprs.topological(condition)
+        return self.shared.limit_that_is(condition, order, self.work)

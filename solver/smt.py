@@ -1,7 +1,8 @@
 """SMT-LIB texts of a question, and Z3 on them.
 
-A text asserts what is assumed and the opposite of the goal: ``unsat`` proves the goal. Variables are
-called ``v0``, ``v1``, … by first appearance, so that names and the order of facts change nothing.
+A text asserts what is assumed and the opposite of the goal: ``unsat`` proves the goal. Variables
+are called ``v0``, ``v1``, … by first appearance, so that names and the order of facts change
+nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from rlx.solver.context import Range
 
 _INLINE = 160
 EMERGENCY = 0.8
-"""Seconds of the processor after which Z3 is left alone: several times what its bound on work ever takes."""
+"""Seconds of the processor after which Z3 is left alone: several times what its bound on work ever
+takes.
+"""
 
 LEFT = "out of time"
 _PATIENCE = 0.1
@@ -220,9 +223,10 @@ class _Writer:
 def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
     """Ask Z3, with a bound on its work and fixed seeds, in a context of its own.
 
-    ``rlimit`` decides, on every machine alike. But multiplying numbers of a hundred thousand digits, which Z3 makes
-    of some powers, is not counted as work and cannot be interrupted: so Z3 runs in a thread, and is left alone
-    when it has had :data:`EMERGENCY` seconds of the processor, several times what its bound ever takes.
+    ``rlimit`` decides, on every machine alike. But multiplying numbers of a hundred thousand
+    digits, which Z3 makes of some powers, is not counted as work and cannot be interrupted: so Z3
+    runs in a thread, and is left alone when it has had :data:`EMERGENCY` seconds of the processor,
+    several times what its bound ever takes.
 
     Returns
     -------
@@ -276,9 +280,10 @@ class _Asked(Thread):
 def _asked(context: Any, text: str, rlimit: int, names: Sequence[str]) -> Answer:
     """What Z3 says.
 
-    Its default solver first runs tactics that do not count their work, and they decide less than its core alone:
-    the core is asked directly. A Gröbner basis, Horner's scheme over intervals whose numbers grow, and a Hermite
-    normal form of rows with numbers like 2**64 may take seconds and decide nothing more of the benchmark.
+    Its default solver first runs tactics that do not count their work, and they decide less than
+    its core alone: the core is asked directly. A Gröbner basis, Horner's scheme over intervals
+    whose numbers grow, and a Hermite normal form of rows with numbers like 2**64 may take seconds
+    and decide nothing more of the benchmark.
     """
     import z3
 

@@ -41,9 +41,10 @@ class Statistics:
     slowest
         The slowest first.
     sight
-        How many were settled at the first glance: both sides are one object, equal numbers or written alike.
+        How many were settled at the first glance: both sides are one object, equal numbers or
+        written alike.
     place
-        Where whoever asks stands at the moment: he sets it, and finds it at the slowest questions.
+        The place that the caller is at: the caller sets it, and finds it at the slowest questions.
     """
 
     __slots__ = ("_means", "place", "sight", "slowest")

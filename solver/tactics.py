@@ -1,313 +1,255 @@
-"""How a normalised condition is proved without SMT."""
+"""How a question is decided: one list of tactics, tried in order until one has an answer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from math import lcm, prod
+from collections.abc import Callable, Iterator, Sequence
 
-from rlx.solver import facts, intervals
-from rlx.solver.engine import Engine
-from rlx.solver.poly import Atom, Cond, OutOfFuelError, Poly
+from rlx.grammar import tir
+from rlx.grammar.node import Record
+from rlx.solver import condition_proofs, intervals, normal_form, prim_exprs, smt
+from rlx.solver.context import ContextState, Range
+from rlx.solver.generalize import generalizations
+from rlx.solver.poly import OutOfFuelError
+from rlx.solver.question import Question
+from rlx.solver.samples import Samples
+from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
-_CLASSES = 600
-_MODULUS = 1 << 20
-_SPLITS = 6
+_FIRST, _MORE = 48, 600
+"""How many points are tried at first sight, and later."""
+_SMT_NODES = 1500
+_GENERALIZED = 400
+_SMT_DEGREE = 8
+_SMT_LIMITS = (60_000, 200_000)
+"""The work Z3 may do on each encoding, in rounds; what it decides at all costs the half at most."""
+_SMT_TEXT = 10_000
+_SMT_POWER = 4
+"""Longer texts and higher powers get proportionally less: there a unit of work takes longer."""
+_GENERAL = "generalized"
+"""The encoding of a stronger question: values against it need not be values against this one."""
+_EXHAUSTED = Unknown("the question needs too much work")
 
 
-def prove(engine: Engine, cond: Cond, splits: int = _SPLITS) -> str | None:
-    """The means by which a condition is proved, or None.
+class Tactic(Record):
+    """One way to an answer.
 
-    ``splits`` says how many times a case distinction may be made inside another.
+    Attributes
+    ----------
+    name
+        What ``rlx prove --explain`` calls it.
+    meaning
+        What it does, in a sentence.
+    decide
+        The answer to a question; None where the tactic has none.
     """
-    if cond is engine.true:
-        return "normal form"
-    if cond is engine.false:
+
+    name: str
+    meaning: str
+    decide: Callable[[Question], Verdict | None]
+
+
+def by_normal_form(question: Question) -> Verdict | None:
+    """Proved where the normal form of the condition is true. A large question gets little fuel at
+    first.
+    """
+    if question.shared is None:
         return None
-    means = _attempt(engine, cond)
-    if means is not None:
-        return means
-    if splits > 0:
-        return _by_cases(engine, cond, splits)
+    question.hasty = question.large
+    goal, order, work = question.goal, question.order, question.work
+    if question.shared.proves(goal, order, work, hasty=question.hasty):
+        return Proved("normal form")
     return None
 
 
-def _attempt(engine: Engine, cond: Cond) -> str | None:
-    match cond.kind:
-        case "and":
-            return "bounds" if all(_attempt(engine, part) for part in cond.parts) else None
-        case "or":
-            return _alternative(engine, cond)
-    poly = cond.poly
-    assert poly is not None
-    match cond.kind:
-        case "ge":
-            if intervals.nonneg(engine, poly, 4):
-                return "bounds"
-        case "eq":
-            if _zero_by_floor(engine, poly):
-                return "floor"
-            opposite = engine.scale(-1, poly)
-            if intervals.nonneg(engine, poly) and intervals.nonneg(engine, opposite):
-                return "bounds"
-        case "ne":
-            if intervals.nonneg(engine, engine.shift(poly, -1)):
-                return "bounds"
-            if intervals.nonneg(engine, engine.shift(engine.scale(-1, poly), -1)):
-                return "bounds"
-    if _by_residues(engine, cond):
-        return "residues"
-    exact = _exact(engine, cond)
-    if exact is not cond and _decided(engine, exact):
-        return "residues"
-    return None
-
-
-def _alternative(engine: Engine, cond: Cond) -> str | None:
-    """One part holds wherever the others do not."""
-    for part in cond.parts:
-        if _attempt(engine, part):
-            return "bounds"
-    for part in cond.parts:
-        others = [engine.negate(p) for p in cond.parts if p is not part]
-        if under(engine, engine.join("and", others), part, 0):
-            return "cases"
-    return None
-
-
-# Floors
-
-
-def _zero_by_floor(engine: Engine, poly: Poly, effort: int = 3) -> bool:
-    """``c*(X//D) + rest == 0`` where ``rest = -c*E`` and ``0 <= X - D*E <= D - 1``."""
-    if effort == 0:
-        return False
-    for index in sorted({i for mono in poly.terms for i in mono}, reverse=True):
-        atom = engine.atoms[index]
-        if atom.kind != "div":
-            continue
-        parts = intervals.coefficient(engine, poly, index)
-        if parts is None:
-            continue
-        value, left = engine.split(engine.scale(-1, parts[1]), parts[0])
-        top, divisor = atom.parts
-        assert isinstance(top, Poly)
-        assert isinstance(divisor, Poly)
-        if left is not engine.zero or not intervals.nonneg(engine, divisor):
-            continue
-        remainder = engine.sub(top, engine.mul(divisor, value))
-        above = engine.shift(engine.sub(divisor, remainder), -1)
-        if intervals.nonneg(engine, remainder, 4) and intervals.nonneg(engine, above, 4):
-            return True
-    return False
-
-
-# Residues
-
-
-def _by_residues(engine: Engine, cond: Cond) -> bool:
-    """Divisors are constants: every variable is ``M*k + r``, for every r."""
-    periods = _periods(engine, cond)
-    if not periods or prod(periods.values()) > _CLASSES:
-        return False
-    fresh = {i: _class_variable(engine, i, m) for i, m in periods.items()}
-    for residues in product(*(range(m) for m in periods.values())):
-        mapping = {
-            i: engine.shift(engine.scale(m, fresh[i]), r)
-            for (i, m), r in zip(periods.items(), residues, strict=True)
-        }
-        if not _decided(engine, engine.replace_in(cond, mapping)):
-            return False
-    return True
-
-
-def _decided(engine: Engine, cond: Cond) -> bool:
-    if cond.kind == "ge" and cond.poly is not None:
-        return intervals.nonneg(engine, cond.poly)
-    return cond is engine.true
-
-
-def _exact(engine: Engine, cond: Cond) -> Cond:
-    """The condition with ``M*(X//M)`` replaced by ``X - c`` where X is always c modulo M."""
-    poly = cond.poly
-    assert poly is not None
-    for index in {i for mono in poly.terms for i in mono}:
-        atom = engine.atoms[index]
-        if atom.kind != "div":
-            continue
-        top, divisor = atom.parts
-        assert isinstance(top, Poly)
-        assert isinstance(divisor, Poly)
-        parts = intervals.coefficient(engine, poly, index)
-        if divisor.value is None or parts is None:
-            continue
-        residue = _residue(engine, top, divisor.value)
-        if residue is None:
-            continue
-        whole = engine.mul(parts[0], engine.shift(top, -residue))
-        poly = engine.add(whole, engine.scale(divisor.value, parts[1]))
-    if poly is cond.poly:
-        return cond
-    return engine.equate(poly, cond.kind == "eq") if cond.kind != "ge" else engine.compare(poly)
-
-
-def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:
-    """What a polynomial in variables always is modulo a number, by its prime powers."""
-    indices = sorted({i for mono in poly.terms for i in mono})
-    if any(engine.atoms[i].kind != "var" for i in indices) or modulus > _MODULUS:
+def by_first_points(question: Question) -> Verdict | None:
+    """Refuted by small points, where no fact excludes most of them."""
+    if question.work.exhausted and not question.hasty:
+        return _EXHAUSTED
+    if question.facts:
         return None
-    constant = poly.terms.get((), 0)
-    for power in _prime_powers(modulus):
-        if power ** len(indices) > _CLASSES:
-            return None
-        engine.spend(power ** len(indices) * len(poly.terms) // 4)
-        for values in product(range(power), repeat=len(indices)):
-            known = dict(zip(indices, values, strict=True))
-            total = sum(c * prod(known[i] for i in m) for m, c in poly.terms.items())
-            if (total - constant) % power:
+    question.seen = True
+    return _points(question, _FIRST)
+
+
+def by_whole_normal_form(question: Question) -> Verdict | None:
+    """The normal form with all its fuel, where it had little."""
+    if question.shared is None or not question.hasty:
+        return None
+    proved = question.shared.proves(question.goal, question.order, question.work)
+    return Proved("normal form") if proved else None
+
+
+def by_conditions(question: Question) -> Verdict | None:
+    """Bounds, floors, residues and case distinctions, with the facts and with divisors that are not
+    zero.
+    """
+    return _EXHAUSTED if question.work.exhausted else _conditions(question)
+
+
+def _conditions(question: Question) -> Proved | None:
+    engine = question.engine()
+    if not question.consistent:
+        return Proved(question.vacuous(), tuple(question.divisors))
+    means = condition_proofs.prove(engine, normal_form.condition(engine, question.goal))
+    question.tried.append("normal form, bounds, residues and cases")
+    return None if means is None else Proved(means, tuple(question.divisors))
+
+
+def by_more_points(question: Question) -> Verdict | None:
+    """Refuted by more points, and by those that the facts solve."""
+    if question.seen and _affordable(question, _MORE) == _affordable(question, _FIRST):
+        # These are the points that were tried at first sight.
+        return None
+    return _points(question, _MORE)
+
+
+def by_generalization(question: Question) -> Verdict | None:
+    """The conditions of stronger questions, in which what occurs repeatedly is a variable."""
+    for stronger in _generalized(question):
+        found = _conditions(stronger)
+        if found is not None:
+            return found
+    return None
+
+
+def by_smt(question: Question) -> Verdict | None:
+    if question.foreign is not None:
+        question.tried.append(f"{prim_exprs.named(question.foreign)} is no integer arithmetic")
+        return None
+    if question.size > _SMT_NODES:
+        question.tried.append(f"{question.size} nodes are too many for SMT")
+        return None
+    if question.tape.degree > _SMT_DEGREE:
+        question.tried.append("a power is too high for SMT")
+        return None
+    texts = _texts(question)
+    names = [f"v{i}" for i in range(len(question.variables))]
+    power = max(question.tape.degree, _SMT_POWER)
+    for limit in _SMT_LIMITS:
+        for style, text in texts.items():
+            length = max(len(text), _SMT_TEXT)
+            granted = question.work.for_smt(limit * _SMT_TEXT * _SMT_POWER // (length * power))
+            if not granted:
+                question.tried.append("no work is left for SMT")
                 return None
-    return constant % modulus
+            answer = smt.solve(text, granted, names)
+            if answer.status == "unsat":
+                return Proved(f"smt: {style}", tuple(question.divisors))
+            if answer.status == "sat" and style != _GENERAL:
+                refuted = _from_model(question, answer, names, style)
+                if refuted is not None:
+                    return refuted
+            question.tried.append(f"smt {style}: {answer.reason or answer.status}")
+            if answer.reason == smt.LEFT:
+                return None
+    return None
 
 
-def _prime_powers(number: int) -> list[int]:
-    found: list[int] = []
-    prime = 2
-    while prime * prime <= number:
-        power = 1
-        while number % prime == 0:
-            number //= prime
-            power *= prime
-        if power > 1:
-            found.append(power)
-        prime += 1
-    return [*found, number] if number > 1 else found
+TACTICS = (
+    Tactic("normal form", "both sides have the same normal form", by_normal_form),
+    Tactic("first points", "a few small values refute it", by_first_points),
+    Tactic(
+        "whole normal form", "the same for a large question, with all fuel", by_whole_normal_form
+    ),
+    Tactic("conditions", "bounds, floors, residues and cases decide it", by_conditions),
+    Tactic("more points", "other values that satisfy the assumptions refute it", by_more_points),
+    Tactic(
+        "generalization", "it holds with a variable for what occurs repeatedly", by_generalization
+    ),
+    Tactic("SMT", "Z3 decides one of its encodings", by_smt),
+)
+"""All tactics, in the order in which they are tried: the cheapest first."""
+
+SEARCH = TACTICS[1:]
+"""What is left to be tried where the normal form of a question is known to say nothing."""
 
 
-def _class_variable(engine: Engine, index: int, period: int) -> Poly:
-    atom = engine.atom("var", (), ("class", index, period))
-    low, high = intervals.atom_interval(engine, engine.atoms[index])
-    engine.ranges[atom.index] = (
-        None if low is None else -(-(low - period + 1) // period),
-        None if high is None else high // period,
-    )
-    return engine.of_atom(atom)
-
-
-def _periods(engine: Engine, cond: Cond) -> dict[int, int]:
-    """For every variable under a division by a constant, what it has to be a multiple of."""
-    periods: dict[int, int] = {}
-    roots = [a for a in engine.atoms_in(cond) if a.kind == "div"]
-    for atom in roots:
-        divisor = atom.parts[1]
-        if not isinstance(divisor, Poly) or divisor.value is None:
-            return {}
-        if any(a.kind not in ("div", "var") for a in engine.atoms_in(atom.parts[0])):
-            return {}
-        size = _full_divisor(engine, atom)
-        for inner in engine.atoms_in(atom.parts[0]):
-            if inner.kind == "var":
-                periods[inner.index] = lcm(periods.get(inner.index, 1), size)
-    return dict(sorted(periods.items()))
-
-
-def _full_divisor(engine: Engine, atom: Atom) -> int:
-    """The product of a divisor and those of the divisions inside."""
-    size = 1
-    for inner in [atom, *engine.atoms_in(atom.parts[0])]:
-        if inner.kind == "div":
-            divisor = inner.parts[1]
-            assert isinstance(divisor, Poly)
-            size *= divisor.value or 1
-    return size
-
-
-# Cases
-
-
-def under(engine: Engine, assumed: Cond, cond: Cond, splits: int) -> str | None:
-    """Prove a condition where another holds; the engine is left as it was."""
-    other = extended(engine, assumed)
-    if other is None:
-        return "contradiction"
-    try:
-        return prove(other, renewed(other, cond), splits)
-    finally:
-        engine.fuel = min(engine.fuel, other.fuel)
-
-
-def extended(engine: Engine, assumed: Cond) -> Engine | None:
-    """An engine that knows one condition more; None where that cannot hold."""
-    engine.spend(200)
-    other = Engine.__new__(Engine)
-    other.__dict__.update(engine.__dict__)
-    other.ranges = dict(engine.ranges)
-    other.inequalities = list(engine.inequalities)
-    other.equations = list(engine.equations)
-    other.others = list(engine.others)
-    other.assumed = set(engine.assumed)
-    other.solved = {}
-    other.intervals, other.poly_intervals, other.signs = {}, {}, {}
-    other.memo, other.divided = {}, {}
-    if not facts.learn(other, assumed):
-        return None
-    return other
-
-
-def renewed(engine: Engine, cond: Cond) -> Cond:
-    """A condition normalised again with what an extended engine knows."""
-    engine.reconsider = True
-    return engine.replace_in(cond, dict(engine.solved))
-
-
-def _by_cases(engine: Engine, cond: Cond, splits: int) -> str | None:
-    for question in _questions(engine, cond):
-        if not _defined(engine, question):
-            continue
+def decide(question: Question, tactics: Sequence[Tactic] = TACTICS) -> Verdict:
+    """The answer of the first tactic that has one."""
+    for tactic in tactics:
+        question.trail.append(tactic.name)
         try:
-            yes = under(engine, question, cond, splits - 1)
-            if yes is None:
-                return None
-            no = under(engine, engine.negate(question), cond, splits - 1)
-        except OutOfFuelError:
-            return None
-        return "cases" if no is not None else None
-    return None
+            verdict = tactic.decide(question)
+        except (OutOfFuelError, RecursionError) as reason:
+            question.tried.append(str(reason))
+            continue
+        if verdict is not None:
+            return verdict
+    return Unknown("; ".join(dict.fromkeys(question.tried)))
 
 
-def _defined(engine: Engine, cond: Cond) -> bool:
-    """Whether the divisors in a condition cannot be zero.
-
-    Where one can, a guard keeps the goal defined but not the condition, and neither case need hold.
-    """
-    for atom in engine.atoms_in(cond):
-        if atom.kind == "div":
-            divisor = atom.parts[1]
-            assert isinstance(divisor, Poly)
-            low, high = intervals.interval(engine, divisor)
-            positive = (low is not None and low > 0) or (high is not None and high < 0)
-            if not positive and engine.is_zero(divisor, equal=False) not in engine.assumed:
-                return False
-    return True
+def holds_simply(question: Question) -> bool:
+    """Whether the conditions alone prove a question."""
+    try:
+        return _conditions(question) is not None
+    except (OutOfFuelError, RecursionError):
+        return False
 
 
-def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
-    """Conditions worth a case distinction: those inside indicators, then maxima, the innermost first."""
-    atoms = engine.atoms_in(cond)
-    for atom in atoms:
-        if atom.kind == "ind" and isinstance(atom.parts[0], Cond):
-            inner = atom.parts[0]
-            yield inner if not inner.parts else inner.parts[0]
-    for atom in atoms:
-        if atom.kind == "relu" and isinstance(atom.parts[0], Poly):
-            yield engine.at_least_zero(atom.parts[0])
-    if cond.kind == "ge" and cond.poly is not None:
-        yield from _at_lower_limit(engine, cond.poly)
+# Points
 
 
-def _at_lower_limit(engine: Engine, poly: Poly) -> Iterator[Cond]:
-    """Whether a variable of a negative term is larger than its lower limit: ``n*n >= n``."""
-    for mono, coef in poly.terms.items():
-        for index in mono if coef < 0 else ():
-            low, high = intervals.atom_interval(engine, engine.atoms[index])
-            if low is not None and low == 0 != high and engine.atoms[index].kind == "var":
-                yield engine.at_least_zero(engine.shift(engine.of_atom(engine.atoms[index]), -1))
+def _affordable(question: Question, budget: int) -> int:
+    """How many points to try: fewer of a large question."""
+    return max(8, min(budget, 40_000 // len(question.tape)))
+
+
+def _points(question: Question, budget: int) -> Refuted | None:
+    if question.foreign is not None:
+        return None
+    tape = question.tape
+    if not tape.usable:
+        question.tried.append("values too large to try points")
+        return None
+    samples = Samples(tape, question.ranges, question.known_engine)
+    point = samples.find(_affordable(question, budget))
+    if point is None:
+        question.tried.append("no counterexample among small and awkward values")
+        return None
+    return question.refute(dict(zip(question.variables, point, strict=True)), "points")
+
+
+# Generalizations
+
+
+def _generalized(question: Question) -> Iterator[Question]:
+    """Stronger questions: what proves one of them proves this one."""
+    if question.size > _GENERALIZED or question.foreign is not None:
+        return
+    engine = question.engine()
+    ranges: dict[tir.Var, Range] = dict(zip(question.variables, question.ranges, strict=True))
+    for (goal, *near), images in generalizations([question.goal, *question.facts]):
+        limits = {
+            var: intervals.interval(engine, normal_form.polynomial(engine, expr))
+            for var, expr in images.items()
+        }
+        yield Question(
+            goal, ContextState(ranges | limits, tuple(near), {}), near.copy, question.work
+        )
+
+
+# SMT
+
+
+def _texts(question: Question) -> dict[str, str]:
+    """The encodings by name."""
+    texts = {"normalized": smt.encode(question.query(normalized=True), "purified")}
+    texts |= {style: smt.encode(question.query(), style) for style in smt.STYLES}
+    try:
+        general = next(_generalized(question), None)
+    except (OutOfFuelError, RecursionError):
+        general = None
+    if general is not None:
+        texts[_GENERAL] = smt.encode(general.query(normalized=True), "purified")
+    return texts
+
+
+def _from_model(
+    question: Question, answer: smt.Answer, names: list[str], style: str
+) -> Refuted | None:
+    point = tuple(answer.model[name] for name in names)
+    if question.refute(dict(zip(question.variables, point, strict=True)), "smt") is None:
+        return None
+    tape = question.tape
+    if tape.usable:
+        point = Samples(tape, question.ranges, None).shrink(point)
+    return question.refute(dict(zip(question.variables, point, strict=True)), f"smt: {style}")

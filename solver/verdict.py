@@ -55,8 +55,8 @@ class Verdict(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"a verdict is proved, refuted or unknown, and no truth value: ask for verdict.proved or "
-            f"verdict.refuted (this one is {self.status})"
+            "a verdict is proved, refuted or unknown, and no truth value: ask for verdict.proved"
+            f" or verdict.refuted (this one is {self.status})"
         )
 
     @property
@@ -72,7 +72,8 @@ class Proved(Verdict):
     ----------
     means
         What settled it: ``"identical"``, ``"normal form"``, ``"bounds"``, ``"residues"``,
-        ``"floor"``, ``"cases"``, ``"smt: …"``; or why there is nothing to be proved: :data:`CONTRADICTORY`,
+        ``"floor"``, ``"cases"``, ``"smt: …"``; or why there is nothing to be proved:
+        :data:`CONTRADICTORY`,
         :data:`NEVER_DEFINED`.
     divisors
         The divisors that have to be non-zero for the goal to be defined, as far as the
@@ -147,7 +148,8 @@ class Relation(Record):
     Attributes
     ----------
     kind
-        ``"always"`` equal, ``"sometimes"``, ``"never"`` (with every variable at least 1), ``"unknown"``.
+        ``"always"`` equal, ``"sometimes"``, ``"never"`` (with every variable at least 1),
+        ``"unknown"``.
     counterexample
         Values that make them unequal.
     witness
@@ -169,6 +171,6 @@ class Relation(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"a relation is always, sometimes, never or unknown, and no truth value: compare relation.kind "
-            f"(here {self.kind!r})"
+            "a relation is always, sometimes, never or unknown, and no truth value: compare"
+            f" relation.kind (here {self.kind!r})"
         )

@@ -1,7 +1,7 @@
 """Binding of shape variables: what the arguments of a call say of the variables of a signature.
 
-A variable is bound where it stands alone: as a dimension of a tensor or of a shape, as the value of a
-scalar. Dimensions that merely mention it (``2 * n``) are compared once it is bound.
+A variable is bound where it stands alone: as a dimension of a tensor or of a shape, as the value of
+a scalar. Dimensions that merely mention it (``2 * n``) are compared once it is bound.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class Conflict(Record):
     """Two images of one variable that are not equal for all values.
 
-    ``relation`` is how they compare: ``"never"`` equal makes the call impossible, otherwise it may be
-    (ledger 12). It is None where an image is the value of a variable, so that nothing is known.
+    ``relation`` is how they compare: ``"never"`` equal makes the call impossible, otherwise it may
+    be (ledger 12). It is None where an image is the value of a variable, so that nothing is known.
     """
 
     var: Key
@@ -54,7 +54,7 @@ class Conflict(Record):
         return self.relation is not None and self.relation.kind == "never"
 
 
-class Binding(Record):
+class Instantiation(Record):
     """What the arguments say of the variables.
 
     Attributes
@@ -75,13 +75,14 @@ class Binding(Record):
 class Instance(Record):
     """A function type at one call: no variable of it is bound any more.
 
-    Variables without an image are replaced by new ones of the same name, so that those of the caller are
-    never meant by mistake (a function that calls itself); ``unbound`` lists these new variables.
+    Variables without an image are replaced by new ones of the same name, so that those of the
+    caller are never meant by mistake (a function that calls itself); ``unbound`` lists these new
+    variables.
     """
 
     params: tuple[StructInfo, ...]
     ret: StructInfo
-    binding: Binding
+    binding: Instantiation
     unbound: tuple[tir.Var, ...]
 
 
@@ -114,7 +115,7 @@ def bind(
     args: Sequence[StructInfo],
     binders: Collection[Key],
     prover: Prover,
-) -> Binding:
+) -> Instantiation:
     """Bind the variables of a signature to what the arguments say.
 
     Parameters
@@ -138,14 +139,14 @@ def bind(
         if first is not image:
             conflicts.extend(_conflict(var, first, image, prover))
     unbound = tuple(b for b in binders if b not in mapping)
-    return Binding(mapping, tuple(conflicts), unbound)
+    return Instantiation(mapping, tuple(conflicts), unbound)
 
 
 def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover) -> Instance:
     """The parameters and the result of a closure type for arguments of these annotations."""
     params = func.params or ()
     if not func.binders:
-        return Instance(params, func.ret, Binding({}, (), ()), ())
+        return Instance(params, func.ret, Instantiation({}, (), ()), ())
     binding = bind(params, args, func.binders, prover)
     fresh = [(v, tir.Var(v.name, v.dtype)) for v in binding.unbound if isinstance(v, tir.Var)]
     mapping = dict(binding.mapping)
@@ -158,7 +159,7 @@ def instantiate(func: FuncStructInfo, args: Sequence[StructInfo], prover: Prover
     )
 
 
-@rule("BIND-conflict", "97fcf4b5")
+@rule("BIND-conflict", "8c5d6da4", "instantiation")
 def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Conflict]:
     """The conflict between two images of one variable, if there is one."""
     relation: Relation | None = None
@@ -179,7 +180,7 @@ def _conflict(var: Key, first: Image, second: Image, prover: Prover) -> list[Con
     return [Conflict(var, first, second, relation)]
 
 
-@rule("BIND-tensor", "37cdb32c")
+@rule("BIND-tensor", "f97e5522", "instantiation")
 def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher) -> None:
     shape = pattern.shape
     if isinstance(shape, ast.Var) and shape in matcher.binders:
@@ -191,26 +192,26 @@ def _tensor(pattern: TensorStructInfo, info: TensorStructInfo, matcher: _Matcher
         matcher.dims(expected, given)
 
 
-@rule("BIND-shape", "708615fe")
+@rule("BIND-shape", "81530491", "instantiation")
 def _shape(pattern: ShapeStructInfo, info: ShapeStructInfo, matcher: _Matcher) -> None:
     if pattern.values and info.values:
         matcher.dims(pattern.values, info.values)
 
 
-@rule("BIND-prim", "701bcb8d")
+@rule("BIND-prim", "2bb45485", "instantiation")
 def _prim(pattern: PrimStructInfo, info: PrimStructInfo, matcher: _Matcher) -> None:
     if pattern.value is not None and info.value is not None:
         matcher.dims((pattern.value,), (info.value,))
 
 
-@rule("BIND-tuple", "6a942392")
+@rule("BIND-tuple", "7a56e115", "instantiation")
 def _tuple(pattern: TupleStructInfo, info: TupleStructInfo, matcher: _Matcher) -> None:
     if len(pattern.fields) == len(info.fields):
         for p, i in zip(pattern.fields, info.fields, strict=True):
             matcher.match(p, i)
 
 
-@rule("BIND-function", "03fc7a49")
+@rule("BIND-function", "467d0afb", "instantiation")
 def _function(pattern: FuncStructInfo, info: FuncStructInfo, matcher: _Matcher) -> None:
     """Match parameters; what either function binds itself is nothing outside of it (ledger 13)."""
     if pattern.params is None or info.params is None or len(pattern.params) != len(info.params):
@@ -285,7 +286,8 @@ def bound_by(
 ) -> tuple[tir.Var, ...] | None:
     """Which candidates are the binders of a function type with these parameters and this result.
 
-    None where one is mentioned although it stands nowhere alone in the parameters: no call binds it.
+    None where one is mentioned although it stands nowhere alone in the parameters: no call binds
+    it.
     """
     if not candidates:
         return ()

@@ -39,8 +39,8 @@ class Compatibility(Record):
     Attributes
     ----------
     kind
-        ``"compatible"``: always. ``"possible"``: some values fit, or it is not known. ``"incompatible"``: none
-        does (with every shape variable at least 1).
+        ``"compatible"``: always. ``"possible"``: some values fit, or it is not known.
+        ``"incompatible"``: none does (with every shape variable at least 1).
     reason
         The premise that fails, None where compatible. Its code is that of this judgement
         (``COMPAT-tensor-dtype``); ``left`` and ``right`` are the dimensions at fault.
@@ -54,8 +54,8 @@ class Compatibility(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"a compatibility is compatible, possible or incompatible, and no truth value: compare its kind "
-            f"(here {self.kind!r})"
+            "a compatibility is compatible, possible or incompatible, and no truth value: compare"
+            f" its kind (here {self.kind!r})"
         )
 
     @property
@@ -130,13 +130,13 @@ def _weigh(mismatch: Mismatch) -> Compatibility:
     return Compatibility("possible" if hope else "incompatible", reason)
 
 
-@rule("COMPAT-kind", "4bf51d51")
+@rule("COMPAT-kind", "6e7d9988", "compatibility")
 def _kind(premise: str, given: StructInfo, wanted: StructInfo) -> bool:
     """An Object may be a value of any kind."""
     return type(given) is ObjectStructInfo
 
 
-@rule("COMPAT-tensor", "b82d6b1b")
+@rule("COMPAT-tensor", "033544fa", "compatibility")
 def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> bool:
     match premise:
         case "dtype":
@@ -148,27 +148,27 @@ def _tensor(premise: str, given: TensorStructInfo, wanted: TensorStructInfo) -> 
     return True
 
 
-@rule("COMPAT-shape", "88b6c081")
+@rule("COMPAT-shape", "8ad64064", "compatibility")
 def _shape(premise: str, given: ShapeStructInfo, wanted: ShapeStructInfo) -> bool:
     return premise == "values" or rank(given) < 0
 
 
-@rule("COMPAT-prim", "b2bd5308")
+@rule("COMPAT-prim", "93830bbe", "compatibility")
 def _prim(premise: str, given: PrimStructInfo, wanted: PrimStructInfo) -> bool:
     return premise == "value"
 
 
-@rule("COMPAT-tuple", "9c45d635")
+@rule("COMPAT-tuple", "597988fe", "compatibility")
 def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> bool:
     return False
 
 
-@rule("COMPAT-function", "eb3d05c3")
+@rule("COMPAT-function", "72ab2d67", "compatibility")
 def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "kind"
 
 
-@rule("COMPAT-opaque", "bfd2dbc1")
+@rule("COMPAT-opaque", "4b660685", "compatibility")
 def _opaque(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "derivation"
 
@@ -185,7 +185,7 @@ _HOPES: dict[str, Callable[..., bool]] = {
 """By the kind of the rule that failed: whether the value given may still turn out to fit."""
 
 
-@rule("COMPAT-joint", "91ad7222")
+@rule("COMPAT-joint", "c38bebe4", "compatibility")
 def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> Compatibility:
     """Judge all dimensions that have to be equal together, under one assignment of the variables.
 
@@ -214,7 +214,9 @@ def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> C
 
 
 def _where_given(equations: list[Mismatch], prover: Prover) -> Compatibility:
-    """The judgement where all dimensions are equal wherever they have values: is one expected where none is?"""
+    """The judgement where all dimensions are equal wherever they have values: is one expected where
+    none is?
+    """
     for equation in equations:
         needed = demand(*sides(equation))
         if needed is not None:

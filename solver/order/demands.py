@@ -1,7 +1,8 @@
-"""What a check against an annotation compares, part by part: the one list that every reader of E-cast goes by.
+"""What a check against an annotation compares, part by part: the one list that every reader of
+E-cast goes by.
 
-The machine asks a value for each part, the list of run-time checks asks what is guaranteed of the value, and
-the fast path of the machine is compiled from the same list.
+The machine asks a value for each part, the list of run-time checks asks what is guaranteed of the
+value, and the fast path of the machine is compiled from the same list.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ class Demand(Record):
     Attributes
     ----------
     premise
-        What is compared; a premise of E-cast, or ``"held"``: the shape is the one that a variable holds.
+        What is compared; a premise of E-cast, or ``"held"``: the shape is the one that a variable
+        holds.
     wanted
-        What the annotation says: itself for ``"kind"`` and ``"function"``, a data type, a device, a number (of dimensions or
-        fields), the variable that holds a shape, or an expression.
+        What the annotation says: itself for ``"kind"`` and ``"function"``, a data type, a device, a
+        number (of dimensions or fields), the variable that holds a shape, or an expression.
     whole
         The annotation that it is part of.
     path, fields

@@ -1,4 +1,6 @@
-"""Emptiness of meets: can a value belong to both of two annotations? If not, a cast always fails."""
+"""Emptiness of meets: can a value belong to both of two annotations? If not, a cast always
+fails.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ def meet_is_empty(a: StructInfo, b: StructInfo, prover: Prover) -> bool:
 def disjoint(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility | None:
     """Why no value belongs to both, or None where one may.
 
-    Unlike an incompatibility this is symmetric: knowing less than is asked never counts, and a function
-    that promises to be pure belongs to the impure ones too.
+    Unlike an incompatibility this is symmetric: knowing less than is asked never counts, and a
+    function that promises to be pure belongs to the impure ones too.
     """
     if a is b:
         return None
@@ -60,12 +62,12 @@ def _apart(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("MEET-kind", "144e5b39", refuses=True)
+@rule("MEET-kind", "b4cd95f8", "meeting", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("MEET-kind-same", a, b)
 
 
-@rule("MEET-tensor", "3579ffec")
+@rule("MEET-tensor", "e9d97a61", "meeting")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     known = not unknown_type(a.dtype) and not unknown_type(b.dtype)
     if known and not same_type(a.dtype, b.dtype):
@@ -76,7 +78,7 @@ def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     _dimensions("MEET-tensor-rank", "MEET-tensor-shape", a, b, goal)
 
 
-@rule("MEET-shape", "bddece7f")
+@rule("MEET-shape", "12d8ba77", "meeting")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     _dimensions("MEET-shape-rank", "MEET-shape-values", a, b, goal)
 
@@ -96,7 +98,7 @@ def _dimensions(
         goal.equate(dims_code, xs, ys, a, b)
 
 
-@rule("MEET-prim", "a3fa47ba")
+@rule("MEET-prim", "db4af33e", "meeting")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype):
         goal.fail("MEET-prim-dtype", a, b)
@@ -104,7 +106,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
         goal.equate("MEET-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("MEET-tuple", "eef84430")
+@rule("MEET-tuple", "300b7cc5", "meeting")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("MEET-tuple-length", a, b)
@@ -119,7 +121,7 @@ def _inside(step: str, index: int, a: StructInfo, b: StructInfo, goal: Goal) -> 
     goal.path.pop()
 
 
-@rule("MEET-function", "b2e038c9")
+@rule("MEET-function", "57fc372d", "meeting")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if a.params is None or b.params is None:
         if a.params is not b.params:

@@ -1,7 +1,7 @@
 """Erasure: what is left of a StructInfo where some of its variables have gone out of scope.
 
-A result is widened. Parameters of functions stand on the other side, so what is left of them has to be
-narrower; where nothing is, the function itself becomes Object (ledger 6).
+A result is widened. Parameters of functions stand on the other side, so what is left of them has to
+be narrower; where nothing is, the function itself becomes Object (ledger 6).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _widen(info: StructInfo, scope: _Scope) -> StructInfo:
     return info if action is None else action(info, scope)
 
 
-@rule("ERASE-tensor", "66ab3950")
+@rule("ERASE-tensor", "6f34faf6", "erasure")
 def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     shape = info.shape
     if shape is None or (isinstance(shape, ast.Var) and scope.knows_var(shape)):
@@ -96,26 +96,26 @@ def _tensor(info: TensorStructInfo, scope: _Scope) -> StructInfo:
     return TensorStructInfo(None, info.dtype, rank(info), info.vdevice)
 
 
-@rule("ERASE-shape", "cc9d8a32")
+@rule("ERASE-shape", "fc6629c9", "erasure")
 def _shape(info: ShapeStructInfo, scope: _Scope) -> StructInfo:
     if info.values is None or scope.knows(info.values):
         return info
     return ShapeStructInfo(None, rank(info))
 
 
-@rule("ERASE-prim", "dc16361f")
+@rule("ERASE-prim", "0b0b17ba", "erasure")
 def _prim(info: PrimStructInfo, scope: _Scope) -> StructInfo:
     if info.value is None or scope.knows((info.value,)):
         return info
     return PrimStructInfo(info.dtype)
 
 
-@rule("ERASE-tuple", "0a0bdc07")
+@rule("ERASE-tuple", "29d5012f", "erasure")
 def _tuple(info: TupleStructInfo, scope: _Scope) -> StructInfo:
     return with_children(info, lambda field: _widen(field, scope))
 
 
-@rule("ERASE-function", "638c7c6a")
+@rule("ERASE-function", "d092acbc", "erasure")
 def _function(info: FuncStructInfo, scope: _Scope) -> StructInfo:
     inner = scope.inside(info)
     params: list[StructInfo] = []

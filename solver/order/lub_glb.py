@@ -1,7 +1,8 @@
-"""Least upper and greatest lower bounds: what is known of a value that is one or the other, or both.
+"""Least upper and greatest lower bounds: what is known of a value that is one or the other, or
+both.
 
-Shapes are compared modulo arithmetic: two that are not proved equal are taken for different. A lower
-bound need not exist; then the answer is None.
+Shapes are compared modulo arithmetic: two that are not proved equal are taken for different. A
+lower bound need not exist; then the answer is None.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 
 
 Choose = Callable[[Dimensions, Dimensions, "Prover"], Dimensions | None]
-"""Which of corresponding dimensions a bound takes: those that follow, or those that are followed."""
+"""Which of corresponding dimensions a bound takes: those that follow, or those that are
+followed.
+"""
 
 
 def lub(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo:
@@ -72,12 +75,12 @@ def glb(a: StructInfo, b: StructInfo, prover: Prover) -> StructInfo | None:
     return _one_of(a, b)
 
 
-@rule("LUB-object", "52affee7")
+@rule("LUB-object", "dd80f2be", "least upper bound")
 def _different(a: StructInfo, b: StructInfo) -> StructInfo:
     return OBJECT
 
 
-@rule("GLB-object", "5b920b8e")
+@rule("GLB-object", "889b7bb6", "greatest lower bound")
 def _one_of(a: StructInfo, b: StructInfo) -> StructInfo | None:
     if type(a) is ObjectStructInfo:
         return b
@@ -99,7 +102,9 @@ def _tensor(
 def _bound_of_shapes(
     a: TensorStructInfo, b: TensorStructInfo, prover: Prover, choose: Choose
 ) -> tuple[bool, Expr | None]:
-    """Whether both say the same dimensions, one by one or by the same variable; and the shape that says so."""
+    """Whether both say the same dimensions, one by one or by the same variable; and the shape that
+    says so.
+    """
     if a.shape is b.shape and a.shape is not None:
         return True, a.shape
     xs, ys = dimensions(a), dimensions(b)
@@ -109,7 +114,7 @@ def _bound_of_shapes(
     return True, a.shape if dims is xs else ShapeExpr(dims)
 
 
-@rule("LUB-tensor", "eb45e4b9")
+@rule("LUB-tensor", "9810714e", "least upper bound")
 def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo:
     ndim = rank(a) if rank(a) == rank(b) else -1
     _, shape = _bound_of_shapes(a, b, prover, upper)
@@ -118,7 +123,7 @@ def _join_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
     return _tensor(a, shape, dtype, ndim, vdevice)
 
 
-@rule("GLB-tensor", "42f22669")
+@rule("GLB-tensor", "297bff2e", "greatest lower bound")
 def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> StructInfo | None:
     both = a.shape is not None and b.shape is not None
     same, shape = _bound_of_shapes(a, b, prover, lower) if both else (True, a.shape or b.shape)
@@ -134,7 +139,7 @@ def _meet_tensors(a: TensorStructInfo, b: TensorStructInfo, prover: Prover) -> S
     return _tensor(a, shape, dtype, max(rank(a), rank(b)), a.vdevice or b.vdevice)
 
 
-@rule("LUB-shape", "f5c072d3")
+@rule("LUB-shape", "dfc928e7", "least upper bound")
 def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo:
     if rank(a) < 0 or rank(a) != rank(b):
         return a if rank(a) < 0 else ShapeStructInfo()
@@ -145,7 +150,7 @@ def _join_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     return ShapeStructInfo(None if ys is None else dims, rank(a))
 
 
-@rule("GLB-shape", "02082e01")
+@rule("GLB-shape", "714f5b9e", "greatest lower bound")
 def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> StructInfo | None:
     if rank(a) >= 0 and rank(b) >= 0 and rank(a) != rank(b):
         return None
@@ -158,7 +163,7 @@ def _meet_shapes(a: ShapeStructInfo, b: ShapeStructInfo, prover: Prover) -> Stru
     return b if ys is not None or rank(a) < 0 else a
 
 
-@rule("LUB-prim", "dfa7ad19")
+@rule("LUB-prim", "d953c3a7", "least upper bound")
 def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo:
     if not same_type(a.dtype, b.dtype):
         return OBJECT
@@ -170,7 +175,7 @@ def _join_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     return a if dims[0] is a.value else b
 
 
-@rule("GLB-prim", "2667d59c")
+@rule("GLB-prim", "d38af949", "greatest lower bound")
 def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructInfo | None:
     if not same_type(a.dtype, b.dtype):
         return None
@@ -182,7 +187,7 @@ def _meet_prims(a: PrimStructInfo, b: PrimStructInfo, prover: Prover) -> StructI
     return a if dims[0] is a.value else b
 
 
-@rule("LUB-tuple", "f58e177c")
+@rule("LUB-tuple", "d8ddd1e0", "least upper bound")
 def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo:
     if len(a.fields) != len(b.fields):
         return OBJECT
@@ -190,7 +195,7 @@ def _join_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> Stru
     return a if _same(fields, a.fields) else TupleStructInfo(fields)
 
 
-@rule("GLB-tuple", "a9e537cb")
+@rule("GLB-tuple", "f2f65e0e", "greatest lower bound")
 def _meet_tuples(a: TupleStructInfo, b: TupleStructInfo, prover: Prover) -> StructInfo | None:
     fields = _meet_all(a.fields, b.fields, prover)
     if fields is None:
@@ -229,9 +234,11 @@ def _meet_callables(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Str
     return _meet_functions(a, b, prover)
 
 
-@rule("LUB-function", "05cd10fe")
+@rule("LUB-function", "5269fa8f", "least upper bound")
 def _join_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
-    """Callable with what both accept: parameters are met, with the variables of both free to choose."""
+    """Callable with what both accept: parameters are met, with the variables of both free to
+    choose.
+    """
     assert a.params is not None
     assert b.params is not None
     least = FuncStructInfo(None, OBJECT, a.purity and b.purity, "empty")
@@ -261,13 +268,13 @@ def _instance(
     return params, substitute(func.ret, mapping)
 
 
-@rule("GLB-function", "1fcaa54a")
+@rule("GLB-function", "beef1638", "greatest lower bound")
 def _meet_functions(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     """Callable with what either accepts: parameters are joined.
 
-    Of two generic functions one has to be below the other, or their variables have to correspond. Where
-    a joined parameter no longer says dimensions that one of the two says, a function generic in these
-    dimensions is below both as well, and nothing is the greatest.
+    Of two generic functions one has to be below the other, or their variables have to correspond.
+    Where a joined parameter no longer says dimensions that one of the two says, a function generic
+    in these dimensions is below both as well, and nothing is the greatest.
     """
     if a.params is None or b.params is None:
         return _meet_with_opaque(b, a) if a.params is None else _meet_with_opaque(a, b)
@@ -322,7 +329,9 @@ def _blurs(joined: StructInfo, part: StructInfo, prover: Prover) -> bool:
 def _correspondence(
     g: FuncStructInfo, f: FuncStructInfo, prover: Prover
 ) -> dict[Key, Image] | None:
-    """The renaming of the variables of ``g`` to those of ``f`` at the same places, if it is one to one."""
+    """The renaming of the variables of ``g`` to those of ``f`` at the same places, if it is one to
+    one.
+    """
     if len(f.binders) != len(g.binders):
         return None
     mapping = bind(g.params or (), f.params or (), g.binders, prover).mapping
@@ -330,7 +339,7 @@ def _correspondence(
     return mapping if images == set(f.binders) else None
 
 
-@rule("LUB-opaque", "676dc225")
+@rule("LUB-opaque", "c10dede3", "least upper bound")
 def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo:
     purity = a.purity and b.purity
     x, y = opaque_result(a), opaque_result(b)
@@ -343,7 +352,7 @@ def _join_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> Struct
     return FuncStructInfo(None, OBJECT, purity, "empty")
 
 
-@rule("GLB-opaque", "86f03adf")
+@rule("GLB-opaque", "0cc3f10d", "greatest lower bound")
 def _meet_opaque(a: FuncStructInfo, b: FuncStructInfo, prover: Prover) -> StructInfo | None:
     purity = a.purity or b.purity
     x, y = opaque_result(a), opaque_result(b)

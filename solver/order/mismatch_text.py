@@ -21,7 +21,9 @@ def _step(name: str, index: int) -> str:
 
 
 def why(mismatch: Mismatch) -> str:
-    """What does not fit: ``float16 where float32 is expected``, ``dimension 1 is n where m is expected``."""
+    """What does not fit: ``float16 where float32 is expected``, ``dimension 1 is n where m is
+    expected``.
+    """
     if mismatch.left is not None and mismatch.right is not None:
         place = _step(*mismatch.path[-1])
         return f"{place} is {_show(mismatch.left)} where {_show(mismatch.right)} is expected"

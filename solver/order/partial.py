@@ -1,7 +1,8 @@
 """Dimensions that have no value for some values of the variables: ``m // m`` where ``m`` is 0.
 
-The prover says what holds wherever both sides are defined. Of two dimensions the order asks for more: one *follows* another if,
-wherever that one has a value, it has the same. So ``1`` follows ``m // m``, and ``m // m`` does not follow ``1``.
+The prover says what holds wherever both sides are defined. Of two dimensions the order asks for
+more: one *follows* another if, wherever that one has a value, it has the same. So ``1`` follows ``m
+// m``, and ``m // m`` does not follow ``1``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.evaluated import both, defined, partial
+from rlx.solver.definedness import both, defined, partial
 from rlx.solver.order.accessors import Dimensions, identical, same_text
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def demand(given: PrimExpr, wanted: PrimExpr) -> PrimExpr | None:
-    """What remains to be proved of two equal dimensions, so that one follows the other; None for nothing.
+    """What remains to be proved of two equal dimensions, so that one follows the other; None for
+    nothing.
 
     Parameters
     ----------
@@ -58,12 +60,16 @@ def follows(wanted: PrimExpr, given: PrimExpr, prover: Prover) -> bool:
 
 
 def upper(xs: Dimensions, ys: Dimensions, prover: Prover) -> Dimensions | None:
-    """Dimensions that follow those of both lists; ``xs`` itself where these do, None where none are found."""
+    """Dimensions that follow those of both lists; ``xs`` itself where these do, None where none are
+    found.
+    """
     return _chosen(xs, ys, prover, lower=False)
 
 
 def lower(xs: Dimensions, ys: Dimensions, prover: Prover) -> Dimensions | None:
-    """Dimensions which those of both lists follow; ``xs`` itself where it is these, None where none are found."""
+    """Dimensions which those of both lists follow; ``xs`` itself where it is these, None where none
+    are found.
+    """
     return _chosen(xs, ys, prover, lower=True)
 
 

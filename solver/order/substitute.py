@@ -26,7 +26,8 @@ Image = PrimExpr | ast.Expr
 Mapped = Mapping[Any, Image]
 """Shape variables to prim expressions, and variables that hold a shape to shape expressions.
 
-The keys are :data:`Key`; a mapping type is invariant in its keys, and callers have only shape variables.
+The keys are :data:`Key`; a mapping type is invariant in its keys, and callers have only shape
+variables.
 """
 
 _FOLDED: dict[type[PrimExpr], Callable[[int, int], int]] = {
@@ -47,14 +48,16 @@ def substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
 
     Notes
     -----
-    SUBST-function: variables bound by a function type are not replaced, and are renamed where an image
-    mentions them. Sums, differences and products of numbers are computed.
+    SUBST-function: variables bound by a function type are not replaced, and are renamed where an
+    image mentions them. Sums, differences and products of numbers are computed.
     """
     return _substitute(info, mapping) if mapping else info
 
 
-def substitute_prim(expr: PrimExpr, mapping: Mapped) -> PrimExpr:
-    """One expression with its shape variables replaced, all at once."""
+def substitute_prim(expr: PrimExpr, mapping: Mapped, in_place: bool = False) -> PrimExpr:
+    """One expression with its shape variables replaced, all at once; ``in_place``, it keeps its
+    place in the text.
+    """
     kind = type(expr)
     if kind is tir.IntImm:
         return expr
@@ -66,7 +69,7 @@ def substitute_prim(expr: PrimExpr, mapping: Mapped) -> PrimExpr:
 
     if not any(v in mapping for v in prim_exprs.variables((expr,))):
         return expr
-    return prim_exprs.transform((expr,), change)[0]
+    return prim_exprs.transform((expr,), change, in_place)[0]
 
 
 def _image(var: PrimExpr, mapping: Mapped) -> PrimExpr | None:
@@ -99,7 +102,7 @@ def _substitute(info: StructInfo, mapping: Mapped) -> StructInfo:
     return info if action is None else action(info, mapping)
 
 
-@rule("SUBST-tensor", "76e206f1")
+@rule("SUBST-tensor", "e9dc7771", "substitution")
 def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     shape = info.shape
     if type(shape) is ShapeExpr:
@@ -114,7 +117,7 @@ def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     return info
 
 
-@rule("SUBST-shape", "0da41c2a")
+@rule("SUBST-shape", "6fdb5c1a", "substitution")
 def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     if info.values is None:
         return info
@@ -122,7 +125,7 @@ def _shape(info: ShapeStructInfo, mapping: Mapped) -> StructInfo:
     return info if values is info.values else ShapeStructInfo(values, info.ndim)
 
 
-@rule("SUBST-prim", "accccbf8")
+@rule("SUBST-prim", "9c2a6598", "substitution")
 def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     if info.value is None:
         return info
@@ -130,12 +133,12 @@ def _prim(info: PrimStructInfo, mapping: Mapped) -> StructInfo:
     return info if value is info.value else PrimStructInfo(info.dtype, value)
 
 
-@rule("SUBST-tuple", "0a0bdc07")
+@rule("SUBST-tuple", "07112cda", "substitution")
 def _tuple(info: TupleStructInfo, mapping: Mapped) -> StructInfo:
     return with_children(info, lambda field: _substitute(field, mapping))
 
 
-@rule("SUBST-function", "b733029f")
+@rule("SUBST-function", "3e350bc5", "substitution")
 def _function(info: FuncStructInfo, mapping: Mapped) -> StructInfo:
     if info.binders:
         mapping = {k: v for k, v in mapping.items() if k not in info.binders}
@@ -164,10 +167,10 @@ def _variables_of_images(images: Iterable[Image]) -> tuple[tir.Var, ...]:
 
 
 def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
-    """The same function type with binders that nobody else knows.
+    """The same function type with fresh binders.
 
-    What is assumed of a variable in the scope at hand says nothing of a binder, even where a function
-    is used inside itself and both are one object (ledger 26).
+    What is assumed of a variable in the scope at hand says nothing of a binder, even where a
+    function is used inside itself and both are one object (ledger 26).
     """
     if not info.binders:
         return info
@@ -178,14 +181,18 @@ def rename_apart(info: FuncStructInfo) -> FuncStructInfo:
 
 
 def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
-    """The shape variables that ``info`` mentions and does not bind itself, in order of appearance."""
+    """The shape variables that ``info`` mentions and does not bind itself, in order of
+    appearance.
+    """
     found: dict[tir.Var, None] = {}
     _collect(info, frozenset(), found, {})
     return tuple(found)
 
 
 def free_vars(info: StructInfo) -> tuple[ast.Var, ...]:
-    """The Relax variables that ``info`` mentions (those that hold a shape), in order of appearance."""
+    """The Relax variables that ``info`` mentions (those that hold a shape), in order of
+    appearance.
+    """
     found: dict[ast.Var, None] = {}
     _collect(info, frozenset(), {}, found)
     return tuple(found)

@@ -1,4 +1,5 @@
-"""Subtyping: every value of one StructInfo is a value of the other, for all values of the variables.
+"""Subtyping: every value of one StructInfo is a value of the other, for all values of the
+variables.
 
 The rules only find which premises fail and which dimensions have to be equal; whether a failure is
 final or leaves hope is for :mod:`rlx.solver.order.compatibility` to say.
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 Path = tuple[tuple[str, int], ...]
-"""Where inside an annotation: ``(("field", 1), ("parameter", 0), ("dimension", 2))``, all from 0."""
+"""Where inside an annotation: ``(("field", 1), ("parameter", 0), ("dimension", 2))``, all from
+0.
+"""
 
 
 class Mismatch(Record):
@@ -55,8 +58,8 @@ class Mismatch(Record):
     code
         The premise: ``SUB-tensor-dtype``.
     given, wanted
-        The two annotations that do not fit, at ``path``. Inside a parameter of a function ``given`` is
-        what callers pass.
+        The two annotations that do not fit, at ``path``. Inside a parameter of a function ``given``
+        is what callers pass.
     path
         Where they stand in the annotations compared.
     left, right
@@ -83,7 +86,7 @@ class NotSubtype(Refuted):
     mismatch: Mismatch | None = None
 
 
-class Undecided(Unknown):
+class UndecidedDims(Unknown):
     """Unknown, with the dimensions that could not be compared."""
 
     mismatch: Mismatch | None = None
@@ -126,14 +129,14 @@ class Goal:
 def subtype(a: StructInfo, b: StructInfo, prover: Prover) -> Verdict:
     """Whether every value of ``a`` is a value of ``b``, for all values of the shape variables.
 
-    A dimension of ``b`` has to have a value wherever that of ``a`` has one; ``Proved.divisors`` are those that are not
-    zero then.
+    A dimension of ``b`` has to have a value wherever that of ``a`` has one; ``Proved.divisors`` are
+    those that are not zero then.
 
     Returns
     -------
     Verdict
         :class:`NotSubtype` carries the premise that fails and, where dimensions differ, values for
-        which they do; :class:`Undecided` the dimensions that could not be compared.
+        which they do; :class:`UndecidedDims` the dimensions that could not be compared.
     """
     if a is b:
         return IDENTICAL
@@ -150,7 +153,7 @@ STRUCTURE = Proved("structure")
 
 def _all_equal(goal: Goal) -> Verdict:
     """Whether all equations of a goal hold for all values."""
-    undecided: Undecided | None = None
+    undecided: UndecidedDims | None = None
     divisors: list[PrimExpr] = []
     means = STRUCTURE.means
     for equation in goal.equations:
@@ -158,7 +161,7 @@ def _all_equal(goal: Goal) -> Verdict:
             case NotSubtype() as verdict:
                 refuted(equation.code)
                 return verdict
-            case Undecided() as verdict:
+            case UndecidedDims() as verdict:
                 undecided = verdict if undecided is None else undecided
             case Proved(means=means, divisors=more):
                 divisors += more
@@ -174,13 +177,15 @@ def _equal(equation: Mismatch, prover: Prover) -> Verdict:
         case Refuted(example=example, values=values, means=means, overflow=overflow):
             return NotSubtype(example, values, means, overflow, equation)
         case Unknown(reason=reason):
-            return STRUCTURE if same_text(left, right) else Undecided(reason, equation)
+            return STRUCTURE if same_text(left, right) else UndecidedDims(reason, equation)
         case verdict:
             return _where_given(equation, verdict, prover)
 
 
 def _where_given(equation: Mismatch, proved: Verdict, prover: Prover) -> Verdict:
-    """The verdict on two dimensions that are equal wherever both have a value: is one wanted where none is?"""
+    """The verdict on two dimensions that are equal wherever both have a value: is one wanted where
+    none is?
+    """
     needed = demand(*sides(equation))
     if needed is None:
         return proved
@@ -188,7 +193,7 @@ def _where_given(equation: Mismatch, proved: Verdict, prover: Prover) -> Verdict
         case Refuted(example=example, values=values, means=means, overflow=overflow):
             return NotSubtype(example, values, means, overflow, equation)
         case Unknown(reason=reason):
-            return Undecided(reason, equation)
+            return UndecidedDims(reason, equation)
     return proved
 
 
@@ -204,17 +209,17 @@ def compare(a: StructInfo, b: StructInfo, goal: Goal) -> None:
         _other_kind(a, b, goal)
 
 
-@rule("SUB-object", "e553b786")
+@rule("SUB-object", "541d9aeb", "subtyping")
 def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     """Every value is an object."""
 
 
-@rule("SUB-kind", "3a4d6c46", refuses=True)
+@rule("SUB-kind", "ba617738", "subtyping", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("SUB-kind-same", a, b)
 
 
-@rule("SUB-tensor", "bf6f4ff8")
+@rule("SUB-tensor", "b3a0f7b5", "subtyping")
 def _tensor(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype) and not unknown_type(b.dtype):
         goal.fail("SUB-tensor-dtype", a, b)
@@ -238,7 +243,7 @@ def _tensor_shape(a: TensorStructInfo, b: TensorStructInfo, goal: Goal) -> None:
         goal.fail("SUB-tensor-shape", a, b)
 
 
-@rule("SUB-shape", "eb77b4c1")
+@rule("SUB-shape", "8fc6b82a", "subtyping")
 def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
     wanted = rank(b)
     if wanted < 0:
@@ -253,7 +258,7 @@ def _shape(a: ShapeStructInfo, b: ShapeStructInfo, goal: Goal) -> None:
             goal.equate("SUB-shape-values", xs, ys, a, b)
 
 
-@rule("SUB-prim", "5d23a5f5")
+@rule("SUB-prim", "fb79eb50", "subtyping")
 def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
     if not same_type(a.dtype, b.dtype):
         goal.fail("SUB-prim-dtype", a, b)
@@ -264,7 +269,7 @@ def _prim(a: PrimStructInfo, b: PrimStructInfo, goal: Goal) -> None:
             goal.equate("SUB-prim-value", (a.value,), (b.value,), a, b)
 
 
-@rule("SUB-tuple", "e0019f8c")
+@rule("SUB-tuple", "e7590a53", "subtyping")
 def _tuple(a: TupleStructInfo, b: TupleStructInfo, goal: Goal) -> None:
     if len(a.fields) != len(b.fields):
         goal.fail("SUB-tuple-length", a, b)
@@ -281,7 +286,7 @@ def _callable(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
         _function(a, b, goal)
 
 
-@rule("SUB-function", "f50abfba")
+@rule("SUB-function", "b95d26df", "subtyping")
 def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     assert b.params is not None
     if b.purity and not a.purity:
@@ -303,10 +308,11 @@ def _function(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
 
 
 def name_dimensions(pattern: StructInfo, info: StructInfo) -> StructInfo:
-    """``info`` with names for dimensions of which only the number is known, where ``pattern`` binds some.
+    """``info`` with names for dimensions of which only the number is known, where ``pattern`` binds
+    some.
 
-    A function that takes every tensor of rank 1 is one that takes a tensor of ``d0`` elements, for every
-    ``d0``; so a function that binds ``n`` there serves in its place.
+    A function that takes every tensor of rank 1 is one that takes a tensor of ``d0`` elements, for
+    every ``d0``; so a function that binds ``n`` there serves in its place.
     """
     match pattern, info:
         case TensorStructInfo(), TensorStructInfo(shape=None) if dimensions(info) is None:
@@ -327,7 +333,7 @@ def _names(count: int) -> tuple[tir.Var, ...]:
     return tuple(tir.Var(f"d{i}") for i in range(count))
 
 
-@rule("SUB-opaque", "248d0678")
+@rule("SUB-opaque", "e52a368a", "subtyping")
 def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
     if b.purity and not a.purity:
         goal.fail("SUB-opaque-purity", a, b)
@@ -341,13 +347,16 @@ def _opaque(a: FuncStructInfo, b: FuncStructInfo, goal: Goal) -> None:
 
 
 def says_nothing(info: FuncStructInfo) -> bool:
-    """Whether a function type is that of every function: what its calls yield, each of them says or nobody."""
+    """Whether a function type is that of every function: what its calls yield, each of them says or
+    nobody.
+    """
     opaque = info.params is None and not info.purity
     return opaque and (info.derive_func is not None or type(info.ret) is ObjectStructInfo)
 
 
 def opaque_result(info: FuncStructInfo) -> StructInfo | None:
-    """What every call of an opaque function yields; None where each call says it anew, and of a closure.
+    """What every call of an opaque function yields; None where each call says it anew, and of a
+    closure.
 
     A closure may accept more than its type says, and yield for that what its type does not say.
 

@@ -1,4 +1,4 @@
-"""Expressions as the texts that :mod:`rlx.solver.text` reads."""
+"""Expressions as the texts that :mod:`rlx.solver.question_parser` reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from rlx.grammar.tir import PrimExpr
 
 
 def show(expr: PrimExpr) -> str:
-    """The text of an expression (casts as ``int32(x)``); what is no integer arithmetic as TVMScript has it."""
+    """The text of an expression (casts as ``int32(x)``); what is no integer arithmetic as TVMScript
+    has it.
+    """
     return _Question({}, INT64, lambda value: value_text(value, show)).run(expr)
 
 

@@ -1,4 +1,6 @@
-"""What the functions of the prover expect, and the errors that say so: each names what was expected and found."""
+"""What the functions of the prover expect, and the errors that say so: each names what was expected
+and found.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ def described(value: object) -> str:
     if isinstance(value, tir.Var):
         return f"the variable {value.name}"
     if isinstance(value, PrimExpr):
-        from rlx.solver.shown import show
+        from rlx.solver.expression_text import show
 
         return f"the expression {show(value):.{_SHOWN}}"
     if value is None:
@@ -47,8 +49,8 @@ def _instead(value: object) -> str:
 
 
 COMPARED = (
-    "== and != between nodes compare identity and give a bool: write tir.EQ(a, b) or tir.NE(a, b), or the "
-    "condition as a text"
+    "== and != between nodes compare identity and give a bool: write tir.EQ(a, b) or tir.NE(a, b),"
+    " or the condition as a text"
 )
 """How a comparison is written that Python would decide at once."""
 
@@ -68,12 +70,18 @@ def condition(found: object) -> None:
 
 
 def no_condition(found: PrimExpr) -> str:
-    """What to say of an integer where a condition is expected."""
-    from rlx.solver.shown import show
+    """What to say of a number where a condition is expected."""
+    from rlx.solver.expression_text import show
 
     text = show(found)
     shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
-    return f"expected a condition, found the integer {shown}; compare it with something, as in {shown} == 0"
+    kind = tir.type_of(found)
+    if not kind.is_integer:
+        return f"expected a condition on integers, found {shown} of type {kind}"
+    return (
+        f"expected a condition, found the integer {shown}; compare it with something, as in {shown}"
+        " == 0"
+    )
 
 
 def conditions_inside(expr: PrimExpr) -> None:
@@ -123,7 +131,8 @@ def variable(found: object) -> None:
 
 
 def limit(name: str, value: object, of: str = "") -> int | None:
-    """The smallest or largest value of a variable, ``of`` its name where the caller knows it; None for none.
+    """The smallest or largest value of a variable, ``of`` its name where the caller knows it; None
+    for none.
 
     Raises
     ------

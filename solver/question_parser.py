@@ -1,9 +1,11 @@
 """The text form of questions: read and written, never evaluated.
 
-Operators bind as in Python: ``or``, ``and``, ``not``, comparisons (a chain ``a < b < c`` means ``a < b and b < c``), ``|``,
-``^``, ``&``, ``<<`` and ``>>``, ``+`` and ``-``, ``* // %``, signs and ``~``; ``&&``, ``||`` and ``!`` are read as in C.
-:mod:`rlx.solver.calls` has what is written as a call, with or without ``T.`` before it: ``min max select if_then_else floordiv
-floormod truncdiv truncmod ceildiv …``, and casts called by the name of an integer type, as in ``int32(n)``.
+Operators bind as in Python: ``or``, ``and``, ``not``, comparisons (a chain ``a < b < c`` means
+``a < b and b < c``), ``|``, ``^``, ``&``, ``<<`` and ``>>``, ``+`` and ``-``, ``* // %``, signs
+and ``~``; ``&&``, ``||`` and ``!`` are read as in C.
+:mod:`rlx.solver.calls` has what is written as a call, with or without ``T.`` before it: ``min max
+select if_then_else floordiv floormod truncdiv truncmod ceildiv …``, and casts called by the name
+of an integer type, as in ``int32(n)``.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from rlx.grammar.precedence import STRENGTHS, Chain
 from rlx.grammar.prim_operators import NOT, OPERATORS, SIGN, PrimOperator
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import calls
+from rlx.solver.expression_text import show
 from rlx.solver.prim_exprs import is_boolean
-from rlx.solver.shown import show
 
 __all__ = ["NESTING_LIMIT", "parse", "show"]
 
@@ -33,11 +35,23 @@ _TOKEN = re.compile(
 )
 _SAY_INSTEAD = {
     "=": "write == for equality",
-    "/": "write // for the quotient rounded down, or truncdiv(a, b) for the one rounded towards zero",
+    "=>": (
+        "write >= for at least; for what follows from a condition, give the condition as assumption"
+    ),
+    "=<": "write <= for at most",
+    "=!": "write != for inequality",
+    "is": "write == for equality",
+    "if": "write select(c, a, b) or if_then_else(c, a, b)",
+    "/": (
+        "write // for the quotient rounded down, or truncdiv(a, b) for the one rounded towards zero"
+    ),
     "?": "write select(c, a, b) or if_then_else(c, a, b)",
     ".": "the prover knows integers only, no floats",
 }
 """What to write instead of something that other languages have."""
+
+_SAY_BEFORE = {"*": "write powers as products, such as n * n", ">": "write != for inequality"}
+"""The same where an operand should begin: the second half of ``**`` and ``<>``."""
 
 
 def _operation(found: PrimOperator) -> Callable[[PrimExpr, PrimExpr], PrimExpr]:
@@ -63,7 +77,7 @@ def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
     ValueError
         If the text is not an expression of the language, or is nested too deeply.
     """
-    return _Reader(text, variables).whole()
+    return _QuestionReader(text, variables).whole()
 
 
 class _Level:
@@ -71,13 +85,13 @@ class _Level:
 
     __slots__ = ("arguments", "chain", "name")
 
-    def __init__(self, name: str, reader: _Reader) -> None:
+    def __init__(self, name: str, reader: _QuestionReader) -> None:
         self.name = name
         self.chain: Chain[PrimExpr] = Chain(reader.binary, reader.prefixed, _compared)
         self.arguments: list[PrimExpr] = []
 
 
-class _Reader:
+class _QuestionReader:
     """What has been begun is a list: nothing recurses."""
 
     def __init__(self, text: str, variables: dict[str, tir.Var]) -> None:
@@ -140,6 +154,7 @@ class _Reader:
     def _error(self, expected: str, advice: str = "") -> ValueError:
         found = repr(self._token) if self._token else "the end"
         shown = self._text if len(self._text) <= 60 else self._text[:57] + "..."
+        advice = advice or _SAY_INSTEAD.get(self._token, "")
         advice = f"; {advice}" if advice else ""
         return ValueError(f"expected {expected}, found {found} in {shown!r}{advice}")
 
@@ -148,7 +163,7 @@ class _Reader:
         number = re.match(r"\d[\d_]*(.?)", rest)
         if number is not None:
             return _SAY_INSTEAD["."] if number[1] in (".", "e", "E") else "write numbers in decimal"
-        return _SAY_INSTEAD.get(rest[0], "")
+        return _SAY_INSTEAD.get(rest[:2]) or _SAY_INSTEAD.get(rest[0], "")
 
     def _expect(self, symbol: str) -> None:
         if self._token != symbol:
@@ -174,7 +189,9 @@ class _Reader:
         return value
 
     def _ended(self, level: _Level, value: PrimExpr) -> PrimExpr | None:
-        """What stood in brackets as an operand of what is around it; None where a call's next argument follows."""
+        """What stood in brackets as an operand of what is around it; None where a call's next
+        argument follows.
+        """
         if level.name != "(":
             level.arguments.append(value)
             if self._token == ",":
@@ -196,11 +213,14 @@ class _Reader:
         return calls.made(name, operands)
 
     def _condition(self, operand: PrimExpr, of: str) -> PrimExpr:
-        """An operand that has to be true or false; a variable may be a Boolean one, that is said nowhere in a text."""
+        """An operand that has to be true or false; a variable may be a Boolean one, that is said
+        nowhere in a text.
+        """
         if is_boolean(operand) or isinstance(operand, tir.Var):
             return operand
         raise ValueError(
-            f"{of} takes conditions, found the integer {show(operand):.60}; compare it, as in {show(operand):.60} != 0"
+            f"{of} takes conditions, found the integer {show(operand):.60}; compare it, as in"
+            f" {show(operand):.60} != 0"
         )
 
     def _operand(self) -> PrimExpr | None:
@@ -211,7 +231,7 @@ class _Reader:
         if kind == "word":
             return self._word(token)
         if token != "(" and token not in _BEFORE:
-            advice = "write powers as products, such as n * n" if token == "*" else ""
+            advice = _SAY_BEFORE.get(token, "")
             raise self._error("a number, a name or an opening parenthesis", advice)
         self._advance()
         if token == "(":

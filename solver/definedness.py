@@ -1,4 +1,6 @@
-"""What has to hold of all that is evaluated on the way to a value: that no divisor is zero, that all values fit."""
+"""What has to hold of all that is evaluated on the way to a value: that no divisor is zero, that
+all values fit.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 
 Demand = Callable[[PrimExpr], PrimExpr]
-"""What has to hold of one node where it is evaluated; :data:`rlx.solver.prim_exprs.TRUE` for nothing."""
+"""What has to hold of one node where it is evaluated; :data:`rlx.solver.prim_exprs.TRUE` for
+nothing.
+"""
 
 
 def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
@@ -19,7 +23,8 @@ def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
     Parameters
     ----------
     lazy
-        Whether of a ``Select`` only the branch that is taken is evaluated; of ``if_then_else`` it always is so.
+        Whether of a ``Select`` only the branch that is taken is evaluated; of ``if_then_else`` it
+        always is so.
     """
     holds: dict[PrimExpr, PrimExpr] = {}
     for node in prim_exprs.topological(expr):
