@@ -90,6 +90,14 @@ class Report(Record):
         return preformatted(str(self))
 
 
+class IllFormedError(ValueError):
+    """The checker finds errors; ``report`` has them, and the message shows them."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(f"the program has errors\n{report}")
+        self.report = report
+
+
 def check_text(text: str, path: str = "<text>") -> Report:
     """Check a text of any dialect; all that is wrong with it is found in one run.
 
@@ -137,6 +145,50 @@ def check_modules(
         return _check(modules, source, found, holes, captured)
 
 
+class _Found:
+    """What the modules of a text gave so far."""
+
+    def __init__(self, found: Sequence[Diagnostic]) -> None:
+        self.diagnostics = list(found)
+        self.info: dict[Node, StructInfo] = {}
+        self.normal: list[ast.IRModule] = []
+        self.unknown_operators: set[str] = set()
+        self.statistics: list[Statistics] = []
+        self.proved = self.refuted = self.unknown = 0
+
+    def add(self, module: ast.IRModule, captured: Collection[Node]) -> None:
+        """Derive a module, and take over what that gives."""
+        from rlx.checker.derive import derive, propagate_vdevices
+        from rlx.checker.normalize import normalize
+
+        normal = normalize(module)
+        self.normal.append(normal)
+        derivation = derive(normal, self.unknown_operators, captured)
+        self.diagnostics += derivation.diagnostics
+        self.info.update(derivation.info)
+        if derivation.overwrites:
+            from rlx.checker.overwritten import overwritten
+
+            self.diagnostics += overwritten(normal)
+        if derivation.lowered:
+            from rlx.checker.lowered.check import lowered
+
+            self.diagnostics += lowered(normal)
+        if normal.global_infos.get("vdevice"):
+            placement = propagate_vdevices(normal, derivation)
+            self.diagnostics += placement.diagnostics
+            self.info.update(placement.info)
+        self.statistics.append(derivation.statistics)
+        self.proved += derivation.proved
+        self.refuted += derivation.refuted
+        self.unknown += derivation.unknown
+
+    @property
+    def obligations(self) -> Obligations:
+        """How the proof obligations of all modules ended."""
+        return Obligations(self.proved, self.refuted, self.unknown)
+
+
 def _check(
     modules: Sequence[ast.IRModule],
     source: Source,
@@ -144,41 +196,18 @@ def _check(
     holes: Collection[Node],
     captured: Collection[Node],
 ) -> Report:
-    from rlx.checker.derive import derive, propagate_vdevices
-    from rlx.checker.normalize import normalize
     from rlx.checker.well_formed import well_formed
 
-    diagnostics = list(found)
-    info: dict[Node, StructInfo] = {}
-    normal: list[ast.IRModule] = []
-    unknown_operators: set[str] = set()
-    statistics: list[Statistics] = []
-    proved = refuted = unknown = 0
+    gathered = _Found(found)
     errors = [d.span or (0, 0) for d in found if d.severity == "error"]
-    incomplete = bool(errors)
     for module in modules:
-        diagnostics += well_formed(module, holes, incomplete)
+        gathered.diagnostics += well_formed(module, holes, bool(errors))
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
             from rlx.checker.prim_funcs.check import prim_funcs
 
-            diagnostics += prim_funcs(module, source, errors, holes)
-        normal.append(normalize(module))
-        derivation = derive(normal[-1], unknown_operators, captured)
-        diagnostics += derivation.diagnostics
-        info.update(derivation.info)
-        if derivation.overwrites:
-            from rlx.checker.overwritten import overwritten
-
-            diagnostics += overwritten(normal[-1])
-        if normal[-1].global_infos.get("vdevice"):
-            placement = propagate_vdevices(normal[-1], derivation)
-            diagnostics += placement.diagnostics
-            info.update(placement.info)
-        statistics.append(derivation.statistics)
-        proved += derivation.proved
-        refuted += derivation.refuted
-        unknown += derivation.unknown
-    obligations = Obligations(proved, refuted, unknown)
+            gathered.diagnostics += prim_funcs(module, source, errors, holes)
+        gathered.add(module, captured)
+    diagnostics = gathered.diagnostics
     if MARK in source.text:
         from rlx.checker.ignores import without_ignored
 
@@ -189,7 +218,12 @@ def _check(
 
         diagnostics = with_edits(diagnostics, source, modules)
     return Report(
-        source, _sorted(diagnostics, source), obligations, tuple(normal), info, tuple(statistics)
+        source,
+        _sorted(diagnostics, source),
+        gathered.obligations,
+        tuple(gathered.normal),
+        gathered.info,
+        tuple(gathered.statistics),
     )
 
 

@@ -1,21 +1,24 @@
 """Edits that mend what a diagnostic reports: one small function for each code.
 
-An edit is a proposal. `relax-check --fix` keeps it only if the mended program checks better: see :mod:`rlx.checker.fixing`.
+An edit is a proposal. `relax-check --fix` keeps it only if the mended program checks better: see
+:mod:`rlx.checker.fixing`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar import ast
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.grammar.entries import Token
 from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.suggest import meant
+from rlx.grammar.source_tokens import closing, statements
+from rlx.grammar.visit import walk
 
 
-class Place(Record):
+class EditPlace(Record):
     """What an edit is made from."""
 
     diagnostic: Diagnostic
@@ -28,8 +31,20 @@ class Place(Record):
         """The text that the diagnostic points at."""
         return self.source.text[slice(*self.span)]
 
+    def function(self) -> ast.Function | None:
+        """The innermost function of Relax around the place."""
+        found: ast.Function | None = None
+        for module in self.modules:
+            for top in module.functions.values():
+                if isinstance(top, ast.Function) and _holds(top, self.span):
+                    found = top
+                    for inner in walk(top):
+                        if isinstance(inner, ast.Function) and _holds(inner, self.span):
+                            found = inner
+        return found
 
-Make = Callable[[Place], Edit | None]
+
+Make = Callable[[EditPlace], Edit | None]
 EDITS: dict[str, Make] = {}
 """What mends the diagnostics of a code."""
 
@@ -54,7 +69,7 @@ def with_edits(
 def _with_edit(found: Diagnostic, source: Source, modules: Sequence[IRModule]) -> Diagnostic:
     if found.edit is not None or found.span is None or found.span[1] > len(source.text):
         return found
-    place = Place(found, found.span, source, modules)
+    place = EditPlace(found, found.span, source, modules)
     edit = suggested_word(place)
     if edit is None and found.code in EDITS:
         edit = EDITS[found.code](place)
@@ -65,11 +80,11 @@ _WORD = re.compile(r"[\w.]+")
 _QUOTED = re.compile(r"""(?P<quote>['"])[\w.]*(?P=quote)""")
 
 
-def suggested_word(place: Place) -> Edit | None:
+def suggested_word(place: EditPlace) -> Edit | None:
     """The word that the help suggests, in place of the one that is not known."""
-    word = meant(place.diagnostic.help)
-    if word is None:
+    if len(place.diagnostic.meant) != 1:
         return None
+    (word,) = place.diagnostic.meant
     if _WORD.fullmatch(place.text):
         prefix, dot, _ = place.text.rpartition(".")
         _, _, rest = word.partition(".")
@@ -85,152 +100,161 @@ def suggested_word(place: Place) -> Edit | None:
 
 
 @mends("D14-impure")
-def declare_impure(place: Place) -> Edit | None:
+def declare_impure(place: EditPlace) -> Edit | None:
     """A function that has effects says so: ``@R.function(pure=False)``."""
-    if not (place.diagnostic.help or "").startswith("declare the function impure"):
+    function = place.function()
+    if function is None or any(
+        isinstance(block, ast.DataflowBlock) and _holds(block, place.span)
+        for block in _blocks(function)
+    ):
         return None
-    head = _decorator(place.source.text, place.span[0])
+    head = _decorator(place.source.text, function)
     return None if head is None else _with_argument(place.source.text, head, "pure=False")
 
 
 @mends("WF12-entry")
-def let_it_be_entered(place: Place) -> Edit | None:
+def let_it_be_entered(place: EditPlace) -> Edit | None:
     """The function can be called from outside: without ``private=True``."""
-    text = place.source.text
-    head = _decorator(text, place.span[0])
-    if head is None:
-        return None
-    private = re.compile(r",?\s*private\s*=\s*True").search(text, *head)
-    if private is None:
-        return None
-    left = text[head[0] : private.start()] + text[private.end() : head[1]]
-    return Edit(head, left.replace("(, ", "(").removesuffix("()"))
+    function = place.function()
+    head = None if function is None else _decorator(place.source.text, function)
+    for at, token in enumerate(head or ()):
+        if head is not None and token.type == "TARGET" and token.value == "private":
+            return _without_argument(head, at)
+    return None
 
 
 @mends("WF13-name")
-def name_the_symbol(place: Place) -> Edit | None:
+def name_the_symbol(place: EditPlace) -> Edit | None:
     """The global symbol becomes the function's name."""
     for module in place.modules:
         for name, function in module.functions.items():
-            if function.name_span == place.span:
-                symbol = re.escape(str(function.attrs.get("global_symbol")))
-                written = re.compile(rf"""global_symbol(['"])\s*:\s*(['"])(?P<symbol>{symbol})\2""")
-                found = written.search(place.source.text, place.span[1])
-                return None if found is None else Edit(found.span("symbol"), name.name_hint)
+            if function.name_span != place.span or function.span is None:
+                continue
+            for statement in statements(place.source.text, (place.span[1], function.span[1])):
+                for key, _, value in zip(statement, statement[1:], statement[2:], strict=False):
+                    if key.value in ("'global_symbol'", '"global_symbol"'):
+                        return Edit((value.start + 1, value.end - 1), name.name_hint)
     return None
 
 
 @mends("WF01-escape")
-def put_it_out(place: Place) -> Edit | None:
+def put_it_out(place: EditPlace) -> Edit | None:
     """A variable that is used behind its dataflow block is one of the block's outputs."""
-    name = place.text
+    name, text = place.text, place.source.text
     bound = place.diagnostic.related[0].span if place.diagnostic.related else None
-    if bound is None or not name.isidentifier():
+    function = place.function()
+    if bound is None or function is None or not name.isidentifier():
         return None
-    text = place.source.text
-    output = re.compile(r"^[ \t]*R\.output\((?P<names>[^)]*)\)", re.MULTILINE).search(
-        text, bound[1], place.span[0]
-    )
-    if output is not None:
-        at, names = output.end("names"), output["names"].strip()
-        return Edit((at, at), f", {name}" if names else name)
-    return _last_in_block(text, bound[0], f"R.output({name})")
+    for block in _blocks(function):
+        if not isinstance(block, ast.DataflowBlock) or not _holds(block, bound) or not block.span:
+            continue
+        for statement in statements(text, block.span):
+            end = closing(statement, 0)
+            if statement[0].value in ("R.output(", "R.outputs(") and end is not None:
+                at = statement[end].start
+                return Edit((at, at), f", {name}" if end > 1 else name)
+        return _last_in_block(text, block, bound, f"R.output({name})")
+    return None
 
 
 @mends("WF08-annotation")
-def annotate_result(place: Place) -> Edit | None:
+def annotate_result(place: EditPlace) -> Edit | None:
     """A recursive function says what it returns."""
-    for module in place.modules:
-        for function in module.functions.values():
-            if isinstance(function, ast.Function) and function.name_span == place.span:
-                return _annotation(place.source.text, function)
-    return None
+    function = place.function()
+    return None if function is None else _annotation(place.source.text, function)
 
 
 def _annotation(text: str, function: ast.Function) -> Edit | None:
-    """The annotation of the first parameter: what recursive functions mostly return. The check decides."""
+    """The annotation of the first parameter: what recursive functions mostly return.
+
+    The check decides.
+    """
     span = function.params[0].annotation_span if function.params else None
-    colon = _end_of_signature(text, (function.name_span or (0, 0))[1])
-    if span is None or colon is None:
+    if span is None or function.span is None:
         return None
-    return Edit((colon, colon), f" -> {text[slice(*span)]}")
+    for statement in statements(text, function.span):
+        end = closing(statement, 1)
+        if end is None or end + 1 >= len(statement) or statement[end + 1].type != "COLON":
+            return None
+        at = statement[end + 1].start
+        return Edit((at, at), f" -> {text[slice(*span)]}")
+    return None
 
 
 @mends("D15-result")
-def cast_the_result(place: Place) -> Edit | None:
+def cast_the_result(place: EditPlace) -> Edit | None:
     """A result that is possibly wrong is checked when the function runs."""
+    function, text = place.function(), place.source.text
     if place.diagnostic.severity != "warning" or not place.text.isidentifier():
         return None
-    text = place.source.text
-    line = text.rfind("\n", 0, place.span[0]) + 1
-    head = re.compile(r"[ \t]*return[ \t]+").match(text, line, place.span[0])
-    annotation = _result_annotation(place)
-    if head is None or head.end() != place.span[0] or annotation is None:
+    if function is None or function.ret_span is None or not isinstance(function.body, ast.SeqExpr):
         return None
-    indent = text[line : line + len(head[0]) - len(head[0].lstrip())]
+    if function.body.body_span != place.span:
+        return None
+    line = text.rfind("\n", 0, place.span[0]) + 1
+    head = text[line : place.span[0]]
+    indent = head[: len(head) - len(head.lstrip())]
     name = f"{place.text}_checked"
-    cast = f"{indent}{name} = R.match_cast({place.text}, {annotation})\n"
-    return Edit((line, place.span[1]), f"{cast}{head[0]}{name}")
+    cast = f"{indent}{name} = R.match_cast({place.text}, {text[slice(*function.ret_span)]})\n"
+    return Edit((line, place.span[1]), f"{cast}{head}{name}")
 
 
-def _result_annotation(place: Place) -> str | None:
-    """The text of the result's annotation of the function around a place."""
-    for module in place.modules:
-        for function in module.functions.values():
-            spans = (function.span, getattr(function, "ret_span", None))
-            if None in spans or not isinstance(function, ast.Function):
-                continue
-            whole, annotation = spans
-            assert whole is not None and annotation is not None
-            if whole[0] <= place.span[0] < whole[1]:
-                return place.source.text[slice(*annotation)]
-    return None
+def _holds(node: ast.Function | ast.BindingBlock, span: Span) -> bool:
+    return node.span is not None and node.span[0] <= span[0] < node.span[1]
 
 
-def _decorator(text: str, at: int) -> Span | None:
-    """The decorator of the Relax function around a place: the nearest above it."""
-    found = None
-    for match in re.compile(
-        r"^[ \t]*(?P<head>@\w+\.function\b(?:\([^()\n]*\))?)", re.MULTILINE
-    ).finditer(text, 0, at):
-        found = match.span("head")
+def _blocks(function: ast.Function) -> Iterator[ast.BindingBlock]:
+    """The blocks of a function, those of its branches and of functions in it included."""
+    for expr in walk(function):
+        if isinstance(expr, ast.SeqExpr):
+            yield from expr.blocks
+
+
+def _decorator(text: str, function: ast.Function) -> list[Token] | None:
+    """The decorator above a function that makes it one of Relax, without its `@`."""
+    found: list[Token] | None = None
+    for statement in statements(text, (0, (function.name_span or (0, 0))[1])):
+        if statement[0].type == "AT":
+            word = statement[1].value.rstrip("(").rpartition(".")[2] if len(statement) > 1 else ""
+            found = statement[1:] if word in ("function", "func") else found
+        elif statement[0].type != "DEF":
+            found = None
     return found
 
 
-def _with_argument(text: str, head: Span, argument: str) -> Edit | None:
+def _with_argument(text: str, head: list[Token], argument: str) -> Edit | None:
     """A decorator with one more keyword."""
-    shown = text[slice(*head)]
     name = argument.partition("=")[0]
-    if re.search(rf"\b{name}\s*=", shown):
+    if any(token.type == "TARGET" and token.value == name for token in head):
         return None
-    if not shown.endswith(")"):
-        return Edit((head[1], head[1]), f"({argument})")
-    empty = shown.endswith("()")
-    return Edit((head[1] - 1, head[1] - 1), argument if empty else f", {argument}")
+    end = head[-1]
+    if end.type != "RPAR":
+        return Edit((end.end, end.end), f"({argument})")
+    last = head[-2]
+    if last.type == "COMMA":
+        return Edit((last.end, last.end), f" {argument},")
+    return Edit((last.end, last.end), argument if len(head) == 2 else f", {argument}")
 
 
-def _last_in_block(text: str, inside: int, line: str) -> Edit | None:
-    """A line behind the last one of the block that a place is in."""
-    start = text.rfind("\n", 0, inside) + 1
-    indent = re.compile(r"[ \t]*").match(text, start)
-    assert indent is not None
-    end = start
-    for found in re.compile(r"^([ \t]*)\S.*\n?", re.MULTILINE).finditer(text, start):
-        if not found[1].startswith(indent[0]):
-            break
-        end = found.end()
-    newline = "" if text[:end].endswith("\n") else "\n"
-    return Edit((end, end), f"{newline}{indent[0]}{line}\n")
+def _without_argument(head: list[Token], at: int) -> Edit | None:
+    """A decorator without the keyword that stands at a place of it; without brackets if that leaves
+    none.
+    """
+    if len(head) == at + 3 and at == 1:
+        return Edit((head[0].end - 1, head[-1].end), "")
+    if head[at + 2].type == "COMMA":
+        return Edit((head[at].start, head[at + 3].start), "")
+    return Edit((head[at - 1].start, head[at + 1].end), "")
 
 
-def _end_of_signature(text: str, at: int) -> int | None:
-    """Where the colon of a ``def`` without a result's annotation stands."""
-    depth = 0
-    for k in range(at, len(text)):
-        if text[k] in "([{":
-            depth += 1
-        elif text[k] in ")]}":
-            depth -= 1
-        elif text[k] == ":" and depth == 0:
-            return k
-    return None
+def _last_in_block(text: str, block: ast.DataflowBlock, inside: Span, line: str) -> Edit | None:
+    """A line behind the last one of a block, indented as the line of a place in it."""
+    assert block.span is not None
+    start = text.rfind("\n", 0, inside[0]) + 1
+    indent = text[start : inside[0]]
+    if indent.strip():
+        return None
+    end = max(found[-1].end for found in statements(text, block.span))
+    stop = text.find("\n", end)
+    at = len(text) if stop < 0 else stop
+    return Edit((at, at), f"\n{indent}{line}")

@@ -16,13 +16,17 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     "PARSE": (
         "Syntax",
         (
-            "The text is not a Relax program in any of the dialects: the message says what was expected. "
-            "Reading goes on at the next statement or function, so one run reports several."
+            "The text is not a Relax program in any of the dialects: the message says what was"
+            " expected. Reading goes on at the next statement or function, so one run reports"
+            " several."
         ),
     ),
     "PARSE-opaque": (
         "Text that is kept as it stands",
-        "A part of a PrimFunc is not understood. It is kept as text, and nothing is derived from it.",
+        (
+            "A part of a PrimFunc is not understood. It is kept as text, and nothing is derived"
+            " from it."
+        ),
     ),
     "PARSE-default": (
         "A default value",
@@ -31,15 +35,23 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     "PARSE-captured": (
         "Names of the Python around",
         (
-            "A program in a Python file uses names that the Python around it binds. Literal constants are known; what "
-            "only running the file would tell is taken as unknown, and nothing is reported because of it."
+            "A program in a Python file uses names that the Python around it binds. Literal"
+            " constants are known; what only running the file would tell is taken as unknown, and"
+            " nothing is reported because of it."
         ),
     ),
     "PARSE-decorator": (
         "A missing decorator",
         (
-            "A class or function of a Python file has annotations of Relax and no decorator: TVM does not read it, and "
-            "neither does rlx."
+            "A class or function of a Python file has annotations of Relax and no decorator: TVM"
+            " does not read it, and neither does rlx."
+        ),
+    ),
+    "OPERATORS": (
+        "The rule of an operator of your own",
+        (
+            "The rule that you declared with @rlx.operator raised an exception, so nothing can be"
+            " said of the file. The command ends with status 2."
         ),
     ),
     "PARSE-nothing": (
@@ -48,25 +60,32 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     ),
     "IGNORE": (
         "Comments that silence a code",
-        "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or family on its line.",
+        (
+            "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or"
+            " family on its line."
+        ),
     ),
     "IGNORE-unused": (
         "Comments that ignore nothing",
         (
-            "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or family on its line. "
-            "Nothing is, so the comment is no longer needed, or stands on the wrong line."
+            "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or"
+            " family on its line. Nothing is, so the comment is no longer needed, or stands on the"
+            " wrong line."
         ),
     ),
     "IGNORE-codes": (
         "Comments that do not say what to ignore",
-        "A comment `# rlx: ignore` names the codes that it silences: `# rlx: ignore[D14-arity, WF02]`.",
+        (
+            "A comment `# rlx: ignore` names the codes that it silences: `# rlx: ignore[D14-arity,"
+            " WF02]`."
+        ),
     ),
     "READ": ("Reading a file", "The file could not be read; the message is the system's."),
     "INTERNAL": (
         "A bug of the checker",
         (
-            "The checker failed on this file, whatever the file contains. Please report it with the file "
-            "and the traceback that the report names."
+            "The checker failed on this file, whatever the file contains. Please report it with the"
+            " file and the traceback that the report names."
         ),
     ),
 }
@@ -93,10 +112,17 @@ def explain(code: str, prog: str = "relax-check") -> int:
         return 0
     from difflib import get_close_matches
 
-    near = get_close_matches(code, codes(), n=3)
+    near = get_close_matches(code, _operators() if code.startswith("R.") else codes(), n=3)
     hint = f"; did you mean {', '.join(near)}?" if near else "; `rlx explain` lists the rules"
     sys.stderr.write(f"{prog}: no rule is named {code}{hint}\n")
     return 2
+
+
+def _operators() -> list[str]:
+    """The names of all operators, as programs write them."""
+    from rlx.operators.registry import every_name
+
+    return [f"R.{name}" for name in every_name()]
 
 
 def codes() -> list[str]:

@@ -36,7 +36,8 @@ class Mended(Record):
 
 
 def mended(text: str, path: str = "<text>", check: Check = check_text) -> Mended:
-    """Apply the edits that do good: afterwards there are fewer errors, or as many and fewer warnings.
+    """Apply the edits that do good: afterwards there are fewer errors, or as many and fewer
+    warnings.
 
     Edits that exclude each other, or of which one alone does harm, are tried one by one.
     """

@@ -32,7 +32,8 @@ class Ignore(Record):
 
 
 def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """The diagnostics that no comment silences, and a warning for each comment that silences nothing.
+    """The diagnostics that no comment silences, and a warning for each comment that silences
+    nothing.
 
     A comment silences what begins or ends on its line.
     """

@@ -7,6 +7,8 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
 from rlx.spec.registry import refuted, rule
 
+__all__ = ["normal_form"]
+
 LEAVES = frozenset(
     [
         ast.Var,
@@ -94,7 +96,7 @@ class Judge:
                 value_is_flat(self, value, (inner,), span)
 
 
-@rule("NF1", "6a663ca8")
+@rule("NF1", "5edcfb4c", "normal form")
 def value_is_flat(
     judge: Judge, value: ast.Expr, inside: tuple[ast.Expr, ...], span: Span | None
 ) -> None:
@@ -106,12 +108,12 @@ def value_is_flat(
             kind = type(expr).__name__
             judge.report(
                 "NF1-nested",
-                f"a {kind} stands inside of another expression",
+                f"a {kind} is nested inside another expression",
                 getattr(expr, "span", None) or span,
             )
 
 
-@rule("NF2", "ce0da94c", refuses=True)
+@rule("NF2", "e3d73470", "normal form", refuses=True)
 def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     """A SeqExpr that is no body and no branch."""
     judge.report(
@@ -119,7 +121,7 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     )
 
 
-@rule("NF3", "2ea3f3fe")
+@rule("NF3", "acda8fac", "normal form")
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
     if not isinstance(body, ast.SeqExpr):
@@ -138,7 +140,7 @@ def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
         )
 
 
-@rule("NF4", "d87e52eb")
+@rule("NF4", "47862461", "normal form")
 def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
     """No empty blocks, no neighbours of one kind."""
     before: type | None = None
@@ -152,7 +154,7 @@ def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
         before = type(block)
 
 
-@rule("NF5", "1d89b21a")
+@rule("NF5", "b8ceb120", "normal form")
 def call_has_its_form(judge: Judge, call: ast.Call, span: Span | None) -> None:
     """The operator's own normalisation leaves a call as it is."""
     from rlx.operators import lookup
@@ -162,6 +164,6 @@ def call_has_its_form(judge: Judge, call: ast.Call, span: Span | None) -> None:
     if operator is not None and operator.has_form and operator.normalize(call) is not None:
         judge.report(
             "NF5-form",
-            f"this call of {call.op.op_name.removeprefix('relax.')} has not its normal form",
+            f"this call of {call.op.op_name.removeprefix('relax.')} is not in normal form",
             call.span or span,
         )

@@ -1,4 +1,5 @@
-"""Brings a program into normal form: every intermediate result gets a name, in the order of evaluation.
+"""Brings a program into normal form: every intermediate result gets a name, in the order of
+evaluation.
 
 What is in normal form already is returned as it is, the same objects: the programs that TVM prints
 cost one look at each binding.
@@ -14,6 +15,8 @@ from rlx.grammar import ast
 from rlx.grammar.node import Span, changed, replace, same
 from rlx.grammar.rewrite import joined
 
+__all__ = ["normalize", "normalize_function"]
+
 
 def normalize(module: ast.IRModule) -> ast.IRModule:
     """The module in normal form (NF1 to NF5); the same module where it is so already."""
@@ -28,10 +31,10 @@ def normalize(module: ast.IRModule) -> ast.IRModule:
 
 def normalize_function(function: ast.Function) -> ast.Function:
     """A function in normal form, the same where it is so already."""
-    return _Normalizer(function).function(function)
+    return Normalizer(function).function(function)
 
 
-class _Normalizer:
+class Normalizer:
     """Names for what has none, fresh in one function."""
 
     def __init__(self, root: ast.Function) -> None:
@@ -45,14 +48,14 @@ class _Normalizer:
 
     def sequence(self, expr: ast.Expr, span: Span | None) -> ast.SeqExpr:
         """A body or branch as a SeqExpr in normal form."""
-        if isinstance(expr, ast.SeqExpr) and self._is_normal(expr):
+        if isinstance(expr, ast.SeqExpr) and self.is_normal(expr):
             return expr
-        blocks = _Blocks(self)
+        blocks = Blocks(self)
         leaf = self._flatten(expr, blocks)
         where = expr.body_span if isinstance(expr, ast.SeqExpr) else span
         return ast.SeqExpr(blocks.finish(), leaf, where, getattr(expr, "span", None))
 
-    def _flatten(self, expr: ast.Expr, blocks: _Blocks) -> ast.Expr:
+    def _flatten(self, expr: ast.Expr, blocks: Blocks) -> ast.Expr:
         """Add the bindings of an expression to ``blocks``; return the leaf that is its value.
 
         Inside of a dataflow block all of them join it: its variables must live on behind them.
@@ -69,7 +72,7 @@ class _Normalizer:
             expr = expr.body
         return self.leaf(expr, blocks)
 
-    def _binding(self, binding: Any, blocks: _Blocks) -> None:
+    def _binding(self, binding: Any, blocks: Blocks) -> None:
         value = self.value(binding.value, blocks)
         if isinstance(binding, ast.MatchCast) and not is_leaf(value):
             value = self.named(value, blocks, binding.value_span)
@@ -77,7 +80,7 @@ class _Normalizer:
 
     # ------------------------------------------------------------ expressions
 
-    def value(self, expr: ast.Expr, blocks: _Blocks) -> ast.Expr:
+    def value(self, expr: ast.Expr, blocks: Blocks) -> ast.Expr:
         """An expression that may be bound as it is: a leaf, or one level over leaves."""
         inner = _first(expr)
         if inner is not None and not is_leaf(inner):
@@ -85,7 +88,7 @@ class _Normalizer:
         step = _STEPS.get(type(expr))
         return expr if step is None else step(self, expr, blocks)
 
-    def leaf(self, expr: ast.Expr, blocks: _Blocks, span: Span | None = None) -> ast.Expr:
+    def leaf(self, expr: ast.Expr, blocks: Blocks, span: Span | None = None) -> ast.Expr:
         """A leaf with the value of the expression."""
         if is_leaf(expr):
             return expr
@@ -102,20 +105,20 @@ class _Normalizer:
             leaf = self._leaf(expr, blocks, None if spine else span)
         return leaf
 
-    def _leaf(self, expr: ast.Expr, blocks: _Blocks, span: Span | None) -> ast.Expr:
+    def _leaf(self, expr: ast.Expr, blocks: Blocks, span: Span | None) -> ast.Expr:
         value = self.value(expr, blocks)
         if is_leaf(value):
             return value
         return self.named(value, blocks, span or getattr(expr, "span", None))
 
-    def named(self, value: ast.Expr, blocks: _Blocks, span: Span | None) -> ast.Var:
+    def named(self, value: ast.Expr, blocks: Blocks, span: Span | None) -> ast.Var:
         """A new variable bound to a value."""
         kind = ast.DataflowVar if blocks.kind is ast.DataflowBlock else ast.Var
-        var = kind(self._fresh(), None, None, span)
+        var = kind(self.fresh(), None, None, span)
         blocks.add(ast.VarBinding(var, value, span, span))
         return var
 
-    def call(self, call: ast.Call, blocks: _Blocks) -> ast.Expr:
+    def call(self, call: ast.Call, blocks: Blocks) -> ast.Expr:
         if type(call.op) is ast.Op:
             call = custom_form(call)
         op = call.op if type(call.op) is ast.Op else self.leaf(call.op, blocks)
@@ -134,28 +137,28 @@ class _Normalizer:
             }
         return changed(call, op=op, args=args, attrs=attrs)
 
-    def tuple(self, expr: ast.Tuple, blocks: _Blocks) -> ast.Expr:
+    def tuple(self, expr: ast.Tuple, blocks: Blocks) -> ast.Expr:
         fields = same(expr.fields, (self.leaf(f, blocks) for f in expr.fields))
         return changed(expr, fields=fields)
 
-    def item(self, expr: ast.TupleGetItem, blocks: _Blocks) -> ast.Expr:
+    def item(self, expr: ast.TupleGetItem, blocks: Blocks) -> ast.Expr:
         return changed(expr, tuple_value=self.leaf(expr.tuple_value, blocks))
 
-    def branch(self, expr: ast.If, blocks: _Blocks) -> ast.Expr:
+    def branch(self, expr: ast.If, blocks: Blocks) -> ast.Expr:
         cond = self.leaf(expr.cond, blocks, expr.cond_span)
         then = self.sequence(expr.true_branch, expr.span)
         otherwise = self.sequence(expr.false_branch, expr.span)
         return changed(expr, cond=cond, true_branch=then, false_branch=otherwise)
 
-    def literal(self, expr: ast.Function, _: _Blocks) -> ast.Expr:
+    def literal(self, expr: ast.Function, _: Blocks) -> ast.Expr:
         return self.function(expr)
 
-    def nested(self, expr: ast.SeqExpr, blocks: _Blocks) -> ast.Expr:
+    def nested(self, expr: ast.SeqExpr, blocks: Blocks) -> ast.Expr:
         return self._flatten(expr, blocks)
 
     # ------------------------------------------------------------ fast path
 
-    def _is_normal(self, seq: ast.SeqExpr) -> bool:
+    def is_normal(self, seq: ast.SeqExpr) -> bool:
         """Whether nothing in a SeqExpr would change."""
         before: type | None = None
         for block in seq.blocks:
@@ -163,11 +166,12 @@ class _Normalizer:
                 return False
             before = type(block)
             for binding in block.bindings:
-                if not self._stays(binding.value, type(binding)):  # type: ignore[attr-defined]
+                if not self.stays(binding.value, type(binding)):  # type: ignore[attr-defined]
                     return False
         return is_leaf(seq.body)
 
-    def _stays(self, value: ast.Expr, binding: type) -> bool:
+    def stays(self, value: ast.Expr, binding: type) -> bool:
+        """Whether a value may be bound as it is, by a binding of that kind."""
         kind = type(value)
         if kind is ast.Call:
             return binding is ast.VarBinding and _is_normal_call(value)  # type: ignore[arg-type]
@@ -184,14 +188,15 @@ class _Normalizer:
         if kind is ast.If:
             assert isinstance(value, ast.If)
             return is_leaf(value.cond) and all(
-                isinstance(b, ast.SeqExpr) and self._is_normal(b)
+                isinstance(b, ast.SeqExpr) and self.is_normal(b)
                 for b in (value.true_branch, value.false_branch)
             )
         return False
 
     # ------------------------------------------------------------ names
 
-    def _fresh(self) -> str:
+    def fresh(self) -> str:
+        """A name that the function does not have yet."""
         if self._names is None:
             self._names = _names(self.root)
         while True:
@@ -201,10 +206,10 @@ class _Normalizer:
                 return name
 
 
-class _Blocks:
+class Blocks:
     """The blocks of a SeqExpr under construction, consolidated as they grow."""
 
-    def __init__(self, normalizer: _Normalizer) -> None:
+    def __init__(self, normalizer: Normalizer) -> None:
         self.normalizer = normalizer
         self.done: list[ast.BindingBlock] = []
         self.kind: type[ast.BindingBlock] = ast.BindingBlock
@@ -240,13 +245,13 @@ class _Blocks:
         return joined(tuple(self.done))
 
 
-_STEPS: dict[type, Callable[[_Normalizer, Any, _Blocks], ast.Expr]] = {
-    ast.Call: _Normalizer.call,
-    ast.Tuple: _Normalizer.tuple,
-    ast.TupleGetItem: _Normalizer.item,
-    ast.If: _Normalizer.branch,
-    ast.Function: _Normalizer.literal,
-    ast.SeqExpr: _Normalizer.nested,
+_STEPS: dict[type, Callable[[Normalizer, Any, Blocks], ast.Expr]] = {
+    ast.Call: Normalizer.call,
+    ast.Tuple: Normalizer.tuple,
+    ast.TupleGetItem: Normalizer.item,
+    ast.If: Normalizer.branch,
+    ast.Function: Normalizer.literal,
+    ast.SeqExpr: Normalizer.nested,
 }
 
 

@@ -1,23 +1,26 @@
 """Values that a call overwrites in place, and that are used afterwards.
 
-Such calls count as pure because nobody looks at what they overwrote. Memory is followed through variables, tuples, branches and
-the operators that hand on an operand; what a function returns is taken for new.
+Such calls count as pure because what they overwrote is not used again. Memory is followed through
+variables, tuples, branches and the operators that hand on an operand; what a function returns is
+taken for new.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import Any
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
 from rlx.spec.registry import refuted, rule
 
+_NOALIAS = ("tirx.noalias", "tir.noalias")
 IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
 """The operators that overwrite arguments and count as pure."""
 
-_SAME = frozenset(
+SAME_MEMORY = frozenset(
     [
         *("relax.builtin.stop_lift_params", "relax.grad.no_grad", "relax.grad.start_checkpoint"),
         *("relax.grad.end_checkpoint", "relax.memory.view", "relax.memory.ensure_zero_offset"),
@@ -27,26 +30,33 @@ _SAME = frozenset(
 """The operators whose result may lie in the memory of their first operand."""
 
 Cell = object
-"""A piece of memory: a variable or call that it came from, or a pair of a cell and the number of a field in it."""
+"""A piece of memory: a variable or call that it came from, or a pair of a cell and the number of a
+field in it.
+"""
 
 Held = Any
-"""The memory of a value: a frozenset of cells that it may lie in, or a tuple with the memory of each field."""
+"""The memory of a value: a frozenset of cells that it may lie in, or a tuple with the memory of
+each field.
+"""
 
 
-@rule("USE-overwritten", "ad75c088")
+@rule("USE-overwritten", "b193a0c4", "overwriting")
 def overwritten(module: ast.IRModule) -> list[Diagnostic]:
-    """A warning for each value of a module in normal form that is used after a call overwrote it."""
+    """A warning for each value of a module in normal form that is used after a call overwrote
+    it.
+    """
     found: list[Diagnostic] = []
     for function in module.functions.values():
         if isinstance(function, ast.Function):
-            _Walk(found).function(function)
+            _Overwriting(module, found).function(function)
     return found
 
 
-class _Walk:
+class _Overwriting:
     """A walk over a function in the order of evaluation."""
 
-    def __init__(self, found: list[Diagnostic]) -> None:
+    def __init__(self, module: ast.IRModule, found: list[Diagnostic]) -> None:
+        self.module = module
         self.found = found
         self.held: dict[ast.Expr, Held] = {}
         self.gone: dict[Cell, tuple[ast.Call, int]] = {}
@@ -97,12 +107,42 @@ class _Walk:
         spans = call.arg_spans or (call.span,) * len(call.args)
         for arg, span in zip(call.args, spans, strict=False):
             self._use(arg, span or call.span)
+        callee = self.module.functions.get(call.op) if isinstance(call.op, ast.GlobalVar) else None
+        if isinstance(callee, tir.PrimFunc) and any(callee.attrs.get(word) for word in _NOALIAS):
+            self._apart(call, callee)
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         if name in IN_PLACE:
             return self._in_place(call, name)
-        if name in _SAME and call.args:
+        if name in SAME_MEMORY and call.args:
             return frozenset(_cells(self._memory(call.args[0]))) | {call}
         return frozenset([call])
+
+    @rule("USE-aliased", "ee22f897", "overwriting")
+    def _apart(self, call: ast.Call, callee: tir.PrimFunc) -> None:
+        """What a PrimFunc with noalias stores to is in no other argument."""
+        from rlx.operators.prim_call import stored
+
+        written = stored(callee)
+        names = [callee.buffer_map.get(param) for param in callee.params]
+        for (k, arg), (at, other) in permutations(enumerate(call.args), 2):
+            buffer, beside = (names[i] if i < len(names) else None for i in (k, at))
+            if buffer not in written or beside is None or (beside in written and at < k):
+                continue
+            cells = frozenset(_cells(self._memory(arg)))
+            if not cells.isdisjoint(_cells(self._memory(other))):
+                refuted("USE-aliased-apart")
+                assert isinstance(call.op, ast.GlobalVar) and buffer is not None
+                message = (
+                    f"{call.op.name_hint!r} stores to {buffer.name!r}, which is in the memory of "
+                    f"{beside.name!r} here, and says noalias"
+                )
+                spans = call.arg_spans
+                where = spans[k] if k < len(spans) else call.span
+                help = "pass memory of its own, or take noalias away"
+                self.found.append(
+                    Diagnostic("USE-aliased-apart", "warning", message, where, help=help)
+                )
+                return
 
     def _in_place(self, call: ast.Call, name: str) -> Held:
         if name == "relax.call_tir_inplace":

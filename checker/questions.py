@@ -47,7 +47,7 @@ def slowest(found: Iterable[Slow]) -> list[Slow]:
 
 def _asked(slow: Slow, source: Source) -> Asked:
     from rlx.solver import prim_exprs
-    from rlx.solver.text import show
+    from rlx.solver.question_parser import show
 
     weight = prim_exprs.weight(slow.question)
     text = show(slow.question) if weight <= _SHOWN else f"a question of {weight} parts"

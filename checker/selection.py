@@ -12,7 +12,8 @@ ALWAYS = ("PARSE", "READ", "INTERNAL")
 
 
 class Selection(Record):
-    """Codes to report: those that a selector in ``select`` names, all if it is empty, but none in ``ignore``.
+    """Codes to report: those that a selector in ``select`` names, all if it is empty, but none in
+    ``ignore``.
 
     A selector is a code (``D14-arity``), a rule (``D14``), or the letters of a family (``WF``).
     """
@@ -39,7 +40,9 @@ def matches(selector: str, code: str) -> bool:
 
 
 def _belongs(code: str, identifier: str) -> bool:
-    """Whether a code is a premise of that rule: the codes of `E-call-tir` begin like those of `E-call`."""
+    """Whether a code is a premise of that rule: the codes of `E-call-tir` begin like those of
+    `E-call`.
+    """
     from rlx.spec import premise_rule
 
     found = premise_rule(code)

@@ -1,4 +1,6 @@
-"""Derivation of struct info: rules D01 to D16, each a small function; `spec/derivation.md` states them."""
+"""Derivation of struct info: rules D01 to D16, each a small function; `spec/derivation.md` states
+them.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""A prover that knows of shape variables which casts bound to known dimensions, and a question it was asked.
+"""A prover that knows of shape variables which casts bound to known dimensions, and a question it
+was asked.
 
-Each such variable is replaced before a question is asked. As definitions of the context they would be part of every
-question about what they stand for; replaced, they cost nothing however many there are. Equal expressions become one
-object, because the prover remembers answers by the objects it was asked about, and a module asks the same of
-many calls.
+Each such variable is replaced before a question is asked. As definitions of the context they would
+be part of every question about what they stand for; replaced, they cost nothing however many there
+are. Equal expressions become one object, because the prover remembers answers by the objects it was
+asked about, and a module asks the same of many calls.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class AliasProver(Prover):
         self.aliases[var] = self.resolved(image)
 
     def resolved(self, expr: PrimExpr) -> PrimExpr:
-        """An expression without variables that stand for others; always the same object for the same text."""
+        """An expression without variables that stand for others; always the same object for the
+        same text.
+        """
         if self.aliases:
             expr = substitute_prim(expr, self.aliases)
         return expr if type(expr) is tir.Var else self._shared(expr)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rlx.checker.derive import policy
 from rlx.checker.derive.message_text import callee, named, show, written
 from rlx.checker.derive.spans import definition, of_argument, of_global
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -26,7 +26,7 @@ from rlx.solver.order.accessors import dimensions
 from rlx.solver.order.subtype import name_dimensions
 
 
-def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> Instance:
+def check_arguments(state: DerivationState, node: ast.Call, function: FuncStructInfo) -> Instance:
     """Instantiate the signature for the arguments and compare each with its parameter.
 
     A signature is read in two phases, so the order of parameters does not matter.
@@ -61,9 +61,14 @@ def check_arguments(state: State, node: ast.Call, function: FuncStructInfo) -> I
 
 
 def _exchanged(
-    state: State, node: ast.Call, found: Sequence[StructInfo], wanted: Sequence[StructInfo]
+    state: DerivationState,
+    node: ast.Call,
+    found: Sequence[StructInfo],
+    wanted: Sequence[StructInfo],
 ) -> tuple[int, int] | None:
-    """Two arguments that are wrong where they stand, and right in each other's place; all others are right."""
+    """Two arguments that are wrong where they stand, and right in each other's place; all others
+    are right.
+    """
     wrong = [
         at
         for at, (given, param) in enumerate(zip(found, wanted, strict=True))
@@ -92,7 +97,7 @@ def same_kind(given: StructInfo, wanted: StructInfo) -> bool:
 
 
 def _report_exchanged(
-    state: State,
+    state: DerivationState,
     node: ast.Call,
     found: Sequence[StructInfo],
     wanted: Sequence[StructInfo],
@@ -102,10 +107,11 @@ def _report_exchanged(
     state.add(
         "D14-argument",
         "error",
-        f"argument {first} of {callee(node.op)} is {show(found[first])}, but {show(wanted[first])} is expected",
+        f"argument {first} of {callee(node.op)} is {show(found[first])}, but {show(wanted[first])}"
+        " is expected",
         of_argument(node, first),
         related=of_global(state, node.op),
-        help=f"arguments {first} and {second} are exchanged: each fits in the place of the other",
+        help=f"arguments {first} and {second} are swapped: each fits the parameter of the other",
     )
     state.poison.add(node)
 
@@ -146,7 +152,7 @@ def _mentions(result: Compatibility, variables: Sequence[tir.Var]) -> bool:
 
 
 def _blame(
-    state: State,
+    state: DerivationState,
     node: ast.Call,
     index: int,
     wanted: StructInfo,
@@ -183,9 +189,11 @@ def _blame(
 
 
 def _check_conflicts(
-    state: State, node: ast.Call, function: FuncStructInfo, conflicts: Sequence[Conflict]
+    state: DerivationState, node: ast.Call, function: FuncStructInfo, conflicts: Sequence[Conflict]
 ) -> set[object]:
-    """Report each variable that two arguments bind to different values (ledger 12); these variables."""
+    """Report each variable that two arguments bind to different values (ledger 12); these
+    variables.
+    """
     blamed: set[object] = set()
     for conflict in conflicts:
         if conflict.var not in blamed:
@@ -195,7 +203,7 @@ def _check_conflicts(
 
 
 def _report_conflict(
-    state: State, node: ast.Call, function: FuncStructInfo, conflict: Conflict
+    state: DerivationState, node: ast.Call, function: FuncStructInfo, conflict: Conflict
 ) -> None:
     params = function.params or ()
     said_by = [i for i, p in enumerate(params) if conflict.var in free_shape_vars(p)]

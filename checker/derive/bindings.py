@@ -5,8 +5,9 @@ from __future__ import annotations
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.facts import learn
 from rlx.checker.derive.message_text import named, show, written
+from rlx.checker.derive.naming import signature
 from rlx.checker.derive.spans import definition
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label
@@ -18,8 +19,8 @@ from rlx.solver.order import bind as bind_dimensions
 from rlx.spec.registry import rule
 
 
-@rule("D11", "6ca09d08")
-def bind(state: State, binding: ast.Binding) -> None:
+@rule("D11", "2a55cea8", "binding")
+def bind(state: DerivationState, binding: ast.Binding) -> None:
     state.prover.statistics.place = binding
     if type(binding) is ast.VarBinding:
         value = binding.value
@@ -31,14 +32,14 @@ def bind(state: State, binding: ast.Binding) -> None:
         _bind_cast(state, binding)
 
 
-def parameter(state: State, var: ast.Var) -> StructInfo:
+def parameter(state: DerivationState, var: ast.Var) -> StructInfo:
     """A parameter is what its annotation says, or any value."""
     info = naming.meant(state, var.struct_info_annotation or OBJECT, var.annotation_span)
     state.bind(var, info)
     return info
 
 
-def _bind_value(state: State, binding: ast.VarBinding, found: StructInfo) -> None:
+def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructInfo) -> None:
     """An annotation wins over what was derived, as long as the two can be one value's."""
     var = binding.var
     wanted = var.struct_info_annotation
@@ -56,10 +57,8 @@ def _bind_value(state: State, binding: ast.VarBinding, found: StructInfo) -> Non
         _report_annotation(state, binding, found, wanted, result)
 
 
-def _bind_function(state: State, binding: ast.VarBinding, literal: ast.Function) -> None:
+def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast.Function) -> None:
     """A function literal knows itself by its annotation, or else by its signature (ledger 19)."""
-    from rlx.checker.derive.functions import signature
-
     state.info_of[binding.var] = binding.var.struct_info_annotation or signature(literal)
     unfinished = binding.var.struct_info_annotation is None and literal.ret_struct_info is None
     if unfinished:
@@ -70,7 +69,7 @@ def _bind_function(state: State, binding: ast.VarBinding, literal: ast.Function)
     _bind_value(state, binding, found)
 
 
-def _bind_cast(state: State, binding: ast.MatchCast) -> None:
+def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     """A cast is warned of only if no value passes it (ledger 20)."""
     from rlx.checker.dynamic_checks.summary import always_fails
 
@@ -100,7 +99,7 @@ def _bind_cast(state: State, binding: ast.MatchCast) -> None:
 
 
 def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
-    """What a value is after a cast: a function of which nobody said that it is pure does not become so."""
+    """What a value is after a cast: a cast does not make a function pure."""
     match target, found:
         case ast.FuncStructInfo(purity=True), ast.FuncStructInfo(purity=True):
             return target
@@ -119,7 +118,8 @@ def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
 
 
 def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
-    """What a value is cast to; a match of shapes alone keeps the kind, the element type and the device of the value.
+    """What a value is cast to; a match of shapes alone keeps the kind, the element type and the
+    device of the value.
 
     That is written into the binding, for all who read it later.
     """
@@ -146,7 +146,7 @@ def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
 
 
 def _report_annotation(
-    state: State,
+    state: DerivationState,
     binding: ast.VarBinding,
     found: StructInfo,
     wanted: StructInfo,
@@ -172,7 +172,7 @@ def _report_annotation(
 
 
 def _report_cast(
-    state: State,
+    state: DerivationState,
     binding: ast.MatchCast,
     found: StructInfo,
     apart: Compatibility | None,
@@ -186,7 +186,7 @@ def _report_cast(
 
 
 def _report_cast_annotation(
-    state: State,
+    state: DerivationState,
     var: ast.Var,
     target: StructInfo,
     wanted: StructInfo,

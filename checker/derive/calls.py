@@ -6,7 +6,8 @@ from rlx.checker.derive.arguments import check_arguments
 from rlx.checker.derive.message_text import callee, show, written
 from rlx.checker.derive.purity import check_effect
 from rlx.checker.derive.spans import definition, of_global, own
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState
+from rlx.checker.lowered.operators import LOWERED
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
 from rlx.grammar.ast import FuncStructInfo, StructInfo, TupleStructInfo
@@ -17,8 +18,8 @@ from rlx.operators import is_known, lookup, similar
 from rlx.spec.registry import rule
 
 
-@rule("D14", "d5bddd48")
-def call(state: State, node: ast.Call) -> StructInfo:
+@rule("D14", "669c2979", "derivation")
+def call(state: DerivationState, node: ast.Call) -> StructInfo:
     info_of = state.info_of
     for arg in node.args:
         if arg not in info_of:
@@ -28,13 +29,15 @@ def call(state: State, node: ast.Call) -> StructInfo:
     return _call_function(state, node)
 
 
-def _call_operator(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
+def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
     """An operator knows the struct info of its calls, and whether they have effects."""
     operator = lookup(op.op_name)
     if operator is None:
         return _call_unknown(state, node, op)
     if op.op_name in IN_PLACE:
         state.overwrites = True
+    if op.op_name in LOWERED:
+        state.lowered = True
     if not operator.pure:
         check_effect(state, node, op)
     outer, state.call = state.call, node
@@ -58,16 +61,20 @@ def _call_operator(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
     return info
 
 
-def _withdraw(state: State, node: ast.Call, before: int) -> None:
-    """Of a call with an argument that is already wrong, keep only what does not depend on the values of arguments."""
+def _withdraw(state: DerivationState, node: ast.Call, before: int) -> None:
+    """Of a call with an argument that is already wrong, keep only what does not depend on the
+    values of arguments.
+    """
     keywords = [name for name, _ in node.attr_spans.values()]
     found = state.diagnostics[before:]
     kept = [each for each in found if each.code == "D14-arity" or each.span in keywords]
     state.diagnostics[before:] = kept
 
 
-def _call_unknown(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
-    """Nothing is known of the result, so an annotation is believed; one report for each operator of a file."""
+def _call_unknown(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
+    """Nothing is known of the result, so an annotation is believed; one report for each operator of
+    a file.
+    """
     state.poison.add(node)
     if is_known(op.op_name):
         state.unsaid.add(node)
@@ -79,13 +86,13 @@ def _call_unknown(state: State, node: ast.Call, op: ast.Op) -> StructInfo:
     return OBJECT
 
 
-def _report_unknown(state: State, node: ast.Call, name: str) -> None:
+def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
     """A note on what is allowed, an error on every other operator that has no declaration."""
     shown = name.replace("relax.", "R.", 1)
     where = node.op_span or node.span
     if is_known(name):
         message = (
-            f"calls of `{shown}` are not checked, and annotations of their results are believed"
+            f"calls of `{shown}` are not checked, and the annotations of their results are trusted"
         )
         state.add("D14-operator", "note", message, where)
         return
@@ -105,7 +112,7 @@ def _report_unknown(state: State, node: ast.Call, name: str) -> None:
     state.add("D14-operator", "error", f"unknown operator `{shown}`", where, **extra)
 
 
-def _call_function(state: State, node: ast.Call) -> StructInfo:
+def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
     """Purity first, then the signature or what the call itself says (ledger 17)."""
     function = state.info(node.op)
     if node.op in state.poison:
@@ -116,12 +123,13 @@ def _call_function(state: State, node: ast.Call) -> StructInfo:
         return _not_a_function(state, node, function)
     if not function.purity:
         check_effect(state, node, node.op)
+        state.overwrites |= isinstance(node.op, ast.GlobalVar)  # it may be a PrimFunc
     if function.params is None:
         return opaque_result(node, function)
     return _call_closure(state, node, function)
 
 
-def _not_a_function(state: State, node: ast.Call, info: StructInfo) -> StructInfo:
+def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) -> StructInfo:
     extra: dict[str, object] = {"related": definition(state, node.op)}
     if type(info) is ast.ObjectStructInfo:
         wanted = FuncStructInfo(tuple(state.info(a) for a in node.args), OBJECT)
@@ -133,7 +141,9 @@ def _not_a_function(state: State, node: ast.Call, info: StructInfo) -> StructInf
 
 
 def opaque_result(node: ast.Call, function: FuncStructInfo) -> StructInfo:
-    """What a call of a packed function yields: what the call says, what the annotation says, or Object."""
+    """What a call of a packed function yields: what the call says, what the annotation says, or
+    Object.
+    """
     if function.derive_func == "default":
         return default_derive(node)
     if function.derive_func is None:
@@ -151,8 +161,10 @@ def default_derive(node: ast.Call) -> StructInfo:
     return TupleStructInfo(node.sinfo_args)
 
 
-def _call_closure(state: State, node: ast.Call, function: FuncStructInfo) -> StructInfo:
-    """Bind the shape variables, compare the arguments, and keep what outlives the call of the result."""
+def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructInfo) -> StructInfo:
+    """Bind the shape variables, compare the arguments, and keep what outlives the call of the
+    result.
+    """
     assert function.params is not None
     if len(function.params) != len(node.args):
         expected, given = len(function.params), len(node.args)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rlx.checker.derive.bindings import bind
+from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import show
 from rlx.checker.derive.spans import definition
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import ObjectStructInfo, PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, DataType
@@ -15,32 +19,36 @@ from rlx.spec.registry import rule
 _BIT = (("bool", 1), ("uint", 1))
 
 
-@rule("D09", "d40def8b")
-def if_(state: State, node: ast.If) -> StructInfo:
+@rule("D09", "90ba972a", "derivation")
+def if_(state: DerivationState, node: ast.If) -> StructInfo:
     condition = state.info(node.cond)
     if node.cond not in state.poison:
         _check_condition(state, node, condition)
-    known = condition.value if isinstance(condition, PrimStructInfo) else None
-    then = _branch(state, node.true_branch, known)
-    other = _branch(state, node.false_branch, known and tir.Not(known))
+    with branch_facts(state, condition, True):
+        then = state.info(node.true_branch)
+    with branch_facts(state, condition, False):
+        other = state.info(node.false_branch)
     state.inherit(node, (node.true_branch, node.false_branch))
     return then if then is other else lub(then, other, state.prover)
 
 
-def _branch(state: State, branch: ast.Expr, known: tir.PrimExpr | None) -> StructInfo:
-    """A branch, in which the condition (or its negation) holds as far as arithmetic can say it."""
+@contextmanager
+def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> Iterator[None]:
+    """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
+    known = condition.value if isinstance(condition, PrimStructInfo) else None
     if known is None:
-        return state.info(branch)
+        yield
+        return
     context = state.prover.context
     context.push()
-    context.assume(known)
+    context.assume(known if holds else tir.Not(known))
     try:
-        return state.info(branch)
+        yield
     finally:
         context.pop()
 
 
-def _check_condition(state: State, node: ast.If, info: StructInfo) -> None:
+def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:
     """A Boolean tensor of rank 0, or a Boolean scalar (ledger 29)."""
     holds = _is_condition(info)
     if holds == "yes":
@@ -53,7 +61,7 @@ def _check_condition(state: State, node: ast.If, info: StructInfo) -> None:
         state.add("D09-condition", "error", message, span, related=related)
     else:
         message = f"the condition has to be {wanted}, but all that is known of it is {show(info)}"
-        help = f'say so: R.match_cast({show(node.cond)}, R.Tensor((), dtype="bool"))'
+        help = f'check it: R.match_cast({show(node.cond)}, R.Tensor((), dtype="bool"))'
         state.add("D09-condition", "warning", message, span, related=related, help=help)
 
 
@@ -74,8 +82,8 @@ def _is_bool(dtype: DataType) -> bool:
     return dtype is BOOL or (dtype.code, dtype.bits) in _BIT
 
 
-@rule("D10", "a7b4eb8a")
-def seq_expr(state: State, node: ast.SeqExpr) -> StructInfo:
+@rule("D10", "79740dd5", "derivation")
+def seq_expr(state: DerivationState, node: ast.SeqExpr) -> StructInfo:
     outer = state.enter()
     effects = state.effects
     outside = effects.dataflow
@@ -84,6 +92,13 @@ def seq_expr(state: State, node: ast.SeqExpr) -> StructInfo:
         for binding in block.bindings:
             bind(state, binding)
     effects.dataflow = outside
+    return end(state, node, outer)
+
+
+def end(state: DerivationState, node: ast.SeqExpr, outer: DerivationScope) -> StructInfo:
+    """Leave a sequence, all of whose bindings are known: what it yields, in terms of what outlives
+    it.
+    """
     info = state.info(node.body)
     state.inherit(node, (node.body,))
     info = state.outlived(info)

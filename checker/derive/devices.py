@@ -1,7 +1,8 @@
 """Virtual devices: where tensors are, as far as some annotation or transfer says it.
 
-A tensor operation runs on one device, so its tensors are all there; a transfer has its result elsewhere. The
-devices of a module are thus classes of expressions; one known member places the whole class, in both directions.
+A tensor operation runs on one device, so its tensors are all there; a transfer has its result
+elsewhere. The devices of a module are thus classes of expressions; one known member places the
+whole class, in both directions.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Placement(Record):
 class _Classes:
     """Union-find over tensor-valued expressions, with the device of each class.
 
-    Nothing follows from what is wrong already, and a class of which a conflict was reported has no second one.
+    Nothing follows from what is wrong already, and a class of which a conflict was reported has no
+    second one.
     """
 
     def __init__(self, info: Infos, wrong: Collection[Node]) -> None:
@@ -94,7 +96,9 @@ class _Classes:
             self.device[first] = right
 
     def conflict(self, at: Expr, first: tuple[VDevice, Node], second: tuple[VDevice, Node]) -> None:
-        """Report that an expression would be on two devices, unless one of them was reported already."""
+        """Report that an expression would be on two devices, unless one of them was reported
+        already.
+        """
         roots = {self.root(first[1]), self.root(second[1])}
         if self.broken.isdisjoint(roots):
             _conflict(self.diagnostics, at, first, second)
@@ -143,7 +147,7 @@ def _values(function: ast.Function) -> Iterator[Expr]:
                         yield binding.var
 
 
-@rule("VDEV-propagate", "6a953e46")
+@rule("VDEV-propagate", "0c0745b5", "placement")
 def _relate(node: Expr, classes: _Classes) -> None:
     match node:
         case ast.Call(op=ast.Op(op_name=name), args=args) if name not in TRANSFERS:
@@ -170,10 +174,15 @@ def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Cla
     if here is not None and same_device(here[0], wanted):
         return
     argument = f"argument {index} of {callee(call.op)}"
-    help = f'copy it there before the call: R.to_vdevice({named(arg)}, "{wanted.target}:{wanted.index}")'
+    help = (
+        f"copy it there before the call: R.to_vdevice({named(arg)},"
+        f' "{wanted.target}:{wanted.index}")'
+    )
     if here is None:
         severity = "warning"
-        message = f"nothing says on which device {argument} is, but {show(wanted)} is expected"
+        message = (
+            f"no annotation says on which device {argument} is, but {show(wanted)} is expected"
+        )
     else:
         severity = "error"
         message = f"{argument} is on {show(here[0])}, but {show(wanted)} is expected"
@@ -183,7 +192,9 @@ def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Cla
 
 
 def _return(body: Expr, said: VDevice, classes: _Classes) -> None:
-    """The body is where the annotated result is: the function's result, not its type (ledger 47)."""
+    """The body is where the annotated result is: the function's result, not its type (ledger
+    47).
+    """
     if body in classes.wrong:
         return
     root = classes.root(body)

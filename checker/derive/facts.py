@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     PrimStructInfo,
@@ -24,7 +24,9 @@ _ZERO = tir.IntImm(0)
 Pair = tuple[tir.PrimExpr, tir.PrimExpr]
 
 
-def learn(state: State, found: StructInfo, target: StructInfo, images: Mapping[Key, Image]) -> None:
+def learn(
+    state: DerivationState, found: StructInfo, target: StructInfo, images: Mapping[Key, Image]
+) -> None:
     """Remember the equations between the dimensions of a value and those it was cast to.
 
     Parameters
@@ -45,13 +47,15 @@ def learn(state: State, found: StructInfo, target: StructInfo, images: Mapping[K
             _assume(state, tir.EQ(given, said))
 
 
-def _assume(state: State, fact: tir.PrimExpr) -> None:
+def _assume(state: DerivationState, fact: tir.PrimExpr) -> None:
     if state.scope.facts < LIMIT:
         state.assumptions().assume(state.prover.resolved(fact))
 
 
 def _is_natural(expr: tir.PrimExpr) -> bool:
-    """Whether an expression is plainly never negative, so that its being a dimension says nothing."""
+    """Whether an expression is plainly never negative, so that its being a dimension says
+    nothing.
+    """
     return isinstance(expr, tir.Var) or (isinstance(expr, tir.IntImm) and expr.value >= 0)
 
 

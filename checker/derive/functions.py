@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.bindings import parameter
+from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import named, show, written
+from rlx.checker.derive.naming import signature
 from rlx.checker.derive.purity import effects_of
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState, Effects
 from rlx.grammar import ast
-from rlx.grammar.ast import FuncStructInfo, ShapeStructInfo, StructInfo
+from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import OBJECT
-from rlx.solver import prim_exprs
-from rlx.solver.order import substitute
 from rlx.spec.registry import rule
 
 
-def signature(
-    function: ast.Function,
-    ret: StructInfo | None = None,
-    held: Mapping[ast.Var, ast.Var | ast.ShapeExpr] | None = None,
-) -> FuncStructInfo:
-    """The struct info that a function's own annotations give it; Object where they are silent.
+class Opened(NamedTuple):
+    """What a function replaces when it begins, and what its annotation promises."""
 
-    ``held`` are the dimensions of shapes under which the result was derived.
-    """
-    params = tuple([p.struct_info_annotation or OBJECT for p in function.params])
-    result = ret or function.ret_struct_info or OBJECT
-    binders = function.shape_vars
-    shapes = naming.opened(function, (*params, result), held or {})
-    if shapes:
-        params = tuple(
-            [
-                ShapeStructInfo(shapes[p].values, len(shapes[p].values)) if p in shapes else info
-                for p, info in zip(function.params, params, strict=True)
-            ]
-        )
-        params = tuple([substitute(info, shapes) for info in params])
-        result = substitute(result, shapes)
-        binders = (*binders, *(v for s in shapes.values() for v in prim_exprs.variables(s.values)))
-    return FuncStructInfo(params, result, function.is_pure is not False, None, binders)
+    scope: DerivationScope
+    effects: Effects
+    wanted: StructInfo | None
 
 
-@rule("D15", "6ebff4aa")
-def function(state: State, node: ast.Function) -> StructInfo:
+def begin(state: DerivationState, node: ast.Function) -> Opened:
+    """Enter a function: its signature is known from here on. Its body is not looked at."""
     outer, effects = state.enter(), state.effects
     state.effects = effects_of(node)
     state.bind_scalars(node.shape_vars, [p.struct_info_annotation for p in node.params])
@@ -55,26 +36,39 @@ def function(state: State, node: ast.Function) -> StructInfo:
     wanted = node.ret_struct_info
     if wanted is not None:
         wanted = naming.meant(state, wanted, node.ret_span)
-    body = state.info(node.body)
+    return Opened(outer, effects, wanted)
+
+
+def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Opened) -> StructInfo:
+    """Leave a function whose body is of this struct info; the struct info of the function."""
+    wanted = opened.wanted
     if wanted is not None and node.body not in state.poison and body is not wanted:
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
-    state.effects = effects
+    state.effects = opened.effects
     _leave_parameters(state)
     result = node.ret_struct_info or state.erased(body)
-    state.leave(outer)
+    state.leave(opened.scope)
     if wanted is None:
         state.inherit(node, (node.body,))
     return signature(node, result, state.held)
 
 
-def _leave_parameters(state: State) -> None:
+@rule("D15", "4783eb7a", "derivation")
+def function(state: DerivationState, node: ast.Function) -> StructInfo:
+    opened = begin(state, node)
+    return end(state, node, state.info(node.body), opened)
+
+
+def _leave_parameters(state: DerivationState) -> None:
     """The result may mention the shape variables of the signature, but no parameter (ledger 31)."""
     state.shapes.difference_update(state.scope.shapes)
     state.scope.shapes.clear()
 
 
-def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: StructInfo) -> None:
+def _check_result(
+    state: DerivationState, node: ast.Function, found: StructInfo, wanted: StructInfo
+) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
     state.prover.statistics.place = node
     result = policy.mismatch(state, found, wanted)
@@ -105,7 +99,7 @@ def _check_result(state: State, node: ast.Function, found: StructInfo, wanted: S
     state.add("D15-result", severity, message, _result_span(node), **extra)
 
 
-def _tell_unchecked(state: State, node: ast.Function) -> None:
+def _tell_unchecked(state: DerivationState, node: ast.Function) -> None:
     """One note for all that a lowered function leaves to run time."""
     count = state.effects.unchecked
     if not count:

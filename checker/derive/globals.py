@@ -14,7 +14,8 @@ Functions = Mapping[GlobalVar, ast.Function]
 def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
     """Functions in an order in which one without a result annotation comes before its callers.
 
-    Where such functions call each other in a circle, the order inside the circle is that of the text.
+    Where such functions call each other in a circle, the order inside the circle is that of the
+    text.
     """
     silent = {gv for gv, f in functions.items() if f.ret_struct_info is None}
     if not silent:

@@ -10,15 +10,17 @@ from rlx.grammar import ast
 from rlx.grammar.dtype import DataType
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.state import State
+    from rlx.checker.derive.state import DerivationState
 
 _BYTE = 8
 
 
-def check(state: State, node: ast.Constant) -> bool:
-    """Whether a constant has a value: its element type is one of numbers, which holds those that are written.
+def check(state: DerivationState, node: ast.Constant) -> bool:
+    """Whether a constant has a value: its element type is one of numbers, which holds those that
+    are written.
 
-    An integer beyond a type of less than a byte is a warning only: TVM accepts it and keeps its low bits.
+    An integer beyond a type of less than a byte is a warning only: TVM accepts it and keeps its low
+    bits.
     """
     kind, value = node.data.dtype, node.data.value
     if kind.code == "handle" or kind.lanes != 1:
@@ -44,7 +46,9 @@ def _numbers(value: object) -> Iterator[int | float]:
 
 
 def _holds(kind: DataType, number: float) -> bool:
-    """Floats are rounded, to infinity if need be; where an integer is asked for, a fraction is cut off."""
+    """Floats are rounded, to infinity if need be; where an integer is asked for, a fraction is cut
+    off.
+    """
     if not kind.is_integer:
         return True
     low, high = _range(kind)

@@ -1,4 +1,6 @@
-"""The derivation of a module: from an `IRModule` to a table of struct info and what is wrong with it."""
+"""The derivation of a module: from an `IRModule` to a table of struct info and what is wrong with
+it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,9 @@ from collections.abc import Collection, Mapping
 
 from rlx.checker.derive import calls, control, functions, simple_expressions
 from rlx.checker.derive.globals import bottom_up
+from rlx.checker.derive.naming import signature
 from rlx.checker.derive.primfuncs import prim_func
-from rlx.checker.derive.state import Rule, State
+from rlx.checker.derive.state import DerivationState, Rule
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
@@ -54,8 +57,11 @@ class Derivation(Record):
         Expressions that are wrong already.
     overwrites
         Whether some call overwrites an argument in place.
+    lowered
+        Whether the module handles memory or shapes by itself.
     places
-        Arguments of which no device is known, with those that are expected: what propagation looks at.
+        Arguments of which no device is known, with those that are expected: what propagation looks
+        at.
     """
 
     info: Mapping[Node, StructInfo]
@@ -66,6 +72,7 @@ class Derivation(Record):
     statistics: Statistics = Statistics()
     poison: frozenset[Node] = frozenset()
     overwrites: bool = False
+    lowered: bool = False
     places: tuple[tuple[ast.Call, int, ast.VDevice], ...] = ()
 
 
@@ -79,8 +86,8 @@ def derive(
     Parameters
     ----------
     module
-        Well-formed or not: what a variable that is not bound would be is left open without a word, as
-        well-formedness reports it.
+        Well-formed or not: what a variable that is not bound would be is left open without a word,
+        as well-formedness reports it.
     unknown_operators
         Operators about which something was said already; those of this module are added.
     captured
@@ -88,7 +95,7 @@ def derive(
     """
     with recursion_room():
         unknown = set() if unknown_operators is None else unknown_operators
-        state = State(module, RULES, unknown, captured)
+        state = DerivationState(module, RULES, unknown, captured)
         module_(state)
     return Derivation(
         state.info_of,
@@ -99,20 +106,23 @@ def derive(
         state.prover.statistics,
         frozenset(state.poison),
         state.overwrites,
+        state.lowered,
         tuple(state.places),
     )
 
 
-@rule("D01", "73a3e42f")
-def module_(state: State) -> None:
-    """Annotated functions are known to all; one without a result annotation to those derived after it."""
+@rule("D01", "1d5f8995", "module")
+def module_(state: DerivationState) -> None:
+    """Annotated functions are known to all; one without a result annotation to those derived after
+    it.
+    """
     relax: dict[ast.GlobalVar, ast.Function] = {}
     for gv, function in state.module.functions.items():
         if isinstance(function, tir.PrimFunc):
             state.info_of[gv] = prim_func(function)
         else:
             relax[gv] = function
-            state.info_of[gv] = functions.signature(function)
+            state.info_of[gv] = signature(function)
             if function.ret_struct_info is None:
                 state.poison.add(gv)
     for gv in bottom_up(relax):

@@ -1,4 +1,6 @@
-"""D17: variables that annotations name: scalars that are dimensions, and shapes."""
+"""D17: variables that annotations name, scalars and shapes; and the signatures that are written
+with them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlx.checker.derive.message_text import show
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
+    FuncStructInfo,
     PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
@@ -23,11 +26,11 @@ from rlx.solver.order.accessors import rank
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.state import State
+    from rlx.checker.derive.knowledge import Knowledge
 
 
-@rule("D17", "3170deb7")
-def scalar(state: State, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
+@rule("D17", "0610321c", "derivation")
+def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
@@ -44,7 +47,7 @@ def scalar(state: State, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> 
     return info
 
 
-def _no_dimension(state: State, var: ast.Var, info: StructInfo) -> None:
+def _no_dimension(state: Knowledge, var: ast.Var, info: StructInfo) -> None:
     message = (
         f"{var.name_hint!r} stands as a dimension, but it is {show(info)}, not an int64 scalar"
     )
@@ -55,7 +58,9 @@ def _no_dimension(state: State, var: ast.Var, info: StructInfo) -> None:
 def may_be_negative(
     shape_vars: Iterable[tir.Var], infos: Iterable[StructInfo | None]
 ) -> list[tir.Var]:
-    """The variables of a signature or a cast that are scalars, and the size of no tensor or shape."""
+    """The variables of a signature or a cast that are scalars, and the size of no tensor or
+    shape.
+    """
     sizes: set[tir.PrimExpr] = set()
     for info in infos:
         for part in of_the_value(info) if info is not None else ():
@@ -65,7 +70,7 @@ def may_be_negative(
 
 
 def meant(
-    state: State, info: StructInfo, span: Span | None, value: ast.Expr | None = None
+    state: Knowledge, info: StructInfo, span: Span | None, value: ast.Expr | None = None
 ) -> StructInfo:
     """An annotation with what is known of the variables that it gives for shapes (D17).
 
@@ -80,7 +85,7 @@ def meant(
         else:
             known[var] = var
     if not _ranks_agree(state, info, known, span):
-        # Which of the two ranks is meant nobody knows.
+        # Which of the two ranks is meant is not known.
         return TensorStructInfo(dtype=info.dtype) if type(info) is TensorStructInfo else OBJECT
     return substitute(info, known)
 
@@ -89,7 +94,7 @@ def _names_a_shape(info: StructInfo) -> bool:
     return held_shape(info) is not None or any(map(_names_a_shape, children(info)))
 
 
-def _is_shape(state: State, var: ast.Var, span: Span | None, quiet: bool) -> bool:
+def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:
     info = state.info_of.get(var)
     if info is None or quiet or var in state.poison or isinstance(info, ShapeStructInfo):
         return isinstance(info, ShapeStructInfo)
@@ -100,7 +105,7 @@ def _is_shape(state: State, var: ast.Var, span: Span | None, quiet: bool) -> boo
 
 
 def _ranks_agree(
-    state: State,
+    state: Knowledge,
     info: StructInfo,
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr],
     span: Span | None,
@@ -123,8 +128,10 @@ def _ranks_agree(
     return True
 
 
-def shape_of(state: State, var: ast.Var) -> ast.Var | ShapeExpr:
-    """What is known of the shape that a variable holds: its dimensions, or which variable holds the same."""
+def shape_of(state: Knowledge, var: ast.Var) -> ast.Var | ShapeExpr:
+    """What is known of the shape that a variable holds: its dimensions, or which variable holds the
+    same.
+    """
     root = state.held.get(var, var)
     if isinstance(root, ShapeExpr):
         return root
@@ -144,7 +151,9 @@ def shape_of(state: State, var: ast.Var) -> ast.Var | ShapeExpr:
 
 
 def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
-    """What an annotation makes of a value: where it leaves the number of a scalar or shape open, that stays known."""
+    """What an annotation makes of a value: where it leaves the number of a scalar or shape open,
+    that stays known.
+    """
     match found, wanted:
         case PrimStructInfo(), PrimStructInfo(value=None) if found.dtype == wanted.dtype:
             return found
@@ -153,7 +162,7 @@ def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
     return wanted
 
 
-def hold(state: State, var: ast.Var, value: ast.Expr) -> None:
+def hold(state: Knowledge, var: ast.Var, value: ast.Expr) -> None:
     """Remember that two variables hold the same shape."""
     if isinstance(value, ast.Var) and type(state.info_of.get(value)) is ShapeStructInfo:
         state.held[var] = state.held.get(value, value)
@@ -164,10 +173,11 @@ def opened(
     parts: Sequence[StructInfo],
     held: Mapping[ast.Var, ast.Var | ShapeExpr],
 ) -> dict[ast.Var, ShapeExpr]:
-    """Dimensions for the parameters of a signature that hold a shape of known rank, for its callers.
+    """Dimensions for the parameters of a signature that hold a shape of known rank, for its
+    callers.
 
-    A caller knows parameters by their places, so what a signature says of a shape by the name of a parameter it
-    says by dimensions.
+    A caller knows parameters by their places, so what a signature says of a shape by the name of a
+    parameter it says by dimensions.
     """
     named = [info for info in parts if _names_a_shape(info)]
     used = {var for info in named for var in free_vars(info)}
@@ -181,3 +191,29 @@ def opened(
             if rank(info) >= 0:
                 found[param] = ShapeExpr(tuple(fresh))
     return found
+
+
+def signature(
+    function: ast.Function,
+    ret: StructInfo | None = None,
+    held: Mapping[ast.Var, ast.Var | ast.ShapeExpr] | None = None,
+) -> FuncStructInfo:
+    """The struct info that a function's own annotations give it; Object where they are silent.
+
+    ``held`` are the dimensions of shapes under which the result was derived.
+    """
+    params = tuple([p.struct_info_annotation or OBJECT for p in function.params])
+    result = ret or function.ret_struct_info or OBJECT
+    binders = function.shape_vars
+    shapes = opened(function, (*params, result), held or {})
+    if shapes:
+        params = tuple(
+            [
+                ShapeStructInfo(shapes[p].values, len(shapes[p].values)) if p in shapes else info
+                for p, info in zip(function.params, params, strict=True)
+            ]
+        )
+        params = tuple([substitute(info, shapes) for info in params])
+        result = substitute(result, shapes)
+        binders = (*binders, *(v for s in shapes.values() for v in prim_exprs.variables(s.values)))
+    return FuncStructInfo(params, result, function.is_pure is not False, None, binders)

@@ -1,9 +1,9 @@
 """When a mismatch is an error, a warning or a note: one place decides for every rule.
 
-Certainly broken (for every assignment with all shape variables at least 1; a note says if one with a 0 would
-save it) is an error; broken for some
-values a warning with a counterexample and the assumption that would mend it; undecided arithmetic a note for a
-proof obligation, a warning where the specification says "possibly".
+Certainly broken (for every assignment with all shape variables at least 1; a note says if one with
+a 0 would save it) is an error; broken for some
+values a warning with a counterexample and the assumption that would mend it; undecided arithmetic a
+note for a proof obligation, a warning where the specification says "possibly".
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free
 from rlx.solver.verdict import Relation
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.state import State
+    from rlx.checker.derive.knowledge import Knowledge
     from rlx.solver.prover import Prover
 
 _TRUE = tir.IntImm(1, BOOL)
 _ZERO = "it fails whenever all shape variables are at least 1; with one of them 0 it may hold"
 
 
-class Finding(Record):
+class Judged(Record):
     """What to report, apart from where: ``extra`` are fields of the diagnostic."""
 
     severity: str
@@ -56,16 +56,16 @@ def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
     return condition, _TRUE
 
 
-def weighed(relation: Relation, message: str) -> Finding:
+def weighed(relation: Relation, message: str) -> Judged:
     """What the failure of a proof obligation amounts to."""
     match relation.kind:
         case "never":
-            return Finding("error", message, evidence(relation))
+            return Judged("error", message, evidence(relation))
         case "sometimes":
-            return Finding("warning", message, evidence(relation))
+            return Judged("warning", message, evidence(relation))
     reason = f"; {relation.reason}" if relation.reason else ""
     note = f"neither proved nor refuted{reason}"
-    return Finding("note", message, {"notes": (note,)})
+    return Judged("note", message, {"notes": (note,)})
 
 
 def evidence(relation: Relation) -> dict[str, object]:
@@ -86,12 +86,13 @@ def evidence(relation: Relation) -> dict[str, object]:
 
 
 def mismatch(
-    state: State, found: StructInfo, wanted: StructInfo, fresh: Collection[tir.Var] = ()
+    state: Knowledge, found: StructInfo, wanted: StructInfo, fresh: Collection[tir.Var] = ()
 ) -> Compatibility | None:
     """Why a value may not stand where another info is expected; None where it may.
 
-    ``fresh`` are shape variables that stand for something although no text binds them. Also None where an annotation mentions a shape variable that is not in scope: that is well-formedness'
-    to report, and nothing follows from such an annotation.
+    ``fresh`` are shape variables that stand for something although no text binds them. Also None
+    where an annotation mentions a shape variable that is not in scope: that is well-formedness' to
+    report, and nothing follows from such an annotation.
     """
     wanted = _unplaced(found, wanted)
     result = compatibility(found, wanted, state.prover)
@@ -113,14 +114,16 @@ def typed(info: StructInfo) -> bool:
 
 
 def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
-    """What is expected, without the device if none is known yet: propagation finds it afterwards."""
+    """What is expected, without the device if none is known yet: propagation finds it
+    afterwards.
+    """
     match found, wanted:
         case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice()):
             return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
     return wanted
 
 
-def _spelled(state: State, info: StructInfo) -> StructInfo:
+def _spelled(state: Knowledge, info: StructInfo) -> StructInfo:
     """An info with the dimensions that its variables for shapes are known to hold."""
     known: dict[tir.Var | Var, tir.PrimExpr | Expr] = {}
     for var in free_vars(info):
@@ -130,7 +133,7 @@ def _spelled(state: State, info: StructInfo) -> StructInfo:
     return substitute(info, known)
 
 
-def _meaningful(state: State, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
+def _meaningful(state: Knowledge, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
     known = state.shape_vars
     return all(v in known or v in fresh for info in infos for v in free_shape_vars(info))
 
@@ -140,7 +143,7 @@ def unknown_only(result: Compatibility) -> bool:
     return result.kind == "possible" and result.relation is None
 
 
-def repeated(state: State, value: Expr, result: Compatibility) -> bool:
+def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:
     """Whether a warning already reported is why less is known of a value than is asked."""
     return unknown_only(result) and value in state.vague
 

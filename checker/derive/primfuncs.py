@@ -19,9 +19,11 @@ from rlx.spec.registry import rule
 _NOTHING = TupleStructInfo(())
 
 
-@rule("D16", "93814d20")
+@rule("D16", "24d92d8b", "derivation")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
-    """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger 33)."""
+    """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
+    33).
+    """
     buffers = function.buffer_map
     mentioned = {v for b in buffers.values() for extent in b.shape for v in tir.free_vars(extent)}
     wide = {v: tir.Var(v.name) for v in mentioned if v.dtype != INT64}
@@ -40,7 +42,9 @@ def _parameter(
     binders: dict[tir.Var, None],
     wide: dict[tir.Var, tir.Var],
 ) -> StructInfo:
-    """A buffer is a tensor; a scalar a Prim, whose value counts if a shape mentions it; a bare handle anything."""
+    """A buffer is a tensor; a scalar a Prim, whose value counts if a shape mentions it; a bare
+    handle anything.
+    """
     if buffer is not None:
         shape = tuple([_widened(extent, wide) for extent in buffer.shape])
         binders.update(dict.fromkeys(e for e in shape if isinstance(e, tir.Var)))

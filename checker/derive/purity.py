@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rlx.checker.derive.message_text import callee
 from rlx.checker.derive.spans import own
-from rlx.checker.derive.state import Effects, State
+from rlx.checker.derive.state import DerivationState, Effects
 from rlx.grammar import ast
 
 FORCE_PURE = "relax.force_pure"
@@ -24,7 +24,7 @@ def forced(attrs: Mapping[str, object]) -> bool:
     return bool(attrs.get(FORCE_PURE))
 
 
-def check_effect(state: State, node: ast.Call, function: ast.Expr) -> None:
+def check_effect(state: DerivationState, node: ast.Call, function: ast.Expr) -> None:
     """Report a call that may have effects where none is allowed."""
     effects = state.effects
     if effects.dataflow:

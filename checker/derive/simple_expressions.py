@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.checker.derive import literals
 from rlx.checker.derive.message_text import show, written
 from rlx.checker.derive.spans import definition, own
-from rlx.checker.derive.state import State
+from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -24,17 +24,19 @@ EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 """The struct info of every packed function about which nothing more is said."""
 
 
-@rule("D02", "fdc40d6a")
-def variable(state: State, var: ast.Var | ast.GlobalVar) -> StructInfo:
-    """A variable that Γ does not know was reported by well-formedness: say nothing more about it."""
+@rule("D02", "87666e34", "derivation")
+def variable(state: DerivationState, var: ast.Var | ast.GlobalVar) -> StructInfo:
+    """A variable that Γ does not know was reported by well-formedness: say nothing more about
+    it.
+    """
     state.poison.add(var)
     return OBJECT
 
 
-@rule("D03", "9e6e2480")
-def constant(state: State, node: ast.Constant) -> StructInfo:
+@rule("D03", "18de989a", "derivation")
+def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
     data = node.data
-    if data.shape is None:  # the text leaves the data out: whoever annotates knows better
+    if data.shape is None:  # the text leaves the data out: an annotation knows better
         state.poison.add(node)
         state.unsaid.add(node)
         return TensorStructInfo(None, data.dtype)
@@ -49,40 +51,40 @@ def constant(state: State, node: ast.Constant) -> StructInfo:
     return found
 
 
-@rule("D04", "c888ba10")
-def prim_value(state: State, node: ast.PrimValue) -> StructInfo:
+@rule("D04", "9ff4b3b8", "derivation")
+def prim_value(state: DerivationState, node: ast.PrimValue) -> StructInfo:
     return PrimStructInfo(tir.type_of(node.value), node.value)
 
 
-@rule("D05", "34144708")
-def string(state: State, node: ast.StringImm) -> StructInfo:
+@rule("D05", "70e50c8d", "derivation")
+def string(state: DerivationState, node: ast.StringImm) -> StructInfo:
     return OBJECT
 
 
-@rule("D06", "55e99ebd")
-def data_type(state: State, node: ast.DataTypeImm) -> StructInfo:
+@rule("D06", "ca7836a6", "derivation")
+def data_type(state: DerivationState, node: ast.DataTypeImm) -> StructInfo:
     return OBJECT
 
 
-@rule("D07", "f94c1ddd")
-def tuple_(state: State, node: ast.Tuple) -> StructInfo:
+@rule("D07", "9746853c", "derivation")
+def tuple_(state: DerivationState, node: ast.Tuple) -> StructInfo:
     info = TupleStructInfo(tuple([state.info(field) for field in node.fields]))
     state.inherit(node, node.fields)
     return info
 
 
-@rule("D08", "2c9e06ba")
-def shape(state: State, node: ShapeExpr) -> StructInfo:
+@rule("D08", "715f6982", "derivation")
+def shape(state: DerivationState, node: ShapeExpr) -> StructInfo:
     return ShapeStructInfo(node.values, len(node.values))
 
 
-@rule("D12", "3e15164b")
-def tuple_get_item(state: State, node: ast.TupleGetItem) -> StructInfo:
+@rule("D12", "9f7b98db", "derivation")
+def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo:
     info = state.info(node.tuple_value)
     if node.tuple_value in state.poison:
         return _part_of_unknown(state, node, info)
     if not isinstance(info, TupleStructInfo):
-        message = f"only a tuple has field {node.index}, but this is {show(info)}"
+        message = f"only a tuple has a field {node.index}, but this is {show(info)}"
         state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
         return _part_of_unknown(state, node, info)
     if not 0 <= node.index < len(info.fields):
@@ -96,7 +98,9 @@ def tuple_get_item(state: State, node: ast.TupleGetItem) -> StructInfo:
     return info.fields[node.index]
 
 
-def _part_of_unknown(state: State, node: ast.TupleGetItem, info: StructInfo) -> StructInfo:
+def _part_of_unknown(
+    state: DerivationState, node: ast.TupleGetItem, info: StructInfo
+) -> StructInfo:
     """A field of something already reported; what is known of it may still serve others."""
     state.poison.add(node)
     if node.tuple_value in state.unsaid:
@@ -106,7 +110,7 @@ def _part_of_unknown(state: State, node: ast.TupleGetItem, info: StructInfo) -> 
     return OBJECT
 
 
-def _about(state: State, node: ast.TupleGetItem, info: StructInfo) -> dict[str, object]:
+def _about(state: DerivationState, node: ast.TupleGetItem, info: StructInfo) -> dict[str, object]:
     extra: dict[str, object] = {"related": definition(state, node.tuple_value)}
     if type(info) is ast.ObjectStructInfo:
         wanted = TupleStructInfo((OBJECT,) * (max(node.index, 0) + 1))
@@ -119,6 +123,6 @@ def _place(node: ast.TupleGetItem) -> Span | None:
     return node.span or own(node.tuple_value)
 
 
-@rule("D13", "3bae4e91")
-def extern_func(state: State, node: ast.ExternFunc) -> StructInfo:
+@rule("D13", "17331826", "derivation")
+def extern_func(state: DerivationState, node: ast.ExternFunc) -> StructInfo:
     return node.struct_info or EXTERNAL

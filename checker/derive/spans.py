@@ -1,4 +1,6 @@
-"""Where diagnostics point: a variable is one node, so its uses are found by the node that uses it."""
+"""Where diagnostics point: a variable is one node, so its uses are found by the node that uses
+it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from rlx.grammar.node import Span
 from rlx.operators.context import Place
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.state import State
+    from rlx.checker.derive.knowledge import Knowledge
 
 
 def argument(call: ast.Call, at: Place) -> ast.Expr | None:
@@ -68,7 +70,7 @@ def own(expr: ast.Expr) -> Span | None:
     return None if isinstance(expr, (ast.Var, ast.GlobalVar, ast.Op)) else expr.span  # type: ignore[attr-defined]
 
 
-def definition(state: State, expr: ast.Expr | None) -> tuple[Label, ...]:
+def definition(state: Knowledge, expr: ast.Expr | None) -> tuple[Label, ...]:
     """Where a variable is bound, and what it is known to be."""
     if not isinstance(expr, ast.Var) or expr.span is None:
         return ()
@@ -78,7 +80,7 @@ def definition(state: State, expr: ast.Expr | None) -> tuple[Label, ...]:
     return (Label(expr.span, f"{expr.name_hint}: {show(info)}"),)
 
 
-def of_global(state: State, gv: ast.Expr) -> tuple[Label, ...]:
+def of_global(state: Knowledge, gv: ast.Expr) -> tuple[Label, ...]:
     """Where a global function is defined."""
     function = state.module.functions.get(gv) if isinstance(gv, ast.GlobalVar) else None
     if function is None or function.name_span is None:

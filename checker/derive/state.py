@@ -1,12 +1,12 @@
-"""Where a derivation stands: what is known of variables, which are in scope, what was found wrong."""
+"""The state of a derivation: what is known, the rules, and what operators may ask."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.derive import naming, policy, spans
-from rlx.checker.derive.aliases import AliasProver
+from rlx.checker.derive.knowledge import Knowledge
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Expr,
@@ -15,17 +15,13 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     VDevice,
 )
-from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.dtype import lacking
-from rlx.grammar.node import Node, Span
+from rlx.grammar.node import Node
 from rlx.grammar.vdevices import declared
 from rlx.grammar.visit import bindings
 from rlx.operators.context import Message, Place
-from rlx.solver.context import Context
-from rlx.solver.order import erase, free_shape_vars, substitute
-from rlx.spec.registry import refuted
 
-Rule = Callable[["State", Any], StructInfo]
+Rule = Callable[["DerivationState", Any], StructInfo]
 
 
 class Effects:
@@ -39,8 +35,8 @@ class Effects:
     dataflow
         Whether the place is inside a dataflow block of that function.
     lowered
-        Whether the function has ``relax.force_pure``: a late stage of compilation, which keeps shapes in
-        tensors and checks them by calls of its own.
+        Whether the function has ``relax.force_pure``: a late stage of compilation, which keeps
+        shapes in tensors and checks them by calls of its own.
     unchecked
         In a lowered function, how many values of unknown shape stand where a shape is expected.
     """
@@ -53,44 +49,17 @@ class Effects:
         self.unchecked = 0
 
 
-class Scope:
-    """What a function or a SeqExpr brings into scope, to be taken out again when it ends."""
-
-    __slots__ = ("facts", "shape_vars", "shapes")
-
-    def __init__(self) -> None:
-        self.shape_vars: list[tir.Var] = []
-        self.shapes: list[ast.Var] = []
-        self.facts = 0
-
-
-class State:
+class DerivationState(Knowledge):
     """The derivation of one module; also what operators ask (:class:`OperatorContext`).
 
     Attributes
     ----------
-    info
-        The specification's Γ, extended to all expressions met; nothing is ever taken out of it.
-    poisoned
-        Expressions of which less is known than there should be, because of an error already reported, or
-        because the text leaves data out. Nothing is reported about them again.
-    unsaid
-        Those of them of which nothing is wrong: the text leaves data out, or Python around it gives the value.
-    captured
-        Variables, shape variables and annotations that Python around the program gives a meaning.
-    vague
-        Expressions of which less is known than there should be, because of a warning already reported: that
-        less is known is not reported again, what is certainly wrong is.
-    shape_vars, shapes
-        The specification's Σ, and those variables of Γ that hold a shape: what erasure leaves.
-    held
-        Which shape variables are known to hold, by dimensions or by another variable that holds the same.
-    home
-        The scopes of the variables that hold a shape.
     discharged
         Proof obligations that operators settled on sight.
     overwrites
         Whether some call overwrites an argument in place.
+    lowered
+        Whether the module handles memory or shapes by itself.
     places
         Arguments of calls, of which no device is known yet, with the devices that are expected.
     """
@@ -102,28 +71,17 @@ class State:
         unknown_operators: set[str],
         captured: Collection[Node] = (),
     ) -> None:
-        self.module = module
+        super().__init__(module, captured)
         self.rules = rules
         self.unknown_operators = unknown_operators
-        self.info_of: dict[Node, StructInfo] = {}
-        self.poison: set[Node] = set()
-        self.captured = set(captured)
-        self.unsaid: set[Node] = {node for node in captured if isinstance(node, Expr)}
-        self.vague: set[Node] = set()
-        self.shape_vars: set[tir.Var] = set()
-        self.shapes: set[ast.Var] = set()
-        self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
-        self.home: dict[ast.Var, Scope] = {}
-        self.scope = Scope()
         self.effects = Effects(False, False)
-        self.prover = AliasProver()
-        self.diagnostics: list[Diagnostic] = []
         self.discharged = 0
         self.proved = self.refuted = self.unknown = 0
         self.call: ast.Call | None = None
         self.constants: dict[object, StructInfo] = {}
         self._calls: dict[ast.Var, Expr] | None = None
         self.overwrites = False
+        self.lowered = False
         self.places: list[tuple[ast.Call, int, VDevice]] = []
 
     def info(self, expr: Expr) -> StructInfo:
@@ -132,10 +90,6 @@ class State:
         if found is None:
             found = self.info_of[expr] = self.rules[type(expr)](self, expr)
         return found
-
-    def poisoned(self, expr: Expr) -> bool:
-        """Whether nothing should be reported about an expression."""
-        return expr in self.poison
 
     def spoiled(self, call: ast.Call) -> bool:
         """Whether an argument of a call, positional or named, is wrong already."""
@@ -151,59 +105,7 @@ class State:
         inside = (f for a in given if isinstance(a, ast.Tuple) for f in a.fields)
         return any(isinstance(a, Node) and a in self.captured for a in (*given, *inside))
 
-    def poison_is_wrong(self, call: ast.Call) -> bool:
-        """Whether something is wrong with an argument of a call, which is more than not known."""
-        given = (*call.args, *call.attrs.values()) if call.attrs else call.args
-        poison, unsaid = self.poison, self.unsaid
-        return any(isinstance(a, Node) and a in poison and a not in unsaid for a in given)
-
-    def is_open(self, info: StructInfo) -> bool:
-        """Whether a part of an info is what Python around the program says."""
-        if info in self.captured:
-            return True
-        if isinstance(info, ast.TupleStructInfo):
-            return any(self.is_open(field) for field in info.fields)
-        return False
-
-    def depends(self, parts: Iterable[Node]) -> bool:
-        """Whether dimensions or infos mention a number that Python around the program gives."""
-        captured = self.captured
-        if not captured:
-            return False
-        for part in parts:
-            free = (
-                tir.free_vars(part) if isinstance(part, tir.PrimExpr) else free_shape_vars(part)  # type: ignore[arg-type]
-            )
-            if any(var in captured for var in free):
-                return True
-        return False
-
-    def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
-        """What is made from something poisoned or vague is so as well."""
-        poison, vague = self.poison, self.vague
-        if poison and any(part in poison for part in parts):
-            poison.add(node)
-            if self.unsaid.issuperset(part for part in parts if part in poison):
-                self.unsaid.add(node)
-        elif vague and any(part in vague for part in parts):
-            vague.add(node)
-
     # Scopes
-
-    def enter(self) -> Scope:
-        """Open a scope; the one around it."""
-        outer, self.scope = self.scope, Scope()
-        return outer
-
-    def leave(self, outer: Scope) -> None:
-        """Take out of scope what the present scope brought."""
-        scope, self.scope = self.scope, outer
-        if scope.shape_vars:
-            self.shape_vars.difference_update(scope.shape_vars)
-        if scope.shapes:
-            self.shapes.difference_update(scope.shapes)
-        if scope.facts:
-            self.prover.context.pop()
 
     def bind(self, var: ast.Var, info: StructInfo) -> None:
         """Γ[var] := info."""
@@ -220,45 +122,17 @@ class State:
             self.scope.shapes.append(var)
             self.home[var] = self.scope
 
-    def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
-        """Add to Σ."""
-        if variables:
-            self.shape_vars.update(variables)
-            self.scope.shape_vars.extend(variables)
-
     def bind_scalars(
         self, variables: Sequence[tir.Var], infos: Sequence[StructInfo | None]
     ) -> None:
-        """Add to Σ what a signature or a cast binds; what is the size of nothing may be negative."""
+        """Add to Σ what a signature or a cast binds; what is the size of nothing may be
+        negative.
+        """
         self.bind_shape_vars(variables)
         for var in naming.may_be_negative(variables, infos) if variables else ():
             self.prover.context.declare(var, None, None)
 
-    def assumptions(self) -> Context:
-        """The context of the present scope, to add one fact to; the facts end with the scope."""
-        if not self.scope.facts:
-            self.prover.context.push()
-        self.scope.facts += 1
-        return self.prover.context
-
-    def outlived(self, info: StructInfo) -> StructInfo:
-        """An info in terms of what the variables of the present scope are known to stand for."""
-        if not self.scope.shape_vars:
-            return info
-        aliases = self.prover.aliases
-        known = {v: aliases[v] for v in free_shape_vars(info) if v in aliases}
-        return substitute(info, known) if known else info
-
-    def erased(self, info: StructInfo) -> StructInfo:
-        """What is left of an info in the present scope."""
-        return erase(info, self.shapes, self.shape_vars)
-
     # Reports
-
-    def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
-        """Report a diagnostic at a place of the text."""
-        refuted(code)
-        self.diagnostics.append(Diagnostic(code, severity, message, span, **extra))
 
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object

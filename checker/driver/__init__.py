@@ -1,1 +1,3 @@
-"""From paths to reports: finding files, reading them, checking each where it cannot hurt the others."""
+"""From paths to reports: finding files, reading them, checking each where it cannot hurt the
+others.
+"""

@@ -34,9 +34,11 @@ def check_file(
     allowed: Sequence[str] = (),
     name_of_stdin: str | None = None,
 ) -> FileReport:
-    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the prover, ``derivations``.
+    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the
+    prover, ``derivations``.
 
-    ``name_of_stdin`` is what standard input is called. ``operators`` and ``allowed`` are the user's own: see :func:`rlx.operators.external.load`.
+    ``name_of_stdin`` is what standard input is called. ``operators`` and ``allowed`` are the user's
+    own: see :func:`rlx.operators.external.load`.
     """
     if operators or allowed:  # a process of its own may not have them yet
         from rlx.operators.external import load
@@ -54,7 +56,7 @@ def check_file(
     try:
         return _check(source, listing, statistics, derivations)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
-        return crashed(shown, f"{type(error).__name__}: {error}", keep_traceback())
+        return _failed(shown, error)
 
 
 def _check(source: Source, listing: bool, statistics: bool, derivations: bool) -> FileReport:
@@ -99,6 +101,25 @@ def _listed(report: Report) -> tuple[Listed, ...]:
     if any(found.severity == "error" for found in report.diagnostics):
         return ()
     return listed(report.modules, report.source)
+
+
+def _failed(path: str, error: Exception) -> FileReport:
+    """The report on a file at which the checker failed: by its own mistake, or by one in a rule of
+    the user's.
+    """
+    from rlx.operators.external import blamed
+
+    said, place = f"{type(error).__name__}: {error}", blamed(error)
+    if place is None:
+        return crashed(path, said, keep_traceback())
+    found = Diagnostic(
+        "OPERATORS",
+        "error",
+        f"the rule of an operator of your own failed: {said}",
+        None,
+        notes=(f"it failed at {place}",),
+    )
+    return FileReport(path, None, (found,), outcome="unreadable")
 
 
 def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:

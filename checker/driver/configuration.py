@@ -17,7 +17,7 @@ class ConfigurationError(Exception):
     """The table says something that rlx does not understand."""
 
 
-class Configuration(Record):
+class ProjectSettings(Record):
     """What a project says.
 
     Attributes
@@ -56,7 +56,7 @@ class Configuration(Record):
         return any(fnmatch(part, each.rstrip("/")) for each in self.exclude for part in folders)
 
 
-def configuration(start: str = ".") -> Configuration:
+def configuration(start: str = ".") -> ProjectSettings:
     """The configuration of the nearest project around a directory.
 
     Raises
@@ -69,16 +69,16 @@ def configuration(start: str = ".") -> Configuration:
         path = each / NAME
         if path.is_file():
             return _read(path)
-    return Configuration()
+    return ProjectSettings()
 
 
-def _read(path: Path) -> Configuration:
+def _read(path: Path) -> ProjectSettings:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        return Configuration()
+        return ProjectSettings()
     if "tool.rlx" not in text:
-        return Configuration()
+        return ProjectSettings()
     import tomllib
 
     try:
@@ -89,7 +89,7 @@ def _read(path: Path) -> Configuration:
         raise ConfigurationError(f"{path}: tool.rlx must be a table")
     for key, value in table.items():
         _check(path, key, value)
-    return Configuration(
+    return ProjectSettings(
         operators=tuple(_source(path.parent, item) for item in table.get("operators", ())),
         allowed=tuple(table.get("allow-operators", ())),
         select=tuple(table.get("select", ())),
@@ -102,7 +102,9 @@ def _read(path: Path) -> Configuration:
 
 
 def _check(path: Path, key: str, value: object) -> None:
-    """Refuse a key that there is not, with the one that may be meant, and a value of another type."""
+    """Refuse a key that there is not, with the one that may be meant, and a value of another
+    type.
+    """
     if key in LISTS:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be a list of strings")

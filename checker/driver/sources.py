@@ -24,10 +24,12 @@ _SCRIPT = re.compile(rb"tvm[\w.]*script|@[ITR]\.|from[ \t]+tvm[\w.]*[ \t]+import
 
 
 def find(paths: Iterable[str]) -> tuple[list[str], list[FileReport], frozenset[str]]:
-    """The files that the paths mean, each once, in order; and reports on directories that cannot be listed.
+    """The files that the paths mean, each once, in order; and reports on directories that cannot be
+    listed.
 
-    A directory stands for all `.rlx` files under it, and all Python files that look as if they had Relax in them: these
-    are the third part of the result. Links to directories are not followed, hidden directories are no place for Python.
+    A directory stands for all `.rlx` files under it, and all Python files that look as if they had
+    Relax in them: these are the third part of the result. Links to directories are not followed,
+    hidden directories are no place for Python.
     """
     searched: set[str] = set()
     found: dict[str, None] = {}

@@ -1,19 +1,19 @@
 """The checks that a run makes, and which of them could be left out.
 
-Every check of a module (a MatchCast, a parameter at the entry of a function, its result) is said to be
-redundant, impossible or needed; :class:`DynamicCheck` says what that means and why.
+Every check of a module (a MatchCast, a parameter at the entry of a function, its result) is said to
+be redundant, impossible or needed; :class:`DynamicCheck` says what that means and why.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlx.checker.dynamic_checks.model import DynamicCheck, Part
+from rlx.checker.dynamic_checks.model import CheckPart, DynamicCheck
 
 if TYPE_CHECKING:
     from rlx.grammar.ast import IRModule
 
-__all__ = ["DynamicCheck", "Part", "analyse"]
+__all__ = ["CheckPart", "DynamicCheck", "analyse"]
 
 
 def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, ...]:
@@ -22,12 +22,12 @@ def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, 
     Parameters
     ----------
     module
-        Well-formed and without errors. The checks refer to its nodes if it is in normal form, and else to
-        those of ``normalize(module)``.
+        Well-formed and without errors. The checks refer to its nodes if it is in normal form, and
+        else to those of ``normalize(module)``.
     trusting
-        Whether to believe what nobody checks: what a call says of the result of a packed function, and
-        annotations that are not proved. A compiler that believes them leaves out more checks, and a packed function
-        that breaks its word then goes unnoticed.
+        Whether to believe what nobody checks: what a call says of the result of a packed function,
+        and annotations that are not proved. A compiler that believes them leaves out more checks,
+        and a packed function that breaks its word then goes unnoticed.
 
     Returns
     -------
@@ -36,8 +36,8 @@ def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, 
 
     Notes
     -----
-    Integers are exact: that an intermediate value of a dimension may need more than 64 bits makes no check
-    needed.
+    Integers are exact: that an intermediate value of a dimension may need more than 64 bits makes
+    no check needed.
     """
     from rlx.checker.dynamic_checks.report import judged
     from rlx.checker.normalize import normalize

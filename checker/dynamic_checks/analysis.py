@@ -1,8 +1,9 @@
 """What is guaranteed at every place of a module, and what that says of its run-time checks.
 
-The rules of the derivation run once more, with one difference: what nobody checks is not believed. An
-annotation that is not proved, and what a call says of the result of a packed function or of a function
-that came as a value, are claims; the derivation follows them, the judgement of a check must not.
+The rules of the derivation run once more, with one difference: an annotation that is not checked is
+not trusted. An annotation that is not proved, and what a call says of the result of a packed
+function or of a function that came as a value, are claims; the derivation follows them, the
+judgement of a check must not.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Any, cast
 
 from rlx.checker.derive import calls, naming
 from rlx.checker.derive.facts import LIMIT
-from rlx.checker.derive.functions import signature
 from rlx.checker.derive.module import RULES
+from rlx.checker.derive.naming import signature
 from rlx.checker.derive.purity import effects_of
-from rlx.checker.derive.state import Rule, State
-from rlx.checker.dynamic_checks.comparisons import Judgement
-from rlx.checker.dynamic_checks.entries import Entry, is_private, settle
+from rlx.checker.derive.state import DerivationState, Rule
+from rlx.checker.dynamic_checks.comparisons import PartJudge
+from rlx.checker.dynamic_checks.entry_checks import EntryCalls, is_private, settle
 from rlx.checker.dynamic_checks.model import DynamicCheck
 from rlx.checker.dynamic_checks.summary import summed_up
 from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
@@ -31,7 +32,7 @@ ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.cal
 """Operators that create their results themselves, of the shapes and types that the call says."""
 
 
-class Analysis(State):
+class Analysis(DerivationState):
     """The derivation of what is guaranteed, and the checks judged on the way.
 
     Attributes
@@ -56,7 +57,7 @@ class Analysis(State):
         self.names: dict[Node, str] = {f: gv.name_hint for gv, f in module.functions.items()}
         self.used = values_used(module)
         self.entries = {
-            f: Entry(not is_private(f) or gv in self.used) for gv, f in self.functions.items()
+            f: EntryCalls(not is_private(f) or gv in self.used) for gv, f in self.functions.items()
         }
         self.written: set[tir.Var] = set()
         self.results: dict[Node, tuple[ast.Function, StructInfo]] = {}
@@ -64,17 +65,21 @@ class Analysis(State):
         self.unused: set[tir.Var] = set()
 
     def info(self, expr: ast.Expr) -> StructInfo:
-        """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature says."""
+        """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature
+        says.
+        """
         if isinstance(self.module.functions.get(expr), tir.PrimFunc):  # type: ignore[call-overload]
             return OBJECT
         return super().info(expr)
 
-    def judgement(self, binders: Sequence[tir.Var] = ()) -> Judgement:
+    def judgement(self, binders: Sequence[tir.Var] = ()) -> PartJudge:
         """A judgement of what is checked here."""
-        return Judgement(self.prover, binders, self.info_of, self.written)
+        return PartJudge(self.prover, binders, self.info_of, self.written)
 
     def proves(self, found: StructInfo, wanted: StructInfo) -> bool:
-        """Whether every value of which ``found`` is guaranteed passes a check against ``wanted``."""
+        """Whether every value of which ``found`` is guaranteed passes a check against
+        ``wanted``.
+        """
         if found is wanted:
             return True
         (parts,) = self.judgement().judge([found], [wanted])
@@ -115,9 +120,11 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     state.bind(var, _annotated(state, found, wanted))
 
 
-@rule("CHECK-annotation", "8b48827f")
+@rule("CHECK-annotation", "55dc79e6", "dynamic check")
 def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
-    """What an annotation that nobody checks leaves: all that follows believes it, so no more than it proves."""
+    """What an annotation that nobody checks leaves: all that follows believes it, so no more than
+    it proves.
+    """
     if wanted is None:
         return found
     if state.trusting or state.proves(found, wanted):
@@ -129,7 +136,7 @@ def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) ->
 def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
     """A local function: its own signature is what holds of it."""
     state.functions[var] = function
-    state.entries[function] = Entry(var in state.used)
+    state.entries[function] = EntryCalls(var in state.used)
     state.names[function] = f"{state.names[state.owners[-1]]}.{var.name_hint}"
     state.info_of[var] = signature(function)
     state.bind(var, state.info(function))
@@ -177,7 +184,7 @@ def _forget(state: Analysis, variables: Sequence[tir.Var]) -> None:
         state.prover.aliases.pop(var, None)
 
 
-def _learn(state: Analysis, judgement: Judgement) -> None:
+def _learn(state: Analysis, judgement: PartJudge) -> None:
     """What a check that succeeded says of shape variables."""
     prover = state.prover
     for var, image in judgement.images.items():
@@ -252,7 +259,7 @@ def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: Stru
     state.checks.append(summed_up(check, judgement.contradictory))
 
 
-@rule("CHECK-call", "6ac2e6c6")
+@rule("CHECK-call", "f8f4c977", "dynamic check")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
     """D14, as far as what it says is checked by someone."""
     before = len(state.diagnostics)

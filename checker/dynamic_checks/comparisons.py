@@ -1,7 +1,7 @@
 """The comparisons of one check (E-cast), each against what is guaranteed of the value.
 
-E-cast has two phases, and so has this: first the variables that the check binds get their images, then every
-part is judged with the images put in.
+E-cast has two phases, and so has this: first the variables that the check binds get their images,
+then every part is judged with the images put in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.derive.message_text import show
-from rlx.checker.dynamic_checks.model import Part, PartStatus, Path
+from rlx.checker.dynamic_checks.model import CheckPart, PartStatus, Path
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -40,7 +40,7 @@ Held = Mapping[Node, StructInfo]
 _ZERO = tir.IntImm(0)
 
 
-class Judgement:
+class PartJudge:
     """Judges the parts of one check.
 
     Parameters
@@ -77,7 +77,7 @@ class Judgement:
         self.binders = frozenset(binders)
         self.held = held
         self.written = written
-        self.parts: list[Part] = []
+        self.parts: list[CheckPart] = []
         self.images: dict[tir.Var, PrimExpr | None] = {}
         self.sizes: set[tir.Var] = set()
         self.equations: list[tuple[PrimExpr, PrimExpr]] = []
@@ -86,13 +86,13 @@ class Judgement:
         self._known: dict[tir.Var, PrimExpr] = {}
         self._position = 0
 
-    def judge(self, founds: Sequence[Info], wanteds: Sequence[StructInfo]) -> list[list[Part]]:
+    def judge(self, founds: Sequence[Info], wanteds: Sequence[StructInfo]) -> list[list[CheckPart]]:
         """The parts of each pair, all read together as E-cast does; None stands for any value."""
         compared = [demands(wanted) for wanted in wanteds]
         for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
             self._collect(found, wanted, index)
         self._known = {v: image for v, image in self.images.items() if image is not None}
-        judged: list[list[Part]] = []
+        judged: list[list[CheckPart]] = []
         for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
             self._position = index
             self.parts = []
@@ -190,9 +190,11 @@ class Judgement:
         status = _status(bool(given), given == wanted)
         return self._add(demand.path, demand.premise, status, wanted + unit, given)
 
-    @rule("CHECK-function", "517f6898")
+    @rule("CHECK-function", "58940180", "dynamic check")
     def _function(self, found: Any, demand: Demand) -> PartStatus:
-        """A run refuses a closure only if it cannot fit, so what is known of it has to be neither more nor less."""
+        """A run refuses a closure only if it cannot fit, so what is known of it has to be neither
+        more nor less.
+        """
         wanted = demand.wanted
         known = substitute(wanted, self._known)
         proved = found is not None and all(
@@ -208,7 +210,7 @@ class Judgement:
 
     # ------------------------------------------------------------ numbers
 
-    @rule("CHECK-number", "71425d0e")
+    @rule("CHECK-number", "5e38a784", "dynamic check")
     def _number(self, whole: Info, demand: Demand) -> PartStatus:
         """One dimension, or the value of a scalar."""
         wanted, path, premise = demand.wanted, demand.path, demand.premise
@@ -229,15 +231,15 @@ class Judgement:
             return self._add(path, premise, status, show(wanted), given)
         return self._equal(said, found, path, premise, show(wanted))
 
-    def _bound(self, var: tir.Var, path: Path, premise: str) -> Part:
+    def _bound(self, var: tir.Var, path: Path, premise: str) -> CheckPart:
         """The position at which a variable gets its number."""
         image = self.images[var]
         if not self._stands_for(var, image):
-            return Part(path, premise, "binds", show(var), "", None, var)
+            return CheckPart(path, premise, "binds", show(var), "", None, var)
         assert image is not None
-        return Part(path, premise, "binds", show(var), show(image), None, var, image)
+        return CheckPart(path, premise, "binds", show(var), show(image), None, var, image)
 
-    @rule("CHECK-variable", "dfde6667")
+    @rule("CHECK-variable", "2c5cce87", "dynamic check")
     def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:
         """Whether an expression may be written in place of a variable."""
         if image is None:
@@ -266,7 +268,7 @@ class Judgement:
         return self._never(tir.GE(size, _ZERO))
 
     def _unknown(self, wanted: PrimExpr) -> bool:
-        """Whether a dimension depends on a variable that is bound here to what nobody knows."""
+        """Whether a dimension depends on a variable that is bound here to an unknown number."""
         return bool(self.images) and any(
             v in self.images and self.images[v] is None for v in prim_exprs.variables((wanted,))
         )
@@ -310,11 +312,11 @@ class Judgement:
         counterexample: Mapping[str, int] | None = None,
     ) -> PartStatus:
         example = counterexample if status == "needed" else None
-        self.parts.append(Part(path, premise, status, wanted, found, example))
+        self.parts.append(CheckPart(path, premise, status, wanted, found, example))
         return status
 
 
-@rule("CHECK-plain", "be8a12af")
+@rule("CHECK-plain", "ab6a5dc9", "dynamic check")
 def _status(known: bool, same: bool) -> PartStatus:
     """Of a part whose two sides are plain data."""
     if not known:
@@ -347,14 +349,14 @@ def _inside(found: Info, fields: Sequence[int]) -> Info:
     return found
 
 
-_JUDGED: dict[str, Callable[[Judgement, Info, Demand], PartStatus]] = {
-    "kind": Judgement._kind,
-    "dtype": Judgement._dtype,
-    "device": Judgement._device,
-    "rank": Judgement._rank,
-    "held": Judgement._held,
-    "dimension": Judgement._number,
-    "value": Judgement._number,
-    "fields": Judgement._fields,
-    "function": Judgement._function,
+_JUDGED: dict[str, Callable[[PartJudge, Info, Demand], PartStatus]] = {
+    "kind": PartJudge._kind,
+    "dtype": PartJudge._dtype,
+    "device": PartJudge._device,
+    "rank": PartJudge._rank,
+    "held": PartJudge._held,
+    "dimension": PartJudge._number,
+    "value": PartJudge._number,
+    "fields": PartJudge._fields,
+    "function": PartJudge._function,
 }

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rlx.checker.render.files import region
+from rlx.grammar.diagnostic import Region, region
 from rlx.grammar.node import Record
 
 if TYPE_CHECKING:
-    from rlx.checker.dynamic_checks.model import DynamicCheck, Part
-    from rlx.checker.render.files import Region
+    from rlx.checker.dynamic_checks.model import CheckPart, DynamicCheck
     from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Source
 
@@ -67,7 +66,7 @@ def _listed(check: DynamicCheck, source: Source) -> Listed:
     )
 
 
-def _part(part: Part) -> Mapping[str, str | None]:
+def _part(part: CheckPart) -> Mapping[str, str | None]:
     return {
         "place": part.place,
         "premise": part.premise,

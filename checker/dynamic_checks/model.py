@@ -15,7 +15,7 @@ Status = Literal["redundant", "impossible", "needed"]
 Kind = Literal["cast", "entry", "return"]
 
 
-class Part(Record):
+class CheckPart(Record):
     """One comparison of a check.
 
     Attributes
@@ -23,11 +23,11 @@ class Part(Record):
     path
         Where inside of the value, in the words of E-cast: ``("field 1", "dimension 0")``.
     premise
-        The premise of E-cast at stake: ``"kind"``, ``"rank"``, ``"dtype"``, ``"device"``, ``"dimension"``,
-        ``"value"``, ``"fields"`` or ``"function"``.
+        The premise of E-cast at stake: ``"kind"``, ``"rank"``, ``"dtype"``, ``"device"``,
+        ``"dimension"``, ``"value"``, ``"fields"`` or ``"function"``.
     status
-        ``"proved"``: it holds whenever the check is reached. ``"binds"``: it gives a shape variable its number.
-        ``"impossible"``: it never holds. ``"needed"``: none of these is known.
+        ``"proved"``: it holds whenever the check is reached. ``"binds"``: it gives a shape variable
+        its number. ``"impossible"``: it never holds. ``"needed"``: none of these is known.
     wanted, found
         Both sides, in words; ``found`` is empty where nothing is known.
     counterexample
@@ -88,7 +88,8 @@ class DynamicCheck(Record):
     owner
         The function that makes the check.
     status
-        ``"redundant"``: it never fails, and nobody needs it. ``"impossible"``: it always fails. ``"needed"``.
+        ``"redundant"``: it never fails, and is not needed. ``"impossible"``: it always fails.
+        ``"needed"``.
     parts
         Every comparison that it makes.
     reason
@@ -102,11 +103,11 @@ class DynamicCheck(Record):
     node: Node
     owner: ast.Function
     status: Status
-    parts: tuple[Part, ...]
+    parts: tuple[CheckPart, ...]
     reason: str = ""
 
     @property
-    def open_parts(self) -> tuple[Part, ...]:
+    def open_parts(self) -> tuple[CheckPart, ...]:
         """The parts that keep the check from being redundant."""
         return tuple(p for p in self.parts if p.status != "proved")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.checker.dynamic_checks.comparisons import Held, Judgement
-from rlx.checker.dynamic_checks.model import DynamicCheck, Part, Status
+from rlx.checker.dynamic_checks.comparisons import Held, PartJudge
+from rlx.checker.dynamic_checks.model import CheckPart, DynamicCheck, Status
 from rlx.grammar import tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import replace
@@ -46,7 +46,7 @@ def always_fails(
     wanted: StructInfo,
 ) -> str | None:
     """Why a cast fails whatever the value is; None where it may succeed."""
-    judgement = Judgement(prover, binders, held)
+    judgement = PartJudge(prover, binders, held)
     (parts,) = judgement.judge([found], [wanted])
     never = [part for part in parts if part.status == "impossible"]
     if never:
@@ -54,14 +54,16 @@ def always_fails(
     return EXCLUDE if judgement.contradictory else None
 
 
-def _dispensable(part: Part, check: DynamicCheck) -> bool:
-    """Whether a run can do without a part: a cast's variable may be replaced, a signature's may not."""
+def _dispensable(part: CheckPart, check: DynamicCheck) -> bool:
+    """Whether a run can do without a part: a cast's variable may be replaced, a signature's may
+    not.
+    """
     if part.status == "binds":
         return check.kind == "cast" and part.image is not None
     return part.status == "proved"
 
 
-def _joined(parts: Sequence[Part]) -> str:
+def _joined(parts: Sequence[CheckPart]) -> str:
     more = len(parts) - _SAID
     rest = f"; and {more} more" if more > 0 else ""
     return "; ".join(part.reason for part in parts[:_SAID]) + rest

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from rlx.checker.prim_funcs.bounds import bounds
 from rlx.checker.prim_funcs.names import enter_parameters, survey
+from rlx.checker.prim_funcs.out_of_bounds import bounds
 from rlx.checker.prim_funcs.regions import is_marked, regions
-from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.checker.prim_funcs.statements import statement
 from rlx.grammar import tir
 from rlx.grammar.ast import IRModule
@@ -22,7 +22,7 @@ def prim_funcs(
     errors: Sequence[Span] = (),
     holes: Collection[Node] = frozenset(),
 ) -> list[Diagnostic]:
-    """Every violation of TIR01 to TIR14 in the PrimFuncs of a module.
+    """Every violation of TIR01 to TIR15 in the PrimFuncs of a module.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def prim_funcs(
     for function in module.functions.values():
         if isinstance(function, tir.PrimFunc):
             text = None if source is None else source.text
-            state = State(function, captured, text, known)
+            state = PrimFuncCheck(function, captured, text, known)
             state.holes = holes
             state.incomplete = any(_within(span, function.span) for span in errors)
             survey(state)

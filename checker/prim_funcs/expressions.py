@@ -1,16 +1,17 @@
-"""The expressions of PrimFuncs: TIR02, TIR03, TIR04, TIR06."""
+"""The expressions of PrimFuncs: TIR02, TIR03, TIR04, TIR06, TIR15."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.checker.prim_funcs.known import ARITY, INTEGERS, KNOWN, is_known
 from rlx.checker.prim_funcs.names import is_bound, name_is_bound
-from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known
+from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL
+from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import (
     BOOLEAN,
@@ -37,13 +38,13 @@ _PYTHON = frozenset(
 )
 
 
-def value(state: State, expr: tir.PrimExpr) -> Typed:
+def value(state: PrimFuncCheck, expr: tir.PrimExpr) -> Typed:
     """Check an expression; what its value is."""
     kind = type(expr)
     if kind is tir.Var:
         return _var(state, expr, ())
     if kind is tir.IntImm or kind is tir.FloatImm:
-        return Typed(expr.dtype)  # type: ignore[attr-defined]
+        return literal(state, expr, ())
     nodes = list(tir.postorder(expr))
     outer = state.open()
     for node in nodes:
@@ -57,7 +58,7 @@ def value(state: State, expr: tir.PrimExpr) -> Typed:
     return found[id(expr)]
 
 
-def number(state: State, expr: tir.PrimExpr, what: str) -> Typed:
+def number(state: PrimFuncCheck, expr: tir.PrimExpr, what: str) -> Typed:
     """Check an expression whose value must be a number."""
     found = value(state, expr)
     is_number(state, expr, found, what)
@@ -67,8 +68,8 @@ def number(state: State, expr: tir.PrimExpr, what: str) -> Typed:
 # ---------------------------------------------------------------- kinds of operands
 
 
-@rule("TIR04", "c4296fef")
-def is_number(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None:
+@rule("TIR04", "3dd039d5", "PrimFunc")
+def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     """An operand is a number."""
     key = getattr(expr, "text", expr), state.span
     if found.kind == "number" or not state.once(("number", key)):
@@ -82,15 +83,15 @@ def is_number(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None
     )
 
 
-def _integer(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None:
+def _integer(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     if is_float(found) and state.once((state.span, what)):
         state.report(
             "TIR04-integer", f"{what} takes integers, but this is {found.dtype}", _span(expr)
         )
 
 
-@rule("TIR06", "3007ec1b")
-def is_boolean(state: State, expr: tir.PrimExpr, found: Typed, what: str) -> None:
+@rule("TIR06", "cc941b6a", "PrimFunc")
+def is_boolean(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     """A condition is Boolean; one report a statement."""
     if found.kind != "number":
         return is_number(state, expr, found, what)
@@ -111,7 +112,7 @@ def _span(expr: tir.PrimExpr) -> Span | None:
 # ---------------------------------------------------------------- leaves
 
 
-def _var(state: State, var: Any, operands: Sequence[Typed]) -> Typed:
+def _var(state: PrimFuncCheck, var: Any, operands: Sequence[Typed]) -> Typed:
     if not is_bound(state, var, None):
         return UNKNOWN
     level = state.loops.get(var)
@@ -120,8 +121,8 @@ def _var(state: State, var: Any, operands: Sequence[Typed]) -> Typed:
     return UNKNOWN if var.dtype.code == "handle" or var in state.doubtful else scalar(var.dtype)
 
 
-@rule("TIR07", "32294248")
-def loop_stays_outside(state: State, var: tir.Var) -> None:
+@rule("TIR07", "02b1fe77", "PrimFunc")
+def loop_stays_outside(state: PrimFuncCheck, var: tir.Var) -> None:
     """A block with iterators mentions no variable of a loop around it."""
     if state.once((state.block, "loop")):
         state.report(
@@ -132,7 +133,7 @@ def loop_stays_outside(state: State, var: tir.Var) -> None:
         )
 
 
-def _text(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """Text that is kept: nothing is said of it but what its first name is."""
     match = _HEAD.match(expr.text)
     if match is None or match[1] in _PYTHON:
@@ -144,15 +145,17 @@ def _text(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
     if after == "" and isinstance(known, tir.Buffer):
         return Typed(known.dtype, 1, "buffer")
     if after == "[" and state.is_scalar(known):
-        state.report("TIR04-buffer", f"{name!r} is a number, and no buffer to index", expr.span)
+        state.report(
+            "TIR04-buffer", f"{name!r} is a number, not a buffer: it cannot be indexed", expr.span
+        )
     return UNKNOWN
 
 
 # ---------------------------------------------------------------- buffers
 
 
-@rule("TIR02", "d22f7a1a")
-def load(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+@rule("TIR02", "b12c4152", "PrimFunc")
+def load(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """One index for each axis; fewer are a region."""
     buffer: tir.Buffer = expr.buffer
     indices(state, expr.indices, operands)
@@ -178,7 +181,7 @@ def place_lanes(
     return lanes_of(found)
 
 
-def wrong_rank(state: State, buffer: tir.Buffer, given: int, span: Span | None) -> None:
+def wrong_rank(state: PrimFuncCheck, buffer: tir.Buffer, given: int, span: Span | None) -> None:
     """Report a number of indices that is not the rank."""
     rank = len(buffer.shape)
     axes = f"{rank} {'axis' if rank == 1 else 'axes'}"
@@ -189,7 +192,7 @@ def wrong_rank(state: State, buffer: tir.Buffer, given: int, span: Span | None) 
     )
 
 
-def indices(state: State, given: Sequence[tir.PrimExpr], found: Sequence[Typed]) -> None:
+def indices(state: PrimFuncCheck, given: Sequence[tir.PrimExpr], found: Sequence[Typed]) -> None:
     """Indices are integers."""
     for index, typed in zip(given, found, strict=True):
         is_number(state, index, typed, "an index")
@@ -198,7 +201,7 @@ def indices(state: State, given: Sequence[tir.PrimExpr], found: Sequence[Typed])
             state.report("TIR02-index", words, _span(index))
 
 
-def _slice(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     match expr:
         case tir.Slice(start=tir.IntImm(value=start), stop=tir.IntImm(value=stop)):
             return Typed(operands[0].dtype, stop - start)
@@ -208,11 +211,40 @@ def _slice(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
 # ---------------------------------------------------------------- operations
 
 
-def _literal(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
-    return Typed(expr.dtype)
+@rule("TIR15", "f030bef6", "PrimFunc")
+def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
+    """A literal is a value of its type."""
+    found: DataType = expr.dtype
+    if found.is_integer and expr.value not in _range(found):
+        state.report("TIR15-range", f"{found} has no value {expr.value}", expr.span)
+    largest = _LARGEST.get(str(found))
+    if largest is not None and math.isfinite(expr.value) and abs(expr.value) > largest:
+        words = f"{expr.value} is above the largest {found}, {largest:g}"
+        state.report("TIR15-finite", words, expr.span)
+    return Typed(found)
 
 
-def _string(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+_LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
+
+
+def _range(found: DataType) -> range:
+    if found.code == "uint":
+        return range(1 << found.bits)
+    if found.code == "bool":
+        return range(2)
+    half = 1 << (found.bits - 1)
+    return range(-half, half)
+
+
+def shifted(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> None:
+    """A shift by a literal moves by less than the bits there are."""
+    match expr.args[1], operands[0].dtype:
+        case tir.IntImm(value=amount), DataType(bits=bits) if not 0 <= amount < bits:
+            words = f"a shift by {amount} of {bits} bits"
+            state.report("TIR15-shift", words, expr.span, help=f"shift by 0 to {bits - 1}")
+
+
+def _string(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     return TEXT
 
 
@@ -223,7 +255,7 @@ _SIGNS: dict[type, str] = {
 }
 
 
-def _binary(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _binary(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     kind = type(expr)
     if not isinstance(expr, tir.Binary):
         return UNKNOWN
@@ -241,8 +273,10 @@ def _binary(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
     return Typed(common(a, b), lanes_of(operands))
 
 
-def _divides(state: State, expr: tir.Binary, operands: Sequence[Typed]) -> None:
-    """Integers are divided, and not by zero; beside what is unknown a number has no type of its own."""
+def _divides(state: PrimFuncCheck, expr: tir.Binary, operands: Sequence[Typed]) -> None:
+    """Integers are divided, and not by zero; beside what is unknown a number has no type of its
+    own.
+    """
     if isinstance(expr.b, tir.IntImm) and expr.b.value == 0:
         state.report("TIR04-zero", "the divisor is zero", expr.span)
     if any(typed.dtype is None for typed in operands):
@@ -251,29 +285,29 @@ def _divides(state: State, expr: tir.Binary, operands: Sequence[Typed]) -> None:
         _integer(state, operand, typed, "`//`" if type(expr) is tir.FloorDiv else "`%`")
 
 
-def _not(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _not(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     is_boolean(state, expr.a, operands[0], "the operand of `not`")
     return BOOLEAN if operands[0].lanes == 1 else Typed(BOOL, operands[0].lanes)
 
 
-def _select(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _select(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     is_boolean(state, expr.condition, operands[0], "the condition of T.Select")
     is_number(state, expr.true_value, operands[1], "a value of T.Select")
     is_number(state, expr.false_value, operands[2], "a value of T.Select")
     return Typed(common(operands[1], operands[2]), lanes_of(operands))
 
 
-def _cast(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _cast(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     is_number(state, expr.value, operands[0], "the operand of T.Cast")
     return Typed(scalar(expr.dtype).dtype, operands[0].lanes)
 
 
-def _let(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+def _let(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     return operands[1]
 
 
-@rule("TIR03", "cc30eed2")
-def call(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
+@rule("TIR03", "8c74c505", "PrimFunc")
+def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """An intrinsic is known, and gets as many arguments as it takes."""
     if not is_known(expr.op) or expr.op.startswith("axis."):
         unknown_word(state, expr.op, expr.span)
@@ -294,20 +328,21 @@ def call(state: State, expr: Any, operands: Sequence[Typed]) -> Typed:
             is_number(state, arg, typed, f"an argument of T.{expr.op}")
         if expr.op in INTEGERS:
             _integer(state, arg, typed, f"T.{expr.op}")
+    if expr.op in ("shift_left", "shift_right"):
+        shifted(state, expr, operands)
     return of_call(expr, operands)
 
 
-def unknown_word(state: State, word: str, span: Span | None) -> None:
+def unknown_word(state: PrimFuncCheck, word: str, span: Span | None) -> None:
     """Report a word after `T.` that no version of TVM has."""
     if state.once(("T", word)):
-        hint = state.suggestion(word, KNOWN)
-        help = None if hint is None else hint.replace("'", "`T.", 1).replace("'", "`", 1)
+        help = state.suggestion(word, KNOWN, "T.", "`")
         state.report(
             "TIR03-unknown", f"T.{word} is unknown to every version of TVM", span, help=help
         )
 
 
-def _attribute(state: State, given: object) -> None:
+def _attribute(state: PrimFuncCheck, given: object) -> None:
     if isinstance(given, tir.PrimExpr):
         value(state, given)
     elif isinstance(given, tuple | list):
@@ -315,11 +350,11 @@ def _attribute(state: State, given: object) -> None:
             _attribute(state, each)
 
 
-Check = Callable[[State, Any, Sequence[Typed]], Typed]
+Check = Callable[[PrimFuncCheck, Any, Sequence[Typed]], Typed]
 _CHECKS: dict[type, Check] = {
     tir.Var: _var,
-    tir.IntImm: _literal,
-    tir.FloatImm: _literal,
+    tir.IntImm: literal,
+    tir.FloatImm: literal,
     tir.StringImm: _string,
     tir.OpaqueExpr: _text,
     tir.BufferLoad: load,

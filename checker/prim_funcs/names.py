@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rlx.checker.prim_funcs.state import Named, State, bound_here, words
+from rlx.checker.prim_funcs.state import Named, PrimFuncCheck, bound_here, words
 from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
 
 
-@rule("TIR01", "2291a762")
-def is_bound(state: State, node: Named, span: Span | None) -> bool:
+@rule("TIR01", "89ac9d8c", "PrimFunc")
+def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     """Whether a name is in scope; if not, that is reported, once for a name."""
     if node in state.in_scope:
         return True
@@ -36,7 +36,7 @@ def is_bound(state: State, node: Named, span: Span | None) -> bool:
     return False
 
 
-def name_is_bound(state: State, name: str, span: Span | None) -> bool:
+def name_is_bound(state: PrimFuncCheck, name: str, span: Span | None) -> bool:
     """As :func:`is_bound`, of a name in text."""
     found = state.names.get(name)
     if found is not None:
@@ -44,8 +44,10 @@ def name_is_bound(state: State, name: str, span: Span | None) -> bool:
     return is_bound(state, tir.Buffer(name, ()), span)
 
 
-def bind(state: State, node: Named, span: Span | None, again: bool = False) -> None:
-    """A statement binds a name: one that its body has not bound, unless it may be bound ``again``."""
+def bind(state: PrimFuncCheck, node: Named, span: Span | None, again: bool = False) -> None:
+    """A statement binds a name: one that its body has not bound, unless it may be bound
+    ``again``.
+    """
     before = state.names.get(node.name)
     if before is not None and before is not node and node.name in state.frame and not again:
         state.report(
@@ -57,7 +59,7 @@ def bind(state: State, node: Named, span: Span | None, again: bool = False) -> N
     state.enter(node)
 
 
-def enter_parameters(state: State) -> None:
+def enter_parameters(state: PrimFuncCheck) -> None:
     """The parameters, their buffers, and the variables in the shapes of these."""
     for param in state.function.params:
         if param not in state.function.buffer_map:
@@ -74,7 +76,7 @@ def enter_parameters(state: State) -> None:
         state.enter(buffer)
 
 
-def survey(state: State) -> None:
+def survey(state: PrimFuncCheck) -> None:
     """Note what is bound anywhere, and the words of the parts that are not understood."""
     pending: list[tir.Stmt] = [state.function.body]
     while pending:

@@ -1,17 +1,19 @@
-"""TIR12 and TIR13: what a block says that it reads and writes, and what a function with blocks says."""
+"""TIR12 and TIR13: what a block says that it reads and writes, and what a function with blocks
+says.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
-def regions(state: State) -> None:
+def regions(state: PrimFuncCheck) -> None:
     """Look at each block that says what it reads and writes."""
     pending: list[tir.Stmt] = [state.function.body]
     while pending:
@@ -21,9 +23,11 @@ def regions(state: State) -> None:
         pending += _inner(stmt)
 
 
-@rule("TIR12", "221c2168")
-def covers(state: State, block: tir.Block) -> None:
-    """A block without others in it says which buffers from around it it stores to, and of which it stores elements."""
+@rule("TIR12", "13c31c56", "PrimFunc")
+def covers(state: PrimFuncCheck, block: tir.Block) -> None:
+    """A block without others in it says which buffers from around it it stores to, and of which it
+    stores elements.
+    """
     if any(isinstance(stmt, tir.Block) for stmt in _below(block)):
         return
     if not block.reads and not block.writes:  # it leaves both to a comment, as TVM's own kernels do
@@ -54,8 +58,8 @@ _OLD = re.compile(r"\b(?:out_sinfo|sinfo_args)\s*=|\bR\.Object\b")
 """What only texts of versions before 0.26 have: 0.24 knows no mark."""
 
 
-@rule("TIR13", "45c5afc5")
-def is_marked(state: State) -> None:
+@rule("TIR13", "d066d877", "PrimFunc")
+def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function
     if state.source is None or function.span is None or function.attrs.get("s_tir"):
@@ -65,7 +69,8 @@ def is_marked(state: State) -> None:
     if found is not None and not _OLD.search(state.source):
         state.report(
             "TIR13-mark",
-            f"{found[0][:-1]} stands in a PrimFunc without s_tir=True, which TVM refuses since 0.25",
+            f"{found[0][:-1]} stands in a PrimFunc without s_tir=True, which TVM refuses since"
+            " 0.25",
             (start + found.start(), start + found.end() - 1),
             severity="warning",
             help="write `@T.prim_func(s_tir=True)`",
@@ -96,7 +101,9 @@ def _touched(
 
 
 def _loads(value: tir.PrimExpr) -> Iterator[tuple[tir.Buffer, str, Span | None]]:
-    """The elements that a value is made of: TVM's own kernels leave out what only indices and conditions read."""
+    """The elements that a value is made of: TVM's own kernels leave out what only indices and
+    conditions read.
+    """
     pending = [value]
     while pending:
         node = pending.pop()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from rlx.grammar import tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Node, Span
+from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import refuted
 
 Named = tir.Var | tir.Buffer
@@ -15,7 +16,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
 
-class State:
+class PrimFuncCheck:
     """The walk over one PrimFunc.
 
     Attributes
@@ -106,7 +107,9 @@ class State:
                 self.names[node.name] = before
 
     def excused(self, name: str) -> bool:
-        """Whether nothing can be said of a name: text that is not understood may bind it, or Python."""
+        """Whether nothing can be said of a name: text that is not understood may bind it, or
+        Python.
+        """
         return (
             self.incomplete or name in self.text_words or name in self.known or self.captured(name)
         )
@@ -116,9 +119,13 @@ class State:
         return found in self.scalars or found in self.fixed
 
     def rank(self, buffer: tir.Buffer) -> int | None:
-        """How many axes a buffer has; None where its shape as a whole is captured."""
+        """How many axes a buffer has; None where its shape as a whole is captured or kept as
+        text.
+        """
         shape = buffer.shape
-        return None if len(shape) == 1 and shape[0] in self.holes else len(shape)
+        if len(shape) == 1 and (shape[0] in self.holes or isinstance(shape[0], tir.OpaqueExpr)):
+            return None
+        return len(shape)
 
     # ------------------------------------------------------------ reports
 
@@ -146,12 +153,14 @@ class State:
         self.reported.add(key)
         return True
 
-    def suggestion(self, name: str, names: Iterable[str]) -> str | None:
-        """The name that was probably meant."""
+    def suggestion(
+        self, name: str, names: Iterable[str], before: str = "", quote: str = "'"
+    ) -> str | None:
+        """The name that was probably meant, behind the words before it."""
         from difflib import get_close_matches
 
         found = get_close_matches(name, sorted({*names} - {name}), 1, 0.6)
-        return f"did you mean {found[0]!r}?" if found else None
+        return did_you_mean([before + each for each in found], quote)
 
 
 def words(text: str) -> set[str]:

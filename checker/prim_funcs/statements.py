@@ -16,9 +16,9 @@ from rlx.checker.prim_funcs.expressions import (
     value,
     wrong_rank,
 )
-from rlx.checker.prim_funcs.known import is_known
 from rlx.checker.prim_funcs.names import bind, is_bound
-from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.script_vocabulary import is_known
+from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import Typed, is_float, scalar, shown
@@ -35,7 +35,7 @@ _LONG = 100
 MEMORY = frozenset(["buffer", "region"])
 
 
-def statement(state: State, stmt: tir.Stmt) -> None:
+def statement(state: PrimFuncCheck, stmt: tir.Stmt) -> None:
     """Check a statement and what it contains; what it binds stays in scope."""
     outer = state.span
     state.span = getattr(stmt, "span", None) or outer
@@ -43,14 +43,14 @@ def statement(state: State, stmt: tir.Stmt) -> None:
     state.span = outer
 
 
-def scoped(state: State, stmt: tir.Stmt) -> None:
+def scoped(state: PrimFuncCheck, stmt: tir.Stmt) -> None:
     """Check a body: what it binds ends with it."""
     outer = state.open()
     statement(state, stmt)
     state.close(outer)
 
 
-def _sequence(state: State, stmt: Any) -> None:
+def _sequence(state: PrimFuncCheck, stmt: Any) -> None:
     for part in stmt.stmts:
         statement(state, part)
 
@@ -58,7 +58,7 @@ def _sequence(state: State, stmt: Any) -> None:
 # ---------------------------------------------------------------- loops
 
 
-def _for(state: State, stmt: tir.For) -> None:
+def _for(state: PrimFuncCheck, stmt: tir.For) -> None:
     for bound, word in ((stmt.extent, "extent"), (stmt.min, "start")):
         if not counts(state, bound, word, stmt):
             state.doubtful.add(stmt.loop_var)
@@ -71,8 +71,8 @@ def _for(state: State, stmt: tir.For) -> None:
     state.close(outer)
 
 
-@rule("TIR08", "b00b1660")
-def counts(state: State, expr: tir.PrimExpr, word: str, loop: tir.For) -> bool:
+@rule("TIR08", "b05bdfbc", "PrimFunc")
+def counts(state: PrimFuncCheck, expr: tir.PrimExpr, word: str, loop: tir.For) -> bool:
     """Whether the start or the extent of a loop is an integer."""
     found = number(state, expr, f"the {word} of a loop")
     if found.dtype is None:  # nor is the type of the loop's variable known
@@ -85,19 +85,19 @@ def counts(state: State, expr: tir.PrimExpr, word: str, loop: tir.For) -> bool:
     return False
 
 
-def _while(state: State, stmt: tir.While) -> None:
+def _while(state: PrimFuncCheck, stmt: tir.While) -> None:
     number(state, stmt.condition, "the condition of a loop")
     scoped(state, stmt.body)
 
 
-def _if(state: State, stmt: tir.IfThenElse) -> None:
+def _if(state: PrimFuncCheck, stmt: tir.IfThenElse) -> None:
     number(state, stmt.condition, "a condition")
     scoped(state, stmt.then_case)
     if stmt.else_case is not None:
         scoped(state, stmt.else_case)
 
 
-def _with(state: State, stmt: tir.With) -> None:
+def _with(state: PrimFuncCheck, stmt: tir.With) -> None:
     value(state, stmt.call)
     outer = state.open()
     if stmt.var is not None:
@@ -110,7 +110,7 @@ def _with(state: State, stmt: tir.With) -> None:
 # ---------------------------------------------------------------- blocks
 
 
-def _block(state: State, block: tir.Block) -> None:
+def _block(state: PrimFuncCheck, block: tir.Block) -> None:
     outer = state.open()
     for axis in block.iter_vars:
         _axis(state, axis)
@@ -139,7 +139,7 @@ def _block(state: State, block: tir.Block) -> None:
     state.close(outer)
 
 
-def _region(state: State, region: tir.PrimExpr) -> None:
+def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
     """What a block reads or writes: a buffer with indices."""
     found = value(state, region)
     named = isinstance(region, tir.BufferLoad) or (
@@ -161,11 +161,11 @@ def _matched(body: tir.Stmt) -> list[tir.MatchBuffer]:
     return [part for part in parts if isinstance(part, tir.MatchBuffer)]
 
 
-def _axis(state: State, axis: tir.IterVar) -> None:
+def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
     if axis.kind not in _AXES:
         state.report(
             "TIR07-kind",
-            f"{axis.kind!r} is no kind of an iterator: S, R, scan or opaque",
+            f"{axis.kind!r} is not a kind of iterator: expected S, R, scan or opaque",
             axis.span,
         )
     var = axis.binding
@@ -190,8 +190,10 @@ def _axis(state: State, axis: tir.IterVar) -> None:
 # ---------------------------------------------------------------- buffers
 
 
-def _buffer(state: State, buffer: tir.Buffer) -> None:
-    """What the declaration of a buffer mentions; variables alone in strides and offsets it binds itself."""
+def _buffer(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
+    """What the declaration of a buffer mentions; variables alone in strides and offsets it binds
+    itself.
+    """
     for extent in buffer.shape:
         number(state, extent, "a dimension")
     own = {v for v in shape_vars_of(buffer) if v not in buffer.shape}
@@ -206,21 +208,23 @@ def _buffer(state: State, buffer: tir.Buffer) -> None:
         state.report("TIR04-number", words, data.span, help=f"write `{data.text}.data`")  # type: ignore[attr-defined]
 
 
-def _attributes(state: State, attrs: Any) -> None:
+def _attributes(state: PrimFuncCheck, attrs: Any) -> None:
     for given in attrs.values():
         for each in given if isinstance(given, tuple | list) else (given,):
             if isinstance(each, tir.PrimExpr):
                 value(state, each)
 
 
-def _allocate(state: State, stmt: tir.AllocBuffer) -> None:
+def _allocate(state: PrimFuncCheck, stmt: tir.AllocBuffer) -> None:
     _buffer(state, stmt.buffer)
     bind(state, stmt.buffer, stmt.buffer.span)
 
 
-@rule("TIR14", "659ed0a8")
-def fits(state: State, stmt: tir.MatchBuffer) -> None:
-    """A buffer has the shape of the region that it is matched to; axes of one element in front may be left out."""
+@rule("TIR14", "65ec0786", "PrimFunc")
+def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
+    """A buffer has the shape of the region that it is matched to; axes of one element in front may
+    be left out.
+    """
     wanted, given = stmt.buffer.shape, stmt.source.indices
     missing = len(given) - len(wanted)
     if missing < 0 or len(given) != len(stmt.source.buffer.shape):
@@ -232,7 +236,8 @@ def fits(state: State, stmt: tir.MatchBuffer) -> None:
         if _apart(extent, dim):
             state.report(
                 "TIR14-shape",
-                f"axis {axis} of the region has {_shown(extent)} elements, and {stmt.buffer.name!r} has {_shown(dim)}",
+                f"axis {axis} of the region has {_shown(extent)} elements, and {stmt.buffer.name!r}"
+                f" has {_shown(dim)}",
                 stmt.source.span or stmt.span,
             )
             return
@@ -251,13 +256,13 @@ def _apart(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
 
 
 def _shown(extent: tir.PrimExpr) -> str:
+    from rlx.solver.expression_text import show
     from rlx.solver.prover import Prover
-    from rlx.solver.shown import show
 
     return show(Prover().simplify(extent))
 
 
-def _match(state: State, stmt: tir.MatchBuffer) -> None:
+def _match(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
     said = len(state.diagnostics)
     value(state, stmt.source)
     if len(state.diagnostics) == said:
@@ -269,7 +274,7 @@ def _match(state: State, stmt: tir.MatchBuffer) -> None:
     bind(state, stmt.buffer, stmt.buffer.span)
 
 
-def _store(state: State, stmt: tir.BufferStore) -> None:
+def _store(state: PrimFuncCheck, stmt: tir.BufferStore) -> None:
     buffer, said = stmt.buffer, len(state.diagnostics)
     at = [value(state, index) for index in stmt.indices]
     indices(state, stmt.indices, at)
@@ -282,18 +287,21 @@ def _store(state: State, stmt: tir.BufferStore) -> None:
         keeps_the_type(state, stmt, at, found)
 
 
-@rule("TIR05", "9f8e4cd0")
-def keeps_the_type(state: State, stmt: tir.BufferStore, at: Sequence[Typed], found: Typed) -> None:
+@rule("TIR05", "40e79a5e", "PrimFunc")
+def keeps_the_type(
+    state: PrimFuncCheck, stmt: tir.BufferStore, at: Sequence[Typed], found: Typed
+) -> None:
     """A stored value has the element type of its buffer, and the lanes of its place."""
     buffer = stmt.buffer
     wanted = scalar(buffer.dtype)
     if found.dtype is not None and wanted.dtype is not None and found.dtype != wanted.dtype:
         state.report(
             "TIR05-type",
-            f"a value of type {found.dtype} is stored in {buffer.name!r}, which holds {buffer.dtype}",
+            f"a value of type {found.dtype} is stored in {buffer.name!r}, which holds"
+            f" {buffer.dtype}",
             stmt.span,
             severity="warning",
-            help=f'it is cast; write `T.Cast("{buffer.dtype}", …)` if that is meant',
+            help=f'the value is converted; write `T.Cast("{buffer.dtype}", …)` if you mean that',
         )
     lanes = place_lanes(buffer, stmt.indices, at)
     if lanes is not None and found.lanes is not None and lanes != found.lanes:
@@ -304,7 +312,7 @@ def keeps_the_type(state: State, stmt: tir.BufferStore, at: Sequence[Typed], fou
 # ---------------------------------------------------------------- others
 
 
-def _let(state: State, stmt: tir.LetStmt) -> None:
+def _let(state: PrimFuncCheck, stmt: tir.LetStmt) -> None:
     found = value(state, stmt.value)
     if found.dtype is None:
         state.doubtful.add(stmt.var)
@@ -315,31 +323,32 @@ def _let(state: State, stmt: tir.LetStmt) -> None:
     bind(state, stmt.var, stmt.span)
 
 
-@rule("TIR10", "6552dd58")
-def has_its_type(state: State, stmt: tir.LetStmt, found: Typed) -> None:
+@rule("TIR10", "61efc5e4", "PrimFunc")
+def has_its_type(state: PrimFuncCheck, stmt: tir.LetStmt, found: Typed) -> None:
     """The value of a variable that is bound for good has the type of the variable."""
     wanted = scalar(stmt.var.dtype)
     if wanted.dtype is not None and found.kind == "number" and found.dtype != wanted.dtype:
         state.doubtful.add(stmt.var)
         state.report(
             "TIR10-type",
-            f"a value of type {found.dtype} is bound to {stmt.var.name!r}, which is {stmt.var.dtype}",
+            f"a value of type {found.dtype} is bound to {stmt.var.name!r}, which is"
+            f" {stmt.var.dtype}",
             stmt.span,
             help=f'write `T.Cast("{stmt.var.dtype}", …)`, or the type of the value',
         )
 
 
-def _evaluate(state: State, stmt: tir.Evaluate) -> None:
+def _evaluate(state: PrimFuncCheck, stmt: tir.Evaluate) -> None:
     if value(state, stmt.value).kind == "buffer":
         state.report("TIR04-number", "T.evaluate takes a number, not a buffer", stmt.span)
 
 
-def _assert(state: State, stmt: tir.Assert) -> None:
+def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
     found = value(state, stmt.condition)
     is_boolean(state, stmt.condition, found, "the condition of an assert")
 
 
-def _is_parameter(state: State, stmt: tir.OpaqueStmt) -> None:
+def _is_parameter(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     """What a buffer is matched to by name alone is a parameter."""
     found = _MATCHED.match(stmt.text)
     if found is None:
@@ -352,12 +361,14 @@ def _is_parameter(state: State, stmt: tir.OpaqueStmt) -> None:
         state.report("TIR01-undefined", words, stmt.span, help=help)
 
 
-def _opaque(state: State, stmt: tir.OpaqueStmt) -> None:
-    """Of text that is not understood, the words after `T.` are known or not, and what is assigned to is a buffer."""
+def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
+    """Of text that is not understood, the words after `T.` are known or not, and what is assigned
+    to is a buffer.
+    """
     _is_parameter(state, stmt)
     head = _TARGET.match(stmt.text)
     if head is not None and state.is_scalar(state.names.get(head[1])):
-        words = f"{head[1]!r} is a number, and no buffer to store to"
+        words = f"{head[1]!r} is a number, not a buffer: nothing can be stored to it"
         state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
@@ -369,7 +380,7 @@ def _opaque(state: State, stmt: tir.OpaqueStmt) -> None:
             unknown_word(state, match[1], where if state.source is not None else stmt.span)
 
 
-_CHECKS: dict[type, Callable[[State, Any], None]] = {
+_CHECKS: dict[type, Callable[[PrimFuncCheck, Any], None]] = {
     tir.SeqStmt: _sequence,
     tir.For: _for,
     tir.While: _while,

@@ -1,4 +1,6 @@
-"""How a source line looks in fixed-width columns: tabs, wide and combining characters, control characters, cropping."""
+"""How a source line looks in fixed-width columns: tabs, wide and combining characters, control
+characters, cropping.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ _UNSAFE = {0x7F: "\u2421"} | {code: chr(0x2400 + code) for code in range(32) if 
 _UNSAFE |= dict.fromkeys(
     (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"
 )
-"""Characters that would steer a terminal (escape sequences, reordering), and visible ones to show instead."""
+"""Characters that would steer a terminal (escape sequences, reordering), and visible ones to show
+instead.
+"""
 
 
 class Shown(Record):
@@ -54,7 +58,9 @@ def width(character: str) -> int:
 
 
 def show(line: str, start: int, end: int, limit: int) -> Shown:
-    """Lay out a line so that characters ``start`` to ``end`` are seen, within about ``limit`` columns."""
+    """Lay out a line so that characters ``start`` to ``end`` are seen, within about ``limit``
+    columns.
+    """
     first, last = 0, len(line)
     if last > limit:
         room = limit - 2 * len(ELLIPSIS)

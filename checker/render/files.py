@@ -6,14 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.node import Record, Span
+from rlx.grammar.node import Record
 
 if TYPE_CHECKING:
     from rlx.checker.dynamic_checks.listing import Listed
     from rlx.checker.questions import Questions
-
-Region = tuple[int, int, int, int]
-"""Line, column, end line, end column; all from 1, the end being the place after the last character."""
 
 
 class Obligations(Record):
@@ -32,17 +29,20 @@ class FileReport(Record):
     path
         As the command names it.
     source
-        The text that the diagnostics point into; None where it could not be read, or nothing points into it.
+        The text that the diagnostics point into; None where it could not be read, or nothing points
+        into it.
     diagnostics
         In order of position.
     outcome
-        ``"checked"``; ``"unreadable"`` where the file could not be read; ``"crashed"`` where the checker failed.
+        ``"checked"``; ``"unreadable"`` where the file could not be read; ``"crashed"`` where the
+        checker failed.
     dynamic_checks
-        The run-time checks by place, none of a file with errors; None where nobody asked.
+        The run-time checks by place, none of a file with errors; None if they were not asked for.
     questions
-        What the prover was asked; None where nobody wants to know.
+        What the prover was asked; None if it was not asked for.
     derivations
-        Why everything is what it is, as :mod:`rlx.checker.why.json` describes; None where nobody asked.
+        Why everything is what it is, as :mod:`rlx.checker.why.json` describes; None where nobody
+        asked.
     """
 
     path: str
@@ -80,15 +80,10 @@ def summarise(files: Iterable[FileReport]) -> Summary:
     return Summary(count, errors, warnings, notes, Obligations(proved, refuted, unknown))
 
 
-def region(source: Source | None, span: Span | None) -> Region:
-    """Where a span lies; the first character of the file where there is none."""
-    if source is None or span is None:
-        return 1, 1, 1, 1
-    return *source.position(span[0]), *source.position(max(span))
-
-
 def counterexample(diagnostic: Diagnostic) -> str:
-    """The values for which it goes wrong, ``n = 1, m = 2``; nothing if there are none, or a note says them."""
+    """The values for which it goes wrong, ``n = 1, m = 2``; nothing if there are none, or a note
+    says them.
+    """
     values = ", ".join(f"{k} = {v}" for k, v in (diagnostic.counterexample or {}).items())
     return "" if any(values in note for note in diagnostic.notes) else values
 

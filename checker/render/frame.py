@@ -13,8 +13,10 @@ SHOWN_LINES = 6
 """A span over more lines than this is cut in the middle."""
 
 
-class Mark(Record):
-    """What to draw under a line: from character ``start`` to ``end`` (from 0, exclusive), and what to say there."""
+class Underline(Record):
+    """What to draw under a line: from character ``start`` to ``end`` (from 0, exclusive), and what
+    to say there.
+    """
 
     start: int
     end: int
@@ -23,7 +25,7 @@ class Mark(Record):
     sign: str
 
 
-class Frame:
+class SourceFrame:
     """Draws one diagnostic's lines.
 
     Parameters
@@ -42,12 +44,14 @@ class Frame:
         self.limit = limit
         self.gutter = 1
 
-    def draw(self, primary: Mark, span: Span, related: Sequence[tuple[Span, Mark]]) -> list[str]:
+    def draw(
+        self, primary: Underline, span: Span, related: Sequence[tuple[Span, Underline]]
+    ) -> list[str]:
         """The frame of a diagnostic at ``span``, with the other places it points at."""
         start, stop = span[0], max(span)
         stop = start + len(self.source.text[start:stop].rstrip())  # not the start of the next line
         (first, _), (last, end) = self.source.position(start), self.source.position(stop)
-        marks: dict[int, list[Mark]] = {}
+        marks: dict[int, list[Underline]] = {}
         for place, mark in related:
             number, placed = self._on_first_line(place, mark)
             marks.setdefault(number, []).append(placed)
@@ -79,15 +83,15 @@ class Frame:
         """The gutter of a source line."""
         return paint(self.theme, "gutter", f"{number:>{self.gutter}} {sign}")
 
-    def _on_first_line(self, span: Span, mark: Mark) -> tuple[int, Mark]:
+    def _on_first_line(self, span: Span, mark: Underline) -> tuple[int, Underline]:
         """The line on which a span starts, and the mark cut to it and placed on it."""
         number, column = self.source.position(span[0])
         size = len(self.source.line(number))
         start = min(column - 1, size)
         end = min(max(start + 1, start + span[1] - span[0]), max(size, start + 1))
-        return number, Mark(start, end, mark.words, mark.role, mark.sign)
+        return number, Underline(start, end, mark.words, mark.role, mark.sign)
 
-    def _margin(self, number: int, first: int, last: int, primary: Mark) -> str:
+    def _margin(self, number: int, first: int, last: int, primary: Underline) -> str:
         """What stands left of a line: the bar of a span of several lines."""
         if first == last:
             return ""
@@ -96,8 +100,10 @@ class Frame:
             sign = "/"
         return (sign if sign == " " else paint(self.theme, primary.role, sign)) + " "
 
-    def _line(self, number: int, marks: list[Mark], margin: str) -> Iterator[str]:
-        """A source line and what is marked on it, repeated for marks too far apart to be seen at once."""
+    def _line(self, number: int, marks: list[Underline], margin: str) -> Iterator[str]:
+        """A source line and what is marked on it, repeated for marks too far apart to be seen at
+        once.
+        """
         text = self.source.line(number)
         for group in self._groups(text, marks):
             low = min((m.start for m in group), default=0)
@@ -106,7 +112,7 @@ class Frame:
             for under in _underlines(shown, group, self.theme):
                 yield f"{self.edge()} {margin.replace('/', '|')}{under}".rstrip()
 
-    def _groups(self, text: str, marks: list[Mark]) -> list[list[Mark]]:
+    def _groups(self, text: str, marks: list[Underline]) -> list[list[Underline]]:
         """Marks that fit in one window of the line stay together."""
         if not marks:
             return [[]]
@@ -129,7 +135,7 @@ def _visible(first: int, last: int) -> set[int]:
     return {*range(first, first + SHOWN_LINES - 2), last - 1, last}
 
 
-def _underlines(shown: Shown, marks: list[Mark], theme: Mapping[str, str]) -> Iterator[str]:
+def _underlines(shown: Shown, marks: list[Underline], theme: Mapping[str, str]) -> Iterator[str]:
     """The line of carets, then one line for each set of words that does not fit beside them."""
     if not marks:
         return
@@ -156,13 +162,15 @@ def _underlines(shown: Shown, marks: list[Mark], theme: Mapping[str, str]) -> It
         yield _painted(hanging, theme, column) + paint(theme, mark.role, safe(mark.words))
 
 
-def _clear_of(shown: Shown, last: Mark, others: Sequence[Mark]) -> bool:
+def _clear_of(shown: Shown, last: Underline, others: Sequence[Underline]) -> bool:
     """No other mark reaches into the right-most one."""
     return all(shown.column(m.end) <= shown.column(last.start) for m in others)
 
 
 def _painted(cells: Mapping[int, tuple[str, str]], theme: Mapping[str, str], size: int = 0) -> str:
-    """Signs at their columns, neighbours of one role painted together, padded to ``size`` columns."""
+    """Signs at their columns, neighbours of one role painted together, padded to ``size``
+    columns.
+    """
     out, at = [], 0
     columns = sorted(cells)
     index = 0

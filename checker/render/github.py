@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.checker.render.files import FileReport, counterexample, region
-from rlx.grammar.diagnostic import Diagnostic
+from rlx.checker.render.files import FileReport, counterexample
+from rlx.grammar.diagnostic import Diagnostic, region
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}

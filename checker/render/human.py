@@ -11,11 +11,10 @@ from rlx.checker.render.files import (
     Summary,
     counted,
     counterexample,
-    region,
     summarise,
 )
-from rlx.checker.render.frame import Frame, Mark
-from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.checker.render.frame import SourceFrame, Underline
+from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 
 WIDTH = 120
 """Columns that a source line takes at most, where no terminal says otherwise."""
@@ -44,11 +43,11 @@ def render_diagnostic(
     lines = [f"{head}{paint(theme, 'strong', f': {message}')}"]
     gutter = 1
     if file.source is not None and diagnostic.span is not None:
-        frame = Frame(file.source, theme, width)
+        frame = SourceFrame(file.source, theme, width)
         drawn = frame.draw(
-            Mark(0, 0, diagnostic.label, role, "^"),
+            Underline(0, 0, diagnostic.label, role, "^"),
             diagnostic.span,
-            [(r.span, Mark(0, 0, r.message, "related", "-")) for r in diagnostic.related],
+            [(r.span, Underline(0, 0, r.message, "related", "-")) for r in diagnostic.related],
         )
         gutter = frame.gutter
         line, column, _, _ = region(file.source, diagnostic.span)

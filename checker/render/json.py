@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from json import dumps
 from typing import Any
 
-from rlx.checker.render.files import FileReport, region, summarise
-from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.checker.render.files import FileReport, summarise
+from rlx.grammar.diagnostic import Diagnostic, Source, region
 from rlx.grammar.node import Span
 
 VERSION = 1

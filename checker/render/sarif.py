@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from rlx.checker.explain import Described
-from rlx.checker.render.files import FileReport, region
-from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.checker.render.files import FileReport
+from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 from rlx.grammar.node import Span
 
 SCHEMA = (
@@ -21,7 +21,9 @@ SCHEMA = (
 
 
 FINGERPRINT = "codeAndLine/v1"
-"""By what a result is known again: its code and the text of its line, wherever that line has moved."""
+"""By what a result is known again: its code and the text of its line, wherever that line has
+moved.
+"""
 
 
 LINE = 1000
@@ -43,7 +45,8 @@ def render(
     version
         Of the tool.
     documentation
-        Where the pages of the specification are published; the installed chapters are linked otherwise.
+        Where the pages of the specification are published; the installed chapters are linked
+        otherwise.
     """
     rules = sorted({d.rule for file in files for d in file.diagnostics})
     driver: dict[str, Any] = {"name": "relax-check", "semanticVersion": version}
@@ -97,7 +100,9 @@ def _results(file: FileReport, at: int, rules: list[str]) -> Iterator[dict[str, 
 
 
 def _line(file: FileReport, d: Diagnostic) -> str:
-    """The line that a diagnostic is about, without its indentation, as far as it serves to know it again."""
+    """The line that a diagnostic is about, without its indentation, as far as it serves to know it
+    again.
+    """
     if file.source is None or d.span is None:
         return ""
     number, _ = file.source.position(d.span[0])

@@ -31,7 +31,9 @@ def codes(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
 
 
 def questions(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
-    """How many questions each means settled, the most frequent first; then the slowest with their places."""
+    """How many questions each means settled, the most frequent first; then the slowest with their
+    places.
+    """
     means, slowest = _means(files), _slowest(files)
     if not means:
         asked = any(file.questions is not None for file in files)

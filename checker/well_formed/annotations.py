@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from rlx.checker.well_formed.state import State
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.variables import (
     dataflow_variable_stays_inside,
     names_in_scope,
     similar,
 )
 from rlx.grammar import ast, misspelt, tir
-from rlx.grammar.dtype import FLOAT32, INT64, DataType, lacking
+from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType, lacking
 from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import children
 from rlx.grammar.suggest import did_you_mean
@@ -20,7 +20,7 @@ from rlx.spec.registry import rule
 
 
 def check_annotation(
-    state: State,
+    state: WellFormedCheck,
     info: ast.StructInfo,
     use: Span | None,
     may_bind: Collection[tir.Var] = (),
@@ -39,7 +39,7 @@ def check_annotation(
     """
     if info not in state.sound:
         state.sound.add(info)
-        Form(state, info, use, of_variable).check(info)
+        AnnotationForm(state, info, use, of_variable).check(info)
     for var in free_shape_vars(state, info):
         if var not in state.shape_vars and var not in may_bind and var not in state.holes:
             _unbound(state, info, var, use)
@@ -50,7 +50,7 @@ def check_annotation(
             shape_variable_in_scope(state, name, use)
 
 
-def free_shape_vars(state: State, info: ast.StructInfo) -> tuple[tir.Var, ...]:
+def free_shape_vars(state: WellFormedCheck, info: ast.StructInfo) -> tuple[tir.Var, ...]:
     """The shape variables of an annotation, each once."""
     free = state.free.get(info)
     if free is None:
@@ -58,7 +58,7 @@ def free_shape_vars(state: State, info: ast.StructInfo) -> tuple[tir.Var, ...]:
     return free
 
 
-def _unbound(state: State, info: ast.StructInfo, var: tir.Var, use: Span | None) -> None:
+def _unbound(state: WellFormedCheck, info: ast.StructInfo, var: tir.Var, use: Span | None) -> None:
     """Find the innermost annotation that mentions an unbound variable, and report it there."""
     part: ast.StructInfo = info
     while True:
@@ -93,8 +93,8 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "eadeda54", refuses=True)
-def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+@rule("WF14", "56441ecf", "well-formed", refuses=True)
+def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
         "WF14-unbound",
@@ -105,8 +105,8 @@ def tensor_shape_is_bound(state: State, var: tir.Var, span: Span | None) -> None
     )
 
 
-@rule("WF15", "94d50b37", refuses=True)
-def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> None:
+@rule("WF15", "3617983c", "well-formed", refuses=True)
+def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
         "WF15-unbound",
@@ -117,8 +117,8 @@ def shape_values_are_bound(state: State, var: tir.Var, span: Span | None) -> Non
     )
 
 
-@rule("WF16", "b2b8ede0", refuses=True)
-def scalar_value_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+@rule("WF16", "1ec6fe74", "well-formed", refuses=True)
+def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
         "WF16-unbound",
@@ -129,22 +129,24 @@ def scalar_value_is_bound(state: State, var: tir.Var, span: Span | None) -> None
     )
 
 
-_UNBOUND: dict[type, Callable[[State, tir.Var, Span | None], None]] = {
+_UNBOUND: dict[type, Callable[[WellFormedCheck, tir.Var, Span | None], None]] = {
     ast.TensorStructInfo: tensor_shape_is_bound,
     ast.ShapeStructInfo: shape_values_are_bound,
     ast.PrimStructInfo: scalar_value_is_bound,
 }
 
 
-def scalar_in_scope(state: State, var: tir.Var, use: Span | None) -> None:
+def scalar_in_scope(state: WellFormedCheck, var: tir.Var, use: Span | None) -> None:
     """A scalar of a dataflow block is a dimension in its block only (WF01)."""
     scalar = state.scalars.get(var)
     if type(scalar) is ast.DataflowVar and scalar in state.in_scope:
         dataflow_variable_stays_inside(state, scalar, use)
 
 
-def shape_variable_in_scope(state: State, var: ast.Var, use: Span | None) -> None:
-    """A variable that stands for a tensor's shape is in scope (WF14), one of a dataflow block in its block (WF01)."""
+def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | None) -> None:
+    """A variable that stands for a tensor's shape is in scope (WF14), one of a dataflow block in
+    its block (WF01).
+    """
     if type(var) is ast.DataflowVar and var in state.in_scope:
         dataflow_variable_stays_inside(state, var, use)
     elif var not in state.in_scope and var not in state.holes and state.once((var, use)):
@@ -156,8 +158,8 @@ def shape_variable_in_scope(state: State, var: ast.Var, use: Span | None) -> Non
         )
 
 
-@rule("WF04", "182672a4")
-def result_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+@rule("WF04", "4b3f17f8", "well-formed")
+def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
     if var not in state.holes and state.once((var, "unbound")):
         state.report(
@@ -166,13 +168,13 @@ def result_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
             span,
             notes=("what the body binds is not visible to a caller",),
             help=similar(state, var.name, names_in_scope(state))
-            or "give the parameter that has this dimension an annotation, or drop the shape: "
+            or "annotate the parameter that has this dimension, or omit the shape: "
             "`R.Tensor(ndim=…)`",
         )
 
 
-@rule("WF05", "d6641193")
-def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
+@rule("WF05", "55fe2647", "well-formed")
+def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if var not in state.holes and state.once((var, "unbound")):
         state.report(
@@ -184,30 +186,61 @@ def dimension_is_bound(state: State, var: tir.Var, span: Span | None) -> None:
         )
 
 
-@rule("WF06", "09b7ac02", refuses=True)
-def signature_binds(state: State, var: tir.Var, span: Span | None) -> None:
+@rule("WF06", "42b8adaa", "well-formed", refuses=True)
+def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
     if var not in state.holes and state.once((var, "unbound")):
         state.report(
             "WF06-unbound",
             f"the shape variable {var.name!r} never stands alone in a parameter's annotation",
             span,
-            notes=("a dimension that is more than a variable alone does not bind it",),
+            notes=("a dimension binds a variable only if it is just that variable",),
             help=similar(state, var.name, names_in_scope(state)),
         )
 
 
-def dimensions_are_int64(state: State, values: Iterable[tir.PrimExpr], span: Span | None) -> None:
-    """A scalar that stands in a dimension is an int64 (WF05)."""
-    if not state.scalars:
-        return
-    for var in (v for value in values for v in tir.free_vars(value)):
-        if var in state.scalars and var.dtype != INT64 and state.once((var, "dtype")):
-            message = f"a dimension is an int64, but {var.name!r} is of type {var.dtype}"
+def dimensions_are_int64(
+    state: WellFormedCheck, values: Iterable[tir.PrimExpr], span: Span | None
+) -> None:
+    """A dimension is an int64 (WF05); a literal becomes one."""
+    for value in values:
+        kind = _type_of_dimension(value)
+        if kind != INT64 and state.once((value, "dtype")):
+            from rlx.grammar.printer import show
+
+            message = f"a dimension is an int64, but {show(value)!r} is of type {kind}"
             state.report("WF05-dtype", message, span)
 
 
-def scalar_stands_before(state: State, var: tir.Var, span: Span | None) -> None:
+def _type_of_dimension(value: tir.PrimExpr) -> DataType:
+    """The type of a dimension: the narrower of two integers is widened, a literal is like what
+    stands beside it.
+    """
+    if type(value) is tir.IntImm:
+        return INT64
+    if type(value) is tir.Var:
+        return value.dtype
+    found: dict[tir.PrimExpr, DataType | None] = {}
+    for node in tir.postorder(value):
+        match node:
+            case tir.IntImm():
+                found[node] = None
+            case tir.Comparison() | tir.And() | tir.Or():
+                found[node] = BOOL
+            case tir.Binary(a=a, b=b) | tir.Select(true_value=a, false_value=b):
+                found[node] = _wider(found[a], found[b])
+            case _:
+                found[node] = tir.type_of(node)
+    return found[value] or INT64
+
+
+def _wider(a: DataType | None, b: DataType | None) -> DataType | None:
+    if a is None or b is None:
+        return a or b
+    return max(a, b, key=lambda kind: (kind.is_float, kind.bits))
+
+
+def scalar_stands_before(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """A dimension that is the name of a scalar parameter stands behind it (WF06)."""
     if state.once((var, "order")):
         state.report(
@@ -218,11 +251,11 @@ def scalar_stands_before(state: State, var: tir.Var, span: Span | None) -> None:
         )
 
 
-class Form:
+class AnnotationForm:
     """The rules that need no scope, applied to an annotation and what is inside of it."""
 
     def __init__(
-        self, state: State, root: ast.StructInfo, use: Span | None, of_variable: bool
+        self, state: WellFormedCheck, root: ast.StructInfo, use: Span | None, of_variable: bool
     ) -> None:
         self.state = state
         self.root = root
@@ -273,9 +306,13 @@ class Form:
         self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
 
 
-@rule("WF10", "65ec0661")
-def rank_agrees(form: Form, info: ast.StructInfo, elsewhere: str, ndim: int, count: int) -> None:
-    """A rank is the number of dimensions; outside of variables' annotations that is WF14's and WF15's."""
+@rule("WF10", "d9e76dcc", "well-formed")
+def rank_agrees(
+    form: AnnotationForm, info: ast.StructInfo, elsewhere: str, ndim: int, count: int
+) -> None:
+    """A rank is the number of dimensions; outside of variables' annotations that is WF14's and
+    WF15's.
+    """
     form.report(
         "WF10-rank" if form.of_variable else elsewhere,
         f"the annotation has {count} dimension{'s' * (count != 1)}, but says ndim={ndim}",
@@ -284,22 +321,22 @@ def rank_agrees(form: Form, info: ast.StructInfo, elsewhere: str, ndim: int, cou
     )
 
 
-@rule("WF17", "3694fc69")
-def function_has_one_kind(form: Form, info: ast.FuncStructInfo) -> None:
+@rule("WF17", "f89f4c1d", "well-formed")
+def function_has_one_kind(form: AnnotationForm, info: ast.FuncStructInfo) -> None:
     """A function annotation has parameters or a derivation."""
     if info.params is not None and info.derive_func is not None:
         form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
 
 
-@rule("WF19", "99f86da0")
-def scalar_type(form: Form, info: ast.PrimStructInfo, data_type: DataType) -> None:
+@rule("WF19", "e03551ea", "well-formed")
+def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
     if data_type.code == "handle":
         form.report("WF19-dtype", f"a scalar can't have the data type {data_type}", info)
 
 
-@rule("WF20", "89ea83fb")
-def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
+@rule("WF20", "f301eb29", "well-formed")
+def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType) -> None:
     """A data type has one lane and a width that exists, and is none of handles."""
     found = lacking(data_type)
     if found is None or (found[0] == "handle" and isinstance(info, ast.PrimStructInfo)):
@@ -310,9 +347,9 @@ def type_exists(form: Form, info: ast.StructInfo, data_type: DataType) -> None:
         form.report(f"WF20-{found[0]}", found[1], info, meant)
 
 
-@rule("WF22", "f7ae23f6")
+@rule("WF22", "eeabd352", "well-formed")
 def value_agrees(
-    form: Form, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
+    form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType, value: tir.PrimExpr
 ) -> None:
     """The value of a scalar annotation has its data type."""
     found = tir.type_of(value)
@@ -322,8 +359,8 @@ def value_agrees(
         )
 
 
-@rule("WF24", "3eb852a9")
-def device_is_declared(form: Form, device: ast.VDevice) -> None:
+@rule("WF24", "2db874a3", "well-formed")
+def device_is_declared(form: AnnotationForm, device: ast.VDevice) -> None:
     """A virtual device is in the module's list."""
     state = form.state
     if (device.target, device.index) in state.devices:

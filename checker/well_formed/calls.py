@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rlx.checker.well_formed.state import State
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
-@rule("WF07", "2c3e622a")
-def callee_may_recurse(state: State, call: ast.Call) -> None:
+@rule("WF07", "91dd4bf6", "well-formed")
+def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
     """A dataflow block does not call back the function that holds it."""
     callee, own = call.op, state.global_name
     if type(callee) is ast.Op:
@@ -42,7 +42,7 @@ _INVOKE = frozenset(["relax.invoke_closure", "relax.invoke_pure_closure"])
 """The operators that call the function value they are given first."""
 
 
-def _call_of_value(state: State, call: ast.Call, callee: ast.Var) -> None:
+def _call_of_value(state: WellFormedCheck, call: ast.Call, callee: ast.Var) -> None:
     """A local function that leads to the function at hand is a recursion; another value may."""
     held = _holder_reached(state, callee)
     if held is not None:
@@ -59,14 +59,14 @@ def _call_of_value(state: State, call: ast.Call, callee: ast.Var) -> None:
         name = state.global_name.name_hint
         state.report(
             "WF07-possible",
-            f"{callee.name_hint!r} may be a function that calls {name!r}: a dataflow block of {name!r} "
-            f"would then call {name!r}",
+            f"{callee.name_hint!r} may be a function that calls {name!r}: a dataflow block of"
+            f" {name!r} would then call {name!r}",
             call.span,
             severity="warning",
         )
 
 
-def _holder_reached(state: State, callee: ast.Var) -> ast.Var | ast.GlobalVar | None:
+def _holder_reached(state: WellFormedCheck, callee: ast.Var) -> ast.Var | ast.GlobalVar | None:
     """The function holding the place that a local function is, or can call."""
     seen: set[ast.Expr] = set()
     stack: list[ast.Expr] = [callee]
@@ -85,7 +85,7 @@ def _holder_reached(state: State, callee: ast.Var) -> ast.Var | ast.GlobalVar | 
     return None
 
 
-def if_in_dataflow(state: State, expr: ast.If, span: Span | None) -> None:
+def if_in_dataflow(state: WellFormedCheck, expr: ast.If, span: Span | None) -> None:
     """A dataflow block has no If (WF07)."""
     assert state.block is not None
     where = expr.span or span
@@ -102,9 +102,11 @@ def if_in_dataflow(state: State, expr: ast.If, span: Span | None) -> None:
     )
 
 
-@rule("WF23", "2dd021aa")
-def operator_form(state: State, call: ast.Call, callee: ast.Op) -> None:
-    """A call that takes its arguments as a tuple has a tuple there, or a variable that can be taken apart."""
+@rule("WF23", "db16e417", "well-formed")
+def operator_form(state: WellFormedCheck, call: ast.Call, callee: ast.Op) -> None:
+    """A call that takes its arguments as a tuple has a tuple there, or a variable that can be taken
+    apart.
+    """
     name = callee.op_name
     known = state.has_form.get(name)
     if known is None:
@@ -124,7 +126,7 @@ def operator_form(state: State, call: ast.Call, callee: ast.Op) -> None:
     if operator.normalize(call) is None:
         state.report(
             "WF23-form",
-            f"the arguments of {name.removeprefix('relax.')} are no tuple",
+            f"the arguments of {name.removeprefix('relax.')} are not a tuple",
             call.arg_spans[1] if len(call.arg_spans) > 1 else call.span,
             help="write them as a tuple: `(x, y)`",
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from rlx.checker.well_formed.state import State
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
 
 
-@rule("TIR09", "073be187")
-def external_is_not_private(state: State, expr: ast.ExternFunc, span: Span | None) -> None:
+@rule("TIR09", "80bfced8", "well-formed")
+def external_is_not_private(
+    state: WellFormedCheck, expr: ast.ExternFunc, span: Span | None
+) -> None:
     """An external name is not that of a private PrimFunc of the module."""
     name = expr.global_symbol
     for var, function in state.module.functions.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from rlx.checker.well_formed.state import State
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast
 from rlx.spec.registry import rule
 
@@ -39,7 +39,8 @@ def call_graph(
 def reachable(
     graph: dict[ast.GlobalVar, list[ast.GlobalVar]],
 ) -> dict[ast.GlobalVar, set[ast.GlobalVar]]:
-    """For each function, those it can reach in any number of calls, itself included only over a circle.
+    """For each function, those it can reach in any number of calls, itself included only over a
+    circle.
 
     Only functions that lie on or lead into circles are kept precise; the walk is one per function
     that mentions Relax functions, and modules have few of those.
@@ -71,9 +72,9 @@ def on_circle(graph: dict[ast.GlobalVar, list[ast.GlobalVar]], name: ast.GlobalV
     return False
 
 
-@rule("WF08", "f519541e")
+@rule("WF08", "1ccffad5", "well-formed")
 def recursive_result_is_annotated(
-    state: State, name: ast.GlobalVar, function: ast.Function, recursive: bool
+    state: WellFormedCheck, name: ast.GlobalVar, function: ast.Function, recursive: bool
 ) -> None:
     """A function that can reach itself has an annotated result."""
     if recursive and function.ret_struct_info is None:
@@ -85,7 +86,7 @@ def recursive_result_is_annotated(
         )
 
 
-def local_result_is_annotated(state: State, var: ast.Var, function: ast.Function) -> None:
+def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: ast.Function) -> None:
     """A local function that mentions itself has an annotated result (WF08)."""
     state.local_functions[var] = function
     if function.ret_struct_info is not None:
@@ -101,8 +102,8 @@ def local_result_is_annotated(state: State, var: ast.Var, function: ast.Function
         )
 
 
-@rule("WF12", "a2a35061")
-def can_be_entered(state: State) -> None:
+@rule("WF12", "8f05da87", "well-formed")
+def can_be_entered(state: WellFormedCheck) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
     if (
@@ -116,13 +117,16 @@ def can_be_entered(state: State) -> None:
             "no function of the module can be called from outside: all are private",
             first.name_span or first.span,
             severity="warning",
-            help="leave `private=True` out on the entry point",
+            help="remove `private=True` from the entry point",
         )
 
 
-@rule("WF13", "b26533d9")
+@rule("WF13", "f693e16a", "well-formed")
 def symbol_is_name(
-    state: State, name: ast.GlobalVar, attrs: Mapping[str, object], function: ast.Function | None
+    state: WellFormedCheck,
+    name: ast.GlobalVar,
+    attrs: Mapping[str, object],
+    function: ast.Function | None,
 ) -> None:
     """The global symbol is the function's name."""
     symbol = attrs.get("global_symbol")
@@ -131,12 +135,12 @@ def symbol_is_name(
             "WF13-name",
             f"the function {name.name_hint!r} has the global symbol {symbol!r}",
             (function.name_span if function is not None else None) or name.span,
-            help=f"rename one of them; the attribute can be left out, it is then {name.name_hint!r}",
+            help=f"rename one of them, or remove the attribute, which is then {name.name_hint!r}",
         )
 
 
-@rule("WF21", "85845ca6")
-def purity_is_declared(state: State, function: ast.Function, name: str) -> None:
+@rule("WF21", "5841b0ce", "well-formed")
+def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str) -> None:
     """A function with `relax.force_pure` is not declared impure."""
     if function.is_pure is False and function.attrs.get("relax.force_pure"):
         state.report(

@@ -1,4 +1,6 @@
-"""The well-formedness of a module: its functions one after the other, then what concerns them together."""
+"""The well-formedness of a module: its functions one after the other, then what concerns them
+together.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from rlx.checker.well_formed.functions import (
     recursive_result_is_annotated,
     symbol_is_name,
 )
-from rlx.checker.well_formed.state import State
-from rlx.checker.well_formed.walk import walk_function
+from rlx.checker.well_formed.state import WellFormedCheck
+from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node
@@ -29,9 +31,10 @@ def well_formed(
     holes
         Variables that a syntax error left without a definition: nothing is said of them.
     incomplete
-        Whether syntax errors may have cost functions: nothing is said of functions that are not there.
+        Whether syntax errors may have cost functions: nothing is said of functions that are not
+        there.
     """
-    state = State(module, holes, incomplete)
+    state = WellFormedCheck(module, holes, incomplete)
     graph, state.as_values = call_graph(module)
     state.reachable = reachable(graph)
     for name, function in module.functions.items():

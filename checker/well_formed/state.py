@@ -12,7 +12,7 @@ from rlx.grammar.visit import walk
 from rlx.spec.registry import refuted
 
 
-class State:
+class WellFormedCheck:
     """The walk over one module.
 
     Attributes
@@ -40,11 +40,16 @@ class State:
     reachable, as_values
         Which global functions each one can call in the end; which are used as values.
     holders, local_functions
-        The local functions that the place is inside of; all local functions met, with their definitions.
+        The local functions that the place is inside of; all local functions met, with their
+        definitions.
     has_form
         Which operators have a form of their own.
+    walked
+        Sequences and local functions that were looked at while they were built: nothing inside of
+        them is looked at again.
     sound, free
-        Annotations whose own form was looked at, and their free shape variables: texts repeat annotations.
+        Annotations whose own form was looked at, and their free shape variables: texts repeat
+        annotations.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class State:
         self.sound: set[ast.StructInfo] = set()
         self.free: dict[ast.StructInfo, tuple[tir.Var, ...]] = {}
         self.devices = _devices(module)
+        self.walked: set[ast.Expr] = set()
 
     def enter(self, var: ast.Var, block: ast.DataflowBlock | None) -> None:
         """Bring a variable into scope."""
@@ -156,7 +162,9 @@ def bound_here(var: ast.Var) -> tuple[Label, ...]:
 
 
 def _devices(module: ast.IRModule) -> frozenset[tuple[str, int]]:
-    """The devices a module declares: kind of target and number, and as numbers in the whole list."""
+    """The devices a module declares: kind of target and number, and as numbers in the whole
+    list.
+    """
     found: set[tuple[str, int]] = set()
     for at, item in enumerate(module.global_infos.get("vdevice", ())):
         found.add(("vdevice", at))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlx.checker.well_formed.state import State, bound_here
+from rlx.checker.well_formed.state import WellFormedCheck, bound_here
 from rlx.grammar import ast
 from rlx.grammar.node import Span
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
 
 COMPARISONS = 100_000
-"""With so many names those that are unknown in a module are compared, to suggest the one that was meant."""
+"""With so many names those that are unknown in a module are compared, to suggest the one that was
+meant.
+"""
 
 
-@rule("WF01", "486375ee")
-def dataflow_variable_is_bound_inside(state: State, var: ast.DataflowVar) -> None:
+@rule("WF01", "c70c2eb0", "well-formed")
+def dataflow_variable_is_bound_inside(state: WellFormedCheck, var: ast.DataflowVar) -> None:
     """A dataflow variable is bound in a dataflow block."""
     if state.block is None:
         state.report(
@@ -25,7 +27,9 @@ def dataflow_variable_is_bound_inside(state: State, var: ast.DataflowVar) -> Non
         )
 
 
-def dataflow_variable_stays_inside(state: State, var: ast.DataflowVar, span: Span | None) -> bool:
+def dataflow_variable_stays_inside(
+    state: WellFormedCheck, var: ast.DataflowVar, span: Span | None
+) -> bool:
     """A dataflow variable is used in its own block (WF01); a function's body is WF11's."""
     home = state.in_scope[var]
     if home is not None and home is not state.block and state.once((var, "escape")):
@@ -37,34 +41,33 @@ def dataflow_variable_stays_inside(state: State, var: ast.DataflowVar, span: Spa
                 f"the dataflow variable {var.name_hint!r} is used outside of its dataflow block",
                 span,
                 related=bound_here(var),
-                help=f"put it out of the block: `R.output({var.name_hint})`",
+                help=(
+                    f"export it from the dataflow block: add `R.output({var.name_hint})` at its end"
+                ),
             )
         return False
     return True
 
 
-@rule("WF02", "9041b5cc")
-def is_bound_once(state: State, var: ast.Var) -> None:
+@rule("WF02", "2f936c00", "well-formed")
+def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     """No variable is bound a second time."""
     if var in state.bound and state.once((var, "twice")):
         state.report("WF02-twice", f"{var.name_hint!r} is bound a second time", var.span)
     state.bound.add(var)
 
 
-@rule("WF03", "d4e2a334")
-def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
-    """Report a variable that is used where it is not in scope: nowhere bound, too early, or too late."""
+@rule("WF03", "ddbe31d8", "well-formed")
+def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
+    """Report a variable that is used where it is not in scope: nowhere bound, too early, or too
+    late.
+    """
     name = var.name_hint
     # However often it is used, it is one mistake.
     if var in state.holes or not state.once((name, state.function)):
         return
     if var in state.pending:
-        state.report(
-            "WF02-self",
-            f"the value of {name!r} uses {name!r} itself, and is no function",
-            span,
-            related=bound_here(var),
-        )
+        _uses_itself(state, var, span)
         return
     later = state.later.get(name)
     if var in state.bound or (later is not None and later in state.bound):
@@ -75,33 +78,37 @@ def is_in_scope(state: State, var: ast.Var, span: Span | None) -> None:
             f"{name!r} is used outside of the scope it is bound in",
             span,
             related=bound_here(known),
-            notes=("what a branch or a function binds ends with it",),
+            notes=("a variable that a branch or a function binds is not visible outside of it",),
         )
-    elif later is not None:
-        if later in state.pending:
-            state.report(
-                "WF02-self",
-                f"the value of {name!r} uses {name!r} itself, and is no function",
-                span,
-                related=bound_here(later),
-            )
-            return
-        state.report(
-            "WF03-before",
-            f"{name!r} is used before it is bound",
-            span,
-            related=bound_here(later),
-        )
-    else:
+    elif later is None:
         state.report(
             "WF02-undefined",
             f"{name!r} is not defined",
             span,
             help=similar(state, name, names_in_scope(state)),
         )
+    elif later in state.pending:
+        _uses_itself(state, later, span)
+    else:
+        state.report(
+            "WF03-before",
+            f"{name!r} is used before it is bound",
+            span,
+            related=bound_here(later),
+        )
 
 
-def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> None:
+def _uses_itself(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
+    name = var.name_hint
+    state.report(
+        "WF02-self",
+        f"the value of {name!r} uses {name!r} itself, but is not a function",
+        span,
+        related=bound_here(var),
+    )
+
+
+def is_defined_globally(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
     if state.incomplete or var in state.holes or not state.once(var):
         return
@@ -113,14 +120,14 @@ def is_defined_globally(state: State, var: ast.GlobalVar, span: Span | None) -> 
     )
 
 
-def names_in_scope(state: State) -> list[str]:
+def names_in_scope(state: WellFormedCheck) -> list[str]:
     """The names that mean something at the place at hand: variables and shape variables."""
     signature = state.function.shape_vars if state.function is not None else ()
     dimensions = (v.name for v in (*state.shape_vars, *signature))
     return [*(v.name_hint for v in reversed(state.in_scope)), *dimensions]
 
 
-def similar(state: State, name: str, in_scope: Iterable[str]) -> str | None:
+def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str | None:
     """Known names that look like this one; looked for once a name, and not for ever."""
     known = state.suggestions
     if name not in known:
@@ -135,8 +142,8 @@ def similar(state: State, name: str, in_scope: Iterable[str]) -> str | None:
     return known[name]
 
 
-@rule("WF09", "90901136", refuses=True)
-def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
+@rule("WF09", "aa2e8d3c", "well-formed", refuses=True)
+def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
     """An operator stands only as a callee."""
     state.report(
         "WF09-value",
@@ -146,13 +153,13 @@ def is_no_value(state: State, op: ast.Op, span: Span | None) -> None:
     )
 
 
-@rule("WF11", "02ab08b8", refuses=True)
-def captured_by_function(state: State, var: ast.DataflowVar, span: Span | None) -> None:
+@rule("WF11", "ea56a332", "well-formed", refuses=True)
+def captured_by_function(state: WellFormedCheck, var: ast.DataflowVar, span: Span | None) -> None:
     """A function in a dataflow block captures none of its dataflow variables."""
     state.report(
         "WF11-capture",
         f"a function defined in a dataflow block uses its dataflow variable {var.name_hint!r}",
         span,
         related=bound_here(var),
-        help=f"put it out of the block, or pass {var.name_hint!r} as an argument",
+        help=f"export it from the dataflow block, or pass {var.name_hint!r} as an argument",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rlx.checker.why import values
-from rlx.checker.why.leaves import alike, changed_nothing, failed_premise, question, sentence
+from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, question, sentence
 from rlx.checker.why.premises import that_apply
 from rlx.checker.why.recorder import BINDING, COMPARISON, QUESTION, Application
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
@@ -148,7 +148,9 @@ class Applied:
 
 
 def _withhold(step: Step, code: str) -> None:
-    """Take back that dimensions are equal: subtyping notes the equations, and they were judged later."""
+    """Take back that dimensions are equal: subtyping notes the equations, and they were judged
+    later.
+    """
     failed = code.replace("COMPAT", "SUB", 1)
     for below in every([step]):
         if failed.startswith("SUB-joint"):

@@ -8,13 +8,13 @@ from rlx.checker.check import Report
 from rlx.checker.why import values
 from rlx.checker.why.applied import OF_EXPRESSIONS, Applied, rule_step, said
 from rlx.checker.why.index import Index
-from rlx.checker.why.leaves import (
+from rlx.checker.why.leaf_steps import (
     buffer_text,
     failed_premise,
     parameter_name,
 )
 from rlx.checker.why.place import Construct, is_nameless, spaces_folded
-from rlx.checker.why.recorder import Application, Recorder
+from rlx.checker.why.recorder import Application, DerivationRecorder
 from rlx.checker.why.step import Step
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
@@ -29,10 +29,10 @@ TEXT = 72
 _SUBJECTS = ast.Expr | ast.Binding | tir.PrimFunc
 
 
-class Builder:
+class StepBuilder:
     """The steps of one check, made where they are asked for."""
 
-    def __init__(self, report: Report, recorder: Recorder) -> None:
+    def __init__(self, report: Report, recorder: DerivationRecorder) -> None:
         self.source = report.source
         self.info_of = report.info
         self.applied = Applied(report.diagnostics)

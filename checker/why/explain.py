@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.checker.check import Report, check_text
-from rlx.checker.why.build import Builder
+from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.place import Construct, PlaceError, at_column, constructs, on_line
-from rlx.checker.why.recorder import Recorder, recording
+from rlx.checker.why.recorder import DerivationRecorder, recording
 from rlx.checker.why.step import ERROR, Step, every, settle
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Record
@@ -30,7 +30,7 @@ class Derivations(Record):
 
     def __str__(self) -> str:
         """What `rlx why` prints of them."""
-        from rlx.checker.why.text import render
+        from rlx.checker.why.tree_text import render
 
         return "\n".join(render(self.roots, self.source, {}))
 
@@ -60,16 +60,16 @@ def why(text: str, path: str, line: int, column: int | None = None) -> Derivatio
         If there is no such place, or nothing there that has struct info.
     """
     report, recorder = _recorded(text, path)
-    return at_place(Builder(report, recorder), report, line, column)
+    return at_place(StepBuilder(report, recorder), report, line, column)
 
 
-def _recorded(text: str, path: str) -> tuple[Report, Recorder]:
+def _recorded(text: str, path: str) -> tuple[Report, DerivationRecorder]:
     with recording() as recorder:
         report = check_text(text, path)
     return report, recorder
 
 
-def at_place(builder: Builder, report: Report, line: int, column: int | None) -> Derivations:
+def at_place(builder: StepBuilder, report: Report, line: int, column: int | None) -> Derivations:
     """The trees of a place, of a check that was recorded.
 
     Raises
@@ -100,11 +100,13 @@ def everything(text: str, path: str) -> tuple[Report, Derivations]:
     with recursion_room():
         known = constructs(report.modules, report.source)
         tops = [c for c in known if c.kind in ("function", "primfunc")]
-        roots = _trees(Builder(report, recorder), tops, report.diagnostics)
+        roots = _trees(StepBuilder(report, recorder), tops, report.diagnostics)
     return report, Derivations(tuple(roots), report.source)
 
 
-def _trees(builder: Builder, found: Sequence[Construct], here: Sequence[Diagnostic]) -> list[Step]:
+def _trees(
+    builder: StepBuilder, found: Sequence[Construct], here: Sequence[Diagnostic]
+) -> list[Step]:
     """The trees of constructs, with each diagnostic at the place in one of them."""
     roots = builder.tree(found)
     told = {(step.code, step.span) for step in every(roots) if step.kind == "premise"}

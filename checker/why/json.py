@@ -20,7 +20,8 @@ A step has these keys:
     the sentence of the premise, and of a question the verdict: ``"proved"``, ``"refuted"`` or
     ``"unknown"``.
 ``formula``
-    Of a premise how the rule's inference writes it, of a rule its conclusion; null where it has none.
+    Of a premise how the rule's inference writes it, of a rule its conclusion; null where it has
+    none.
 ``text``
     What is concluded, asked, or wrong, with its values.
 ``struct_info``
@@ -48,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.checker.why.leaves import formula
+from rlx.checker.why.leaf_steps import formula
 from rlx.checker.why.step import Step, every
 from rlx.grammar.diagnostic import Source
 from rlx.spec import premise_rule

@@ -2,7 +2,7 @@
 
 Rules are small registered functions, so a derivation is the tree of their calls. The recorder sees
 these calls through the interpreter's profiling hook: the checker has no line of code for it, and a
-check that nobody records costs what it did before.
+check that is not recorded costs what it did before.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Application:
         return not (self.failed or self.diagnostics) and all(r.is_quiet for r in self.inner)
 
 
-class Recorder:
+class DerivationRecorder:
     """What one check did.
 
     Attributes
@@ -143,12 +143,12 @@ def _seams() -> dict[int, tuple[str, str]]:
 
 
 @contextmanager
-def recording() -> Iterator[Recorder]:
+def recording() -> Iterator[DerivationRecorder]:
     """Record what the checker does in this thread, for the duration.
 
     A profiler that was at work is put back afterwards.
     """
-    recorder = Recorder()
+    recorder = DerivationRecorder()
     before = sys.getprofile()
     sys.setprofile(recorder.hook)
     try:

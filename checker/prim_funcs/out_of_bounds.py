@@ -1,8 +1,8 @@
 """TIR11: accesses that certainly leave their buffer.
 
-Only what runs in any case is looked at: no branch, no body of a `while` loop, no block with a condition, and nothing behind what
-may end the function. Loops run from their first to their last value, so an index really takes the value that it has where each
-loop stands at one of the two.
+Only what runs in any case is looked at: no branch, no body of a `while` loop, no block with a
+condition, and nothing behind what may end the function. Loops run from their first to their last
+value, so an index really takes the value that it has where each loop stands at one of the two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice, product
 
-from rlx.checker.prim_funcs.state import State
+from rlx.checker.prim_funcs.state import PrimFuncCheck
 from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.grammar.visit import shape_vars_of
@@ -20,19 +20,21 @@ from rlx.spec.registry import rule
 _CORNERS = 64
 """Most combinations of first and last values that are tried for one index."""
 _DEPTH, _SHORT = 3, 40
-"""Most variables that stand for one another, and most parts of an index: longer ones are nobody's slips."""
+"""Most variables that stand for one another, and most parts of an index: longer ones are nobody's
+slips.
+"""
 _SIZES = (1, 2, 3, 7, 8, 64)
 """Values of shape variables that are tried before the prover is asked."""
 
 Range = tuple[tir.PrimExpr, tir.PrimExpr]
 
 
-def bounds(state: State) -> None:
+def bounds(state: PrimFuncCheck) -> None:
     """Report the accesses of a function that certainly leave their buffer."""
-    _Walk(state).visit(state.function.body)
+    _Accesses(state).visit(state.function.body)
 
 
-class _Walk:
+class _Accesses:
     """A walk over what runs in any case.
 
     Attributes
@@ -49,7 +51,7 @@ class _Walk:
         Iterators of reductions: an initial value is stored only where they begin.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: PrimFuncCheck) -> None:
         self.state = state
         self.loops: dict[tir.Var, Range] = {}
         self.values: dict[tir.Var, tir.PrimExpr] = {}
@@ -159,7 +161,9 @@ class _Walk:
                 return
 
     def _outside(self, index: tir.PrimExpr, extent: tir.PrimExpr) -> str | None:
-        """Words for a value of an index that is outside of an extent; None where none is certain."""
+        """Words for a value of an index that is outside of an extent; None where none is
+        certain.
+        """
         if type(index) is tir.Slice or not _is_short(index) or not _is_short(extent):
             return None
         variables = self._variables(index)
@@ -223,8 +227,10 @@ class _Walk:
         return evaluate(expr, point)
 
 
-@rule("TIR11", "becc547b", refuses=True)
-def in_range(state: State, buffer: tir.Buffer, axis: int, found: str, span: Span | None) -> None:
+@rule("TIR11", "009082cc", "PrimFunc", refuses=True)
+def in_range(
+    state: PrimFuncCheck, buffer: tir.Buffer, axis: int, found: str, span: Span | None
+) -> None:
     """Report an index that lies outside of its axis."""
     extent = _text(buffer.shape[axis])
     state.report(
@@ -294,7 +300,7 @@ def _certain(index: tir.PrimExpr, extent: tir.PrimExpr) -> bool:
 
 
 def _text(expr: tir.PrimExpr) -> str:
+    from rlx.solver.expression_text import show
     from rlx.solver.prover import Prover
-    from rlx.solver.shown import show
 
     return show(Prover().simplify(expr))

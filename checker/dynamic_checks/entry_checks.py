@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from rlx.checker.dynamic_checks.model import Part, Path
+from rlx.checker.dynamic_checks.model import CheckPart, Path
 from rlx.grammar import ast, tir
 from rlx.grammar.node import replace
 from rlx.spec.registry import refuted, rule
@@ -12,14 +12,14 @@ from rlx.spec.registry import refuted, rule
 Key = tuple[Path, str]
 
 
-class Entry:
+class EntryCalls:
     """What is known of the calls of one function.
 
     Attributes
     ----------
     open
-        Whether someone may call it whose calls are not seen: it has a ``global_symbol``, or is used as a
-        value.
+        Whether someone may call it whose calls are not seen: it has a ``global_symbol``, or is used
+        as a value.
     calls
         For each call seen, the parts of each parameter.
     contradictory
@@ -30,10 +30,10 @@ class Entry:
 
     def __init__(self, open: bool) -> None:
         self.open = open
-        self.calls: list[Sequence[Sequence[Part]]] = []
+        self.calls: list[Sequence[Sequence[CheckPart]]] = []
         self.contradictory: list[bool] = []
 
-    def add(self, judged: Sequence[Sequence[Part]], contradictory: bool) -> None:
+    def add(self, judged: Sequence[Sequence[CheckPart]], contradictory: bool) -> None:
         """Note a call."""
         self.calls.append(judged)
         self.contradictory.append(contradictory)
@@ -43,8 +43,10 @@ class Entry:
         """Whether every call is made with dimensions that exclude each other."""
         return not self.open and bool(self.calls) and all(self.contradictory)
 
-    @rule("CHECK-entry", "77dd27f5")
-    def parts(self, index: int, anyone: Sequence[Part], unused: Collection[tir.Var]) -> list[Part]:
+    @rule("CHECK-entry", "b6fad5b3", "dynamic check")
+    def parts(
+        self, index: int, anyone: Sequence[CheckPart], unused: Collection[tir.Var]
+    ) -> list[CheckPart]:
         """The parts of a parameter.
 
         Parameters
@@ -63,11 +65,11 @@ class Entry:
         ]
 
 
-def _key(part: Part) -> Key:
+def _key(part: CheckPart) -> Key:
     return part.path, part.premise
 
 
-def _together(part: Part, seen: Sequence[Part | None]) -> Part:
+def _together(part: CheckPart, seen: Sequence[CheckPart | None]) -> CheckPart:
     """A part for all calls: proved or impossible if it is so for each."""
     if part.status in ("binds", "impossible"):
         return part
@@ -82,8 +84,8 @@ def _together(part: Part, seen: Sequence[Part | None]) -> Part:
     return worst
 
 
-def settle(part: Part, unused: Collection[tir.Var]) -> Part:
-    """A part that binds what nobody uses holds of every value."""
+def settle(part: CheckPart, unused: Collection[tir.Var]) -> CheckPart:
+    """A part that only binds an unused variable holds of every value."""
     if part.status == "binds" and part.var in unused:
         return replace(part, status="proved")
     return part

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.render.colour import paint, plain
-from rlx.checker.why.leaves import formula
+from rlx.checker.why.leaf_steps import formula
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Source
 
@@ -47,8 +47,8 @@ def render(
     depth
         How many levels below each root are shown; None for all.
     limit
-        After so many lines no further tree of what is nested deeply begins, and the last line says how many are
-        left out; None for no limit.
+        After so many lines no further tree of what is nested deeply begins, and the last line says
+        how many are left out; None for no limit.
     """
     shown: set[int] = set()
     asked = {id(root) for root in roots}

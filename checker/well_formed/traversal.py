@@ -1,9 +1,11 @@
-"""The walk over a function in the order of evaluation, which keeps track of scopes and calls the rules."""
+"""The walk over a function in the order of evaluation, which keeps track of scopes and calls the
+rules.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlx.checker.well_formed import variables
 from rlx.checker.well_formed.annotations import (
@@ -19,7 +21,7 @@ from rlx.checker.well_formed.annotations import (
 from rlx.checker.well_formed.calls import callee_may_recurse, if_in_dataflow, operator_form
 from rlx.checker.well_formed.externals import external_is_not_private
 from rlx.checker.well_formed.functions import local_result_is_annotated, purity_is_declared
-from rlx.checker.well_formed.state import State
+from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
@@ -28,24 +30,54 @@ Next = tuple[ast.Expr, Span | None]
 """An expression that is to be looked at next, and where it is used."""
 
 
-def walk_function(state: State, function: ast.Function, name: str) -> None:
+class Around(NamedTuple):
+    """Where the walk stood before it entered a function."""
+
+    function: ast.Function | None
+    block: ast.DataflowBlock | None
+    blocks: tuple[ast.DataflowBlock, ...]
+    later: dict[str, ast.Var]
+    mark: int
+
+
+def walk_function(state: WellFormedCheck, function: ast.Function, name: str) -> None:
     """Walk a function, global or local, in a scope of its own."""
-    outer = (state.function, state.block, state.blocks_around, state.later)
-    mark = len(state.added)
+    around = begin(state, function, name)
+    _expression(state, function.body, None)
+    end(state, around)
+
+
+def begin(state: WellFormedCheck, function: ast.Function, name: str) -> Around:
+    """Enter a function, and apply the rules to its signature."""
+    around = Around(state.function, state.block, state.blocks_around, state.later, len(state.added))
     state.function = function
     if state.block is not None:
         state.blocks_around = (*state.blocks_around, state.block)
     state.block = None
-    if outer[0] is None:
+    if around.function is None:
         state.later = _names_bound(function)
     purity_is_declared(state, function, name)
     _signature(state, function)
-    _expression(state, function.body, None)
-    state.leave(mark)
-    state.function, state.block, state.blocks_around, state.later = outer
+    return around
 
 
-def _signature(state: State, function: ast.Function) -> None:
+def end(state: WellFormedCheck, around: Around) -> None:
+    """Leave a function."""
+    state.leave(around.mark)
+    state.function, state.block, state.blocks_around, state.later = around[:4]
+
+
+def walk_binding(state: WellFormedCheck, binding: ast.Binding) -> None:
+    """Apply the rules to a binding, and bring into scope what it binds."""
+    _BIND[type(binding)](state, binding)
+
+
+def walk_result(state: WellFormedCheck, result: ast.Expr, span: Span | None) -> None:
+    """Apply the rules to what a sequence leads to."""
+    _expression(state, result, span)
+
+
+def _signature(state: WellFormedCheck, function: ast.Function) -> None:
     bound = set(function.shape_vars)
     coming = {param.shape_var for param in function.params if param.shape_var is not None}
     for param in function.params:
@@ -68,7 +100,7 @@ def _signature(state: State, function: ast.Function) -> None:
         check_annotation(state, result, function.ret_span)
 
 
-def _outside(state: State, info: ast.StructInfo, bound: set[tir.Var]) -> list[tir.Var]:
+def _outside(state: WellFormedCheck, info: ast.StructInfo, bound: set[tir.Var]) -> list[tir.Var]:
     return [v for v in free_shape_vars(state, info) if v not in state.shape_vars and v not in bound]
 
 
@@ -90,49 +122,51 @@ def _names_bound(function: ast.Function) -> dict[str, ast.Var]:
 # ---------------------------------------------------------------- expressions
 
 
-def _expression(state: State, expr: ast.Expr, span: Span | None) -> None:
-    """Apply the rules to an expression; ``span`` is where it is used, for those that have no place of their own."""
+def _expression(state: WellFormedCheck, expr: ast.Expr, span: Span | None) -> None:
+    """Apply the rules to an expression; ``span`` is where it is used, for those that have no place
+    of their own.
+    """
     rest: Next | None = (expr, span)
     while rest is not None:
         rest = _WALK[type(rest[0])](state, *rest)
 
 
-def _variable(state: State, var: ast.Var, span: Span | None) -> None:
+def _variable(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
     if var not in state.in_scope:
         variables.is_in_scope(state, var, span or var.span)
     elif type(var) is ast.DataflowVar:
         variables.dataflow_variable_stays_inside(state, var, span)
 
 
-def _global(state: State, var: ast.GlobalVar, span: Span | None) -> None:
+def _global(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     if var not in state.module.functions:
         variables.is_defined_globally(state, var, span)
 
 
-def _operator(state: State, op: ast.Op, span: Span | None) -> None:
+def _operator(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
     variables.is_no_value(state, op, span)
 
 
-def _leaf(state: State, expr: ast.Expr, span: Span | None) -> None:
+def _leaf(state: WellFormedCheck, expr: ast.Expr, span: Span | None) -> None:
     return None
 
 
-def _prim_value(state: State, value: ast.PrimValue, span: Span | None) -> None:
+def _prim_value(state: WellFormedCheck, value: ast.PrimValue, span: Span | None) -> None:
     prim = value.value
     if type(prim) is not tir.IntImm:
         _dimension(state, prim, value.span or span)
         scalar_has_one_lane(state, value)
 
 
-@rule("WF18", "997b7008")
-def scalar_has_one_lane(state: State, value: ast.PrimValue) -> None:
+@rule("WF18", "b28b774d", "well-formed")
+def scalar_has_one_lane(state: WellFormedCheck, value: ast.PrimValue) -> None:
     """A scalar is of a data type with one lane."""
     found = tir.type_of(value.value)
     if found.lanes != 1:
         state.report("WF18-lanes", f"a scalar can't be of the vector type {found}", value.span)
 
 
-def _shape(state: State, shape: ast.ShapeExpr, span: Span | None) -> None:
+def _shape(state: WellFormedCheck, shape: ast.ShapeExpr, span: Span | None) -> None:
     dimensions_are_int64(state, shape.values, shape.span or span)
     for value in shape.values:
         kind = type(value)
@@ -143,7 +177,7 @@ def _shape(state: State, shape: ast.ShapeExpr, span: Span | None) -> None:
         _dimension(state, value, shape.span or span)
 
 
-def _dimension(state: State, value: tir.PrimExpr, span: Span | None) -> None:
+def _dimension(state: WellFormedCheck, value: tir.PrimExpr, span: Span | None) -> None:
     for var in tir.free_vars(value):
         if var not in state.shape_vars:
             dimension_is_bound(state, var, getattr(value, "span", None) or span)
@@ -151,24 +185,26 @@ def _dimension(state: State, value: tir.PrimExpr, span: Span | None) -> None:
             scalar_in_scope(state, var, span)
 
 
-def _tuple(state: State, expr: ast.Tuple, span: Span | None) -> None:
+def _tuple(state: WellFormedCheck, expr: ast.Tuple, span: Span | None) -> None:
     spans = expr.field_spans or (expr.span or span,) * len(expr.fields)
     for field, where in zip(expr.fields, spans, strict=True):
         _expression(state, field, where)
 
 
-def _item(state: State, expr: ast.TupleGetItem, span: Span | None) -> Next:
+def _item(state: WellFormedCheck, expr: ast.TupleGetItem, span: Span | None) -> Next:
     return expr.tuple_value, expr.span or span
 
 
-def _extern(state: State, expr: ast.ExternFunc, span: Span | None) -> None:
+def _extern(state: WellFormedCheck, expr: ast.ExternFunc, span: Span | None) -> None:
     external_is_not_private(state, expr, span)
     if expr.struct_info is not None:
         check_annotation(state, expr.struct_info, expr.span or span)
 
 
-def _call(state: State, call: ast.Call, span: Span | None) -> Next | None:
-    """A call; its first operand, where that is no leaf, is left to be looked at next: chains are deep there."""
+def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | None:
+    """A call; its first operand, where that is no leaf, is left to be looked at next: chains are
+    deep there.
+    """
     callee, in_scope = call.op, state.in_scope
     if type(callee) is ast.Op:
         if len(call.args) > 1:
@@ -199,7 +235,7 @@ def _call(state: State, call: ast.Call, span: Span | None) -> Next | None:
     return first
 
 
-def _if(state: State, expr: ast.If, span: Span | None) -> None:
+def _if(state: WellFormedCheck, expr: ast.If, span: Span | None) -> None:
     if state.block is not None:
         if_in_dataflow(state, expr, span)
     _expression(state, expr.cond, expr.cond_span)
@@ -207,30 +243,33 @@ def _if(state: State, expr: ast.If, span: Span | None) -> None:
         _expression(state, branch, expr.span)
 
 
-def _function(state: State, function: ast.Function, span: Span | None) -> None:
+def _function(state: WellFormedCheck, function: ast.Function, span: Span | None) -> None:
     walk_function(state, function, "")
 
 
-def _seq(state: State, seq: ast.SeqExpr, span: Span | None) -> None:
+def _seq(state: WellFormedCheck, seq: ast.SeqExpr, span: Span | None) -> None:
+    if seq in state.walked:
+        return
     mark = len(state.added)
     for block in seq.blocks:
         outer = state.block
         if type(block) is ast.DataflowBlock:
             state.block = block
         for binding in block.bindings:
-            _BIND[type(binding)](state, binding)
+            walk_binding(state, binding)
         state.block = outer
     _expression(state, seq.body, seq.body_span)
     state.leave(mark)
 
 
-def _binding(state: State, binding: ast.VarBinding) -> None:
+def _binding(state: WellFormedCheck, binding: ast.VarBinding) -> None:
     var, value = binding.var, binding.value
     if type(value) is ast.Function:
         state.enter(var, state.block if type(var) is ast.DataflowVar else None)
         local_result_is_annotated(state, var, value)
         state.holders.add(var)
-        walk_function(state, value, var.name_hint)
+        if value not in state.walked:
+            walk_function(state, value, var.name_hint)
         state.holders.discard(var)
     else:
         state.pending.add(var)
@@ -239,7 +278,7 @@ def _binding(state: State, binding: ast.VarBinding) -> None:
     _bind(state, var)
 
 
-def _match_cast(state: State, cast: ast.MatchCast) -> None:
+def _match_cast(state: WellFormedCheck, cast: ast.MatchCast) -> None:
     _expression(state, cast.value, cast.value_span)
     check_annotation(state, cast.struct_info, cast.struct_info_span, cast.shape_vars)
     state.enter_shapes(cast.shape_vars)
@@ -247,7 +286,7 @@ def _match_cast(state: State, cast: ast.MatchCast) -> None:
         _bind(state, cast.var)
 
 
-def _bind(state: State, var: ast.Var) -> None:
+def _bind(state: WellFormedCheck, var: ast.Var) -> None:
     if var in state.bound:
         variables.is_bound_once(state, var)
     else:
@@ -262,7 +301,7 @@ def _bind(state: State, var: ast.Var) -> None:
         check_annotation(state, info, var.annotation_span, of_variable=True)
 
 
-_WALK: dict[type, Callable[[State, Any, Span | None], Next | None]] = {
+_WALK: dict[type, Callable[[WellFormedCheck, Any, Span | None], Next | None]] = {
     ast.Var: _variable,
     ast.DataflowVar: _variable,
     ast.GlobalVar: _global,
@@ -280,7 +319,7 @@ _WALK: dict[type, Callable[[State, Any, Span | None], Next | None]] = {
     ast.Function: _function,
     ast.SeqExpr: _seq,
 }
-_BIND: dict[type, Callable[[State, Any], None]] = {
+_BIND: dict[type, Callable[[WellFormedCheck, Any], None]] = {
     ast.VarBinding: _binding,
     ast.MatchCast: _match_cast,
 }

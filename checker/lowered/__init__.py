@@ -1,0 +1,1 @@
+"""What holds of lowered programs, which handle memory and shapes by themselves."""

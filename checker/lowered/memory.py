@@ -1,0 +1,239 @@
+"""What is known of memory at one point of a lowered program, and the rules about it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple, TypeVar
+
+from rlx.checker.lowered.objects import Laid, MemoryPiece, apart, never, surely
+from rlx.grammar import ast, tir
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.node import Span
+from rlx.spec.registry import refuted, rule
+
+
+class Event(NamedTuple):
+    """What happened to a piece of memory: where, whether on every way here, by which tensor."""
+
+    span: Span | None
+    certain: bool
+    by: MemoryPiece | None = None
+
+
+class State(NamedTuple):
+    """What is known at one point.
+
+    Attributes
+    ----------
+    alive
+        What was made so far.
+    killed, overwritten
+        Variables that came to an end, and tensors of which another one wrote the memory.
+    written
+        Tensors that something may have written.
+    """
+
+    alive: tuple[MemoryPiece, ...]
+    killed: Mapping[ast.Var, Event]
+    overwritten: Mapping[MemoryPiece, Event]
+    written: frozenset[MemoryPiece]
+
+
+class Memory:
+    """The memory of one function, followed in the order of evaluation."""
+
+    def __init__(self, found: list[Diagnostic]) -> None:
+        self._found = found
+        self._alive: dict[MemoryPiece, None] = {}
+        self._killed: dict[ast.Var, Event] = {}
+        self._ended: set[MemoryPiece] = set()
+        self._overwritten: dict[MemoryPiece, Event] = {}
+        self._written: set[MemoryPiece] = set()
+        self._away: set[MemoryPiece] = set()
+        self._told: set[tuple[str, object]] = set()
+
+    # What happens
+
+    def made(self, piece: MemoryPiece, *, blank: bool = False) -> frozenset[MemoryPiece]:
+        """A new piece of memory; ``blank`` if it is a tensor that nothing wrote yet."""
+        self._alive[piece] = None
+        if not blank:
+            self._written.add(piece)
+        return frozenset([piece])
+
+    def given_away(self, pieces: Collection[MemoryPiece]) -> None:
+        """Others may hold these from now on: nobody has to end them here."""
+        for piece in pieces:
+            self._away.add(piece)
+            if isinstance(piece, Laid) and piece.storage is not None:
+                self._away.add(piece.storage)
+
+    def use(
+        self,
+        pieces: Collection[MemoryPiece],
+        span: Span | None,
+        reads: bool | None,
+        writes: bool | None,
+    ) -> None:
+        """Memory is used: looked at, read, written; None for what is not known."""
+        single = len(pieces) == 1
+        gone = all(piece in self._overwritten for piece in pieces)
+        for piece in pieces:
+            # Of a value that may lie in several pieces some one is meant.
+            if reads is not False and (gone or piece not in self._overwritten):
+                self._read(piece, span, single and reads is True)
+            if writes is not False:
+                self._write(piece, span, single and writes is True)
+
+    @rule("MEM-alive", "c1da4c18", "memory")
+    def named(self, var: ast.Var, span: Span | None) -> None:
+        """A variable is used."""
+        event = self._killed.get(var)
+        if event is not None:
+            message = f"{var.name_hint} is used after it was killed"
+            self._tell("MEM-alive-used", var, message, span, event.span, event.certain)
+
+    @rule("MEM-kill", "0118f012", "memory")
+    def kill(self, var: ast.Var, span: Span | None) -> None:
+        """A variable comes to its end."""
+        event = self._killed.get(var)
+        if event is not None:
+            message = f"{var.name_hint} is killed twice"
+            self._tell("MEM-kill-once", var, message, span, event.span, event.certain)
+        self._killed.setdefault(var, Event(span, True))
+
+    def end_of(self, pieces: Collection[MemoryPiece]) -> None:
+        """Pieces of memory whose variable is killed are not left."""
+        self._ended.update(pieces)
+
+    @rule("MEM-written", "82267c90", "memory")
+    def _read(self, piece: MemoryPiece, span: Span | None, certain: bool) -> None:
+        event = self._overwritten.get(piece)
+        if event is not None:
+            self._overlapping(piece, span, event, certain)
+        elif isinstance(piece, Laid) and piece not in self._written and certain:
+            message = f"{piece.name} is read, and nothing wrote it before"
+            self._tell("MEM-written-before", piece, message, span, piece.span, False)
+
+    @rule("MEM-apart", "bb73ef1c", "memory", refuses=True)
+    def _overlapping(
+        self, piece: MemoryPiece, span: Span | None, event: Event, certain: bool
+    ) -> None:
+        by = event.by.name if event.by is not None else "another tensor"
+        message = f"{piece.name} is read after {by} was written, which lies in the same memory"
+        sure = certain and event.certain
+        self._tell("MEM-apart-overlap", piece, message, span, event.span, sure)
+
+    def _write(self, piece: MemoryPiece, span: Span | None, certain: bool) -> None:
+        if isinstance(piece, Laid):
+            for other in self._alive:
+                if other is not piece and other in self._written and isinstance(other, Laid):
+                    self._covers(piece, other, span, certain)
+        self._written.add(piece)
+        if certain:
+            self._overwritten.pop(piece, None)
+
+    def _covers(self, piece: Laid, other: Laid, span: Span | None, certain: bool) -> None:
+        if piece.storage is None or other.storage is not piece.storage:
+            return
+        shared = apart(piece, other)
+        if shared is not True and other not in self._overwritten:
+            self._overwritten[other] = Event(span, certain and shared is False, piece)
+
+    @rule("MEM-fits", "d948be4f", "memory")
+    def fits(self, piece: Laid) -> None:
+        """A tensor lies inside of its piece of memory."""
+        if piece.storage is None or piece.storage.size is None or piece.end is None:
+            return
+        size, end = piece.storage.size, piece.end
+        inside = tir.LE(end, size)
+        if surely(inside):
+            return
+        message = f"{piece.name} ends at byte {end}, and {piece.storage.name} has {size}"
+        wrong = never(inside)
+        self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
+
+    @rule("MEM-leak", "4f3cf09e", "memory")
+    def end(self) -> None:
+        """The function ends; where it kills memory, it kills all that nobody else holds."""
+        if all(isinstance(piece, Laid) for piece in self._ended):
+            return
+        for piece in self._alive:
+            gone = piece in self._ended or piece in self._away
+            if not isinstance(piece, Laid) and not gone:
+                message = f"{piece.name} is never killed, and nobody else holds it"
+                self._tell("MEM-leak-killed", piece, message, piece.span, None, False)
+
+    # Branches
+
+    def state(self) -> State:
+        """What is known now."""
+        return State(
+            tuple(self._alive),
+            dict(self._killed),
+            dict(self._overwritten),
+            frozenset(self._written),
+        )
+
+    def restore(self, state: State) -> None:
+        """Go back to what was known."""
+        self._alive = dict.fromkeys(state.alive)
+        self._killed, self._overwritten = dict(state.killed), dict(state.overwritten)
+        self._written = set(state.written)
+
+    def join(self, other: State) -> None:
+        """Two branches meet: what happened in one of them only may have happened."""
+        self._alive.update(dict.fromkeys(other.alive))
+        self._killed = _joined(self._killed, other.killed)
+        self._overwritten = _joined(self._overwritten, other.overwritten)
+        self._written |= other.written
+
+    def _tell(
+        self,
+        code: str,
+        what: MemoryPiece | ast.Var,
+        message: str,
+        span: Span | None,
+        before: Span | None,
+        certain: bool,
+    ) -> None:
+        if (code, what) in self._told:
+            return
+        self._told.add((code, what))
+        refuted(code)
+        severity = "error" if certain else "warning"
+        related = () if before is None else (Label(before, _LABELS[code]),)
+        plain = certain or code in ("MEM-leak-killed", "MEM-written-before")
+        may = message if plain else f"perhaps {message}"
+        where = span or what.span
+        self._found.append(Diagnostic(code, severity, may, where, "", related, help=_HELP[code]))
+
+
+_LABELS = {
+    "MEM-alive-used": "it is killed here",
+    "MEM-kill-once": "it is killed here first",
+    "MEM-written-before": "it is made here",
+    "MEM-apart-overlap": "the memory is written here",
+    "MEM-fits-end": "the memory is made here",
+    "MEM-leak-killed": "it is made here",
+}
+_HELP = {
+    "MEM-alive-used": "kill it behind its last use",
+    "MEM-kill-once": "kill it once",
+    "MEM-written-before": "write it before, or read what was meant",
+    "MEM-apart-overlap": "lay the two tensors side by side, or into different pieces of memory",
+    "MEM-fits-end": "make the piece of memory larger, or begin earlier",
+    "MEM-leak-killed": "kill it behind its last use",
+}
+
+
+T = TypeVar("T")
+
+
+def _joined(one: Mapping[T, Event], other: Mapping[T, Event]) -> dict[T, Event]:
+    found: dict[T, Event] = {}
+    for key in (*one, *other):
+        events = [e for e in (one.get(key), other.get(key)) if e is not None]
+        certain = len(events) == 2 and all(event.certain for event in events)
+        found[key] = events[0]._replace(certain=certain)
+    return found

@@ -1,0 +1,115 @@
+"""The memory of a lowered program: pieces of it, and tensors in them."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import VOID, DataType, dtype
+from rlx.grammar.node import Span
+from rlx.solver.prover import Prover
+
+
+class MemoryPiece:
+    """A piece of memory, or a tensor that has memory of its own.
+
+    Attributes
+    ----------
+    name, span
+        What it is called, and where it was made.
+    size
+        Its bytes; None where that is not known.
+    """
+
+    def __init__(self, name: str, span: Span | None, size: tir.PrimExpr | None) -> None:
+        self.name, self.span, self.size = name, span, size
+
+
+class Laid(MemoryPiece):
+    """A tensor that was laid into a piece of memory.
+
+    Attributes
+    ----------
+    storage
+        The piece, None where it is not known.
+    offset
+        The byte that it begins at; None where that is not known.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        span: Span | None,
+        size: tir.PrimExpr | None,
+        storage: MemoryPiece | None,
+        offset: tir.PrimExpr | None,
+    ) -> None:
+        super().__init__(name, span, size)
+        self.storage, self.offset = storage, offset
+
+    @property
+    def end(self) -> tir.PrimExpr | None:
+        """The byte behind its last one."""
+        if self.offset is None or self.size is None:
+            return None
+        return tir.Add(self.offset, self.size)
+
+
+def size_of(shape: ast.Expr, kind: DataType) -> tir.PrimExpr | None:
+    """The bytes of a tensor; None where its shape or element type is not known."""
+    bits = kind.bits * kind.lanes
+    if not isinstance(shape, ast.ShapeExpr) or kind == VOID or bits == 0:
+        return None
+    total: tir.PrimExpr = tir.IntImm((bits + 7) // 8)
+    for dim in shape.values:
+        total = tir.Mul(total, dim)
+    return total
+
+
+def type_given(value: ast.Expr) -> DataType:
+    """The data type that an argument names; Void where it names none."""
+    match value:
+        case ast.DataTypeImm(value=kind):
+            return kind
+        case ast.StringImm(value=name):
+            try:
+                return dtype(name)
+            except ValueError:
+                return VOID
+    return VOID
+
+
+def surely(condition: tir.PrimExpr) -> bool:
+    """Whether a condition holds for all sizes."""
+    return Prover().always(condition).proved
+
+
+def never(condition: tir.PrimExpr) -> bool:
+    """Whether a condition holds for no sizes."""
+    return Prover().never(condition).proved
+
+
+def apart(one: Laid, other: Laid) -> bool | None:
+    """Whether two tensors share no byte: True and False are certain, None is neither."""
+    if one.storage is None or other.storage is None:
+        return None
+    if one.storage is not other.storage:
+        return True
+    if one.offset is None or other.offset is None:
+        return None
+    ends = one.end, other.end
+    for end, begin in ((ends[0], other.offset), (ends[1], one.offset)):
+        if end is not None and surely(tir.LE(end, begin)):
+            return True
+    if ends[0] is None or ends[1] is None:
+        return None
+    shared = tir.And(tir.LT(one.offset, ends[1]), tir.LT(other.offset, ends[0]))
+    # Of sizes that may be 0 it is enough that all others share a byte.
+    return False if _for_sizes_of_one(shared) else None
+
+
+def _for_sizes_of_one(condition: tir.PrimExpr) -> bool:
+    from rlx.solver.context import Context
+
+    context = Context()
+    for var in tir.free_vars(condition):
+        context.declare(var, lower=1)
+    return Prover(context).always(condition).proved

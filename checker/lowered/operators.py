@@ -1,0 +1,12 @@
+"""The operators by which a lowered program handles memory and shapes."""
+
+from __future__ import annotations
+
+STORAGE = {"relax.memory.alloc_storage": 3, "relax.vm.alloc_storage": 2}
+"""Those that make a piece of memory, with the position of the element type."""
+TENSOR = frozenset({"relax.memory.alloc_tensor", "relax.vm.alloc_tensor"})
+"""Those that lay a tensor into a piece of memory."""
+KILLS = frozenset({"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"})
+"""Those that end an object."""
+LOWERED = frozenset(STORAGE) | TENSOR | KILLS | {"relax.call_builtin_with_ctx"}
+"""A program that calls one of these is a lowered one."""
