@@ -1,1 +1,67 @@
-"""What a program means when it runs: values, and the checks made of them."""
+"""What a program means when it runs: values, the machine that takes one step at a time, and how
+runs end.
+
+:func:`rlx.run` reads, checks and runs a program; :func:`load` gives the machine itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rlx import lazy
+
+if TYPE_CHECKING:
+    from rlx.semantics.machine import Configuration, MachineProgram, load
+    from rlx.semantics.outcome import (
+        CheckFailed,
+        Fault,
+        IllFormed,
+        Outcome,
+        OutOfFuel,
+        Returned,
+        Stuck,
+        Unsupported,
+    )
+    from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+
+_HOMES = {
+    "CheckFailed": "outcome",
+    "Configuration": "machine",
+    "Fault": "outcome",
+    "IllFormed": "outcome",
+    "MachineProgram": "machine",
+    "OutOfFuel": "outcome",
+    "Outcome": "outcome",
+    "Returned": "outcome",
+    "Scalar": "values",
+    "ShapeValue": "values",
+    "Stuck": "outcome",
+    "Tensor": "values",
+    "TupleValue": "values",
+    "Unsupported": "outcome",
+    "Value": "values",
+    "load": "machine",
+}
+
+__all__ = [
+    "CheckFailed",
+    "Configuration",
+    "Fault",
+    "IllFormed",
+    "MachineProgram",
+    "OutOfFuel",
+    "Outcome",
+    "Returned",
+    "Scalar",
+    "ShapeValue",
+    "Stuck",
+    "Tensor",
+    "TupleValue",
+    "Unsupported",
+    "Value",
+    "load",
+]
+
+
+def __getattr__(name: str) -> object:
+    return lazy.found(__name__, name, _HOMES)

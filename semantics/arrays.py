@@ -9,28 +9,30 @@ import numpy as np
 
 from rlx.grammar.dtype import DataType
 from rlx.operators import element_types
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import rule
 
 
 @cache
-@rule("E-element", "98e7fd3b")
+@rule("E-element", "89a45488", "step")
 def numpy_type(kind: DataType) -> Any:
     """The NumPy type of elements.
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         ``E-element-type``: NumPy has no such type (vectors, handles, Void).
     """
     found = element_types.numpy_type(kind)
     if found is None:
-        raise Unsupported("E-element-type", f"tensors of {kind} cannot be computed with")
+        raise UnsupportedStop("E-element-type", f"tensors of {kind} cannot be computed with")
     return found
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether two arrays of one shape and type have the same content, bit by bit: NaN is NaN, -0 is not 0."""
+    """Whether two arrays of one shape and type have the same content, bit by bit: NaN is NaN, -0 is
+    not 0.
+    """
     if one.flags.c_contiguous and other.flags.c_contiguous:
         return bool(
             np.array_equal(one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8))

@@ -1,4 +1,6 @@
-"""The run-time check of values against annotations: casts, entries of functions, returns (E-cast)."""
+"""The run-time check of values against annotations: casts, entries of functions, returns
+(E-cast).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from math import isnan
 from typing import Any, NoReturn
 
 from rlx.grammar import ast, tir
+from rlx.semantics.demanded import number_at
 from rlx.semantics.values import (
     Closure,
     Packed,
@@ -24,7 +27,7 @@ from rlx.spec.registry import refuted, rule
 Point = Mapping[tir.Var, int]
 
 
-class CheckFailed(Exception):
+class CastFailed(Exception):
     """A check said no.
 
     Attributes
@@ -74,13 +77,13 @@ def check(
 
     Raises
     ------
-    CheckFailed
+    CastFailed
         If a value does not fit.
     """
     return compare(values, [demands(info) for info in infos], known, shapes)
 
 
-@rule("E-cast", "9a58b5dc")
+@rule("E-cast", "e8ad1042", "check of values")
 def compare(
     values: Sequence[Value],
     wanted: Sequence[Sequence[Demand]],
@@ -93,7 +96,7 @@ def compare(
         for demand in every(found):
             if (
                 isinstance(demand.wanted, tir.Var)
-                and (number := _number(value, demand)) is not None
+                and (number := number_at(value, demand)) is not None
             ):
                 point.setdefault(demand.wanted, number)
     comparison = _Comparison(point, shapes or {})
@@ -101,7 +104,7 @@ def compare(
         comparison.outer = (f"argument {at}",) if len(values) > 1 else ()
         try:
             comparison.all_hold(value, found)
-        except CheckFailed as failed:
+        except CastFailed as failed:
             failed.value = value
             raise
     return point
@@ -110,24 +113,6 @@ def compare(
 def match_cast(value: Value, info: ast.StructInfo, known: Point) -> dict[tir.Var, int]:
     """Check one value, as `R.match_cast` does; see :func:`check`."""
     return check([value], [info], known)
-
-
-def _number(value: Value, demand: Demand) -> int | float | None:
-    """The number that a value has where a demand compares one; None where it has no such part."""
-    for at in demand.fields:
-        if not isinstance(value, TupleValue) or at >= len(value.fields):
-            return None
-        value = value.fields[at]
-    match demand.whole, value:
-        case ast.TensorStructInfo(), Tensor(shape=found):
-            pass
-        case ast.ShapeStructInfo(), ShapeValue(values=found):
-            pass
-        case ast.PrimStructInfo(), Scalar(value=number):
-            return number
-        case _:
-            return None
-    return found[demand.axis] if demand.axis < len(found) else None
 
 
 class _Comparison:
@@ -203,7 +188,9 @@ class _Comparison:
             self._fail("fields", demand, f"{demand.wanted} fields", str(len(value.fields)))
 
     def _function(self, value: Value, demand: Demand) -> None:
-        """What is known of a closure against what is expected: it must be such a function for every call."""
+        """What is known of a closure against what is expected: it must be such a function for every
+        call.
+        """
         from rlx.semantics.struct_info_of import struct_info_of
         from rlx.solver.order import compatibility, rename_apart, substitute
         from rlx.solver.prover import Prover
@@ -234,7 +221,7 @@ class _Comparison:
     def _fail(self, premise: str, demand: Demand, expected: str, found: str) -> NoReturn:
         code = f"E-cast-{premise}"
         refuted(code)
-        raise CheckFailed(code, self.outer + demand.path, expected, found)
+        raise CastFailed(code, self.outer + demand.path, expected, found)
 
 
 def _sizes_of(value: Tensor | ShapeValue) -> tuple[int, ...]:

@@ -32,23 +32,27 @@ class Stop(Exception):
         self.value = value
 
 
-class Fault(Stop):
-    """The program did what has no meaning: it divided by zero, indexed out of bounds, ran out of memory."""
+class FaultStop(Stop):
+    """The program did what has no meaning: it divided by zero, indexed out of bounds, ran out of
+    memory.
+    """
 
 
-class OutOfFuel(Stop):
+class OutOfFuelStop(Stop):
     """The run took more steps than it was allowed."""
 
 
-class Unsupported(Stop):
-    """The program is legal and this tool cannot run it: an operator without evaluation, text kept opaque."""
+class UnsupportedStop(Stop):
+    """The program is legal and this tool cannot run it: an operator without evaluation, text kept
+    opaque.
+    """
 
 
-class Refused(Stop):
+class CheckStop(Stop):
     """A check of the program itself said no: a cast, an entry or a return, an assertion."""
 
 
-class IllFormed(Stop):
+class IllFormedStop(Stop):
     """A program that the checker would have refused.
 
     Attributes

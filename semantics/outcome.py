@@ -73,7 +73,8 @@ class Ended(Outcome):
     values
         The operands of the expression at hand.
     origin
-        Where the object at fault was made; None where it came from outside, or where none is at fault.
+        Where the object at fault was made; None where it came from outside, or where none is at
+        fault.
     considered
         The rules that were near, with the premise of each that failed.
     configuration
@@ -103,7 +104,9 @@ class CheckFailed(Ended):
 
 
 class Fault(Ended):
-    """The program did what has no meaning: it divided by zero, indexed out of bounds, used what is gone."""
+    """The program did what has no meaning: it divided by zero, indexed out of bounds, used what is
+    gone.
+    """
 
 
 class IllFormed(Ended):

@@ -8,7 +8,7 @@ from typing import Any
 
 from rlx.grammar.dtype import DataType
 from rlx.grammar.node import replace
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir.values import into, limits
 from rlx.semantics.values import Scalar, TupleValue, Value
 
@@ -18,7 +18,8 @@ class DoesNotFit(ValueError):
 
 
 def fitted(number: Any, kind: DataType) -> int | float:
-    """A number as one of a scalar type: an integer as it is, a float rounded to nearest, ties to even.
+    """A number as one of a scalar type: an integer as it is, a float rounded to nearest, ties to
+    even.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ def fitted(number: Any, kind: DataType) -> int | float:
     Raises
     ------
     DoesNotFit
-        If the type has no such number: a fraction for an integer, a Boolean for anything but ``bool``, an integer
-        out of range, a float that would round to infinity.
+        If the type has no such number: a fraction for an integer, a Boolean for anything but
+        ``bool``, an integer out of range, a float that would round to infinity.
     """
     if not isinstance(number, (bool, int, float)):
         raise DoesNotFit(f"{number!r} is no number")
@@ -62,7 +63,7 @@ def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:
 
     Raises
     ------
-    Fault
+    FaultStop
         ``E-prim-overflow``
     """
     return tuple(_fitted(arg) if _has_misfit(arg) else arg for arg in args)
@@ -85,7 +86,7 @@ def fitted_scalar(number: Any, kind: DataType) -> Scalar:
 
     Raises
     ------
-    Fault
+    FaultStop
         ``E-prim-overflow``
     """
     return Scalar(_number(Scalar(number, kind)), kind)
@@ -95,7 +96,7 @@ def _number(value: Scalar) -> int | float:
     try:
         found = fitted(value.value, value.dtype)
     except DoesNotFit as misfit:
-        raise Fault("E-prim-overflow", str(misfit)) from None
+        raise FaultStop("E-prim-overflow", str(misfit)) from None
     same = type(found) is type(value.value) and _same(found, value.value)
     return value.value if same else found
 

@@ -1,9 +1,10 @@
-"""The store: what of a run's state can change, with a journal by which earlier states can be looked at.
+"""The store: what of a run's state can change, with a journal by which earlier states can be looked
+at.
 
-Values are immutable but for the memory of tensors, and but for one fact about tensors: that some of their memory was
-not written so far. A change is kept as what was there before, so going back over a step costs
-what going forward costs. Versions form a tree of which one is in memory; any other is brought back by undoing
-and redoing the changes between (the persistent arrays of Baker).
+Values are immutable but for the memory of tensors, and but for one fact about tensors: that some of
+their memory was not written so far. A change is kept as what was there before, so going back over a
+step costs what going forward costs. Versions form a tree of which one is in memory; any other is
+brought back by undoing and redoing the changes between (the persistent arrays of Baker).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rlx.semantics.values import Tensor, Value
 _ABSENT = object()
 
 
-class Memory:
+class ArrayChange:
     """A change of the content of an array."""
 
     __slots__ = ("array", "content")
@@ -59,7 +60,7 @@ class Mark:
         self.known = there
 
 
-Change = Memory | Mark
+Change = ArrayChange | Mark
 
 
 class Blank:
@@ -125,11 +126,11 @@ class Store:
 
     def before(self, arrays: Iterable[Any]) -> list[Change]:
         """Copies of what may change next."""
-        return [Memory(array, array.copy()) for array in arrays] if self.keeping else []
+        return [ArrayChange(array, array.copy()) for array in arrays] if self.keeping else []
 
     def commit(self, changes: list[Change]) -> Version:
         """The version after changes that were made, of which the list has what was before."""
-        kept = [c for c in changes if not isinstance(c, Memory) or c.changed]
+        kept = [c for c in changes if not isinstance(c, ArrayChange) or c.changed]
         if not kept:
             return self.version
         old = self.version

@@ -18,6 +18,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import dtype
 from rlx.grammar.struct_infos import OBJECT
+from rlx.semantics.demanded import bound_by
 from rlx.semantics.values import (
     Closure,
     Packed,
@@ -62,10 +63,22 @@ def _closure(value: Closure) -> StructInfo:
         if isinstance(var, tir.Var)
     }
     info: FuncStructInfo = substitute(code.info, numbers)  # type: ignore[assignment]
-    if value.trailing and info.params is not None:
-        left = info.params[: len(info.params) - len(value.trailing)]
-        return FuncStructInfo(left, info.ret, info.purity, None, info.binders)
-    return info
+    return _without_trailing(info, value.trailing) if value.trailing else info
+
+
+def _without_trailing(info: FuncStructInfo, trailing: tuple[Value, ...]) -> StructInfo:
+    """What is left of a function's struct info when its last arguments are given, and with them
+    some shape variables.
+    """
+    from rlx.solver.order import substitute
+
+    if info.params is None:
+        return info
+    count = len(info.params) - len(trailing)
+    known = bound_by(trailing, info.params[count:])
+    binders = tuple(var for var in info.binders if var not in known)
+    left = FuncStructInfo(info.params[:count], info.ret, info.purity, None, binders)
+    return substitute(left, {v: tir.IntImm(int(n), v.dtype) for v, n in known.items()})
 
 
 def _prim_func(value: PrimFuncValue) -> StructInfo:

@@ -93,10 +93,11 @@ class Closure(Value):
     Attributes
     ----------
     code
-        The function's code as the machine prepared it; its ``info`` is what is known of the function when it
-        runs: the struct info of parameters and result, and its purity.
+        The function's code as the machine prepared it; its ``info`` is what is known of the
+        function when it runs: the struct info of parameters and result, and its purity.
     captured
-        The values of the variables around the function that it uses, by reference; shape variables as numbers.
+        The values of the variables around the function that it uses, by reference; shape variables
+        as numbers.
     trailing
         The last arguments, which the closure was made with (``R.make_closure``).
     """

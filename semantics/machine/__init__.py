@@ -1,4 +1,5 @@
-"""The machine: programs run step by step, each step the application of one rule of `spec/evaluation.md`.
+"""The machine: programs run step by step, each step the application of one rule of
+`spec/evaluation.md`.
 
 program = load(module)
 configuration = program.start("main", [x])
@@ -10,6 +11,14 @@ from __future__ import annotations
 
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
 from rlx.semantics.machine.inspection import environment, stack
-from rlx.semantics.machine.program import Program, load
+from rlx.semantics.machine.program import MachineProgram, load
 
-__all__ = ["Configuration", "Frame", "Instruction", "Program", "environment", "load", "stack"]
+__all__ = [
+    "Configuration",
+    "Frame",
+    "Instruction",
+    "MachineProgram",
+    "environment",
+    "load",
+    "stack",
+]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.store import Store
 from rlx.semantics.values import TupleValue, Value
 
 
 def parts(values: Sequence[Value]) -> Iterator[Value]:
-    """Values and what their tuples hold, however deep, in order; of what is there twice only the first."""
+    """Values and what their tuples hold, however deep, in order; of what is there twice only the
+    first.
+    """
     seen: set[int] = set()
     pending = list(reversed(values))
     while pending:
@@ -29,4 +31,4 @@ def readable(store: Store, values: Sequence[Value], code: str) -> None:
         return
     for value in parts(values):
         if id(value) in store.blank:
-            raise Fault(code, str(store.blank[id(value)]), value=value)
+            raise FaultStop(code, str(store.blank[id(value)]), value=value)

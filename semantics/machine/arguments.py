@@ -9,10 +9,10 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType, dtype
 from rlx.operators import lookup
 from rlx.operators.matching import matched
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine import prim_exprs
-from rlx.semantics.machine.configuration import Reader
 from rlx.semantics.machine.message_text import kind
+from rlx.semantics.machine.scopes import Reader
 from rlx.semantics.values import DataTypeValue, Scalar, ShapeValue, StringValue
 from rlx.spec.registry import rule
 
@@ -39,7 +39,9 @@ def named(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Arguments:
 
 
 def keyword(body: Any, value: object) -> Reader:
-    """Reads what a keyword says: an expression's value, a number, or the plain value as it stands."""
+    """Reads what a keyword says: an expression's value, a number, or the plain value as it
+    stands.
+    """
     if isinstance(value, ast.Expr):
         read: Reader = body.operand(value)
         return read
@@ -98,7 +100,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@rule("E-argument", "50dd0184")
+@rule("E-argument", "eefb7822", "step")
 def argument(value: Any, expected: str) -> Any:
     """What an argument says, whether it is a value or stands as a keyword.
 
@@ -111,5 +113,5 @@ def argument(value: Any, expected: str) -> Any:
     if (
         found is None
     ):  # D14 refuses arguments of another kind, and warns of those that may be of one
-        raise Fault(f"E-argument-{expected}", f"a {expected} is expected, not {kind(value)}")
+        raise FaultStop(f"E-argument-{expected}", f"a {expected} is expected, not {kind(value)}")
     return found

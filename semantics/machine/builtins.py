@@ -8,9 +8,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.semantics.faults import Fault, Refused
+from rlx.grammar.dtype import INT64
+from rlx.semantics.faults import CheckStop, FaultStop
 from rlx.semantics.machine.message_text import kind_of, show
-from rlx.semantics.machine.sets import SETS
+from rlx.semantics.machine.unique_nonzero import SETS
+from rlx.semantics.scalars import fitted_scalar
 from rlx.semantics.values import (
     NULL,
     UNIT,
@@ -26,26 +28,45 @@ from rlx.semantics.values import (
 from rlx.spec.registry import rule
 
 IMMEDIATE, STORE, NOTHING, LOAD = range(4)
-"""How ``match_shape`` treats a dimension: compare with a number, keep, ignore, compare with what was kept."""
+"""How ``match_shape`` treats a dimension: compare with a number, keep, ignore, compare with what
+was kept.
+"""
 
 
 def _refuse(code: str, expected: str, found: object) -> NoReturn:
-    raise Refused(code, f"expected {expected}, found {found}")
+    raise CheckStop(code, f"expected {expected}, found {found}")
+
+
+def _with_place(call: Callable[..., Value]) -> Callable[..., Value]:
+    """The check with the place in the source that its last argument says, in front of what it
+    says.
+    """
+
+    def check_there(*args: Value) -> Value:
+        try:
+            return call(*args)
+        except CheckStop as refused:
+            if isinstance(args[-1], StringValue) and args[-1].value:
+                words = f"{args[-1].value}: {refused.message}"
+                raise CheckStop(refused.code, words, refused.span, refused.value) from None
+            raise
+
+    return check_there
 
 
 def _alloc_shape_heap(size: Scalar) -> Value:
     return Tensor(np.zeros(int(size.value), np.int64))
 
 
-@rule("E-builtin-match", "b585468d")
-def match(found: int, heap: Tensor, code: int, operand: int) -> None:
+@rule("E-builtin-match", "408ba05a", "step")
+def match(found: int, heap: Tensor, code: int, operand: int, what: str = "") -> None:
     """One dimension, or one number, against one step of a program of matching."""
     if code == STORE:
         heap.data[operand] = found
         return
     wanted = {IMMEDIATE: lambda: operand, LOAD: lambda: int(heap.data[operand])}.get(code)
     if wanted is not None and wanted() != found:
-        _refuse("E-builtin-match-number", str(wanted()), found)
+        _refuse("E-builtin-match-number", f"{what}{wanted()}", found)
 
 
 def _match_shape(value: Value, heap: Tensor, ndim: Scalar, *program: Value) -> Value:
@@ -53,8 +74,8 @@ def _match_shape(value: Value, heap: Tensor, ndim: Scalar, *program: Value) -> V
     if sizes is None or len(sizes) != ndim.value:
         _refuse("E-builtin-check-rank", f"rank {ndim.value}", show(value))
     steps = _pairs(program)
-    for size, (code, operand) in zip(sizes, steps, strict=True):
-        match(size, heap, code, operand)
+    for axis, (size, (code, operand)) in enumerate(zip(sizes, steps, strict=True)):
+        match(size, heap, code, operand, f"dimension {axis} to be ")
     return UNIT
 
 
@@ -64,11 +85,13 @@ def _pairs(program: tuple[Value, ...]) -> list[tuple[int, int]]:
 
 
 def _match_prim(value: Scalar, heap: Tensor, code: Scalar, operand: Scalar, *_: Value) -> Value:
+    if not isinstance(value, Scalar) or isinstance(value.value, float):
+        raise FaultStop("E-binding-scalar", f"an integer scalar is a dimension, not {show(value)}")
     match(int(value.value), heap, int(code.value), int(operand.value))
     return UNIT
 
 
-@rule("E-builtin-make", "bae714ae")
+@rule("E-builtin-make", "91d680f6", "step")
 def make(heap: Tensor, code: int, operand: int) -> int:
     """One number: as it stands, or from the heap."""
     return operand if code == IMMEDIATE else int(heap.data[operand])
@@ -78,13 +101,16 @@ def _make_shape(heap: Tensor, ndim: Scalar, *program: Value) -> Value:
     return ShapeValue(tuple(make(heap, code, operand) for code, operand in _pairs(program)))
 
 
-def _make_prim(heap: Tensor, code: Scalar, operand: Scalar) -> Value:
-    return Scalar(make(heap, int(code.value), int(operand.value)))
+def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, *kind: Value) -> Value:
+    number = make(heap, int(code.value), int(operand.value))
+    return fitted_scalar(number, kind[0].value if kind else INT64)  # type: ignore[attr-defined]
 
 
-@rule("E-builtin-check", "47aca601")
+@rule("E-builtin-check", "5ef91b75", "step")
 def check(value: Value, kind: type, rank: int, dtype: object) -> None:
-    """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say nothing."""
+    """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say
+    nothing.
+    """
     if not isinstance(value, kind):
         _refuse("E-builtin-check-kind", kind_of(kind), show(value))
     size = _SIZE[kind](value) if kind in _SIZE else -1
@@ -128,12 +154,12 @@ def _check_func(value: Value, *_: Value) -> Value:
     return UNIT
 
 
-@rule("E-builtin-reshape", "aafee807")
+@rule("E-builtin-reshape", "4d830d2a", "step")
 def _reshape(value: Tensor, shape: ShapeValue) -> Value:
     total = int(np.prod(shape.values, dtype=object))
     if total != value.data.size:
         words = f"{value.data.size} elements do not have the shape {list(shape.values)}"
-        raise Fault("E-builtin-reshape-size", words)
+        raise FaultStop("E-builtin-reshape-size", words)
     return Tensor(value.data.reshape(shape.values), value.device, value.storage)
 
 
@@ -148,11 +174,11 @@ def _tensor_to_shape(value: Tensor) -> Value:
     return ShapeValue(tuple(int(size) for size in value.data))
 
 
-@rule("E-builtin-device", "4a297718")
+@rule("E-builtin-device", "d0d2366c", "step")
 def _to_device(value: Tensor, kind: Scalar, index: Scalar, *_: Value) -> Value:
     target = _TARGETS.get(int(kind.value))
     if target is None:
-        raise Fault("E-builtin-device-kind", f"no kind of device has the number {kind.value}")
+        raise FaultStop("E-builtin-device-kind", f"no kind of device has the number {kind.value}")
     return Tensor(value.data.copy(), (target, int(index.value)))
 
 
@@ -160,7 +186,7 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 """The targets of the devices that DLPack numbers."""
 
 
-@rule("E-builtin-draw", "5abeb2fb")
+@rule("E-builtin-draw", "bb86d3bc", "step")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
     from rlx.operators.evaluate.sorting import multinomial_from_uniform
     from rlx.operators.evaluation import OperatorFault
@@ -168,13 +194,13 @@ def _multinomial(prob: Tensor, sample: Tensor) -> Value:
     rows = prob.data.shape[0] if prob.data.ndim == 2 else -1
     if sample.data.size != rows:
         words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
-        raise Fault("E-builtin-draw-rows", words)
+        raise FaultStop("E-builtin-draw-rows", words)
     try:
         found = multinomial_from_uniform(
             prob.data, sample.data.reshape(-1, 1), np.arange(rows), None
         )
     except OperatorFault as fault:
-        raise Fault(fault.code, fault.message) from None
+        raise FaultStop(fault.code, fault.message) from None
     return Tensor(found, prob.device)
 
 
@@ -183,18 +209,31 @@ def _check_string(value: Value, *_: Value) -> Value:
     return UNIT
 
 
+def _check_device(value: Value, target: StringValue, index: Scalar, *_: Value) -> Value:
+    wanted = (target.value, int(index.value))
+    if isinstance(value, Tensor) and value.device not in (None, wanted):
+        _refuse("E-cast-device", f"a tensor on {wanted[0]}:{wanted[1]}", show(value))
+    return UNIT
+
+
+def _check_held_shape(value: Value, held: Value, *_: Value) -> Value:
+    if not isinstance(held, ShapeValue) or getattr(value, "shape", None) != held.values:
+        _refuse("E-cast-dimension", f"the shape {show(held)}", show(value))
+    return UNIT
+
+
 _CALLS: dict[str, Callable[..., Value]] = {
     "alloc_shape_heap": _alloc_shape_heap,
-    "match_shape": _match_shape,
-    "match_prim_value": _match_prim,
+    "match_shape": _with_place(_match_shape),
+    "match_prim_value": _with_place(_match_prim),
     "make_shape": _make_shape,
     "make_prim_value": _make_prim,
-    "check_tensor_info": _check_tensor,
-    "check_shape_info": _check_shape,
-    "check_tuple_info": _check_tuple,
-    "check_prim_value_info": _check_prim,
-    "check_func_info": _check_func,
-    "check_string_info": _check_string,
+    "check_tensor_info": _with_place(_check_tensor),
+    "check_shape_info": _with_place(_check_shape),
+    "check_tuple_info": _with_place(_check_tuple),
+    "check_prim_value_info": _with_place(_check_prim),
+    "check_func_info": _with_place(_check_func),
+    "check_string_info": _with_place(_check_string),
     "reshape": _reshape,
     "shape_of": lambda value: ShapeValue(value.shape),
     "tensor_to_shape": _tensor_to_shape,
@@ -209,7 +248,12 @@ _CALLS: dict[str, Callable[..., Value]] = {
 }
 BUILTINS = {
     name: Packed(call, name)
-    for name, call in {**{f"vm.builtin.{k}": v for k, v in _CALLS.items()}, **SETS}.items()
+    for name, call in {
+        **{f"vm.builtin.{k}": v for k, v in _CALLS.items()},
+        **SETS,
+        "relax.run.check_device": _with_place(_check_device),
+        "relax.run.check_held_shape": _with_place(_check_held_shape),
+    }.items()
 }
 """They take and give values; what they are is in `spec/evaluation.md`."""
 READING = frozenset(
@@ -222,4 +266,6 @@ ELSEWHERE = re.compile(
     r"|(param_(array|module)|tensor_cache|memory_manager)\w*(\.\w+)?|apply_\w+|sample_top_p_\w+"
     r"|\w*(py_func|debug)\w*|compute_alloc_shape|tuple_reset_item)\Z"
 )
-"""Names of the run time's other functions, which keep a state of their own or serve one model: they do not run here."""
+"""Names of the run time's other functions, which keep a state of their own or serve one model: they
+do not run here.
+"""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar.node import replace
-from rlx.semantics.faults import Fault, IllFormed
+from rlx.semantics.faults import FaultStop, IllFormedStop
 from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.configuration import Compare, Configuration, Frame, Instruction
 from rlx.semantics.machine.foreign import call_outside, run_prim_func
@@ -17,7 +17,7 @@ from rlx.semantics.values import UNIT, Closure, Packed, PrimFuncValue, Scalar, V
 from rlx.spec.registry import choice, rule, rule_of
 
 
-@rule("E-call", "dc03e819")
+@rule("E-call", "3c1d278f", "step")
 def call_closure(
     at: Instruction[Any], c: Configuration, callee: Closure, args: Sequence[Value]
 ) -> Configuration:
@@ -28,13 +28,16 @@ def call_closure(
 def enter(
     callee: Closure, args: Sequence[Value], caller: Frame | None, resume: Instruction[Any] | None
 ) -> Frame:
-    """The frame of a call: the closure itself, what it captured, the arguments, the shape variables."""
+    """The frame of a call: the closure itself, what it captured, the arguments, the shape
+    variables.
+    """
     code = callee.code
     if callee.trailing:
         args = (*args, *callee.trailing)
         callee = replace(callee, trailing=())
     if len(args) != len(code.node.params):
-        raise Fault(  # D14 counts the arguments of what it knows; of an opaque function it does not.
+        # D14 counts the arguments of what it knows; of an opaque function it does not.
+        raise FaultStop(
             "E-call-arity",
             f"{code.name} takes {len(code.node.params)} arguments, {len(args)} are given",
         )
@@ -43,7 +46,7 @@ def enter(
     return frame
 
 
-@rule("E-return", "2ad55918")
+@rule("E-return", "957f898d", "step")
 def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration | Outcome:
     frame = c.frame
     value = at.operands[0](frame)
@@ -59,7 +62,7 @@ def return_(at: Instruction[Compare | None], c: Configuration) -> Configuration 
     return bind(frame.resume, below, value, applied=at.rule)
 
 
-@rule("E-call-packed", "903b08aa")
+@rule("E-call-packed", "056e8bd3", "step")
 def call_packed(
     at: Instruction[Any], c: Configuration, callee: Packed, args: Sequence[Value]
 ) -> Configuration:
@@ -68,7 +71,7 @@ def call_packed(
     return bind(at, c, value, version, rule_of(call_packed))
 
 
-@rule("E-call-prim-func", "564d5bc2")
+@rule("E-call-prim-func", "d63fb676", "step")
 def call_prim_func(
     at: Instruction[Any], c: Configuration, callee: PrimFuncValue, args: Sequence[Value]
 ) -> Configuration:
@@ -101,10 +104,12 @@ def call(at: Instruction[None], c: Configuration) -> Configuration:
     return apply(at, c, callee, args)
 
 
-def _not_callable(callee: Value) -> IllFormed:
+def _not_callable(callee: Value) -> IllFormedStop:
     found = f"the callee is {kind(callee)}"
     considered = tuple(
         (rule_of(apply), f"the callee is {kind_of(of)}: {found}") for of, apply in CALLS.items()
     )
     # D14: only functions are called.
-    return IllFormed("E-call-callee", f"only functions can be called; {found}", None, considered)
+    return IllFormedStop(
+        "E-call-callee", f"only functions can be called; {found}", None, considered
+    )

@@ -1,6 +1,7 @@
 """From syntax to instructions: names become places, each redex one instruction with its rule.
 
-Nothing is evaluated here, and nothing is rejected: what a rule cannot do is the rule's to say when it is reached.
+Nothing is evaluated here, and nothing is rejected: what a rule cannot do is the rule's to say when
+it is reached.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Fault, IllFormed, Unsupported
+from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import calls, control, expression_rules, prim_exprs
-from rlx.semantics.machine.configuration import Frame, Instruction, Reader, Variable
+from rlx.semantics.machine.configuration import Code, Frame, FunctionCode, Instruction
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
-from rlx.semantics.machine.scopes import Code, FunctionCode, Scope, slot_reader
+from rlx.semantics.machine.scopes import Reader, ScopeSlots, Variable, slot_reader
 from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.values import Value
 from rlx.solver.order import free_vars as vars_of_info
@@ -33,7 +34,8 @@ class Compiler:
     values
         What the module's global variables stand for.
     killed
-        The variables that the program ends; branches and closures behind it cannot read them either.
+        The variables that the program ends; branches and closures behind it cannot read them
+        either.
     """
 
     def __init__(self) -> None:
@@ -41,10 +43,14 @@ class Compiler:
         self.killed: set[ast.Var] = set()
 
     def function(
-        self, node: ast.Function, name: str, outer: Scope | None = None, var: ast.Var | None = None
+        self,
+        node: ast.Function,
+        name: str,
+        outer: ScopeSlots | None = None,
+        var: ast.Var | None = None,
     ) -> FunctionCode:
         """A function, global or local; ``var`` is the variable that a local one is bound to."""
-        scope = Scope()
+        scope = ScopeSlots()
         scope.add(var, node.name_span or node.span)
         captured = [] if outer is None else _captured(node, outer, var)
         for used in captured:
@@ -72,8 +78,9 @@ class Compiler:
         return _Body(self, code).run()
 
 
-def _captured(node: ast.Function, outer: Scope, var: ast.Var | None) -> list[Variable]:
-    """The variables around a function that it uses, but for the one it is bound to, and all shape variables.
+def _captured(node: ast.Function, outer: ScopeSlots, var: ast.Var | None) -> list[Variable]:
+    """The variables around a function that it uses, but for the one it is bound to, and all shape
+    variables.
 
     Variables of a dataflow block are not captured.
     """
@@ -129,7 +136,9 @@ class _Body:
                 self.scope.end(var)
 
     def _end_of(self, value: ast.Expr) -> None:
-        """A variable that was killed is not read again; what it held is there as long as something else holds it."""
+        """A variable that was killed is not read again; what it held is there as long as something
+        else holds it.
+        """
         match value:
             case ast.Call(op=ast.Op(op_name=name), args=(ast.Var() as var,)) if name in KILLS:
                 self.scope.end(var)
@@ -243,7 +252,9 @@ class _Body:
         return made
 
     def _branch(self, at: Instruction[Any], body: ast.Expr) -> Code:
-        code = Code(body, Scope(self.scope, at), self.compiler.body, getattr(body, "span", None))
+        code = Code(
+            body, ScopeSlots(self.scope, at), self.compiler.body, getattr(body, "span", None)
+        )
         code.function = self.code.function
         return code
 
@@ -307,7 +318,7 @@ class _Literal:
         if self._array is None:
             data = self._data
             if data.value is None and data.content is None:
-                raise Unsupported("E-constant-data", "the text leaves the constant's data out")
+                raise UnsupportedStop("E-constant-data", "the text leaves the constant's data out")
             kind = numpy_type(data.dtype)
             if data.value is not None:
                 self._array = np.array(data.value, dtype=kind).reshape(data.shape or ())
@@ -318,7 +329,9 @@ class _Literal:
 
 
 def _declared(call: ast.Call) -> ast.StructInfo | None:
-    """What a call declares of its value: by its type arguments, or by the annotation of an opaque callee."""
+    """What a call declares of its value: by its type arguments, or by the annotation of an opaque
+    callee.
+    """
     types = call.sinfo_args
     if types:
         return types[0] if len(types) == 1 else ast.TupleStructInfo(types)
@@ -332,7 +345,7 @@ def _declared(call: ast.Call) -> ast.StructInfo | None:
 
 def _killed(name: str) -> Reader:
     def refuse(_: Frame) -> Any:
-        raise Fault("E-var-alive", f"{name} is used after it was killed")
+        raise FaultStop("E-var-alive", f"{name} is used after it was killed")
 
     return refuse
 
@@ -340,6 +353,6 @@ def _killed(name: str) -> Reader:
 def _unbound(name: str) -> Reader:
     def refuse(_: Frame) -> Any:
         # WF02: every variable is defined where it is used.
-        raise IllFormed("E-var-bound", f"{name} has no value here")
+        raise IllFormedStop("E-var-bound", f"{name} has no value here")
 
     return refuse

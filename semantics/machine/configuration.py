@@ -1,33 +1,28 @@
 """Configurations: where a run stands.
 
-Nothing in a configuration changes. The values of a scope are kept in a list to which steps only append: every
-variable is bound once, so the place of a value is known before the program runs, and a configuration sees the
-places below its own :attr:`Instruction.index` alone. A step from an old configuration, whose place another
-future has filled, copies the list first (:func:`place`).
+Nothing in a configuration changes. The values of a scope are kept in a list to which steps only
+append: every variable is bound once, so the place of a value is known before the program runs, and
+a configuration sees the places below its own :attr:`Instruction.index` alone. A step from an old
+configuration, whose place another future has filled, copies the list first (:func:`place`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from rlx.grammar import ast, tir
+from rlx.grammar import ast
 from rlx.grammar.node import Span
+from rlx.semantics.machine.scopes import Reader, ScopeSlots, Variable
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.store import Version
 from rlx.semantics.values import Value
 from rlx.spec.registry import rule_of
 
-if TYPE_CHECKING:
-    from rlx.semantics.machine.scopes import Code
-
-Reader = Callable[["Frame"], Any]
-"""Looks up a value (of a shape variable: a number) from a frame."""
-
-Variable = ast.Var | tir.Var
-
 Compare = Callable[["Frame", Sequence[Value]], list[int]]
-"""A check of values against annotations (E-cast), in a frame: the numbers of the shape variables that it binds."""
+"""A check of values against annotations (E-cast), in a frame: the numbers of the shape variables
+that it binds.
+"""
 
 
 class Frame:
@@ -38,7 +33,8 @@ class Frame:
     code
         What runs in it.
     slots
-        The values of the scope's variables, in order of binding, those of shape variables as numbers.
+        The values of the scope's variables, in order of binding, those of shape variables as
+        numbers.
     outer
         The scope around a branch; None of a function.
     caller
@@ -86,10 +82,14 @@ class Configuration(NamedTuple):
 
 
 P = TypeVar("P")
-"""What a rule needs besides the values of its operands: part of its signature, as ``at: Instruction[int]``."""
+"""What a rule needs besides the values of its operands: part of its signature, as ``at:
+Instruction[int]``.
+"""
 
 Apply = Callable[["Instruction[P]", Configuration], "Configuration | Outcome"]
-"""A rule, for the instructions that have what it needs; its id is the one that it is registered under."""
+"""A rule, for the instructions that have what it needs; its id is the one that it is registered
+under.
+"""
 
 
 class Instruction(Generic[P]):
@@ -114,7 +114,8 @@ class Instruction(Generic[P]):
     receive
         The check of a call's value against what the call declares; None where it declares nothing.
     payload
-        What the rule needs besides, as its signature says: a literal, prepared expressions, branches.
+        What the rule needs besides, as its signature says: a literal, prepared expressions,
+        branches.
     scope
         The scope that the instruction stands in.
     """
@@ -156,8 +157,61 @@ class Instruction(Generic[P]):
         return f"Instruction({self.rule}, {self.var.name_hint if self.var else self.index})"
 
 
+class Code:
+    """A SeqExpr that has a frame of its own when it runs.
+
+    It is prepared when it is first entered, so that what never runs costs nothing, and depth of
+    nesting is no depth of recursion.
+    """
+
+    __slots__ = ("_entry", "body", "function", "prepare", "scope", "span")
+
+    def __init__(self, body: ast.Expr, scope: ScopeSlots, prepare: Any, span: Span | None) -> None:
+        self.body, self.scope, self.span = body, scope, span
+        self.prepare = prepare
+        self.function: FunctionCode | None = None
+        self._entry: Instruction[Any] | None = None
+
+    @property
+    def entry(self) -> Instruction[Any]:
+        """The first instruction."""
+        if self._entry is None:
+            self._entry = self.prepare(self)
+        return self._entry
+
+
+class FunctionCode(Code):
+    """A function's body, with what a call and a return need.
+
+    Attributes
+    ----------
+    node
+        The function.
+    name
+        What it is called in reports.
+    info
+        What is known of it when it runs: struct info of parameters and result, purity.
+    captured, captures
+        The variables that it captures, and where they are, seen from where it stands.
+    enter, leave
+        The checks of arguments and of the result; ``leave`` is None where no result is annotated.
+    """
+
+    __slots__ = ("captured", "captures", "enter", "info", "leave", "name", "node")
+
+    node: ast.Function
+    name: str
+    info: ast.FuncStructInfo
+    captured: tuple[Variable, ...]
+    captures: tuple[Reader, ...]
+    enter: Compare
+    leave: Compare | None
+
+
 def place(frame: Frame, index: int) -> Frame:
-    """A frame whose next free place is ``index``: the same one, or a copy if another future filled the place."""
+    """A frame whose next free place is ``index``: the same one, or a copy if another future filled
+    the place.
+    """
     if len(frame.slots) == index:
         return frame
     return Frame(frame.code, frame.slots[:index], frame.outer, frame.caller, frame.resume)

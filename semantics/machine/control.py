@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from rlx.grammar.dtype import BOOL
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.access_checks import readable
-from rlx.semantics.machine.configuration import Compare, Configuration, Frame, Instruction, place
+from rlx.semantics.machine.configuration import (
+    Code,
+    Compare,
+    Configuration,
+    Frame,
+    Instruction,
+    place,
+)
 from rlx.semantics.machine.message_text import show
-from rlx.semantics.machine.scopes import Code
 from rlx.semantics.machine.step import bind, number_of
 from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-if", "9777a916")
+@rule("E-if", "83b930d3", "step")
 def branch(at: Instruction[tuple[Code, ...]], c: Configuration) -> Configuration:
     frame = c.frame
     condition = at.operands[0](frame)
@@ -31,10 +37,10 @@ def truth(value: Value) -> bool:
         return bool(value.data)
     # D09 refuses what is no condition for certain, and warns of what may be none.
     words = f"a condition is a Boolean scalar, not {show(value)}"
-    raise Fault("E-if-condition", words, value=value)
+    raise FaultStop("E-if-condition", words, value=value)
 
 
-@rule("E-seq", "b94c23c7")
+@rule("E-seq", "74bb292a", "step")
 def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     frame = c.frame
     value = at.operands[0](frame)
@@ -43,12 +49,12 @@ def sequence_end(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(resume, Configuration(at, outer, "", c.version), value, applied=at.rule)
 
 
-@rule("E-dataflow-end", "17e3e6da")
+@rule("E-dataflow-end", "5c98e87a", "step")
 def dataflow_end(at: Instruction[None], c: Configuration) -> Configuration:
     return Configuration(at.next, c.frame, at.rule, c.version)
 
 
-@rule("E-match-cast", "72fd71fd")
+@rule("E-match-cast", "738c2733", "step")
 def match_cast(at: Instruction[Compare], c: Configuration) -> Configuration:
     frame = place(c.frame, at.index)
     value = at.operands[0](frame)

@@ -1,7 +1,8 @@
 """E-cast compiled for annotations that a value can be compared with at once.
 
-The comparisons are compiled from the demands that E-cast itself goes by. A demand that is not known here makes its annotation go
-the way of E-cast, which also says what is wrong with a value that does not fit; that both agree is tested.
+The comparisons are compiled from the demands that E-cast itself goes by. A demand that is not known
+here makes its annotation go the way of E-cast, which also says what is wrong with a value that does
+not fit; that both agree is tested.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
 from rlx.solver.order.demands import demands, every
 
 Fits = Callable[[Value, list[Any]], bool]
-"""Whether a value fits; numbers of variables, by their position, are compared or put into the list."""
+"""Whether a value fits; numbers of variables, by their position, are compared or put into the
+list.
+"""
 
 Variables = dict[tir.PrimExpr, int]
 Said = dict[str, list[Any]]
@@ -64,7 +67,9 @@ def _scalar(said: Said, variables: Variables) -> Fits | None:
 
 
 def _sizes(said: Said, variables: Variables) -> Callable[[Sequence[int], list[Any]], bool] | None:
-    """The comparison of sizes with a rank, and with dimensions that are numbers and bound variables."""
+    """The comparison of sizes with a rank, and with dimensions that are numbers and bound
+    variables.
+    """
     (count,) = said.get("rank", [-1])
     if "dimension" not in said:
         return lambda sizes, numbers: count in (-1, len(sizes))
@@ -106,7 +111,7 @@ def _tensor(said: Said, variables: Variables) -> Fits | None:
         return None
     try:
         kind = numpy_type(said["dtype"][0]) if "dtype" in said else None
-    except Unsupported:
+    except UnsupportedStop:
         return None
 
     def fits(value: Value, numbers: list[Any]) -> bool:

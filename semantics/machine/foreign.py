@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.semantics.faults import Fault, IllFormed, Stop
+from rlx.semantics.faults import FaultStop, IllFormedStop, Stop
 from rlx.semantics.machine.access_checks import parts, readable
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
@@ -39,7 +39,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
                 pending.extend(reversed(fields))
 
 
-@rule("E-packed", "9885b0e5")
+@rule("E-packed", "58f59abe", "step")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -52,7 +52,7 @@ def call_outside(
     if not isinstance(
         callee, Packed
     ):  # OBL-packed refuses what is none, and warns of what may be none
-        raise Fault("E-packed-func", f"a packed function is called, not {kind(callee)}")
+        raise FaultStop("E-packed-func", f"a packed function is called, not {kind(callee)}")
     own = BUILTINS.get(callee.name) is callee
     if own and callee.name in READING:
         readable(store, args, "E-packed-written")
@@ -63,13 +63,13 @@ def call_outside(
         raise
     except BaseException as error:
         words = f"{callee.name} raised {type(error).__name__}: {error}"
-        raise Fault("E-packed-raised", words) from error
+        raise FaultStop("E-packed-raised", words) from error
     finally:
         version = store.commit(before + ([] if own else written(store, args)))
     if own and isinstance(result, Tensor):
         version = store.commit(inherited(store, args, result))
     if not isinstance(result, Value):
-        raise Fault(
+        raise FaultStop(
             "E-packed-value", f"{callee.name} returned {type(result).__name__}, not a value"
         )
     return result, version
@@ -108,11 +108,11 @@ def plain(args: Sequence[Value]) -> list[Any]:
             case _:
                 # OBL-passed refuses what is none of these, and warns of what may be none.
                 words = f"argument {at} of a PrimFunc is {kind(value)}"
-                raise Fault("E-prim-func-argument", words, value=value)
+                raise FaultStop("E-prim-func-argument", words, value=value)
     return found
 
 
-@rule("E-prim-func", "8e1d5731")
+@rule("E-prim-func", "5aecf85e", "step")
 def run_prim_func(
     store: Store,
     callee: Value,
@@ -122,16 +122,17 @@ def run_prim_func(
 ) -> Version:
     """Run a PrimFunc on values, of which it may change those at the positions ``writes``.
 
-    ``blank`` are the positions of tensors that only this call knows of so far; None for ``writes`` means any.
+    ``blank`` are the positions of tensors that only this call knows of so far; None for ``writes``
+    means any.
     """
     if not isinstance(callee, PrimFuncValue):  # OBL-callee names a global PrimFunc
-        raise IllFormed("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
+        raise IllFormedStop("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
     numbers = plain(args)
     unwritten = _unwritten(store, args, blank)
     for k, known in unwritten.items():
         if known is None and k in store.program.only_reads(callee):
             words = f"argument {k} is read: {Blank(args[k])}"  # type: ignore[arg-type]
-            raise Fault("E-prim-func-written", words, value=args[k])
+            raise FaultStop("E-prim-func-written", words, value=args[k])
     changed = [a for i, a in enumerate(args) if i not in blank and (writes is None or i in writes)]
     changes = store.before(memory(changed))
     try:
@@ -149,7 +150,9 @@ _WHOLE = np.ones(1, np.uint8)
 def _unwritten(
     store: Store, args: Sequence[Value], blank: Collection[int]
 ) -> dict[int, np.ndarray[Any, Any] | None]:
-    """The positions of tensors that are not whole, each with what was written of it, None if nothing."""
+    """The positions of tensors that are not whole, each with what was written of it, None if
+    nothing.
+    """
     found: dict[int, np.ndarray[Any, Any] | None] = dict.fromkeys(blank)
     if store.blank:
         for at, value in enumerate(args):
@@ -159,20 +162,20 @@ def _unwritten(
     return found
 
 
-@rule("E-alloc", "b0b200e0")
+@rule("E-alloc", "c70bea4c", "step")
 def allocate(shape: Sequence[int], dtype: Any) -> Any:
     """New memory.
 
     Raises
     ------
-    Fault
+    FaultStop
         ``E-alloc-shape``: a negative dimension. ``E-alloc-size``: more bytes than there can be.
     """
     if min(shape, default=0) < 0:
-        raise Fault("E-alloc-shape", f"the shape {list(shape)} has a negative dimension")
+        raise FaultStop("E-alloc-shape", f"the shape {list(shape)} has a negative dimension")
     total = prod(shape) * dtype.itemsize
     if total > LIMIT:
-        raise Fault("E-alloc-size", f"{total} bytes are asked for; the limit is {LIMIT}")
+        raise FaultStop("E-alloc-size", f"{total} bytes are asked for; the limit is {LIMIT}")
     return np.zeros(tuple(shape), dtype)
 
 

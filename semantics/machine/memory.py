@@ -1,4 +1,6 @@
-"""E-rules of memory that a lowered program handles by itself: pieces of it, tensors in them, their end."""
+"""E-rules of memory that a lowered program handles by itself: pieces of it, tensors in them, their
+end.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.arguments import Arguments, argument
 from rlx.semantics.machine.configuration import Configuration, Instruction
 from rlx.semantics.machine.foreign import allocate
@@ -18,7 +20,7 @@ from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 
 
-@rule("E-alloc-storage", "a0d252c2")
+@rule("E-alloc-storage", "d12f8725", "step")
 def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     size = argument((given.get("size") or given["shape"])(c.frame), "shape")
@@ -27,7 +29,7 @@ def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration
     return bind(at, c, storage)
 
 
-@rule("E-alloc-device", "00774f97")
+@rule("E-alloc-device", "38079195", "step")
 def _device(given: Arguments, c: Configuration) -> Device | None:
     """The device that an index stands for; the operators have several names for it."""
     read = next((given[name] for name in _INDEX if name in given), None)
@@ -39,13 +41,13 @@ def _device(given: Arguments, c: Configuration) -> Device | None:
 _INDEX = ("runtime_device_index", "virtual_device_index")
 
 
-@rule("E-alloc-tensor", "a57c3db0")
+@rule("E-alloc-tensor", "2e09f143", "step")
 def alloc_tensor(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame, store = at.payload, c.frame, c.version.store
     shape = argument(given["shape"](frame), "shape")
     dtype = numpy_type(argument(given["dtype"](frame), "dtype"))
     if "storage" in given:
-        made = _within(
+        made = laid_into(
             given["storage"](frame), argument(given["offset"](frame), "number"), shape, dtype
         )
     else:
@@ -54,20 +56,27 @@ def alloc_tensor(at: Instruction[Arguments], c: Configuration) -> Configuration:
     return bind(at, c, made, version)
 
 
-def _within(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
+def laid_into(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
+    """A tensor in a piece of memory, from the byte ``offset`` on.
+
+    Raises
+    ------
+    Fault
+        ``E-alloc-tensor-storage``, ``E-alloc-tensor-fits``
+    """
     if not isinstance(storage, Storage):
-        raise Fault(  # a storage is an Object, and so is much else
+        raise FaultStop(  # a storage is an Object, and so is much else
             "E-alloc-tensor-storage", f"tensors are laid into memory, not {kind(storage)}"
         )
     end = offset + prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or offset < 0 or end > storage.data.nbytes:
         found = f"bytes {offset} to {end} of {storage.data.nbytes}"
-        raise Fault("E-alloc-tensor-fits", f"a tensor of shape {list(shape)} needs {found}")
+        raise FaultStop("E-alloc-tensor-fits", f"a tensor of shape {list(shape)} needs {found}")
     data = storage.data[offset:end].view(dtype).reshape(shape)
     return Tensor(data, storage.device, storage)
 
 
-@rule("E-kill", "a08e1e0f")
+@rule("E-kill", "a400b597", "step")
 def kill(at: Instruction[None], c: Configuration) -> Configuration:
     at.operands[0](c.frame)  # it was not killed before
     return bind(at, c, UNIT)

@@ -1,8 +1,8 @@
 """Whether there is memory for what an operator computes, asked before it computes.
 
-The shapes of its results are derived from the struct info of the operands, as the checker derives them, with numbers
-for dimensions. That costs more than many operators do, so it is left out where the results are certainly small, and
-where the operator was asked about the same operands before.
+The shapes of its results are derived from the struct info of the operands, as the checker derives
+them, with numbers for dimensions. That costs more than many operators do, so it is left out where
+the results are certainly small, and where the operator was asked about the same operands before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def signature(values: Sequence[Value]) -> Key:
 
 
 def bound(key: Key) -> float:
-    """More elements than an operator with these operands, and no numbers among its keywords, can compute."""
+    """More elements than an operator with these operands, and no numbers among its keywords, can
+    compute.
+    """
     found = 1.0
     for known in key:
         if isinstance(known, tuple):
@@ -51,7 +53,9 @@ def bound(key: Key) -> float:
 
 
 def factor(call: ast.Call) -> float:
-    """How much the numbers among the keywords of a call can add to that: each may hold for several axes."""
+    """How much the numbers among the keywords of a call can add to that: each may hold for several
+    axes.
+    """
     found = 1.0
     pending = list(call.attrs.values())
     while pending:
@@ -99,6 +103,8 @@ def ask(operator: Operator, call: ast.Call, values: Sequence[Value], number: Num
 
 
 def _may_be_large(call: ast.Call, values: Sequence[Value]) -> bool:
-    """Whether the numbers of a call may ask for more than memory holds; those not known yet are left out."""
+    """Whether the numbers of a call may ask for more than memory holds; those not known yet are
+    left out.
+    """
     known = factor(call)
     return bound(signature(values)) * (known if known < float("inf") else 1) > MOST_ELEMENTS

@@ -34,7 +34,9 @@ def kind_of(cls: type) -> str:
 
 
 def show(value: Any, deep: int = 3) -> str:
-    """A value in a few words; of a tensor shape and element type, and the content if it is small."""
+    """A value in a few words; of a tensor shape and element type, and the content if it is
+    small.
+    """
     shown = _SHOWN.get(type(value))
     return repr(value) if shown is None else shown(value, deep)
 

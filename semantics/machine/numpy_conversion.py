@@ -13,7 +13,9 @@ from rlx.semantics import values as v
 from rlx.semantics.scalars import fitted_scalar
 
 Plain = Any
-"""An array, a number, a tuple of plain values (of integers: a shape), a string, a data type, or None."""
+"""An array, a number, a tuple of plain values (of integers: a shape), a string, a data type, or
+None.
+"""
 
 FLOAT64 = dtype("float64")
 
@@ -84,7 +86,9 @@ def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.V
 
 
 def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
-    """A plain value as the value that an annotation says: a tuple of integers may be a shape or a tuple."""
+    """A plain value as the value that an annotation says: a tuple of integers may be a shape or a
+    tuple.
+    """
     match info:
         case ast.ShapeStructInfo():
             return v.ShapeValue(tuple(plain))

@@ -1,7 +1,7 @@
 """What an operator asks of its operands, with numbers for dimensions.
 
-The checker leaves open what it does not know: a rank, a dimension, an element type. When the operator runs, all of it is
-known, and the same rule decides.
+The checker leaves open what it does not know: a rank, a dimension, an element type. When the
+operator runs, all of it is known, and the same rule decides.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from rlx.semantics.values import TupleValue, Value
 from rlx.spec.registry import rule
 
 Number = Callable[[tir.PrimExpr], Any]
-"""The number of a dimension, in the scope of the call; it raises :class:`Stop` where data decide about it."""
+"""The number of a dimension, in the scope of the call; it raises :class:`Stop` where data decide
+about it.
+"""
 
 
-class _Known(CallAlone):
+class _Measured(CallAlone):
     """An operator context in which every operand has a value.
 
     Attributes
@@ -82,13 +84,15 @@ def _infos(exprs: Sequence[ast.Expr], values: Sequence[Value]) -> dict[ast.Expr,
 def derived(
     operator: Operator, call: ast.Call, values: Sequence[Value], number: Number
 ) -> tuple[ast.StructInfo, str]:
-    """The struct info of a call with these operands, and what its rule says against it; empty if nothing."""
-    context = _Known(_infos(call.args, values), number)
+    """The struct info of a call with these operands, and what its rule says against it; empty if
+    nothing.
+    """
+    context = _Measured(_infos(call.args, values), number)
     info = operator.derive(call, context)
     return info, context.failed
 
 
-@rule("E-obligations", "f433e387")
+@rule("E-obligations", "e3b4d5d7", "step")
 def hold(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
     """Refuse a call that the operator's rule refuses for these operands.
 

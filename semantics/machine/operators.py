@@ -1,4 +1,6 @@
-"""E-rules of operators: those that NumPy evaluates, and the table of those that the machine knows itself."""
+"""E-rules of operators: those that NumPy evaluates, and the table of those that the machine knows
+itself.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,16 @@ from rlx.grammar.vdevices import numbered
 from rlx.operators import lookup
 from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS
-from rlx.semantics.faults import Fault, IllFormed, Refused, Unsupported
+from rlx.semantics.faults import CheckStop, FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import memory, memory_limit, obligations, prim_exprs, tir_calls
 from rlx.semantics.machine.access_checks import parts, readable
 from rlx.semantics.machine.arguments import Arguments, argument, named
-from rlx.semantics.machine.configuration import (
-    Apply,
-    Configuration,
-    Frame,
-    Instruction,
-    P,
-    Reader,
-)
+from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, P
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.expression_rules import null_value
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.numpy_conversion import Plain, to_plain, to_value
-from rlx.semantics.machine.scopes import Scope
+from rlx.semantics.machine.scopes import Reader, ScopeSlots
 from rlx.semantics.machine.step import bind
 from rlx.semantics.values import (
     UNIT,
@@ -45,7 +40,9 @@ from rlx.semantics.values import (
 from rlx.spec.registry import rule
 
 Prepare = Callable[[Any, ast.Call, tuple[Reader, ...]], P]
-"""Makes what a rule needs, from the body that a call stands in, the call, and where its operands are."""
+"""Makes what a rule needs, from the body that a call stands in, the call, and where its operands
+are.
+"""
 
 
 class Special(NamedTuple, Generic[P]):
@@ -63,8 +60,10 @@ class Special(NamedTuple, Generic[P]):
     prepare: Prepare[P]
 
 
-class Run:
-    """What an operator's evaluation may ask: numbers and values of expressions among the keywords."""
+class OperatorRun:
+    """What an operator's evaluation may ask: numbers and values of expressions among the
+    keywords.
+    """
 
     __slots__ = ("_frame", "_keywords", "info")
 
@@ -87,7 +86,7 @@ class Keywords:
 
     __slots__ = ("_factor", "_known", "_prims", "_readers", "_scope")
 
-    def __init__(self, call: ast.Call, scope: Scope, readers: dict[ast.Expr, Reader]) -> None:
+    def __init__(self, call: ast.Call, scope: ScopeSlots, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
         self._factor = memory_limit.factor(call)
@@ -98,18 +97,18 @@ class Keywords:
     ) -> Plain:
         """The value of a call, if its operands are ones that the operator takes.
 
-        That is asked last, for evaluations have words of their own for what is wrong; of operands like the last
-        ones it is not asked again.
+        That is asked last, for evaluations have words of their own for what is wrong; of operands
+        like the last ones it is not asked again.
         """
         from rlx.operators.evaluation import OperatorFault
 
         key = memory_limit.signature(values)
         plain = [to_plain(value) for value in values]
         if key == self._known:
-            return found.evaluate(call, plain, Run(self, frame))
+            return found.evaluate(call, plain, OperatorRun(self, frame))
         self._fit(key, found, call, values, frame)
         try:
-            result = found.evaluate(call, plain, Run(self, frame))
+            result = found.evaluate(call, plain, OperatorRun(self, frame))
         except (OperatorFault, MemoryError):
             raise
         except Exception:
@@ -120,7 +119,7 @@ class Keywords:
             self._known = key
         return result
 
-    @rule("E-result-memory", "56b3d188")
+    @rule("E-result-memory", "12798832", "step")
     def _fit(
         self,
         key: memory_limit.Key,
@@ -158,7 +157,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
     return Keywords(call, body.scope, found)
 
 
-@rule("E-evaluate", "f98b11fa")
+@rule("E-evaluate", "814c9dc5", "step")
 def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     from rlx.operators.evaluation import OperatorFault
 
@@ -167,9 +166,9 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
     name = call.op.op_name
     found = lookup(name)
     if found is None:  # D14 notes that nothing is known of it
-        raise Unsupported("E-evaluate-known", f"there is no operator {name}")
+        raise UnsupportedStop("E-evaluate-known", f"there is no operator {name}")
     if not found.can_evaluate:
-        raise Unsupported("E-evaluate-possible", f"{name} has no evaluation")
+        raise UnsupportedStop("E-evaluate-possible", f"{name} has no evaluation")
     values = [read(frame) for read in at.operands]
     readable(c.version.store, values, "E-evaluate-written")
     try:
@@ -184,9 +183,9 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
                 (v for v in parts(values) if isinstance(v, Tensor) and v.data is operand), None
             )
         )
-        raise Fault(fault.code, fault.message, value=wrong) from None
+        raise FaultStop(fault.code, fault.message, value=wrong) from None
     except MemoryError as error:
-        raise Fault("E-result-memory-there", f"{name}: {error}") from None
+        raise FaultStop("E-result-memory-there", f"{name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
         return bind(at, c, ShapeValue(()))
     if isinstance(result, int | float | np.generic):
@@ -195,7 +194,9 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
 
 
 def _scalar(result: Any, values: Sequence[Value]) -> Value:
-    """A number that an operator gave: of the type that it says, else of that of the scalars it was made of."""
+    """A number that an operator gave: of the type that it says, else of that of the scalars it was
+    made of.
+    """
     if isinstance(result, np.generic):
         return Scalar(result.item(), dtype(str(result.dtype)))
     if not isinstance(result, bool):
@@ -215,12 +216,12 @@ def _device(values: Sequence[Value]) -> Device | None:
     return None
 
 
-@rule("E-to-vdevice", "7b048045")
+@rule("E-to-vdevice", "1bf63c1b", "step")
 def to_vdevice(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value, device = at.operands[0](c.frame), at.payload
     readable(c.version.store, (value,), "E-evaluate-written")
     if device is None:
-        raise IllFormed("E-to-vdevice-device", "the device is no virtual device")
+        raise IllFormedStop("E-to-vdevice-device", "the device is no virtual device")
     return bind(at, c, _moved(value, device))
 
 
@@ -245,7 +246,7 @@ def _target(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Device | Non
     return target, int(index) if index.isdigit() else 0
 
 
-@rule("E-hint-on-device", "dd389a14")
+@rule("E-hint-on-device", "0edad913", "step")
 def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configuration:
     value = at.operands[0](c.frame)
     device = (
@@ -265,23 +266,23 @@ def _named(value: Value, c: Configuration) -> Device | None:
     return None
 
 
-@rule("E-device", "7f727de1")
+@rule("E-device", "54672edf", "step")
 def device(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given = at.payload
     number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
     return bind(at, c, Opaque((number, index)))
 
 
-@rule("E-assert", "2aeb9c2a")
+@rule("E-assert", "e6dfeec4", "step")
 def assert_op(at: Instruction[Arguments], c: Configuration) -> Configuration:
     given, frame = at.payload, c.frame
     readable(c.version.store, [read(frame) for read in at.operands], "E-evaluate-written")
     if not truth(given["condition"](frame)):
-        raise Refused("E-assert-holds", _formatted(given, "format_args", frame) or "assertion")
+        raise CheckStop("E-assert-holds", _formatted(given, "format_args", frame) or "assertion")
     return bind(at, c, UNIT)
 
 
-@rule("E-print", "fcf5d8c6")
+@rule("E-print", "3e3e3685", "step")
 def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
     store = c.version.store
     readable(store, [read(c.frame) for read in at.operands], "E-evaluate-written")
@@ -290,16 +291,21 @@ def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
 
 
 def _formatted(given: Arguments, rest: str, frame: Frame) -> str:
+    return formatted(argument(given["format"](frame), "string"), given[rest](frame))
+
+
+def formatted(text: str, values: Sequence[Value]) -> str:
     """The format with values put in for ``{}``; without a format, the values side by side."""
-    values = [_printed(value) for value in given[rest](frame)]
-    pieces = argument(given["format"](frame), "string").split("{}")
+    shown = [printed(value) for value in values]
+    pieces = text.split("{}")
     if len(pieces) == 1:
-        return " ".join([*(p for p in pieces if p), *values])
-    filled = [piece + value for piece, value in zip(pieces, values, strict=False)]
+        return " ".join([*(p for p in pieces if p), *shown])
+    filled = [piece + value for piece, value in zip(pieces, shown, strict=False)]
     return "".join([*filled, *pieces[len(filled) :]])
 
 
-def _printed(value: Value) -> str:
+def printed(value: Value) -> str:
+    """A value as a program prints it."""
     if isinstance(value, Tensor):
         return np.array2string(value.data)
     return value.value if isinstance(value, StringValue) else show(value)

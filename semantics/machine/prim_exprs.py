@@ -9,20 +9,21 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.prim_operators import BY_NODE, DIVISIONS, exact
-from rlx.semantics.faults import Fault, IllFormed, Unsupported
-from rlx.semantics.machine.configuration import Frame, Reader
-from rlx.semantics.machine.scopes import Scope
+from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
+from rlx.semantics.machine.configuration import Frame
+from rlx.semantics.machine.scopes import Reader, ScopeSlots
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _DEEP = 64
 """Operations in one expression from which it is evaluated by a loop."""
 
 
-def prepare(expr: tir.PrimExpr, scope: Scope) -> Reader:
+def prepare(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     """The function that evaluates an expression in a frame of a scope.
 
-    The function raises ``E-prim-divide``, ``E-prim-overflow``, ``E-prim-range`` (faults), ``E-prim-defined`` (a
-    variable without a number) and ``E-prim-arithmetic`` (no arithmetic of scalars).
+    The function raises ``E-prim-divide``, ``E-prim-overflow``, ``E-prim-range`` (faults),
+    ``E-prim-defined`` (a variable without a number) and ``E-prim-arithmetic`` (no arithmetic of
+    scalars).
     """
     nodes = list(islice(tir.postorder(expr), _DEEP + 1))
     if len(nodes) > _DEEP:
@@ -33,7 +34,7 @@ def prepare(expr: tir.PrimExpr, scope: Scope) -> Reader:
     return made[expr]
 
 
-def _looped(expr: tir.PrimExpr, scope: Scope) -> Reader:
+def _looped(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     from rlx.solver import prim_exprs
 
     (whole,) = prim_exprs.expand([expr])
@@ -46,12 +47,12 @@ def _looped(expr: tir.PrimExpr, scope: Scope) -> Reader:
             return evaluate(expr, point, int64=True)
         except UndefinedError as error:
             code = "overflow" if error.overflow else "divide"
-            raise Fault(f"E-prim-{code}", str(error), _span(error.node)) from None
+            raise FaultStop(f"E-prim-{code}", str(error), _span(error.node)) from None
 
     return run
 
 
-def _prepare(node: tir.PrimExpr, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _prepare(node: tir.PrimExpr, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     make = _MAKERS.get(type(node))
     if make is None:
         return _no_arithmetic(node)
@@ -62,7 +63,9 @@ def _no_arithmetic(node: tir.PrimExpr) -> Reader:
     what = f"{type(node).__name__} {getattr(node, 'op', '')}".strip()
 
     def refuse(_: Frame) -> Any:
-        raise Unsupported("E-prim-arithmetic", f"{what} is no arithmetic of scalars", _span(node))
+        raise UnsupportedStop(
+            "E-prim-arithmetic", f"{what} is no arithmetic of scalars", _span(node)
+        )
 
     return refuse
 
@@ -71,7 +74,7 @@ def _span(node: tir.PrimExpr) -> Any:
     return getattr(node, "span", None)
 
 
-def _literal(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _literal(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     value = node.value
     if isinstance(node, tir.IntImm):
         if node.dtype == BOOL:
@@ -88,9 +91,9 @@ def _overflow(node: tir.PrimExpr, value: int) -> Reader:
     return refuse
 
 
-def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> Fault:
+def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> FaultStop:
     """The fault of a number that its type does not hold."""
-    return Fault("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
+    return FaultStop("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
 
 
 def limits(kind: DataType) -> tuple[int, int]:
@@ -105,19 +108,19 @@ def _fits(value: int, kind: DataType) -> bool:
     return low <= value <= high
 
 
-def _variable(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _variable(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     read = scope.reader(node)
     if read is not None:
         return read
 
     def refuse(_: Frame) -> Any:
         # WF06: a shape variable is bound before it is used.
-        raise IllFormed("E-prim-defined", f"the shape variable {node.name} has no number here")
+        raise IllFormedStop("E-prim-defined", f"the shape variable {node.name} has no number here")
 
     return refuse
 
 
-def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     kind = tir.type_of(node)
     a, b = made[node.a], made[node.b]
     if not kind.is_integer:
@@ -129,7 +132,7 @@ def _binary(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Rea
     def run(frame: Frame) -> int:
         x, y = a(frame), b(frame)
         if divides and not y:
-            raise Fault("E-prim-divide", f"{x} is divided by zero", _span(node))
+            raise FaultStop("E-prim-divide", f"{x} is divided by zero", _span(node))
         value: int = operation(x, y)
         if low <= value <= high:
             return value
@@ -147,27 +150,27 @@ def _float(node: Any, kind: DataType, a: Reader, b: Reader) -> Reader:
     return lambda frame: operation(a(frame), b(frame))
 
 
-def _comparison(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _comparison(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     a, b, operation = made[node.a], made[node.b], exact(type(node))
     return lambda frame: operation(a(frame), b(frame))
 
 
-def _and(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _and(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     a, b = made[node.a], made[node.b]
     return lambda frame: bool(a(frame)) and bool(b(frame))
 
 
-def _or(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _or(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     a, b = made[node.a], made[node.b]
     return lambda frame: bool(a(frame)) or bool(b(frame))
 
 
-def _not(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _not(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     a = made[node.a]
     return lambda frame: not a(frame)
 
 
-def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     c, t, f = made[node.condition], made[node.true_value], made[node.false_value]
 
     def run(frame: Frame) -> Any:
@@ -177,25 +180,25 @@ def _select(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Rea
     return run
 
 
-def _call(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _call(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     if node.op == "if_then_else" and len(node.args) == 3:
         c, t, f = (made[arg] for arg in node.args)
         return lambda frame: t(frame) if c(frame) else f(frame)
     return _no_arithmetic(node)
 
 
-def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: Scope) -> Reader:
+def _cast(node: Any, made: Mapping[tir.PrimExpr, Reader], scope: ScopeSlots) -> Reader:
     from rlx.semantics.tir.values import cast
 
     value, source = made[node.value], tir.type_of(node.value)
     try:
         convert = cast(source, node.dtype)
-    except Unsupported:
+    except UnsupportedStop:
         return _no_arithmetic(node)
     return lambda frame: convert(value(frame))
 
 
-_MAKERS: dict[type, Callable[[Any, Mapping[tir.PrimExpr, Reader], Scope], Reader]] = {
+_MAKERS: dict[type, Callable[[Any, Mapping[tir.PrimExpr, Reader], ScopeSlots], Reader]] = {
     tir.IntImm: _literal,
     tir.FloatImm: _literal,
     tir.Var: _variable,

@@ -10,14 +10,16 @@ import numpy as np
 
 from rlx.grammar import tir
 from rlx.grammar.node import fields
-from rlx.semantics.faults import OutOfFuel, Unsupported
+from rlx.semantics.faults import OutOfFuelStop, UnsupportedStop
 from rlx.semantics.native.write_analysis import fills, loads, returns
 
 Runner = Callable[..., int | float | None]
 Unwritten = dict[int, np.ndarray[Any, Any] | None]
 
 SHORT = 10_000
-"""Iterations, and elements of arguments, up to which a function that may leave elements unwritten is tracked."""
+"""Iterations, and elements of arguments, up to which a function that may leave elements unwritten
+is tracked.
+"""
 
 
 class PrimFuncs:
@@ -59,13 +61,14 @@ class PrimFuncs:
         Parameters
         ----------
         unwritten
-            The positions of arrays that are not wholly written, each with a byte for each element that says
-            whether it was, or None if no element was.
+            The positions of arrays that are not wholly written, each with a byte for each element
+            that says whether it was, or None if no element was.
 
         Returns
         -------
         dict
-            The same for the positions of ``unwritten``, as far as elements may still not be written.
+            The same for the positions of ``unwritten``, as far as elements may still not be
+            written.
         """
         if func not in self._runners:
             self._runners[func] = self._runner(func)
@@ -93,7 +96,7 @@ class PrimFuncs:
 
         try:
             return partial(compile(func), fuel=self.fuel["native"])
-        except (NoCompiler, Unsupported) as reason:
+        except (NoCompiler, UnsupportedStop) as reason:
             self._note(f"PrimFuncs run by the reference evaluator: {reason}")
             return None
 
@@ -119,7 +122,9 @@ class PrimFuncs:
     def _short(
         self, func: tir.PrimFunc, args: Sequence[Any], unwritten: Unwritten
     ) -> Unwritten | None:
-        """Run by the reference evaluator if that takes few iterations; else nothing is changed, and None."""
+        """Run by the reference evaluator if that takes few iterations; else nothing is changed, and
+        None.
+        """
         limit = self.fuel["native"]
         limit = SHORT if limit is None else min(limit, SHORT)
         if func in self._long or sum(a.size for a in args if isinstance(a, np.ndarray)) > SHORT:
@@ -128,14 +133,16 @@ class PrimFuncs:
         before = [(arg, arg.copy()) for arg in written if isinstance(arg, np.ndarray)]
         try:
             return self._tracked(func, args, unwritten, limit)
-        except (OutOfFuel, Unsupported):
+        except (OutOfFuelStop, UnsupportedStop):
             self._long.add(func)
             for array, content in before:
                 array[...] = content
             return None
 
     def _filled(self, func: tir.PrimFunc) -> frozenset[int]:
-        """The parameters of which one writes every element before it reads it, if no array is empty."""
+        """The parameters of which one writes every element before it reads it, if no array is
+        empty.
+        """
         found = self._fills.get(func)
         if found is None:
             buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
@@ -156,7 +163,9 @@ class PrimFuncs:
         return found
 
     def writes(self, func: tir.PrimFunc) -> frozenset[int]:
-        """The positions of the parameters that one may write to: every one that is not only read."""
+        """The positions of the parameters that one may write to: every one that is not only
+        read.
+        """
         found = self._writes.get(func)
         if found is None:
             found = self._writes[func] = _writes(func)

@@ -17,8 +17,8 @@ from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.calls import call_closure, enter
 from rlx.semantics.machine.compile import Compiler
 from rlx.semantics.machine.configuration import Configuration
-from rlx.semantics.machine.ending import ended
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.scalars import fitted_arguments
@@ -27,10 +27,12 @@ from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value
 from rlx.spec.registry import rule, rule_of
 
 External = Packed | Callable[..., Any]
-"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
+"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers,
+tuples, strings.
+"""
 
 
-class Program:
+class MachineProgram:
     """A module in normal form, ready to run.
 
     Attributes
@@ -79,7 +81,9 @@ class Program:
         return tuple(self._prim_funcs.notes)
 
     def external(self, name: str) -> Value | None:
-        """What an external name stands for: registered by the caller, of the module, of the run time."""
+        """What an external name stands for: registered by the caller, of the module, of the run
+        time.
+        """
         return self._external.get(name) or BUILTINS.get(name)
 
     def run_prim_func(
@@ -112,8 +116,8 @@ class Program:
         args
             Its arguments.
         keep
-            Whether old configurations are to be looked at and gone on from; without it a run needs no copies of
-            what it overwrites.
+            Whether old configurations are to be looked at and gone on from; without it a run needs
+            no copies of what it overwrites.
 
         Raises
         ------
@@ -172,7 +176,7 @@ class Program:
             return now
         left = sys.maxsize if fuel is None else fuel
         try:
-            with _collecting_less():
+            with collecting_less():
                 while left > 0:
                     left -= 1
                     after = now.at.apply(now.at, now)
@@ -192,7 +196,7 @@ def load(
     backend: str = "native",
     output: Callable[[str], None] = print,
     iterations: int | Mapping[str, int] | None = None,
-) -> Program:
+) -> MachineProgram:
     """Prepare a module to run.
 
     Parameters
@@ -206,14 +210,14 @@ def load(
     output
         Called with each line that the program prints.
     iterations
-        Fuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way in which they
-        run, ``"native"`` and ``"steps"``; None for no limit.
+        Fuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way
+        in which they run, ``"native"`` and ``"steps"``; None for no limit.
     """
-    return Program(module, packed or {}, backend, output, iterations)
+    return MachineProgram(module, packed or {}, backend, output, iterations)
 
 
 @contextmanager
-def _collecting_less() -> Iterator[None]:
+def collecting_less() -> Iterator[None]:
     """While a run goes on, look for cycles seldom: a stack holds none, however deep it is."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 50, 1000)
@@ -223,10 +227,10 @@ def _collecting_less() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@rule("E-fuel", "f1fc1863", refuses=True)
-def out_of_fuel(fuel: int | None) -> faults.OutOfFuel:
+@rule("E-fuel", "bdfdf67e", "step", refuses=True)
+def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """What ends a run that took the steps it was given."""
-    return faults.OutOfFuel("E-fuel-left", f"{fuel} steps were not enough")
+    return faults.OutOfFuelStop("E-fuel-left", f"{fuel} steps were not enough")
 
 
 def _external(name: str, call: External) -> Packed:

@@ -1,19 +1,32 @@
-"""Scopes as they are known before a program runs: which variable has which place, and from where to where."""
+"""Scopes as they are known before a program runs: which variable has which place, and from where to
+where.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
-from rlx.semantics.machine.configuration import Compare, Instruction, Reader, Variable
+
+Variable = ast.Var | tir.Var
+
+Reader = Callable[[Any], Any]
+"""Looks up a value (of a shape variable: a number) from a frame."""
 
 
-class Place:
+class Branching(Protocol):
+    """The instruction at which a branch begins."""
+
+    serial: int
+
+
+class VariableSlot:
     """Where the value of a variable is, and for which instructions.
 
-    ``born`` and ``died`` are serial numbers of instructions; ``died`` is None to the end of the scope.
+    ``born`` and ``died`` are serial numbers of instructions; ``died`` is None to the end of the
+    scope.
     """
 
     __slots__ = ("born", "died", "index", "span")
@@ -27,14 +40,16 @@ class Place:
         return self.born <= serial and (self.died is None or serial < self.died)
 
 
-class Scope:
-    """A scope: of a function, or of a branch (``outer`` is then the scope around it, ``at`` the branching)."""
+class ScopeSlots:
+    """A scope: of a function, or of a branch (``outer`` is then the scope around it, ``at`` the
+    branching).
+    """
 
     __slots__ = ("at", "outer", "places", "serial", "size", "spans")
 
-    def __init__(self, outer: Scope | None = None, at: Instruction[Any] | None = None) -> None:
+    def __init__(self, outer: ScopeSlots | None = None, at: Branching | None = None) -> None:
         self.outer, self.at = outer, at
-        self.places: dict[Variable, Place] = {}
+        self.places: dict[Variable, VariableSlot] = {}
         self.size = self.serial = 0
         self.spans: list[Span | None] = []
 
@@ -44,7 +59,7 @@ class Scope:
         self.size += 1
         self.spans.append(span)
         if var is not None:
-            self.places[var] = Place(index, self.serial, span)
+            self.places[var] = VariableSlot(index, self.serial, span)
         return index
 
     def end(self, var: Variable) -> None:
@@ -53,9 +68,9 @@ class Scope:
         if place is not None:
             place.died = self.serial
 
-    def find(self, var: Variable, serial: int | None = None) -> tuple[int, Place] | None:
+    def find(self, var: Variable, serial: int | None = None) -> tuple[int, VariableSlot] | None:
         """How many scopes out a variable is, and its place there; None if it is not seen."""
-        scope: Scope | None = self
+        scope: ScopeSlots | None = self
         at = self.serial if serial is None else serial
         hops = 0
         while scope is not None:
@@ -77,7 +92,7 @@ class Scope:
 
     def seen(self, serial: int) -> Iterator[tuple[Variable, int, int]]:
         """What an instruction sees: variables with their scope's distance and their place."""
-        scope: Scope | None = self
+        scope: ScopeSlots | None = self
         hops = 0
         while scope is not None:
             for var, place in scope.places.items():
@@ -93,7 +108,7 @@ def slot_reader(hops: int, index: int) -> Reader:
     if hops == 0:
         return lambda frame: frame.slots[index]
     if hops == 1:
-        return lambda frame: frame.outer.slots[index]  # type: ignore[union-attr]
+        return lambda frame: frame.outer.slots[index]
 
     def read(frame: Any) -> Any:
         for _ in range(hops):
@@ -101,54 +116,3 @@ def slot_reader(hops: int, index: int) -> Reader:
         return frame.slots[index]
 
     return read
-
-
-class Code:
-    """A SeqExpr that has a frame of its own when it runs.
-
-    It is prepared when it is first entered, so that what never runs costs nothing, and depth of nesting is no
-    depth of recursion.
-    """
-
-    __slots__ = ("_entry", "body", "function", "prepare", "scope", "span")
-
-    def __init__(self, body: ast.Expr, scope: Scope, prepare: Any, span: Span | None) -> None:
-        self.body, self.scope, self.span = body, scope, span
-        self.prepare = prepare
-        self.function: FunctionCode | None = None
-        self._entry: Instruction[Any] | None = None
-
-    @property
-    def entry(self) -> Instruction[Any]:
-        """The first instruction."""
-        if self._entry is None:
-            self._entry = self.prepare(self)
-        return self._entry
-
-
-class FunctionCode(Code):
-    """A function's body, with what a call and a return need.
-
-    Attributes
-    ----------
-    node
-        The function.
-    name
-        What it is called in reports.
-    info
-        What is known of it when it runs: struct info of parameters and result, purity.
-    captured, captures
-        The variables that it captures, and where they are, seen from where it stands.
-    enter, leave
-        The checks of arguments and of the result; ``leave`` is None where no result is annotated.
-    """
-
-    __slots__ = ("captured", "captures", "enter", "info", "leave", "name", "node")
-
-    node: ast.Function
-    name: str
-    info: ast.FuncStructInfo
-    captured: tuple[Variable, ...]
-    captures: tuple[Reader, ...]
-    enter: Compare
-    leave: Compare | None

@@ -7,11 +7,11 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import VOID
-from rlx.semantics.cast import CheckFailed, compare
-from rlx.semantics.faults import Refused
-from rlx.semantics.machine.configuration import Compare, Frame, Reader
+from rlx.semantics.cast import CastFailed, compare
+from rlx.semantics.faults import CheckStop
+from rlx.semantics.machine.configuration import Compare, Frame
 from rlx.semantics.machine.fast_cast import simple
-from rlx.semantics.machine.scopes import Scope
+from rlx.semantics.machine.scopes import Reader, ScopeSlots
 from rlx.semantics.values import ShapeValue, Value
 from rlx.solver.order.demands import demands
 
@@ -28,7 +28,7 @@ class Check:
     __slots__ = ("_known", "_shapes", "_simple", "binds", "demands")
 
     def __init__(
-        self, infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var], scope: Scope
+        self, infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var], scope: ScopeSlots
     ) -> None:
         self.binds = tuple(binds)
         self.demands = [demands(info) for info in infos]
@@ -38,7 +38,7 @@ class Check:
         for info in infos:
             self._look_up(info, scope)
 
-    def _look_up(self, info: ast.StructInfo, scope: Scope) -> None:
+    def _look_up(self, info: ast.StructInfo, scope: ScopeSlots) -> None:
         from rlx.solver.order import free_shape_vars, free_vars
 
         for var in free_shape_vars(info):
@@ -53,7 +53,7 @@ class Check:
 
         Raises
         ------
-        Refused
+        CheckStop
             If a value does not fit.
         """
         if self._simple is not None:
@@ -63,7 +63,9 @@ class Check:
         return self._check(frame, values)
 
     def _fits(self, values: Sequence[Value]) -> list[int] | None:
-        """The numbers, if all annotations are simple and all values fit; this is most of what calls check."""
+        """The numbers, if all annotations are simple and all values fit; this is most of what calls
+        check.
+        """
         numbers: list[Any] = [None] * len(self.binds)
         for value, fits in zip(values, self._simple, strict=True):  # type: ignore[arg-type]
             if not fits(value, numbers):
@@ -79,16 +81,18 @@ class Check:
                 shapes[name] = held.values
         try:
             point = compare(values, self.demands, known, shapes)
-        except CheckFailed as failed:
-            raise Refused(failed.code, str(failed), value=failed.value) from None
+        except CastFailed as failed:
+            raise CheckStop(failed.code, str(failed), value=failed.value) from None
         missing = [var.name for var in self.binds if var not in point]
         if missing:
-            raise Refused("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")
+            raise CheckStop("E-cast-undefined", f"nothing gives {', '.join(missing)} a number")
         return [point[var] for var in self.binds]
 
 
-def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: Scope) -> Compare:
-    """The check that a cast makes; where shapes alone are compared, the value says whether it is one or has one."""
+def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: ScopeSlots) -> Compare:
+    """The check that a cast makes; where shapes alone are compared, the value says whether it is
+    one or has one.
+    """
     match binding:
         case ast.MatchCast(
             by_shape=True,

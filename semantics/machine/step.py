@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, place
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.store import Version
@@ -12,7 +12,7 @@ from rlx.semantics.values import Scalar, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-received", "44cc9c6b")
+@rule("E-received", "93a55fa8", "step")
 def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
     """Check the value of a call against what the call declares."""
     if at.receive is not None:
@@ -24,10 +24,10 @@ def number_of(value: Value) -> int:
     if isinstance(value, Scalar) and isinstance(value.value, int):
         return value.value
     # D17 refuses what is no scalar for certain; a packed function may break its word.
-    raise Fault("E-binding-scalar", f"{show(value)} stands as a dimension", value=value)
+    raise FaultStop("E-binding-scalar", f"{show(value)} stands as a dimension", value=value)
 
 
-@rule("E-binding", "67d2a0e2")
+@rule("E-binding", "bb93b57e", "step")
 def bind(
     at: Instruction[Any],
     c: Configuration,

@@ -1,4 +1,6 @@
-"""E-rules of operators that call PrimFuncs and packed functions on results that the machine allocates."""
+"""E-rules of operators that call PrimFuncs and packed functions on results that the machine
+allocates.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,16 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.node import Record
 from rlx.semantics.arrays import identical, numpy_type
-from rlx.semantics.faults import Fault, IllFormed, Unsupported
-from rlx.semantics.machine import pattern, prim_exprs
+from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
+from rlx.semantics.machine import prim_exprs, untouched_memory
 from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.arguments import argument, keyword
 from rlx.semantics.machine.calls import CALLS, enter
-from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Reader
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
 from rlx.semantics.machine.expression_rules import copied, external
 from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.machine.message_text import kind, show
+from rlx.semantics.machine.scopes import Reader
 from rlx.semantics.machine.step import bind, received
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
@@ -32,7 +35,7 @@ from rlx.semantics.values import (
 from rlx.spec.registry import rule
 
 
-class Result(Record):
+class CallResult(Record):
     """A tensor that a call declares: where its dimensions are, its element type and its device."""
 
     dims: Callable[[Frame], Sequence[int]]
@@ -55,7 +58,7 @@ class Results(Record):
         The arguments that the results overwrite, -1 for those that are new.
     """
 
-    each: tuple[Result, ...] | None
+    each: tuple[CallResult, ...] | None
     single: bool
     tir_vars: Reader | None
     inplace: tuple[int, ...] = ()
@@ -77,23 +80,23 @@ def results(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Results:
     return Results(whole, single, tir_vars, inplace)  # type: ignore[arg-type]
 
 
-def _result(body: Any, info: ast.StructInfo) -> Result | None:
+def _result(body: Any, info: ast.StructInfo) -> CallResult | None:
     if not isinstance(info, ast.TensorStructInfo) or info.shape is None or info.dtype.is_void:
         return None
     device = None if info.vdevice is None else (info.vdevice.target, info.vdevice.index)
     if isinstance(info.shape, ast.ShapeExpr):
         readers = tuple(prim_exprs.prepare(dim, body.scope) for dim in info.shape.values)
-        return Result(lambda frame: [read(frame) for read in readers], info.dtype, device)
+        return CallResult(lambda frame: [read(frame) for read in readers], info.dtype, device)
     held = body.operand(info.shape)
-    return Result(lambda frame: argument(held(frame), "shape"), info.dtype, device)
+    return CallResult(lambda frame: argument(held(frame), "shape"), info.dtype, device)
 
 
-@rule("E-results", "4fce4090")
+@rule("E-results", "d8cdd974", "step")
 def _new(found: Results, frame: Frame) -> list[Tensor]:
     """The results, newly allocated where no argument is overwritten."""
     if found.each is None:
         words = "the declared result is no tensor of known shape and element type"
-        raise Unsupported("E-results-declared", words)
+        raise UnsupportedStop("E-results-declared", words)
     overwrites = found.inplace or (-1,) * len(found.each)
     return [
         Tensor(allocate(each.dims(frame), numpy_type(each.dtype)), each.device)
@@ -102,11 +105,11 @@ def _new(found: Results, frame: Frame) -> list[Tensor]:
     ]
 
 
-@rule("E-arguments", "44298645")
+@rule("E-arguments", "155ca8db", "step")
 def _arguments(at: Instruction[Any], frame: Frame) -> list[Value]:
     args = at.operands[1](frame)
     if not isinstance(args, TupleValue):  # D14 refuses what is none, and warns of what may be none
-        raise Fault("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
+        raise FaultStop("E-arguments-tuple", f"the arguments are {kind(args)}, expected a tuple")
     return list(args.fields)
 
 
@@ -123,7 +126,7 @@ def _grouped(found: Results, made: Sequence[Value]) -> Value:
     return made[0] if found.single else TupleValue(tuple(made))
 
 
-@rule("E-call-tir", "9b3a8fe6")
+@rule("E-call-tir", "569e8dc4", "step")
 def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -133,7 +136,7 @@ def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-tir-inplace", "ff13003f")
+@rule("E-call-tir-inplace", "add174ca", "step")
 def call_tir_inplace(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -155,7 +158,7 @@ def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Ten
     if k < 0:
         return None
     if k >= len(args):  # OBL-inplace
-        raise IllFormed("E-call-tir-inplace-index", f"there is no argument {k} of {len(args)}")
+        raise IllFormedStop("E-call-tir-inplace-index", f"there is no argument {k} of {len(args)}")
     value, declared = args[k], found.each[at]  # type: ignore[index]
     shape = tuple(declared.dims(frame))
     if (
@@ -163,7 +166,7 @@ def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Ten
         or value.shape != shape
         or value.data.dtype != numpy_type(declared.dtype)
     ):
-        raise Fault(
+        raise FaultStop(
             "E-call-tir-inplace-shape",
             f"the result is declared {list(shape)} {declared.dtype}; it overwrites {show(value)}",
             value=value,
@@ -172,7 +175,9 @@ def _reused(found: Results, at: int, args: Sequence[Value], frame: Frame) -> Ten
 
 
 class _Untouched:
-    """Holds a PrimFunc to what a pure call may do: arguments that are not named stay as they are."""
+    """Holds a PrimFunc to what a pure call may do: arguments that are not named stay as they
+    are.
+    """
 
     def __init__(
         self, store: Store, callee: Value, args: Sequence[Value], touched: Collection[int]
@@ -194,10 +199,10 @@ class _Untouched:
         for k, value, array, before in self.args if raised is None else ():
             if not identical(array, before):
                 words = f"{show(self.callee)} changed its argument {k}"
-                raise Fault("E-call-tir-pure", words, value=value)
+                raise FaultStop("E-call-tir-pure", words, value=value)
 
 
-@rule("E-call-dps-packed", "7a4309f6")
+@rule("E-call-dps-packed", "47415df1", "step")
 def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -205,13 +210,13 @@ def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration
         new = range(len(args), len(args) + len(made))
         version = run_prim_func(store, callee, [*args, *made], new, new)
     else:
-        pattern.fill(made)
+        untouched_memory.fill(made)
         _believed(store, callee, args, (), made)
-        version = store.commit(pattern.unchanged(store, made))
+        version = store.commit(untouched_memory.unchanged(store, made))
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-pure-packed", "e85cf4fd")
+@rule("E-call-pure-packed", "f900aaf8", "step")
 def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, ())
@@ -219,7 +224,7 @@ def call_pure_packed(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-call-inplace-packed", "36256ec9")
+@rule("E-call-inplace-packed", "92e67339", "step")
 def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     callee, *args = [read(c.frame) for read in at.operands]
     value = _believed(c.version.store, callee, args, at.payload.inplace)
@@ -227,7 +232,7 @@ def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configura
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-believed", "388e0575")
+@rule("E-believed", "8d68c912", "step")
 def _believed(
     store: Store,
     callee: Value,
@@ -248,11 +253,11 @@ def _believed(
     for k, given, array, before in kept:
         if not identical(array, before):
             words = f"{show(callee)} changed its argument {k}"
-            raise Fault("E-believed-pure", words, value=given)
+            raise FaultStop("E-believed-pure", words, value=given)
     return value
 
 
-@rule("E-call-builtin", "2d577117")
+@rule("E-call-builtin", "e384fb13", "step")
 def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     value, version = call_outside(c.version.store, callee, args)
@@ -260,7 +265,7 @@ def call_builtin(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-py-func", "3c6f9803")
+@rule("E-call-py-func", "ca8e7599", "step")
 def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     frame, store = c.frame, c.version.store
     callee = external(store, argument(at.operands[0](frame), "string"))
@@ -269,29 +274,29 @@ def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-tir-dyn", "22870860")
+@rule("E-call-tir-dyn", "914e1257", "step")
 def call_tir_dyn(at: Instruction[None], c: Configuration) -> Configuration:
     version = run_prim_func(c.version.store, at.operands[0](c.frame), _arguments(at, c.frame), None)
     return bind(at, c, UNIT, version)
 
 
-@rule("E-make-closure", "5c7d30e2")
+@rule("E-make-closure", "825fcb3c", "step")
 def make_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee = at.operands[0](c.frame)
     if not isinstance(callee, Closure):
         words = f"a closure is made of a Relax function, not of {kind(callee)}"
-        stop = Unsupported if type(callee) in CALLS else Fault
+        stop = UnsupportedStop if type(callee) in CALLS else FaultStop
         raise stop("E-make-closure-func", words, value=callee)
     return bind(at, c, copied(callee, tuple(_arguments(at, c.frame))))
 
 
-@rule("E-invoke-closure", "fb2d2bc4")
+@rule("E-invoke-closure", "aff690ee", "step")
 def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
     callee, args = at.operands[0](c.frame), _arguments(at, c.frame)
     if not isinstance(callee, Closure):
         if type(callee) not in CALLS:  # OBL-closure refuses what is none, and an Object may be none
             words = f"a function is called, not {kind(callee)}"
-            raise Fault("E-invoke-closure-func", words, value=callee)
+            raise FaultStop("E-invoke-closure-func", words, value=callee)
         return CALLS[type(callee)](at, c, callee, args)
     frame = enter(callee, args, c.frame, at)
     return Configuration(frame.code.entry, frame, at.rule, c.version)

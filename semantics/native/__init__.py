@@ -1,7 +1,9 @@
-"""PrimFuncs as machine code: C generated from them, compiled at first use with the system's compiler.
+"""PrimFuncs as machine code: C generated from them, compiled at first use with the system's
+compiler.
 
-Results agree with the reference evaluator (:mod:`rlx.semantics.tir`): exactly on integers and on elementwise
-floats, within the tolerance stated in ``spec/evaluation_native.md`` where sums are reordered or libm is used.
+Results agree with the reference evaluator (:mod:`rlx.semantics.tir`): exactly on integers and on
+elementwise floats, within the tolerance stated in ``spec/evaluation_native.md`` where sums are
+reordered or libm is used.
 """
 
 from __future__ import annotations

@@ -1,18 +1,23 @@
-"""Memory that a PrimFunc allocates: taken from a workspace that calls share, given back at the end of the block."""
+"""The memory of buffers: what a store writes to; what a PrimFunc allocates, taken from a workspace
+that calls share, given back at the end of the block.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
 from rlx.semantics.native import c_types
+from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import converted, value_of
-from rlx.semantics.native.ranges import Poly, literal
+from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.state import Memory, State
+from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import written_first
 
 
-def allocate(state: State, buffer: tir.Buffer, owner: tir.Stmt) -> str:
+def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
     """Emit the allocation of a buffer; returns the mark that :func:`release` wants."""
     if set(buffer.attrs) & {"data", "strides", "elem_offset"}:
         refuse("buffer inside of other memory", buffer.span)
@@ -29,23 +34,23 @@ def allocate(state: State, buffer: tir.Buffer, owner: tir.Stmt) -> str:
     state.out.stop_if(f"!{name}", site)
     if not written_first(buffer, owner):
         state.out.put(f"rlx_clear({name}, {name}_s, {len(dims) + 1});")
-    state.memory[buffer] = Memory(name, dims, extents, strides(state, dims, extents))
+    state.memory[buffer] = CBuffer(name, dims, extents, strides(state, dims, extents))
     return mark
 
 
-def release(state: State, mark: str) -> None:
+def release(state: Generation, mark: str) -> None:
     """Emit the end of what was allocated since ``mark``."""
     state.out.put(f"rlx_release(v, {mark});")
 
 
-def shape(state: State, buffer: tir.Buffer) -> tuple[list[str], list[Poly]]:
+def shape(state: Generation, buffer: tir.Buffer) -> tuple[list[str], list[IndexSum]]:
     """The extents of a buffer, as C and as sums."""
     dims: list[str] = []
-    extents: list[Poly] = []
+    extents: list[IndexSum] = []
     for dim in buffer.shape:
         if isinstance(dim, tir.IntImm):
             dims.append(literal(dim.value))
-            extents.append(Poly.of(dim.value))
+            extents.append(IndexSum.of(dim.value))
             continue
         name = state.out.fresh("d")
         value = converted(state, value_of(state, dim), INT64)
@@ -55,7 +60,7 @@ def shape(state: State, buffer: tir.Buffer) -> tuple[list[str], list[Poly]]:
     return dims, extents
 
 
-def strides(state: State, dims: list[str], extents: list[Poly]) -> list[str]:
+def strides(state: Generation, dims: list[str], extents: list[IndexSum]) -> list[str]:
     """The distance between elements along each axis, row-major, as C."""
     found: list[str] = []
     text, known = "1", 1
@@ -69,3 +74,22 @@ def strides(state: State, dims: list[str], extents: list[Poly]) -> list[str]:
         state.out.put(f"const int64_t {name} = {text} * {dim};")
         text, known = name, 0
     return found[::-1]
+
+
+def element(state: Generation, stmt: tir.BufferStore) -> str:
+    """The place that a store writes to, checked."""
+    return value_of_address(state, stmt.buffer, stmt.indices, stmt.span)
+
+
+def value_of_address(
+    state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
+) -> str:
+    """The element of a buffer as C, with the checks it needs."""
+    steps = state.address(buffer, indices, span)
+    answer: CValue | None = None
+    while True:
+        try:
+            wanted = steps.send(answer)  # type: ignore[arg-type]
+        except StopIteration as done:
+            return str(done.value)
+        answer = value_of(state, wanted)

@@ -1,8 +1,9 @@
-"""The arrays of a call as memory that a kernel can use: copies where they are scattered, guards in tests.
+"""The arrays of a call as memory that a kernel can use: copies where they are scattered, guards in
+tests.
 
-With ``RLX_NATIVE_GUARD`` in the environment every array of a call is copied between bytes that nothing may change, and so is what
-a kernel allocates; a kernel that changed them, or what it only reads, ends the call with :class:`Damaged`. The project's tests
-run with it.
+With ``RLX_NATIVE_GUARD`` in the environment every array of a call is copied between bytes that
+nothing may change, and so is what a kernel allocates; a kernel that changed them, or what it only
+reads, ends the call with :class:`Damaged`. The project's tests run with it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Damaged(Exception):
 
 
 class Copies:
-    """Copies of arrays that are not contiguous or not aligned; an array that is passed twice has one.
+    """Copies of arrays that are not contiguous or not aligned; an array that is passed twice has
+    one.
 
     Parameters
     ----------
@@ -98,7 +100,9 @@ class Copies:
 
 
 def tangled(args: Sequence[object], written: Collection[int]) -> bool:
-    """Whether an array that would have to be copied shares some elements, but not all, with one that is written to."""
+    """Whether an array that would have to be copied shares some elements, but not all, with one
+    that is written to.
+    """
     arrays = [(k, arg) for k, arg in enumerate(args) if isinstance(arg, np.ndarray)]
     for k, one in arrays:
         if one.flags.carray or (one.flags.c_contiguous and one.flags.aligned):

@@ -1,4 +1,6 @@
-"""How element types appear in C: the type a value has in a register, and the one it has in memory."""
+"""How element types appear in C: the type a value has in a register, and the one it has in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +30,15 @@ _SUFFIX = {
     "float16": "f16",
     "bfloat16": "b16",
 }
-_NUMPY = {name: name for name in ("float16", "float32", "float64", "bfloat16")}
 NARROW = ("float16", "bfloat16")
 """Types that are computed in float32 and rounded after every operation."""
 
 
-class Value:
+class CValue:
     """A C atom (variable or constant) and its type.
 
-    ``known`` is the number where it is a constant; ``stored`` the same value as memory holds it, where that is another C type.
+    ``known`` is the number where it is a constant; ``stored`` the same value as memory holds it,
+    where that is another C type.
     """
 
     __slots__ = ("dtype", "known", "stored", "text")
@@ -51,7 +53,9 @@ class Value:
 
 
 def check(data_type: DataType) -> str:
-    """The name of a type that C code can be made for; raises :class:`Unsupported` for others."""
+    """The name of a type that C code can be made for; raises :class:`UnsupportedStop` for
+    others.
+    """
     name = str(data_type)
     if name not in _STORED:
         refuse(f"element type {name}")
@@ -150,7 +154,7 @@ def extreme(largest: bool, data_type: DataType) -> str:
     if data_type.is_float:
         import ml_dtypes
 
-        top = float(ml_dtypes.finfo(_NUMPY[check(data_type)]).max)  # type: ignore[no-untyped-call]
+        top = float(ml_dtypes.finfo(check(data_type)).max)  # type: ignore[no-untyped-call]
         return floating(top if largest else -top, data_type)
     low = -(1 << (data_type.bits - 1)) if is_signed(data_type) else 0
     return integer(low + (1 << data_type.bits) - 1 if largest else low, data_type)

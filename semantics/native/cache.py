@@ -1,7 +1,8 @@
 """The private directory of compiled kernels.
 
-What lies in it is loaded into the process, so it must belong to the user and be writable by nobody else;
-the same holds for each file. Files appear under their final name complete or not at all.
+What lies in it is loaded into the process, so it must belong to the user and be not writable by
+other users; the same holds for each file. Files appear under their final name complete or not at
+all.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ class NoCompiler(Exception):
 
 
 class UntrustedCache(NoCompiler):
-    """The cache directory, or a file in it, could have been written by somebody else."""
+    """The cache directory, or a file in it, could have been written by another user."""
 
     code = "E-native-cache-private"
 
 
 def distrust(message: str) -> NoReturn:
-    """Refuse what could have been written by somebody else."""
+    """Refuse what could have been written by another user."""
     refuted(UntrustedCache.code)
     raise UntrustedCache(message)
 
 
 def directory() -> Path:
-    """The cache directory, created if need be: ``$RLX_CACHE``, or ``rlx/native`` under ``$XDG_CACHE_HOME``.
+    """The cache directory, created if need be: ``$RLX_CACHE``, or ``rlx/native`` under
+    ``$XDG_CACHE_HOME``.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def _verify(path: Path, found: os.stat_result) -> None:
         distrust(f"{path} can be written by others")
 
 
-@rule("E-native-cache", "5aa467cf")
+@rule("E-native-cache", "0faa2c38", "native code")
 def obtain(name: str, make: Callable[[Path], None]) -> Path:
     """The file ``name`` of the cache; if there is none, ``make`` writes it to the path it is given.
 

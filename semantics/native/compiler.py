@@ -1,8 +1,8 @@
 """The system's C compiler: finding it, the flags it is given, and turning C into a loaded library.
 
-Floating-point results are those of the program's operations one by one: no ``-ffast-math``, no contraction
-(``-ffp-contract=off``; reductions say themselves where they fuse). What is given up is ``errno`` and
-floating-point exceptions, which no program here can see.
+Floating-point results are those of the program's operations one by one: no ``-ffast-math``, no
+contraction (``-ffp-contract=off``; reductions say themselves where they fuse). What is given up is
+``errno`` and floating-point exceptions, which no program here can see.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rlx.semantics.native.cache import NoCompiler, obtain
+from rlx.semantics.native.interface import ffi
 from rlx.semantics.native.prelude import calls_libm
 from rlx.spec.registry import refuted
 
 FLAGS = (
     *("-std=gnu11", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-ident"),
-    # What -O3 has more than -O2 and the rest of this line takes time to compile and gains nothing here.
+    # What -O3 has more than -O2 and the rest of this line takes time to compile and gains nothing
+    # here.
     *(
         "-O2",
         "-ftree-loop-vectorize",
@@ -50,7 +52,7 @@ Toolchain = tuple[str, tuple[str, ...], str]
 """The compiler's path, its flags, and a text that identifies both and the processor."""
 
 
-class Refused(Exception):
+class CompilerGaveUp(Exception):
     """The compiler did not get through the C of one kernel (too large, or too slow to compile)."""
 
 
@@ -103,7 +105,7 @@ def _probe(path: str) -> Toolchain | None:
             link = [*complete, *vectors, "-lm"]
             try:
                 _run(path, (*FLAGS, *tuning), _PROBE, Path(folder) / "probe.so", link)
-            except (Refused, OSError):
+            except (CompilerGaveUp, OSError):
                 continue
             return _identified(path, tuning)
     return None
@@ -154,7 +156,9 @@ def libraries(flags: Sequence[str], source: str) -> list[str]:
 
 
 def _link(flags: Sequence[str], source: str) -> list[str]:
-    """How to link a kernel: most of the linker's time goes into the C library, which the process has loaded."""
+    """How to link a kernel: most of the linker's time goes into the C library, which the process
+    has loaded.
+    """
     alone = ["-nostdlib", "-lgcc"] if platform.system() == "Linux" else []
     return [*libraries(flags, source), *alone]
 
@@ -175,37 +179,30 @@ def _run(
             cwd=target.parent,
         )
     except subprocess.TimeoutExpired:
-        raise Refused(f"the C compiler needed more than {_SECONDS} s") from None
+        raise CompilerGaveUp(f"the C compiler needed more than {_SECONDS} s") from None
     if done.returncode:
-        raise Refused(done.stderr[-2000:] or f"the C compiler failed with {done.returncode}")
-
-
-@cache
-def _ffi() -> Any:
-    import cffi  # type: ignore[import-untyped]
-
-    ffi = cffi.FFI()
-    ffi.cdef("int32_t rlx_kernel(int64_t *v, void **p);")
-    return ffi
+        raise CompilerGaveUp(done.stderr[-2000:] or f"the C compiler failed with {done.returncode}")
 
 
 def library(source: str) -> tuple[Any, Any]:
-    """Compile C, or find it compiled; the library and the ``cffi.FFI`` that loaded it.
+    """Compile C, or find it compiled; the library and what of cffi loaded it.
 
     Raises
     ------
     NoCompiler
-        If there is no compiler, or no directory to keep libraries in (UntrustedCache: it is not private).
-    Refused
+        If there is no compiler, or no directory to keep libraries in (UntrustedCache: it is not
+        private).
+    CompilerGaveUp
         If the compiler does not accept the source.
     """
     try:
         first = next(_paths(), None)
         if first is not None and first not in _doubted:
             assumed = _identified(first, TUNING[0])
-            try:  # most compilers take all flags: to try them out first would cost as much as a kernel
+            # most compilers take all flags: to try them out first would cost as much as a kernel
+            try:
                 return _loaded(source, assumed)
-            except (Refused, OSError):
+            except (CompilerGaveUp, OSError):
                 if toolchain() == assumed:
                     raise
                 _doubted.add(first)
@@ -229,7 +226,7 @@ def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
 
     file = obtain(f"{digest}.so", make)
     try:
-        return _ffi().dlopen(str(file)), _ffi()
+        return ffi().dlopen(str(file)), ffi()
     except OSError:  # it was damaged since: once more, from the start
         file.unlink()
-        return _ffi().dlopen(str(obtain(file.name, make))), _ffi()
+        return ffi().dlopen(str(obtain(file.name, make))), ffi()

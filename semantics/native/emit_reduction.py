@@ -1,10 +1,13 @@
 """Loops around one reduction, as code that keeps the running value in registers.
 
-Three shapes, all only where no argument overlaps another and each element of the result is its own sum:
+Three shapes, all only where no argument overlaps another and each element of the result is its own
+sum:
 
-* *columns*: an axis of the result along which every operand is contiguous becomes the vector; a tile of
+* *columns*: an axis of the result along which every operand is contiguous becomes the vector; a
+  tile of
   results is held in registers over the whole reduction. The order of operations is the program's.
-* *rows*: the innermost axis of the reduction is contiguous and becomes the vector; there are as many partial
+* *rows*: the innermost axis of the reduction is contiguous and becomes the vector; there are as
+  many partial
   results as lanes, so sums are reordered.
 * *single*: the running value is a variable. The order of operations is the program's.
 """
@@ -15,39 +18,46 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rlx.grammar import tir
-from rlx.semantics.native import c_types, statements
-from rlx.semantics.native.c_types import Value
+from rlx.semantics.native import c_types
+from rlx.semantics.native.allocation import element
+from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.ranges import literal
-from rlx.semantics.native.recognise_reduction import Axis, Reduction, recognise
-from rlx.semantics.native.state import State
+from rlx.semantics.native.recognise_reduction import Axis, LoopReduction, recognise
+from rlx.semantics.native.state import Generation
 from rlx.spec.registry import rule
 
 COLUMNS_ALONE = 8
 COLUMNS_SHARED = 2
 ROWS = 2
-"""Vectors in a tile: without and with several results that share operands; partial results of a row."""
+"""Vectors in a tile: without and with several results that share operands; partial results of a
+row.
+"""
 _NARROW = 40
+Emit = Callable[[Generation, tir.Stmt], None]
+"""Emits a statement and everything in it."""
 _SIGNS: dict[type, str] = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}
 
 
-def emit(state: State, loop: tir.For) -> bool:
+def emit(state: Generation, loop: tir.For, emit_statement: Emit) -> bool:
     """Emit a nest as a reduction, if it is one; says whether."""
     found = recognise(state, loop) if state.disjoint else None
     if found is None:
         return False
     runs = [f"({axis.end} > {axis.begin})" for axis in found.reduce if axis.count is None]
     with _scope(state, f"if ({' & '.join(runs)})" if runs else ""):
-        _shape(state, found)
+        _shape(state, found, emit_statement)
     return True
 
 
-def _shape(state: State, found: Reduction) -> None:
+def _shape(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
     column = found.column()
     if column is None:
-        form = _row if found.row() else _single
         with _loops(state, found.spatial):
-            form(state, found)
+            if found.row():
+                _row(state, found)
+            else:
+                _single(state, found, emit_statement)
         return
     shared = found.sharing(column)
     outer = [axis for axis in found.spatial if axis not in (column, shared)]
@@ -62,11 +72,12 @@ def _shape(state: State, found: Reduction) -> None:
             _scope(state, "else"),
             _loops(state, [axis for axis in (shared, column) if axis is not None]),
         ):
-            _single(state, found)
+            _single(state, found, emit_statement)
 
 
 def _width(column: Axis, dtype: str, shared: Axis | None) -> str:
-    """The number of columns in a tile, as C: at least one, and never more than a known number of columns.
+    """The number of columns in a tile, as C: at least one, and never more than a known number of
+    columns.
 
     Where the number of columns is not known, a tile may only be used for as many at least.
     """
@@ -80,7 +91,9 @@ def _width(column: Axis, dtype: str, shared: Axis | None) -> str:
 # ------------------------------------------------------------------ columns
 
 
-def _columns(state: State, found: Reduction, column: Axis, width: str, shared: Axis | None) -> None:
+def _columns(
+    state: Generation, found: LoopReduction, column: Axis, width: str, shared: Axis | None
+) -> None:
     if shared is None:
         _tile(state, found, column, width, None, "1")
     elif shared.count is not None:
@@ -94,9 +107,15 @@ def _columns(state: State, found: Reduction, column: Axis, width: str, shared: A
 
 
 def _tile(
-    state: State, found: Reduction, column: Axis, width: str, shared: Axis | None, rows: str
+    state: Generation,
+    found: LoopReduction,
+    column: Axis,
+    width: str,
+    shared: Axis | None,
+    rows: str,
 ) -> None:
-    """A tile of results; the last tile is moved back to end with the axis, and computes some of them twice.
+    """A tile of results; the last tile is moved back to end with the axis, and computes some of
+    them twice.
 
     No tile may be wider than its axis is long: moved back, it would begin before the axis does.
     """
@@ -140,9 +159,16 @@ def _tile(
 
 
 def _convert(
-    state: State, found: Reduction, column: Axis, shared: Axis, base: str, lanes: tuple[str, str]
+    state: Generation,
+    found: LoopReduction,
+    column: Axis,
+    shared: Axis,
+    base: str,
+    lanes: tuple[str, str],
 ) -> None:
-    """Bring the operands that the rows of a tile share into the type they are computed in, once for all rows."""
+    """Bring the operands that the rows of a tile share into the type they are computed in, once for
+    all rows.
+    """
     out, (lane, width) = state.out, lanes
     for expr in found.shared_operands(state, column, shared):
         name = out.fresh("w")
@@ -156,9 +182,11 @@ def _convert(
 # ------------------------------------------------------------------ rows
 
 
-@rule("E-native-order", "ff22cfd7")
-def _row(state: State, found: Reduction) -> None:
-    """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order instead."""
+@rule("E-native-order", "e34fe31f", "native code")
+def _row(state: Generation, found: LoopReduction) -> None:
+    """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order
+    instead.
+    """
     out, dtype = state.out, found.store.buffer.dtype
     kind = c_types.held(dtype)
     ordered = found.extremum and dtype.is_float
@@ -197,8 +225,10 @@ def _row(state: State, found: Reduction) -> None:
     _save(state, found.store, total)
 
 
-def _fold(state: State, found: Reduction, lanes: str, width: str, odd: str | None) -> None:
-    """Combine the lanes into the first, the upper half onto the lower; a middle one stays as it is."""
+def _fold(state: Generation, found: LoopReduction, lanes: str, width: str, odd: str | None) -> None:
+    """Combine the lanes into the first, the upper half onto the lower; a middle one stays as it
+    is.
+    """
     out, count, lane = state.out, state.out.fresh("h"), state.out.fresh("c")
     out.put("#pragma GCC unroll 16")
     with (
@@ -211,7 +241,7 @@ def _fold(state: State, found: Reduction, lanes: str, width: str, odd: str | Non
             out.put(f"{odd}[{lane}] |= {odd}{other};")
 
 
-def _combine(state: State, found: Reduction, place: str, other: str) -> None:
+def _combine(state: Generation, found: LoopReduction, place: str, other: str) -> None:
     dtype = found.store.buffer.dtype
     sign = _SIGNS[type(found.store.value)]
     text = f"({place} {sign} {other})"
@@ -222,7 +252,7 @@ def _combine(state: State, found: Reduction, place: str, other: str) -> None:
 # ------------------------------------------------------------------ single
 
 
-def _single(state: State, found: Reduction) -> None:
+def _single(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
     out = state.out
     names = []
     for init in found.inits:
@@ -231,7 +261,7 @@ def _single(state: State, found: Reduction) -> None:
         _start(state, name, init)
         names.append(name)
     with _loops(state, found.reduce, unroll=found.short), _keeping(state, found, names):
-        statements.emit(state, found.body)
+        emit_statement(state, found.body)
     for init, name in zip(found.inits, names, strict=True):
         _save(state, init, name)
 
@@ -240,13 +270,13 @@ def _single(state: State, found: Reduction) -> None:
 
 
 @contextmanager
-def _scope(state: State, head: str) -> Iterator[None]:
+def _scope(state: Generation, head: str) -> Iterator[None]:
     with state.out.block(head):
         yield
 
 
 @contextmanager
-def _loops(state: State, axes: Sequence[Axis], unroll: bool = False) -> Iterator[None]:
+def _loops(state: Generation, axes: Sequence[Axis], unroll: bool = False) -> Iterator[None]:
     with ExitStack() as opened:
         for axis in axes:
             if unroll:
@@ -258,7 +288,7 @@ def _loops(state: State, axes: Sequence[Axis], unroll: bool = False) -> Iterator
 
 
 @contextmanager
-def _keeping(state: State, found: Reduction, places: Sequence[str]) -> Iterator[None]:
+def _keeping(state: Generation, found: LoopReduction, places: Sequence[str]) -> Iterator[None]:
     """Loads and stores of the results go to C variables meanwhile."""
     for init, place in zip(found.inits, places, strict=True):
         state.kept[init.buffer] = place
@@ -267,12 +297,12 @@ def _keeping(state: State, found: Reduction, places: Sequence[str]) -> Iterator[
         del state.kept[init.buffer]
 
 
-def _start(state: State, place: str, init: tir.BufferStore) -> None:
+def _start(state: Generation, place: str, init: tir.BufferStore) -> None:
     result = converted(state, value_of(state, init.value), init.buffer.dtype)
     state.out.put(f"{place} = {result.text};")
 
 
-def _update(state: State, found: Reduction, place: str) -> Value:
+def _update(state: Generation, found: LoopReduction, place: str) -> CValue:
     """One step of the reduction; returns the new term where the step is a sum or an extremum."""
     dtype = found.store.buffer.dtype
     term = found.term
@@ -290,6 +320,6 @@ def _update(state: State, found: Reduction, place: str) -> Value:
     return value
 
 
-def _save(state: State, store: tir.BufferStore, place: str) -> None:
-    where = statements.element(state, store)
+def _save(state: Generation, store: tir.BufferStore, place: str) -> None:
+    where = element(state, store)
     state.out.put(f"{where} = {c_types.saved(store.buffer.dtype, place)};")

@@ -1,33 +1,31 @@
 """Prim expressions as C in three-address form: each operation has a line and a variable of its own.
 
-That keeps the C as flat as the compiler's own form whatever the depth of the expression, and no name or
-text of the program can reach it. Nothing recurses: visitors are generators that ask for operands.
+That keeps the C as flat as the compiler's own form whatever the depth of the expression, and no
+name or text of the program can reach it. Nothing recurses: visitors are generators that ask for
+operands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
 from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
-from rlx.semantics.native.c_types import Value
+from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.infer_types import is_wider
 from rlx.semantics.native.refusal import refuse
+from rlx.semantics.native.state import Generation
 
-if TYPE_CHECKING:
-    from rlx.semantics.native.state import State
-
-
-Visit = Generator[tir.PrimExpr, Value, Value]
+Visit = Generator[tir.PrimExpr, CValue, CValue]
 
 _CHECKED = (tir.Add, tir.Sub, tir.Mul)
 
 
-def value_of(state: State, expr: tir.PrimExpr) -> Value:
+def value_of(state: Generation, expr: tir.PrimExpr) -> CValue:
     """Emit the computation of ``expr``; its value."""
     stack: list[Visit] = [_visit(state, expr)]
     answer: Any = None
@@ -40,11 +38,11 @@ def value_of(state: State, expr: tir.PrimExpr) -> Value:
         else:
             stack.append(_visit(state, answer))
             answer = None
-    assert isinstance(answer, Value)
+    assert isinstance(answer, CValue)
     return answer
 
 
-def _visit(state: State, expr: tir.PrimExpr) -> Visit:
+def _visit(state: Generation, expr: tir.PrimExpr) -> Visit:
     if expr in state.early:
         return _early(state, expr)
     for kind in type(expr).__mro__:
@@ -53,20 +51,20 @@ def _visit(state: State, expr: tir.PrimExpr) -> Visit:
     refuse(type(expr).__name__, getattr(expr, "span", None))
 
 
-def define(state: State, text: str, dtype: DataType) -> Value:
+def define(state: Generation, text: str, dtype: DataType) -> CValue:
     """A new variable that holds ``text``."""
     name = state.out.fresh()
     element = c_types.element_of(dtype, text)
     if element is None:
         state.out.put(f"const {c_types.held(dtype)} {name} = {text};")
-        return Value(name, dtype)
+        return CValue(name, dtype)
     stored = state.out.fresh()
     state.out.put(f"const {c_types.stored(dtype)} {stored} = {element};")
     state.out.put(f"const {c_types.held(dtype)} {name} = {c_types.loaded(dtype, stored)};")
-    return Value(name, dtype, None, stored)
+    return CValue(name, dtype, None, stored)
 
 
-def converted(state: State, value: Value, dtype: DataType) -> Value:
+def converted(state: Generation, value: CValue, dtype: DataType) -> CValue:
     """``value`` in another type, where the operands of an operator disagree."""
     if value.dtype == dtype:
         return value
@@ -75,12 +73,12 @@ def converted(state: State, value: Value, dtype: DataType) -> Value:
     return cast(state, value, dtype, None)
 
 
-def constant(value: int, dtype: DataType) -> Value:
+def constant(value: int, dtype: DataType) -> CValue:
     """An integer literal of a type, which wraps it: what is known of it is what C computes with."""
-    return Value(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
+    return CValue(c_types.integer(value, dtype), dtype, c_types.wrapped(value, dtype))
 
 
-def common(a: Value, b: Value) -> DataType:
+def common(a: CValue, b: CValue) -> DataType:
     """The type in which two operands meet: a constant follows the other, else the wider one."""
     if a.dtype == b.dtype or (b.known is not None and not is_wider(b.dtype, a.dtype)):
         return a.dtype
@@ -93,32 +91,32 @@ def common(a: Value, b: Value) -> DataType:
 # ------------------------------------------------------------------ leaves
 
 
-def _early(state: State, expr: tir.PrimExpr) -> Visit:
-    return Value(state.early[expr], state.type_of(expr))
+def _early(state: Generation, expr: tir.PrimExpr) -> Visit:
+    return CValue(state.early[expr], state.type_of(expr))
     yield
 
 
-def _var(state: State, expr: Any) -> Visit:
+def _var(state: Generation, expr: Any) -> Visit:
     return state.variable(expr)
     yield
 
 
-def _int(state: State, expr: Any) -> Visit:
+def _int(state: Generation, expr: Any) -> Visit:
     if expr.dtype.is_float:
-        return Value(c_types.floating(float(expr.value), expr.dtype), expr.dtype)
+        return CValue(c_types.floating(float(expr.value), expr.dtype), expr.dtype)
     return constant(expr.value, expr.dtype)
     yield
 
 
-def _float(state: State, expr: Any) -> Visit:
-    return Value(c_types.floating(expr.value, expr.dtype), expr.dtype)
+def _float(state: Generation, expr: Any) -> Visit:
+    return CValue(c_types.floating(expr.value, expr.dtype), expr.dtype)
     yield
 
 
 # ------------------------------------------------------------------ operators
 
 
-def _binary(state: State, expr: Any) -> Visit:
+def _binary(state: Generation, expr: Any) -> Visit:
     a = yield expr.a
     b = yield expr.b
     dtype = common(a, b)
@@ -138,7 +136,7 @@ def _binary(state: State, expr: Any) -> Visit:
     return define(state, c_types.rounded(dtype, text), dtype)
 
 
-def _checked(state: State, expr: Any, a: Value, b: Value) -> Value:
+def _checked(state: Generation, expr: Any, a: CValue, b: CValue) -> CValue:
     """Arithmetic of an index: exact, or a fault."""
     message = "the arithmetic of an index leaves 64 bits"
     site = state.out.site("E-tir-bounds", message, expr.span)
@@ -146,10 +144,10 @@ def _checked(state: State, expr: Any, a: Value, b: Value) -> Value:
     state.out.put(f"int64_t {name};")
     operands = f"(int64_t){a.text}, (int64_t){b.text}, &{name}"
     state.out.stop_if(f"__builtin_{type(expr).__name__.lower()}_overflow({operands})", site)
-    return Value(name, INT64)
+    return CValue(name, INT64)
 
 
-def _divided(state: State, expr: Any, a: Value, b: Value, dtype: DataType) -> Value:
+def _divided(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType) -> CValue:
     kind = tir.TruncDiv if type(expr) is tir.Div else type(expr)
     if not dtype.is_float:
         if b.known == 0 or b.known is None:
@@ -162,7 +160,7 @@ def _divided(state: State, expr: Any, a: Value, b: Value, dtype: DataType) -> Va
     return define(state, text, dtype)
 
 
-def _apart(state: State, expr: tir.PrimExpr) -> Visit:
+def _apart(state: Generation, expr: tir.PrimExpr) -> Visit:
     """A condition or an argument: it is no index even where it stands in one."""
     before, state.exact = state.exact, False
     value = yield expr
@@ -170,7 +168,7 @@ def _apart(state: State, expr: tir.PrimExpr) -> Visit:
     return value
 
 
-def _logical(state: State, expr: Any) -> Visit:
+def _logical(state: Generation, expr: Any) -> Visit:
     both = isinstance(expr, tir.And)
     a = yield from _apart(state, expr.a)
     if state.is_total(expr.b):
@@ -185,15 +183,15 @@ def _logical(state: State, expr: Any) -> Visit:
     state.forget(known)
     state.out.put(f"{name} = ({b.text} != 0);")
     state.out.put("}")
-    return Value(name, BOOL)
+    return CValue(name, BOOL)
 
 
-def _not(state: State, expr: Any) -> Visit:
+def _not(state: Generation, expr: Any) -> Visit:
     a = yield from _apart(state, expr.a)
     return define(state, f"(!{a.text})", BOOL)
 
 
-def _let(state: State, expr: Any) -> Visit:
+def _let(state: Generation, expr: Any) -> Visit:
     """The value is computed once, before the body."""
     value = yield from _apart(state, expr.value)
     state.names[expr.var] = converted(state, value, expr.var.dtype)
@@ -201,7 +199,7 @@ def _let(state: State, expr: Any) -> Visit:
     return (yield expr.body)
 
 
-def _select(state: State, expr: Any) -> Visit:
+def _select(state: Generation, expr: Any) -> Visit:
     c = yield from _apart(state, expr.condition)
     a = yield expr.true_value
     b = yield expr.false_value
@@ -210,7 +208,7 @@ def _select(state: State, expr: Any) -> Visit:
     return define(state, f"({c.text} ? {a.text} : {b.text})", dtype)
 
 
-def _if_then_else(state: State, expr: Any) -> Visit:
+def _if_then_else(state: Generation, expr: Any) -> Visit:
     """Only one branch is evaluated; its conditions hold while it is."""
     condition, first, second = expr.args
     c = yield from _apart(state, condition)
@@ -224,18 +222,18 @@ def _if_then_else(state: State, expr: Any) -> Visit:
         state.forget(known)
         state.out.put(f"{name} = {converted(state, value, dtype).text};")
     state.out.put("}")
-    return Value(name, dtype)
+    return CValue(name, dtype)
 
 
 # ------------------------------------------------------------------ casts
 
 
-def _cast(state: State, expr: Any) -> Visit:
+def _cast(state: Generation, expr: Any) -> Visit:
     value = (yield from _apart(state, expr.value)) if expr.dtype.is_float else (yield expr.value)
     return cast(state, value, expr.dtype, expr.span)
 
 
-def cast(state: State, value: Value, target: DataType, span: Any) -> Value:
+def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
     """A conversion; a float without a value in an integer type is a fault."""
     source = value.dtype
     if source == target:
@@ -256,8 +254,10 @@ def cast(state: State, value: Value, target: DataType, span: Any) -> Value:
     return _to_integer(state, value, target, span)
 
 
-def _to_integer(state: State, value: Value, target: DataType, span: Any) -> Value:
-    """The integer part of a float; in loops, one without a value in the type is noticed behind them."""
+def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
+    """The integer part of a float; in loops, one without a value in the type is noticed behind
+    them.
+    """
     low = -(1 << (target.bits - 1)) if c_types.is_signed(target) else 0
     high = low + (1 << target.bits)
     holds = f"has no value in {target}: it holds {low} to {high - 1}"
@@ -276,7 +276,7 @@ def _to_integer(state: State, value: Value, target: DataType, span: Any) -> Valu
     return define(state, f"({c_types.held(target)}){value.text}", target)
 
 
-def _from_wide(value: Value, target: DataType) -> str:
+def _from_wide(value: CValue, target: DataType) -> str:
     if str(target) == "float32":
         return f"(float){value.text}"
     return c_types.rounded(target, f"rlx_odd_{c_types.suffix(value.dtype)}({value.text})")
@@ -285,7 +285,7 @@ def _from_wide(value: Value, target: DataType) -> str:
 # ------------------------------------------------------------------ loads and calls
 
 
-def _load(state: State, expr: Any) -> Visit:
+def _load(state: Generation, expr: Any) -> Visit:
     kept = state.kept.get(expr.buffer)
     if kept is not None:
         return define(state, kept, expr.buffer.dtype)
@@ -293,7 +293,7 @@ def _load(state: State, expr: Any) -> Visit:
     return define(state, c_types.loaded(expr.buffer.dtype, where), expr.buffer.dtype)
 
 
-def _call(state: State, expr: Any) -> Visit:
+def _call(state: Generation, expr: Any) -> Visit:
     op = expr.op
     if op == "if_then_else" and len(expr.args) == 3:
         return (yield from _if_then_else(state, expr))
@@ -303,7 +303,7 @@ def _call(state: State, expr: Any) -> Visit:
         return _extreme(expr)
     if op == "reinterpret":
         return (yield from _reinterpret(state, expr))
-    operands: list[Value] = []
+    operands: list[CValue] = []
     for arg in expr.args:
         operands.append((yield from _apart(state, arg)))
     if not operands:
@@ -322,17 +322,17 @@ def _call(state: State, expr: Any) -> Visit:
     return define(state, text, result)
 
 
-def _extreme(expr: Any) -> Value:
+def _extreme(expr: Any) -> CValue:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
     if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
         intrinsics.unknown(expr.op)
     dtype = dtype_of(expr.args[0].value)
     if expr.op == "infinity":
-        return Value(c_types.floating(float("inf"), dtype), dtype)
-    return Value(c_types.extreme(expr.op == "max_value", dtype), dtype)
+        return CValue(c_types.floating(float("inf"), dtype), dtype)
+    return CValue(c_types.extreme(expr.op == "max_value", dtype), dtype)
 
 
-def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
+def _shifted(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:
     bits = a.dtype.bits
     if n.known is None or not 0 <= n.known < bits:
         site = state.out.site(
@@ -343,7 +343,7 @@ def _shifted(state: State, expr: Any, a: Value, n: Value) -> Value:
     return define(state, c_types.rounded(a.dtype, text), a.dtype)
 
 
-def _power(state: State, expr: Any, a: Value, n: Value) -> Value:
+def _power(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:
     message = "an integer is raised to the power {a}"
     site = state.out.site("E-tir-power-exponent", message, expr.span)
     if c_types.is_signed(n.dtype):
@@ -352,7 +352,7 @@ def _power(state: State, expr: Any, a: Value, n: Value) -> Value:
     return define(state, c_types.rounded(a.dtype, text), a.dtype)
 
 
-def _reinterpret(state: State, expr: Any) -> Visit:
+def _reinterpret(state: Generation, expr: Any) -> Visit:
     target = expr.dtype
     if expr.args and isinstance(expr.args[0], tir.StringImm):
         target = dtype_of(expr.args[0].value)

@@ -1,7 +1,8 @@
 """Fuel: taken in one piece where the number of iterations is known, in a `while` loop one by one.
 
-Nested loops whose extents are fixed when the outermost starts are paid for there; others at each start of
-the loop. A run may therefore end a little before the iteration that would have used the last unit.
+Nested loops whose extents are fixed when the outermost starts are paid for there; others at each
+start of the loop. A run may therefore end a little before the iteration that would have used the
+last unit.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Span
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.indices import poly_of
-from rlx.semantics.native.ranges import Poly
-from rlx.semantics.native.state import State
+from rlx.semantics.native.ranges import IndexSum
+from rlx.semantics.native.state import Generation
 from rlx.semantics.tir.memory import WHILE
 
 
-def spend(state: State, nest: tir.Stmt) -> None:
+def spend(state: Generation, nest: tir.Stmt) -> None:
     """Pay for the loops of a nest whose number of iterations is known at its start."""
-    total = Poly({})
+    total = IndexSum({})
     state.paid = set()
-    stack: list[tuple[tir.Stmt, Poly]] = [(nest, Poly.of(1))]
+    stack: list[tuple[tir.Stmt, IndexSum]] = [(nest, IndexSum.of(1))]
     while stack:
         stmt, times = stack.pop()
         match stmt:
@@ -39,14 +40,14 @@ def spend(state: State, nest: tir.Stmt) -> None:
         pay(state, total, getattr(nest, "span", None))
 
 
-def _extent(state: State, loop: tir.For) -> Poly | None:
+def _extent(state: Generation, loop: tir.For) -> IndexSum | None:
     extent = poly_of(state, loop.extent)
     if extent is None or extent.variables() - state.scope.natural:
         return None
     return extent if all(c > 0 for c in extent.terms.values()) else None
 
 
-def pay(state: State, amount: Poly, span: Span | None) -> None:
+def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
     """Take a number of units that is a sum over symbols."""
     site = _site(state, span)
     text = " + ".join(
@@ -56,7 +57,7 @@ def pay(state: State, amount: Poly, span: Span | None) -> None:
     state.out.put(f"RLX_SPEND({text}, {site});")
 
 
-def spend_here(state: State, loop: tir.For) -> None:
+def spend_here(state: Generation, loop: tir.For) -> None:
     """Pay for a loop at its start, unless the nest has paid for it."""
     if loop in state.paid:
         return
@@ -66,10 +67,10 @@ def spend_here(state: State, loop: tir.For) -> None:
     )
 
 
-def spend_one(state: State, span: Span | None) -> None:
+def spend_one(state: Generation, span: Span | None) -> None:
     """Pay for one iteration of a `while` loop."""
     state.out.put(f"if (RLX_RARE((RLX_FUEL -= {WHILE}) < 0)) RLX_STOP({_site(state, span)}, 0, 0);")
 
 
-def _site(state: State, span: Span | None) -> int:
+def _site(state: Generation, span: Span | None) -> int:
     return state.out.site("E-tir-fuel", "the loop takes more iterations than there is fuel", span)

@@ -1,4 +1,5 @@
-"""Indices that are themselves loaded, as in a gather: computed and checked in the loop they depend on.
+"""Indices that are themselves loaded, as in a gather: computed and checked in the loop they depend
+on.
 
 Without that, the check in the innermost loop would keep the compiler from using vectors.
 """
@@ -8,26 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rlx.grammar import tir
-from rlx.grammar.node import Record, Span
-from rlx.semantics.native import statements
+from rlx.grammar.node import Span
 from rlx.semantics.native.expressions import value_of
-from rlx.semantics.native.ranges import Bounds, Poly
-from rlx.semantics.native.state import State
+from rlx.semantics.native.loop_heads import bind_axis
+from rlx.semantics.native.ranges import Bounds, IndexSum
+from rlx.semantics.native.state import Generation, Hoisted
 from rlx.semantics.native.write_analysis import flat
 
 
-class Hoisted(Record):
-    """An index to compute early, the access it belongs to, and what must hold for the access to happen."""
-
-    index: tir.PrimExpr
-    buffer: tir.Buffer
-    axis: int
-    span: Span | None
-    axes: tuple[tir.IterVar, ...]
-    inner: tuple[tir.For, ...]
-
-
-def plan(state: State, loop: tir.For) -> None:
+def plan(state: Generation, loop: tir.For) -> None:
     """Find the indices to compute early in a loop and those directly inside it."""
     if loop in state.planned:
         return
@@ -56,7 +46,7 @@ def plan(state: State, loop: tir.For) -> None:
 
 
 def _place(
-    state: State,
+    state: Generation,
     chain: list[tir.For],
     axes: tuple[tir.IterVar, ...],
     access: tuple[tir.PrimExpr, tir.Buffer, int, Span | None],
@@ -95,15 +85,17 @@ def unguarded(
         stack.extend(tir.children(expr))
 
 
-def emit(state: State, loop: tir.For) -> set[str]:
-    """Compute and check, at the start of a loop's body, the indices that are placed there; their C variables."""
+def emit(state: Generation, loop: tir.For) -> set[str]:
+    """Compute and check, at the start of a loop's body, the indices that are placed there; their C
+    variables.
+    """
     names: set[str] = set()
     for found in state.hoists.get(loop, ()):
         memory = state.memory.get(found.buffer)
         if memory is None or found.axis >= len(memory.dims) or found.index in state.polys:
             continue
         for axis in found.axes:
-            statements.bind_axis(state, axis)
+            bind_axis(state, axis)
         name = state.out.fresh("h")
         extent = memory.dims[found.axis]
         state.out.put(f"int64_t {name} = 0;")
@@ -119,8 +111,8 @@ def emit(state: State, loop: tir.For) -> set[str]:
             if state.bounds:
                 site = state.bounds_site(found.buffer, found.axis, found.span)
                 state.out.stop_if(f"(uint64_t){name} >= (uint64_t){extent}", site, name, extent)
-        last = memory.extents[found.axis] - Poly.of(1)
-        state.scope.loops[name] = Bounds(Poly({}), last)
-        state.polys[found.index] = Poly.of(name)
+        last = memory.extents[found.axis] - IndexSum.of(1)
+        state.scope.loops[name] = Bounds(IndexSum({}), last)
+        state.polys[found.index] = IndexSum.of(name)
         names.add(name)
     return names

@@ -1,32 +1,28 @@
-"""Integer expressions as sums over loop variables and symbols, exactly: nothing wraps where a sum is used."""
+"""Integer expressions as sums over loop variables and symbols, exactly: nothing wraps where a sum
+is used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
-from rlx.semantics.native.ranges import Poly
+from rlx.semantics.native.index_knowledge import ROOM, IndexKnowledge, magnitude
+from rlx.semantics.native.ranges import IndexSum
 
-if TYPE_CHECKING:
-    from rlx.semantics.native.state import State
-
-Visit = Generator[tir.PrimExpr, Poly | None, Poly | None]
-
-SMALL = 1 << 31
-"""Symbols are used in proofs only while their magnitude is below this: products of two then fit."""
-ROOM = 1 << 62
+Visit = Generator[tir.PrimExpr, IndexSum | None, IndexSum | None]
 
 
-def poly_of(state: State, expr: tir.PrimExpr) -> Poly | None:
+def poly_of(state: IndexKnowledge, expr: tir.PrimExpr) -> IndexSum | None:
     """The sum that an integer expression is, or None where it is not known as one."""
     if expr in state.polys:
         return state.polys[expr]
     stack: list[tuple[tir.PrimExpr, Visit]] = [(expr, _visit(state, expr))]
-    answer: Poly | None = None
+    answer: IndexSum | None = None
     while stack:
         node, visit = stack[-1]
         try:
@@ -47,15 +43,15 @@ def poly_of(state: State, expr: tir.PrimExpr) -> Poly | None:
     return answer
 
 
-def _known(value: Poly | None) -> Visit:
+def _known(value: IndexSum | None) -> Visit:
     return value
     yield
 
 
-def _visit(state: State, expr: Any) -> Visit:
+def _visit(state: IndexKnowledge, expr: Any) -> Visit:
     match expr:
         case tir.IntImm(dtype=dtype, value=value):
-            return Poly.of(c_types.wrapped(value, dtype)) if dtype.is_integer else None
+            return IndexSum.of(c_types.wrapped(value, dtype)) if dtype.is_integer else None
         case tir.Var():
             return state.sums.get(expr)
         case tir.Add() | tir.Sub() | tir.Mul():
@@ -75,7 +71,7 @@ def _visit(state: State, expr: Any) -> Visit:
     return None
 
 
-def _arithmetic(expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
+def _arithmetic(expr: Any, a: IndexSum | None, b: IndexSum | None) -> IndexSum | None:
     if a is None or b is None or len(a.terms) * len(b.terms) > 256:
         return None
     if type(expr) is tir.Mul:
@@ -83,7 +79,9 @@ def _arithmetic(expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
     return a + b if type(expr) is tir.Add else a - b
 
 
-def _division(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
+def _division(
+    state: IndexKnowledge, expr: Any, a: IndexSum | None, b: IndexSum | None
+) -> IndexSum | None:
     if a is None or b is None:
         return None
     dtype = state.type_of(expr)
@@ -97,29 +95,31 @@ def _division(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly |
         return _by_symbol(state, quotient, a, b)
     if divisor <= 0:
         return None
-    whole = Poly({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
-    rest = a - whole * Poly.of(divisor)
+    whole = IndexSum({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
+    rest = a - whole * IndexSum.of(divisor)
     bounds = state.scope.constant_range(rest)
     if bounds is not None and bounds[0] // divisor == bounds[1] // divisor:
-        shift = Poly.of(bounds[0] // divisor)
-        return whole + shift if quotient else rest - shift * Poly.of(divisor)
+        shift = IndexSum.of(bounds[0] // divisor)
+        return whole + shift if quotient else rest - shift * IndexSum.of(divisor)
     parts = _parts(state, rest, divisor, bounds)
     if not quotient:
-        return Poly.of(parts[1])
-    return None if parts[0] is None else whole + Poly.of(parts[0])
+        return IndexSum.of(parts[1])
+    return None if parts[0] is None else whole + IndexSum.of(parts[0])
 
 
 def _parts(
-    state: State, rest: Poly, divisor: int, bounds: tuple[int, int] | None
+    state: IndexKnowledge, rest: IndexSum, divisor: int, bounds: tuple[int, int] | None
 ) -> tuple[str | None, str]:
-    """Variables for the quotient (where its bounds are known) and the remainder of a sum by a constant."""
+    """Variables for the quotient (where its bounds are known) and the remainder of a sum by a
+    constant.
+    """
     key = (frozenset(rest.terms.items()), divisor)
     found = state.divisions.get(key)
     if found is None:
-        remainder = state.synthetic(Poly({}), Poly.of(divisor - 1))
+        remainder = state.synthetic(IndexSum({}), IndexSum.of(divisor - 1))
         quotient = None
         if bounds is not None:
-            low, high = Poly.of(bounds[0] // divisor), Poly.of(bounds[1] // divisor)
+            low, high = IndexSum.of(bounds[0] // divisor), IndexSum.of(bounds[1] // divisor)
             quotient = state.synthetic(low, high)
         elif (between := _by_factor(state, rest, divisor)) is not None:
             quotient = state.synthetic(*between)
@@ -129,7 +129,9 @@ def _parts(
     return found
 
 
-def _by_factor(state: State, a: Poly, divisor: int) -> tuple[Poly, Poly] | None:
+def _by_factor(
+    state: IndexKnowledge, a: IndexSum, divisor: int
+) -> tuple[IndexSum, IndexSum] | None:
     """Bounds of a quotient, where the dividend's are multiples of the divisor and a constant."""
     lows, highs = state.scope.lower(a), state.scope.lower(-a)
     if not lows or not highs:
@@ -138,33 +140,35 @@ def _by_factor(state: State, a: Poly, divisor: int) -> tuple[Poly, Poly] | None:
     for bound in (low, high):
         if any(m and c % divisor for m, c in bound.terms.items()):
             return None
-    first, last = (Poly({m: c // divisor for m, c in p.terms.items()}) for p in (low, high))
+    first, last = (IndexSum({m: c // divisor for m, c in p.terms.items()}) for p in (low, high))
     return first, last
 
 
-def rejoined(state: State, value: Poly) -> Poly:
+def rejoined(state: IndexKnowledge, value: IndexSum) -> IndexSum:
     """The sum with `quotient * divisor + remainder` put together again wherever both occur so."""
     for remainder, (quotient, divisor, whole) in state.wholes.items():
         left, right = value.coefficient(remainder), value.coefficient(quotient)
         if left is None or right is None or not left.terms:
             continue
-        if (left * Poly.of(divisor)).terms == right.terms:
-            rest = value.with_bound(remainder, Poly({})).with_bound(quotient, Poly({}))
+        if (left * IndexSum.of(divisor)).terms == right.terms:
+            rest = value.with_bound(remainder, IndexSum({})).with_bound(quotient, IndexSum({}))
             value = rest + left * whole
     return value
 
 
-def _by_symbol(state: State, quotient: bool, a: Poly, b: Poly) -> Poly | None:
+def _by_symbol(state: IndexKnowledge, quotient: bool, a: IndexSum, b: IndexSum) -> IndexSum | None:
     """A remainder lies below its divisor; where the dividend already does, the quotient is 0."""
     natural = state.scope.proves(a)
-    if natural and state.scope.proves(b - a - Poly.of(1)):
-        return Poly({}) if quotient else a
+    if natural and state.scope.proves(b - a - IndexSum.of(1)):
+        return IndexSum({}) if quotient else a
     if not quotient and state.scope.natural_sum(b):
-        return Poly.of(state.synthetic(Poly({}), b - Poly.of(1)))
+        return IndexSum.of(state.synthetic(IndexSum({}), b - IndexSum.of(1)))
     return None
 
 
-def _extremum(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly | None:
+def _extremum(
+    state: IndexKnowledge, expr: Any, a: IndexSum | None, b: IndexSum | None
+) -> IndexSum | None:
     if a is None or b is None:
         return None
     first, second = state.scope.constant_range(a), state.scope.constant_range(b)
@@ -172,11 +176,13 @@ def _extremum(state: State, expr: Any, a: Poly | None, b: Poly | None) -> Poly |
         return None
     pick = min if isinstance(expr, tir.Min) else max
     low, high = pick(first[0], second[0]), pick(first[1], second[1])
-    return Poly.of(state.synthetic(Poly.of(low), Poly.of(high)))
+    return IndexSum.of(state.synthetic(IndexSum.of(low), IndexSum.of(high)))
 
 
-def usable(state: State, value: Poly, dtype: DataType) -> bool:
-    """Whether the sum certainly lies in its type; may add conditions to be checked before the loops."""
+def usable(state: IndexKnowledge, value: IndexSum, dtype: DataType) -> bool:
+    """Whether the sum certainly lies in its type; may add conditions to be checked before the
+    loops.
+    """
     lows, highs = state.scope.lower(value), state.scope.lower(-value)
     if not lows or not highs:
         return False
@@ -190,18 +196,13 @@ def usable(state: State, value: Poly, dtype: DataType) -> bool:
     if dtype.bits < 64 or dtype.code == "uint":
         least = 0 if dtype.code == "uint" else -(1 << (dtype.bits - 1))
         most = (1 << (dtype.bits - int(dtype.code == "int"))) - 1
-        return state.demand(low - Poly.of(least)) and state.demand(Poly.of(most) + high)
+        return state.demand(low - IndexSum.of(least)) and state.demand(IndexSum.of(most) + high)
     return True
 
 
-def magnitude(value: Poly) -> int:
-    """The largest absolute value that a sum may have while its symbols are small."""
-    return sum(abs(c) * SMALL ** len(m) for m, c in value.terms.items())
-
-
-def facts_of(state: State, condition: tir.PrimExpr, holds: bool) -> list[Poly]:
+def facts_of(state: IndexKnowledge, condition: tir.PrimExpr, holds: bool) -> list[IndexSum]:
     """Sums that are not negative where ``condition`` holds (or where it does not)."""
-    found: list[Poly] = []
+    found: list[IndexSum] = []
     stack = [(condition, holds)]
     while stack:
         expr, wanted = stack.pop()
@@ -230,14 +231,14 @@ _NEGATED: dict[type, type] = {
 
 
 def _comparison(
-    state: State, kind: type, a: tir.PrimExpr, b: tir.PrimExpr, holds: bool
-) -> list[Poly]:
+    state: IndexKnowledge, kind: type, a: tir.PrimExpr, b: tir.PrimExpr, holds: bool
+) -> list[IndexSum]:
     left, right = poly_of(state, a), poly_of(state, b)
     if left is None or right is None:
         return []
     if not usable(state, left, state.type_of(a)) or not usable(state, right, state.type_of(b)):
         return []
-    gap, one = right - left, Poly.of(1)
+    gap, one = right - left, IndexSum.of(1)
     match kind if holds else _NEGATED[kind]:
         case tir.LE:
             return [gap]

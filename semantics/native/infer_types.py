@@ -1,4 +1,6 @@
-"""The type that each expression has in C, before it is emitted: the same rules as emission follows."""
+"""The type that each expression has in C, before it is emitted: the same rules as emission
+follows.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def is_wider(literal: DataType, other: DataType) -> bool:
 
 
 def meet(known: Types, a: tir.PrimExpr, b: tir.PrimExpr) -> DataType:
-    """Where two operands meet: an integer literal that is no wider follows the other, else it is the wider type."""
+    """Where two operands meet: an integer literal that is no wider follows the other, else it is
+    the wider type.
+    """
     first, second = known[a], known[b]
     if first == second or (isinstance(b, tir.IntImm) and not is_wider(second, first)):
         return first

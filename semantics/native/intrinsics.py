@@ -1,4 +1,6 @@
-"""Intrinsics of PrimFuncs as C: a table from names to functions of libm, and a few that are spelled out."""
+"""Intrinsics of PrimFuncs as C: a table from names to functions of libm, and a few that are spelled
+out.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,16 @@ LIBM: Mapping[str, tuple[str, int]] = {
     "sigmoid": ("rlx_sigmoid_", 1),
     "ldexp": ("rlx_ldexp_", 2),
 }
-"""Name in a PrimFunc -> name in C (of the double; ``f`` is appended for the float), number of operands."""
+"""Name in a PrimFunc -> name in C (of the double; ``f`` is appended for the float), number of
+operands.
+"""
 
 VECTORISED = {"exp": 1, "log": 1, "sin": 1, "cos": 1, "tanh": 1, "erf": 1, "pow": 2, "exp2": 1}
 VECTORISED |= {"sinh": 1, "cosh": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "log10": 1}
 VECTORISED |= {"log2": 1, "log1p": 1, "atan2": 2, "hypot": 2, "acosh": 1, "asinh": 1, "atanh": 1}
-"""Functions of libm that glibc also has for whole vectors (libmvec, within 4 units in the last place)."""
+"""Functions of libm that glibc also has for whole vectors (libmvec, within 4 units in the last
+place).
+"""
 
 TESTS = {name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite")}
 SAME = frozenset(["likely", "tvm_thread_invariant", "assume_value"])
@@ -43,7 +49,9 @@ _OPERANDS = {name: arity for name, arity in LIBM.values() if not name.startswith
 
 
 def declarations(words: Collection[str]) -> list[str]:
-    """Declarations of the functions of libm among some words; where libmvec has them, the compiler is told so."""
+    """Declarations of the functions of libm among some words; where libmvec has them, the compiler
+    is told so.
+    """
     lines = []
     for name, arity in sorted(_OPERANDS.items()):
         for letter, kind in (("", "double"), ("f", "float")):

@@ -12,12 +12,12 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Fault, OutOfFuel
+from rlx.semantics.faults import FaultStop, OutOfFuelStop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, Damaged, tangled
-from rlx.semantics.native.program import FIRST_SLOT, Program, generate
+from rlx.semantics.native.program import FIRST_SLOT, CProgram, generate
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.writer import Site
+from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.program import no_value
 from rlx.spec.registry import refuted, rule
@@ -31,7 +31,9 @@ _WORKSPACE_LIMIT = 256 << 20
 
 
 class _Workspace(threading.local):
-    """Memory for what kernels allocate, kept from call to call: fresh pages cost more than many kernels."""
+    """Memory for what kernels allocate, kept from call to call: fresh pages cost more than many
+    kernels.
+    """
 
     memory: tuple[np.ndarray[Any, Any], int, int] | None = None
 
@@ -40,7 +42,9 @@ _workspace = _Workspace()
 
 
 class _Frame(NamedTuple):
-    """What a kernel is called with: its numbers, where the arrays are, and the shapes that the numbers have."""
+    """What a kernel is called with: its numbers, where the arrays are, and the shapes that the
+    numbers have.
+    """
 
     numbers: Any
     places: Any
@@ -52,7 +56,7 @@ class _Entry:
 
     __slots__ = ("call", "ffi", "library", "returns", "sites", "takes")
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: CProgram) -> None:
         self.library, self.ffi = compiler.library(program.text)
         self.call = self.library.rlx_kernel
         self.sites = program.sites
@@ -73,10 +77,10 @@ class _Taken(NamedTuple):
 class Kernel:
     """A PrimFunc as machine code.
 
-    Calling it writes into the arrays among the arguments, in place. Arrays that are not contiguous are
-    copied (and copied back where the kernel writes); where such arrays share some of their elements, the
-    reference evaluator runs instead. What is not tracked: reads of memory that was never
-    written; allocated memory then reads as zero.
+    Calling it writes into the arrays among the arguments, in place. Arrays that are not contiguous
+    are copied (and copied back where the kernel writes); where such arrays share some of their
+    elements, the reference evaluator runs instead. What is not tracked: reads of memory that was
+    never written; allocated memory then reads as zero.
 
     Attributes
     ----------
@@ -131,15 +135,17 @@ class Kernel:
         fuel
             Units of fuel for iterations of loops (E-tir-fuel); None for no limit.
         unwritten
-            Positions of arrays that hold nothing yet. Accepted for the reference evaluator's sake, unused.
+            Positions of arrays that hold nothing yet. Accepted for the reference evaluator's sake,
+            unused.
         memory
             Bytes that may be allocated at a time.
 
         Raises
         ------
-        Fault
-            `E-tir-argument`, `E-tir-bounds`, `E-tir-divide`, `E-tir-allocate`, `E-tir-cast-range`, …
-        OutOfFuel
+        FaultStop
+            `E-tir-argument`, `E-tir-bounds`, `E-tir-divide`, `E-tir-allocate`, `E-tir-cast-range`,
+            …
+        OutOfFuelStop
             `E-tir-fuel`
         """
         frame = self._frame()
@@ -265,7 +271,7 @@ class Kernel:
 def wrong(message: str) -> NoReturn:
     """Raise the fault of an argument that does not fit."""
     refuted("E-tir-argument")
-    raise Fault("E-tir-argument", message)
+    raise FaultStop("E-tir-argument", message)
 
 
 def scalar(position: int, data_type: DataType, value: Argument) -> int:
@@ -298,9 +304,11 @@ def checked(
     return arg
 
 
-Stopped = tuple[Site | None, int, int]
+Stopped = tuple[StopSite | None, int, int]
 _GENERAL: Stopped = (None, 0, 0)
-"""What a kernel answers that was compiled for small arguments which do not overlap, and met others."""
+"""What a kernel answers that was compiled for small arguments which do not overlap, and met
+others.
+"""
 
 
 def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None:
@@ -340,38 +348,38 @@ def _with_memory(entry: _Entry, frame: _Frame, limit: int) -> Any:
     return failed
 
 
-def _stop(site: Site | None, a: int, b: int) -> None:
+def _stop(site: StopSite | None, a: int, b: int) -> None:
     assert site is not None
     message = site.message
     if site.code != "E-tir-assert":  # that message is the program's
         number = struct.unpack("<d", struct.pack("<q", a))[0]
         message = message.replace("{a}", str(a)).replace("{b}", str(b)).replace("{f}", str(number))
     refuted(site.code)
-    kind = OutOfFuel if site.code == "E-tir-fuel" else Fault
+    kind = OutOfFuelStop if site.code == "E-tir-fuel" else FaultStop
     raise kind(site.code, message, site.span)
 
 
-@rule("E-native", "770b9586")
+@rule("E-native", "30b85560", "native code")
 def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it compiled.
 
     Parameters
     ----------
     bounds
-        Whether accesses to buffers are checked; without, a program that indexes out of range may crash
-        the process.
+        Whether accesses to buffers are checked; without, a program that indexes out of range may
+        crash the process.
     vector
-        Bytes of the vectors that reductions are laid out for, at least 1; None for the processor's. Every
-        number gives the same results, but for the order of sums.
+        Bytes of the vectors that reductions are laid out for, at least 1; None for the processor's.
+        Every number gives the same results, but for the order of sums.
 
     Raises
     ------
     NoCompiler
         If there is no compiler; the reference evaluator does without.
-    Unsupported
+    UnsupportedStop
         `E-native-construct`: there is no C for part of the function.
     """
     try:
         return Kernel(func, bounds=bounds, vector=vector)
-    except compiler.Refused as error:
+    except compiler.CompilerGaveUp as error:
         refuse(f"machine code: the C compiler refuses it: {error}")

@@ -1,7 +1,8 @@
-"""The C that every kernel starts with: integer division, shifts, casts and narrow floats without undefined behaviour.
+"""The C that every kernel starts with: integer division, shifts, casts and narrow floats without
+undefined behaviour.
 
-Signed arithmetic wraps because of ``-fwrapv``; everything else that C leaves undefined (division by zero and
-of the smallest integer by -1, wide shifts, floats out of range) is spelled out here.
+Signed arithmetic wraps because of ``-fwrapv``; everything else that C leaves undefined (division by
+zero and of the smallest integer by -1, wide shifts, floats out of range) is spelled out here.
 """
 
 from __future__ import annotations
@@ -295,7 +296,9 @@ class _Unit(NamedTuple):
 
 
 def text(*kernels: str) -> str:
-    """What some kernels need of the prelude: to read all of it takes the compiler longer than most kernels."""
+    """What some kernels need of the prelude: to read all of it takes the compiler longer than most
+    kernels.
+    """
     wanted = {word for kernel in kernels for word in _WORD.findall(kernel)}
     missing, chosen = list(wanted), set[_Unit]()
     providers = _providers()
@@ -312,11 +315,15 @@ def text(*kernels: str) -> str:
 
 
 _WIDE = frozenset(["RLX_LANES", "RLX_ROWS", "rlx_to_f16"])
-"""What is faster with the widest vectors: tiles of reductions, and halves, which are made by a call for each vector."""
+"""What is faster with the widest vectors: tiles of reductions, and halves, which are made by a call
+for each vector.
+"""
 _NARROWER = """#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC target("prefer-vector-width=256")
 #endif"""
-"""What only moves memory and computes each element alone is no faster with the widest vectors, often slower."""
+"""What only moves memory and computes each element alone is no faster with the widest vectors,
+often slower.
+"""
 
 
 def calls_libm(source: str) -> bool:
@@ -326,7 +333,8 @@ def calls_libm(source: str) -> bool:
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DEFINED = re.compile(
-    r"^#define (\w+)|^(?:int|void) (\w+)\(.*\);$|^typedef .*?(\w+)(?: __attribute__\(.*\))?;$|^[A-Za-z][^#]*?\b(rlx_\w+)\(.*[{}]$",
+    r"^#define (\w+)|^(?:int|void) (\w+)\(.*\);$|^typedef .*?(\w+)(?:"
+    r" __attribute__\(.*\))?;$|^[A-Za-z][^#]*?\b(rlx_\w+)\(.*[{}]$",
     re.MULTILINE,
 )
 

@@ -1,4 +1,6 @@
-"""The C of a whole kernel: parameters, shapes, the body, and the table of places where it may stop."""
+"""The C of a whole kernel: parameters, shapes, the body, and the table of places where it may
+stop.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,26 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, INT64
 from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import strides
-from rlx.semantics.native.c_types import Value
+from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import converted, value_of
-from rlx.semantics.native.indices import SMALL
-from rlx.semantics.native.ranges import Poly, literal
+from rlx.semantics.native.index_knowledge import SMALL
+from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.state import Memory, State
+from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import returns, stores
-from rlx.semantics.native.writer import Site
+from rlx.semantics.native.writer import StopSite
 
 FIRST_SLOT = 16
-"""Where scalars and extents begin in the numbers that a kernel is called with; fields before: see the prelude."""
+"""Where scalars and extents begin in the numbers that a kernel is called with; fields before: see
+the prelude.
+"""
 
 
-class Program:
+class CProgram:
     """Generated C, its sites, and for each parameter its buffer (None for a scalar).
 
-    ``text`` is a whole file, ``kernel`` what stands behind the prelude in it. ``written`` holds the positions of
-    parameters that are stored to, ``allocates`` says whether the kernel takes memory,
+    ``text`` is a whole file, ``kernel`` what stands behind the prelude in it. ``written`` holds the
+    positions of parameters that are stored to, ``allocates`` says whether the kernel takes memory,
     ``returns`` whether it leaves a value.
     """
 
@@ -33,7 +37,7 @@ class Program:
         self,
         kernel: str,
         vector: int | None,
-        sites: list[Site],
+        sites: list[StopSite],
         parameters: list[tuple[tir.Var, tir.Buffer | None]],
         touched: set[tir.Buffer],
     ) -> None:
@@ -51,7 +55,7 @@ class Program:
 
 def generate(
     func: tir.PrimFunc, *, bounds: bool, disjoint: bool, vector: int | None = None
-) -> Program:
+) -> CProgram:
     """The C of a PrimFunc.
 
     Parameters
@@ -59,17 +63,17 @@ def generate(
     bounds
         Whether accesses are checked.
     disjoint
-        Whether the kernel is for arguments that do not overlap and have no axis of 2**31 elements or more; it leaves with 2
-        for others.
+        Whether the kernel is for arguments that do not overlap and have no axis of 2**31 elements
+        or more; it leaves with 2 for others.
     vector
         Bytes of the vectors that reductions are laid out for; None for the processor's.
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         `E-native-construct`
     """
-    state = State(bounds, disjoint)
+    state = Generation(bounds, disjoint)
     parameters = [(var, func.buffer_map.get(var)) for var in func.params]
     pointers = _parameters(state, parameters)
     begin = len(state.out.lines)
@@ -99,7 +103,7 @@ def generate(
         "}",
         "",
     ]
-    return Program("\n".join(lines), vector, state.out.sites, parameters, touched)
+    return CProgram("\n".join(lines), vector, state.out.sites, parameters, touched)
 
 
 def _apart(
@@ -121,7 +125,7 @@ def _apart(
 
 
 def _parameters(
-    state: State, parameters: list[tuple[tir.Var, tir.Buffer | None]]
+    state: Generation, parameters: list[tuple[tir.Var, tir.Buffer | None]]
 ) -> list[tuple[str, str, int]]:
     """Bind scalars, then the variables of shapes, then check every extent."""
     slot = FIRST_SLOT
@@ -136,7 +140,7 @@ def _parameters(
         name = state.out.fresh("b")
         pointers.append((name, c_types.stored(buffer.dtype), slot))
         shapes.append((position, buffer, slot))
-        state.memory[buffer] = Memory(name, [], [], [])
+        state.memory[buffer] = CBuffer(name, [], [], [])
         slot += len(buffer.shape)
     for _, buffer, first in shapes:
         _bind_shape(state, buffer, first)
@@ -145,31 +149,31 @@ def _parameters(
     return pointers
 
 
-def _compact(state: State, buffer: tir.Buffer) -> None:
+def _compact(state: Generation, buffer: tir.Buffer) -> None:
     """Refuse buffers with strides of their own; an offset is 0."""
     offset = buffer.attrs.get("elem_offset")
     zero = isinstance(offset, tir.IntImm) and offset.value == 0
     if isinstance(offset, tir.Var):
-        state.names[offset] = Value(c_types.integer(0, offset.dtype), offset.dtype, 0)
+        state.names[offset] = CValue(c_types.integer(0, offset.dtype), offset.dtype, 0)
     elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:
         refuse("buffer with strides or an offset", buffer.span)
 
 
-def _scalar(state: State, var: tir.Var, slot: int) -> None:
+def _scalar(state: Generation, var: tir.Var, slot: int) -> None:
     name = state.out.fresh("n")
     if var.dtype.is_float:
         narrow = c_types.rounded(var.dtype, f"({c_types.held(var.dtype)})rlx_float64(v[{slot}])")
         state.out.put(f"const {c_types.held(var.dtype)} {name} = {narrow};")
-        state.names[var] = Value(name, var.dtype)
+        state.names[var] = CValue(name, var.dtype)
         return
     if var.dtype.code == "handle":
         refuse("handle without a buffer", var.span)
     state.out.put(f"const int64_t {name} = v[{slot}];")
     state.symbol(var, name, natural=False)
-    state.names[var] = Value(f"(({c_types.held(var.dtype)}){name})", var.dtype)
+    state.names[var] = CValue(f"(({c_types.held(var.dtype)}){name})", var.dtype)
 
 
-def _bind_shape(state: State, buffer: tir.Buffer, first: int) -> None:
+def _bind_shape(state: Generation, buffer: tir.Buffer, first: int) -> None:
     for axis, dim in enumerate(buffer.shape):
         if isinstance(dim, tir.Var) and dim not in state.names:
             name = state.out.fresh("n")
@@ -177,10 +181,10 @@ def _bind_shape(state: State, buffer: tir.Buffer, first: int) -> None:
             state.symbol(dim, name, natural=True)
             if state.disjoint:
                 state.shapes.add(name)
-            state.names[dim] = Value(f"(({c_types.held(dim.dtype)}){name})", dim.dtype)
+            state.names[dim] = CValue(f"(({c_types.held(dim.dtype)}){name})", dim.dtype)
 
 
-def _check_shape(state: State, position: int, buffer: tir.Buffer, first: int) -> None:
+def _check_shape(state: Generation, position: int, buffer: tir.Buffer, first: int) -> None:
     memory = state.memory[buffer]
     for axis, dim in enumerate(buffer.shape):
         text, found = _extent(state, dim, memory), f"v[{first + axis}]"
@@ -194,10 +198,10 @@ def _check_shape(state: State, position: int, buffer: tir.Buffer, first: int) ->
     memory.strides = strides(state, memory.dims, memory.extents)
 
 
-def _extent(state: State, dim: tir.PrimExpr, memory: Memory) -> str:
+def _extent(state: Generation, dim: tir.PrimExpr, memory: CBuffer) -> str:
     if isinstance(dim, tir.IntImm):
         text = literal(dim.value)
-        memory.extents.append(Poly.of(dim.value))
+        memory.extents.append(IndexSum.of(dim.value))
     else:
         text = state.out.fresh("d")
         value = converted(state, value_of(state, dim), INT64)

@@ -1,8 +1,10 @@
-"""What is known of integers when code is generated: sums of products, bounds of loops, facts of conditions.
+"""What is known of integers when code is generated: sums of products, bounds of loops, facts of
+conditions.
 
-An index is written as a :class:`Poly` over loop variables and *symbols* (sizes that are fixed while the
-loops run). A loop variable is removed by putting its bound in its place; what remains is either provably
-not negative, or a condition on symbols which the program checks once before the loops.
+An index is written as a :class:`IndexSum` over loop variables and *symbols* (sizes that are fixed
+while the loops run). A loop variable is removed by putting its bound in its place; what remains is
+either provably not negative, or a condition on symbols which the program checks once before the
+loops.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterable, Mapping
 Monomial = tuple[str, ...]
 
 
-class Poly:
+class IndexSum:
     """A sum of products with integer coefficients: ``{("i", "n"): 2, (): 1}`` is ``2*i*n + 1``."""
 
     __slots__ = ("terms",)
@@ -21,29 +23,29 @@ class Poly:
         self.terms = {m: c for m, c in terms.items() if c}
 
     @staticmethod
-    def of(value: int | str) -> Poly:
+    def of(value: int | str) -> IndexSum:
         """A constant, or a variable by its name."""
-        return Poly({(): value} if isinstance(value, int) else {(value,): 1})
+        return IndexSum({(): value} if isinstance(value, int) else {(value,): 1})
 
-    def __add__(self, other: Poly) -> Poly:
+    def __add__(self, other: IndexSum) -> IndexSum:
         total = dict(self.terms)
         for monomial, factor in other.terms.items():
             total[monomial] = total.get(monomial, 0) + factor
-        return Poly(total)
+        return IndexSum(total)
 
-    def __neg__(self) -> Poly:
-        return Poly({m: -c for m, c in self.terms.items()})
+    def __neg__(self) -> IndexSum:
+        return IndexSum({m: -c for m, c in self.terms.items()})
 
-    def __sub__(self, other: Poly) -> Poly:
+    def __sub__(self, other: IndexSum) -> IndexSum:
         return self + -other
 
-    def __mul__(self, other: Poly) -> Poly:
+    def __mul__(self, other: IndexSum) -> IndexSum:
         total: dict[Monomial, int] = {}
         for m, c in self.terms.items():
             for n, d in other.terms.items():
                 product = tuple(sorted(m + n))
                 total[product] = total.get(product, 0) + c * d
-        return Poly(total)
+        return IndexSum(total)
 
     @property
     def constant(self) -> int | None:
@@ -56,7 +58,7 @@ class Poly:
         """The names that occur."""
         return {name for monomial in self.terms for name in monomial}
 
-    def coefficient(self, name: str) -> Poly | None:
+    def coefficient(self, name: str) -> IndexSum | None:
         """What ``name`` is multiplied with, or None where it is squared."""
         found: dict[Monomial, int] = {}
         for monomial, factor in self.terms.items():
@@ -69,13 +71,13 @@ class Poly:
                     found[tuple(rest)] = factor
                 case _:
                     return None
-        return Poly(found)
+        return IndexSum(found)
 
-    def with_bound(self, name: str, bound: Poly) -> Poly:
+    def with_bound(self, name: str, bound: IndexSum) -> IndexSum:
         """This sum with ``bound`` in the place of ``name``, which occurs linearly."""
         factor = self.coefficient(name)
         assert factor is not None
-        rest = Poly({m: c for m, c in self.terms.items() if name not in m})
+        rest = IndexSum({m: c for m, c in self.terms.items() if name not in m})
         return rest + factor * bound
 
     def text(self) -> str:
@@ -100,34 +102,34 @@ class Bounds:
 
     __slots__ = ("high", "low")
 
-    def __init__(self, low: Poly, high: Poly) -> None:
+    def __init__(self, low: IndexSum, high: IndexSum) -> None:
         self.low = low
         self.high = high
 
 
-class Scope:
+class LoopScope:
     """Loop variables in order of nesting, symbols that are not negative, facts that hold here.
 
-    A fact is a :class:`Poly` that is not negative.
+    A fact is a :class:`IndexSum` that is not negative.
     """
 
     __slots__ = ("facts", "loops", "natural")
 
     def __init__(
-        self, loops: dict[str, Bounds], natural: set[str], facts: tuple[Poly, ...] = ()
+        self, loops: dict[str, Bounds], natural: set[str], facts: tuple[IndexSum, ...] = ()
     ) -> None:
         self.loops = loops
         self.natural = natural
         self.facts = facts
 
-    def lower(self, value: Poly) -> list[Poly]:
+    def lower(self, value: IndexSum) -> list[IndexSum]:
         """Lower bounds of ``value`` without loop variables; the one to prefer first."""
         found = [self._eliminate(value)]
         for fact in self.facts:
             found.extend(self._by_fact(value, fact))
         return [p for p in found if p is not None]
 
-    def constant_range(self, value: Poly) -> tuple[int, int] | None:
+    def constant_range(self, value: IndexSum) -> tuple[int, int] | None:
         """The smallest and largest value, where both are known numbers."""
         lows = [p.constant for p in self.lower(value)]
         highs = [p.constant for p in self.lower(-value)]
@@ -135,15 +137,15 @@ class Scope:
         high = max((v for v in highs if v is not None), default=None)
         return None if low is None or high is None else (low, -high)
 
-    def proves(self, value: Poly) -> bool:
+    def proves(self, value: IndexSum) -> bool:
         """Whether ``value >= 0`` is certain."""
         return any(self.natural_sum(bound) for bound in self.lower(value))
 
-    def natural_sum(self, value: Poly) -> bool:
+    def natural_sum(self, value: IndexSum) -> bool:
         """Whether a sum over symbols is certainly not negative."""
         return all(c >= 0 and self.natural.issuperset(m) for m, c in value.terms.items())
 
-    def _by_fact(self, value: Poly, fact: Poly) -> Iterable[Poly | None]:
+    def _by_fact(self, value: IndexSum, fact: IndexSum) -> Iterable[IndexSum | None]:
         """Bounds of ``value`` that use a fact to replace one loop variable."""
         for name in value.variables() & fact.variables() & self.loops.keys():
             given, wanted = fact.coefficient(name), value.coefficient(name)
@@ -151,10 +153,10 @@ class Scope:
             sign = self._sign(wanted) if wanted is not None else 0
             # fact: unit*name + rest >= 0, so name >= -rest (unit 1) or name <= rest (unit -1)
             if unit in (1, -1) and sign == unit:
-                rest = fact.with_bound(name, Poly({}))
+                rest = fact.with_bound(name, IndexSum({}))
                 yield self._eliminate(value.with_bound(name, -rest if unit == 1 else rest))
 
-    def _eliminate(self, value: Poly) -> Poly | None:
+    def _eliminate(self, value: IndexSum) -> IndexSum | None:
         for name in reversed(self.loops):
             if not any(name in m for m in value.terms):
                 continue
@@ -166,7 +168,7 @@ class Scope:
             value = value.with_bound(name, bounds.low if sign > 0 else bounds.high)
         return None if value.variables() & self.loops.keys() else value
 
-    def _sign(self, factor: Poly) -> int:
+    def _sign(self, factor: IndexSum) -> int:
         """1 for a factor that is never negative, -1 for one never positive, 0 for others."""
         names = factor.variables()
         if not names <= self.natural | self.loops.keys():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from rlx.grammar import tir
-from rlx.semantics.native import c_types, statements
+from rlx.semantics.native import c_types
 from rlx.semantics.native.hoisting import unguarded
-from rlx.semantics.native.ranges import Poly
-from rlx.semantics.native.state import State
+from rlx.semantics.native.loop_heads import bind_axis, loop_range
+from rlx.semantics.native.ranges import IndexSum
+from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import accesses, flat, loads
 
 _FEW = 16
@@ -17,7 +18,9 @@ _STEPS = range(5)
 
 
 class Axis:
-    """A loop: its variable in C, its first value and its end as C, its extent if that is a number."""
+    """A loop: its variable in C, its first value and its end as C, its extent if that is a
+    number.
+    """
 
     __slots__ = ("begin", "count", "end", "name")
 
@@ -28,7 +31,7 @@ class Axis:
         self.count = count
 
 
-class Reduction:
+class LoopReduction:
     """Loops around a block that initialises and updates elements of its own.
 
     Attributes
@@ -40,7 +43,8 @@ class Reduction:
     store
         The update of the first result.
     term
-        What is added (or compared), where the update is a sum or an extremum of the running value and a term.
+        What is added (or compared), where the update is a sum or an extremum of the running value
+        and a term.
     certain
         Whether no operand leaves its buffer, so that they may be loaded in any order.
     product
@@ -49,7 +53,7 @@ class Reduction:
 
     def __init__(
         self,
-        state: State,
+        state: Generation,
         spatial: list[Axis],
         reduce: list[Axis],
         inits: list[tir.BufferStore],
@@ -69,9 +73,9 @@ class Reduction:
         self.extremum = isinstance(self.store.value, (tir.Max, tir.Min))
         adds = isinstance(self.store.value, tir.Add)
         self.product = (self.term.a, self.term.b) if adds and type(self.term) is tir.Mul else None
-        self.target: Poly | None = None
+        self.target: IndexSum | None = None
         self.certain = False
-        self.operands: list[Poly | None] = []
+        self.operands: list[IndexSum | None] = []
 
     def column(self) -> Axis | None:
         """The axis of the result along which the operands are contiguous."""
@@ -100,8 +104,10 @@ class Reduction:
                 return axis
         return None
 
-    def shared_operands(self, state: State, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
-        """Elements in another type than their memory's, which are the same for each row of a tile."""
+    def shared_operands(self, state: Generation, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
+        """Elements in another type than their memory's, which are the same for each row of a
+        tile.
+        """
         found = []
         stack = [self.store.value]
         while stack:
@@ -115,7 +121,9 @@ class Reduction:
                 stack.extend(tir.children(expr))
         return found
 
-    def _by_column(self, state: State, load: tir.BufferLoad, column: Axis, shared: Axis) -> bool:
+    def _by_column(
+        self, state: Generation, load: tir.BufferLoad, column: Axis, shared: Axis
+    ) -> bool:
         sums = [state.sums.get(var) for var in tir.free_vars(load)]
         if any(value is None or shared.name in value.variables() for value in sums):
             return False
@@ -133,12 +141,12 @@ class Reduction:
         return 1 in steps and all(step in (0, 1) for step in steps)
 
 
-def _step(address: Poly | None, axis: Axis) -> int | None:
+def _step(address: IndexSum | None, axis: Axis) -> int | None:
     factor = None if address is None else address.coefficient(axis.name)
     return None if factor is None else factor.constant
 
 
-def _term(state: State, store: tir.BufferStore) -> tir.PrimExpr | None:
+def _term(state: Generation, store: tir.BufferStore) -> tir.PrimExpr | None:
     """The term that is combined with the running value, if the update is of that kind."""
     value = store.value
     if not isinstance(value, (tir.Add, tir.Max, tir.Min)) or store.buffer.dtype.code == "bool":
@@ -152,8 +160,10 @@ def _term(state: State, store: tir.BufferStore) -> tir.PrimExpr | None:
     return None
 
 
-def recognise(state: State, loop: tir.For) -> Reduction | None:
-    """The reduction that a loop and those directly inside it are, if they are one; nothing is emitted."""
+def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
+    """The reduction that a loop and those directly inside it are, if they are one; nothing is
+    emitted.
+    """
     chain, block = _chain(loop)
     if block is None or not _plain(block, chain):
         return None
@@ -169,16 +179,16 @@ def recognise(state: State, loop: tir.For) -> Reduction | None:
     reduce: list[Axis] = []
     for level in chain:
         name = state.out.fresh("i")
-        begin, end = statements.loop_range(state, level, name)
+        begin, end = loop_range(state, level, name)
         extent = state.poly(level.extent)
         count = None if extent is None else extent.constant
         axes = reduce if kinds[level.loop_var] == "R" else spatial
         axes.append(Axis(name, begin, end, count))
     for axis in block.iter_vars:
-        statements.bind_axis(state, axis)
+        bind_axis(state, axis)
     if not all(_inside(state, init.buffer, init.indices) for init in inits):
         return None
-    found = Reduction(state, spatial, reduce, inits, updates, block.body)
+    found = LoopReduction(state, spatial, reduce, inits, updates, block.body)
     found.target = _flat_address(state, found.store.buffer, found.store.indices)
     found.certain = all(
         _inside(state, buffer, indices)
@@ -190,8 +200,10 @@ def recognise(state: State, loop: tir.For) -> Reduction | None:
     return found
 
 
-def _inside(state: State, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]) -> bool:
-    """Whether an access certainly lies in its buffer: where one does not, the first that is wrong must be found."""
+def _inside(state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]) -> bool:
+    """Whether an access certainly lies in its buffer: where one does not, the first that is wrong
+    must be found.
+    """
     memory = state.memory.get(buffer)
     if memory is None or len(memory.extents) != len(indices):
         return True
@@ -212,7 +224,9 @@ def _chain(loop: tir.For) -> tuple[list[tir.For], tir.Block | None]:
 
 
 def _plain(block: tir.Block, chain: list[tir.For]) -> bool:
-    """Whether each loop is bound to one axis, in its whole length, and nothing else is in the way."""
+    """Whether each loop is bound to one axis, in its whole length, and nothing else is in the
+    way.
+    """
     if block.init is None or block.predicate is not None or block.alloc_buffers:
         return False
     if any(axis.kind not in ("S", "R") for axis in block.iter_vars):
@@ -268,8 +282,10 @@ def same_indices(a: tuple[tir.PrimExpr, ...], b: tuple[tir.PrimExpr, ...]) -> bo
     )
 
 
-def _rectangular(state: State, level: tir.For, chain: list[tir.For]) -> bool:
-    """Whether a loop's range is fixed before the outermost loop; one that certainly never runs is no reduction."""
+def _rectangular(state: Generation, level: tir.For, chain: list[tir.For]) -> bool:
+    """Whether a loop's range is fixed before the outermost loop; one that certainly never runs is
+    no reduction.
+    """
     low, extent = state.poly(level.min), state.poly(level.extent)
     if low is None or extent is None or (extent.constant is not None and extent.constant <= 0):
         return False
@@ -279,8 +295,8 @@ def _rectangular(state: State, level: tir.For, chain: list[tir.For]) -> bool:
 
 
 def _flat_address(
-    state: State, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]
-) -> Poly | None:
+    state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]
+) -> IndexSum | None:
     """The offset of an element as a sum over loop variables and symbols."""
     memory = state.memory.get(buffer)
     if memory is None or len(memory.extents) != len(indices):

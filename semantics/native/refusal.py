@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NoReturn
 
 from rlx.grammar.node import Span
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import refuted
 
 
 def refuse(what: str, span: Span | None = None) -> NoReturn:
-    """Raise :class:`Unsupported`: there is no C for part of a function."""
+    """Raise :class:`UnsupportedStop`: there is no C for part of a function."""
     refuted("E-native-construct")
-    raise Unsupported("E-native-construct", f"native code has no {what}", span)
+    raise UnsupportedStop("E-native-construct", f"native code has no {what}", span)

@@ -1,66 +1,67 @@
-"""What the generation of one kernel keeps: names, memory, what is known of integers, what must be checked."""
+"""What the generation of one kernel keeps: names, memory, what is known of integers, what must be
+checked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import BOOL, INT32, INT64, DataType
+from rlx.grammar.dtype import BOOL, INT32, INT64
+from rlx.grammar.node import Record, Span
 from rlx.grammar.prim_operators import DIVISIONS
 from rlx.semantics.native import c_types
-from rlx.semantics.native.c_types import Value
-from rlx.semantics.native.indices import (
-    ROOM,
-    SMALL,
-    facts_of,
-    magnitude,
-    poly_of,
-    rejoined,
-    usable,
-)
-from rlx.semantics.native.infer_types import Types, type_of
-from rlx.semantics.native.ranges import Bounds, Poly, Scope
+from rlx.semantics.native.c_types import CValue
+from rlx.semantics.native.index_knowledge import SMALL, IndexKnowledge
+from rlx.semantics.native.indices import facts_of, poly_of, rejoined, usable
+from rlx.semantics.native.ranges import Bounds, IndexSum
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.writer import Writer
 
-Known = tuple[tuple[Poly, ...], dict[tir.PrimExpr, Poly | None]]
-
-if TYPE_CHECKING:
-    from rlx.semantics.native.hoisting import Hoisted
+Known = tuple[tuple[IndexSum, ...], dict[tir.PrimExpr, IndexSum | None]]
 
 
-class Memory:
+class Hoisted(Record):
+    """An index to compute early, the access it belongs to, and what must hold for the access to
+    happen.
+    """
+
+    index: tir.PrimExpr
+    buffer: tir.Buffer
+    axis: int
+    span: Span | None
+    axes: tuple[tir.IterVar, ...]
+    inner: tuple[tir.For, ...]
+
+
+class CBuffer:
     """A buffer: the pointer's name, its extents as C and as sums, the strides as C."""
 
     __slots__ = ("dims", "extents", "name", "strides")
 
-    def __init__(self, name: str, dims: list[str], extents: list[Poly], strides: list[str]) -> None:
+    def __init__(
+        self, name: str, dims: list[str], extents: list[IndexSum], strides: list[str]
+    ) -> None:
         self.name = name
         self.dims = dims
         self.extents = extents
         self.strides = strides
 
 
-class State:
+class Generation(IndexKnowledge):
     """The state of the generation of one kernel.
 
     Attributes
     ----------
-    fast
-        Whether what is emitted runs only where ``conditions`` hold; then sums may be used.
     kept
         Buffers of which the one element in question is held in a C variable.
     shapes, small
-        Variables of shapes that are found small where the kernel starts, if at all; those that must be.
+        Variables of shapes that are found small where the kernel starts, if at all; those that must
+        be.
     early
         Expressions that are already computed, and where.
     exact
         Whether an index is being computed: its arithmetic must not overflow.
-    divisions, wholes
-        Variables for quotients and remainders by what is divided; the sum that a remainder belongs to.
-    invented, inner
-        Variables of sums that have no C variable, and those whose C variable comes after the conditions.
     planned, hoists
         Loops looked at for indices to compute early, and what was found for each.
     deferring, flags
@@ -72,27 +73,17 @@ class State:
     """
 
     def __init__(self, bounds: bool, disjoint: bool) -> None:
-        self.out = Writer()
+        super().__init__()
         self.bounds = bounds
         self.disjoint = disjoint
-        self.fast = False
         self.exact = False
-        self.scope = Scope({}, set())
-        self.symbols: set[str] = set()
         self.shapes: set[str] = set()
         self.small: set[str] = set()
-        self.conditions: dict[str, None] = {}
-        self.polys: dict[tir.PrimExpr, Poly | None] = {}
-        self.sums: dict[tir.Var, Poly] = {}
-        self.names: dict[tir.Var, Value] = {}
+        self.names: dict[tir.Var, CValue] = {}
         self.lows: dict[tir.Var, str] = {}
-        self.memory: dict[tir.Buffer, Memory] = {}
+        self.memory: dict[tir.Buffer, CBuffer] = {}
         self.kept: dict[tir.Buffer, str] = {}
         self.early: dict[tir.PrimExpr, str] = {}
-        self.invented: set[str] = set()
-        self.divisions: dict[object, tuple[str | None, str]] = {}
-        self.wholes: dict[str, tuple[str, int, Poly]] = {}
-        self.inner: set[str] = set()
         self.planned: set[tir.For] = set()
         self.hoists: dict[tir.For, list[Hoisted]] = {}
         self.deferring = False
@@ -100,12 +91,11 @@ class State:
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
         self.result = INT32
-        self._types: Types = {}
         self._total: dict[tir.PrimExpr, bool] = {}
 
     # ------------------------------------------------------------ variables
 
-    def variable(self, var: tir.Var) -> Value:
+    def variable(self, var: tir.Var) -> CValue:
         """The C variable of a variable of the program."""
         found = self.names.get(var)
         if found is None:
@@ -114,8 +104,8 @@ class State:
 
     def symbol(self, var: tir.Var, name: str, natural: bool) -> None:
         """An integer that is fixed from here on: it may occur in sums."""
-        self.names[var] = Value(name, var.dtype)
-        self.sums[var] = Poly.of(name)
+        self.names[var] = CValue(name, var.dtype)
+        self.sums[var] = IndexSum.of(name)
         if natural:
             self.scope.natural.add(name)
 
@@ -123,34 +113,10 @@ class State:
         """A loop variable, always an ``int64_t`` in C."""
         held = c_types.held(var.dtype)
         text = name if held == "int64_t" else f"(({held}){name})"
-        self.names[var] = Value(text, var.dtype)
+        self.names[var] = CValue(text, var.dtype)
         if bounds is not None:
             self.scope.loops[name] = bounds
-            self.bind_sum(var, Poly.of(name))
-
-    def bind_sum(self, var: tir.Var, value: Poly | None) -> None:
-        """Let a variable be a sum, or nothing known; what was known of expressions with it is forgotten."""
-        before = self.sums.pop(var, None)
-        if before is not None and (value is None or before.terms != value.terms):
-            self.polys = {}
-        if value is not None:
-            self.sums[var] = value
-
-    def leave(self, names: set[str]) -> None:
-        """Forget what was known by C variables whose block ends."""
-        if names:
-            self.polys = {
-                expr: value
-                for expr, value in self.polys.items()
-                if value is None or not value.variables() & names
-            }
-
-    def synthetic(self, low: Poly, high: Poly) -> str:
-        """A variable of sums that stands for some value between two sums over symbols."""
-        name = self.out.fresh("s")
-        self.scope.loops[name] = Bounds(low, high)
-        self.invented.add(name)
-        return name
+            self.bind_sum(var, IndexSum.of(name))
 
     def deferred(self, site: int) -> str:
         """The variable that says behind the loops whether to stop at a place."""
@@ -160,7 +126,7 @@ class State:
 
     # ------------------------------------------------------------ knowledge
 
-    def poly(self, expr: tir.PrimExpr) -> Poly | None:
+    def poly(self, expr: tir.PrimExpr) -> IndexSum | None:
         """The sum that ``expr`` is, if it certainly lies in its type."""
         if not self.fast or not (self.type_of(expr).is_integer):
             return None
@@ -171,24 +137,6 @@ class State:
         """Whether an integer expression is certainly not negative."""
         found = self.poly(expr)
         return found is not None and self.scope.proves(found)
-
-    def demand(self, value: Poly) -> bool:
-        """Make ``value >= 0`` (a sum over symbols) certain: by proof, or by a check before the loops."""
-        if self.scope.natural_sum(value):
-            return True
-        if value.constant is not None or magnitude(value) >= ROOM or not self.fast:
-            return False
-        if value.variables() & self.inner:
-            return False
-        self.symbols |= value.variables()
-        self.conditions[f"{value.text()} >= 0"] = None
-        return True
-
-    def demand_any(self, values: list[Poly]) -> bool:
-        """Make one of several sums certain, without a check if that is possible."""
-        if any(self.scope.natural_sum(v) for v in values):
-            return True
-        return any(self.demand(v) for v in reversed(values))
 
     def assume(self, condition: tir.PrimExpr, holds: bool) -> Known:
         """Use a condition in what is emitted next; returns what :meth:`forget` wants."""
@@ -230,7 +178,7 @@ class State:
             and c_types.wrapped(c_types.wrapped(node.b.value, node.b.dtype), kind) != 0
         )
 
-    def extent_of(self, dim: tir.PrimExpr, name: str) -> Poly:
+    def extent_of(self, dim: tir.PrimExpr, name: str) -> IndexSum:
         """An extent whose value is in the C variable ``name``, as a sum."""
         known = poly_of(self, dim) if self.type_of(dim) == INT64 else None
         if known is not None and not known.variables() & (self.invented | set(self.scope.loops)):
@@ -238,17 +186,13 @@ class State:
         if self.fast:
             self.inner.add(name)
         self.scope.natural.add(name)
-        return Poly.of(name)
-
-    def type_of(self, expr: tir.PrimExpr) -> DataType:
-        """The type that an expression has in C."""
-        return type_of(self._types, expr)
+        return IndexSum.of(name)
 
     # ------------------------------------------------------------ memory
 
     def address(
         self, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
-    ) -> Generator[tir.PrimExpr, Value, str]:
+    ) -> Generator[tir.PrimExpr, CValue, str]:
         """The element of a buffer, with the checks that are not proven needless."""
         memory = self.memory.get(buffer)
         if memory is None or len(indices) != len(memory.dims):
@@ -270,7 +214,7 @@ class State:
             self.out.stop_if(f"(uint64_t){text} >= (uint64_t){extent}", site, text, extent)
         return f"{memory.name}[{' + '.join(parts) or '0'}]"
 
-    def _flat(self, memory: Memory, indices: tuple[tir.PrimExpr, ...]) -> str | None:
+    def _flat(self, memory: CBuffer, indices: tuple[tir.PrimExpr, ...]) -> str | None:
         """The offset of an element whose indices are all certainly in range."""
         flat = self.offset(memory, indices)
         if flat is None or flat.variables() & self.invented:
@@ -281,9 +225,9 @@ class State:
                 return None
         return flat.text()
 
-    def offset(self, memory: Memory, indices: tuple[tir.PrimExpr, ...]) -> Poly | None:
+    def offset(self, memory: CBuffer, indices: tuple[tir.PrimExpr, ...]) -> IndexSum | None:
         """The offset of an element as a sum over loop variables and symbols."""
-        total, stride = Poly({}), Poly.of(1)
+        total, stride = IndexSum({}), IndexSum.of(1)
         for index, extent in zip(reversed(indices), reversed(memory.extents), strict=True):
             value = self.poly(index)
             if value is None:
@@ -292,16 +236,16 @@ class State:
             stride = stride * extent
         return rejoined(self, total)
 
-    def within(self, value: Poly, extent: Poly) -> bool:
+    def within(self, value: IndexSum, extent: IndexSum) -> bool:
         """Whether an index is certainly in range: by proof, or by a check before the loops."""
         if not self.bounds:
             return True
-        last = extent - Poly.of(1) - value
+        last = extent - IndexSum.of(1) - value
         return self.demand_any(self.scope.lower(value)) and self.demand_any(self.scope.lower(last))
 
     def _index(
-        self, index: tir.PrimExpr, memory: Memory, axis: int
-    ) -> Generator[tir.PrimExpr, Value, tuple[str, bool]]:
+        self, index: tir.PrimExpr, memory: CBuffer, axis: int
+    ) -> Generator[tir.PrimExpr, CValue, tuple[str, bool]]:
         """An index as C, and whether it must be checked."""
         known = self.poly(index)
         plain = known is not None and not known.variables() & self.invented

@@ -1,7 +1,8 @@
 """Statements of PrimFuncs as C.
 
-A loop that stands in no other loop is a *nest*. It is emitted twice where that helps: once with the checks
-hoisted into a condition in front of it, once with every check in its place for when the condition is false.
+A loop that stands in no other loop is a *nest*. It is emitted twice where that helps: once with the
+checks hoisted into a condition in front of it, once with every check in its place for when the
+condition is false.
 """
 
 from __future__ import annotations
@@ -10,21 +11,19 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import INT64
 from rlx.semantics.native import c_types, emit_reduction, fuel, hoisting
-from rlx.semantics.native.allocation import allocate, release
-from rlx.semantics.native.c_types import Value
+from rlx.semantics.native.allocation import allocate, element, release
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.indices import usable
-from rlx.semantics.native.ranges import Bounds, Poly
+from rlx.semantics.native.loop_heads import bind_axis, loop_range
 from rlx.semantics.native.refusal import refuse
-from rlx.semantics.native.state import State
+from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import statements as inside
 
 Steps = Generator[tir.Stmt, None, None]
 
 
-def emit(state: State, root: tir.Stmt) -> None:
+def emit(state: Generation, root: tir.Stmt) -> None:
     """Emit a statement and everything in it; nothing recurses over the depth of the statement."""
     stack: list[Steps] = [_visit(state, root)]
     while stack:
@@ -36,7 +35,7 @@ def emit(state: State, root: tir.Stmt) -> None:
             stack.append(_visit(state, child))
 
 
-def _visit(state: State, stmt: tir.Stmt) -> Steps:
+def _visit(state: Generation, stmt: tir.Stmt) -> Steps:
     found = _VISITORS.get(type(stmt))
     if found is None:
         refuse(type(stmt).__name__, getattr(stmt, "span", None))
@@ -46,7 +45,7 @@ def _visit(state: State, stmt: tir.Stmt) -> Steps:
 # ------------------------------------------------------------------ nests
 
 
-def _nest(state: State, stmt: tir.Stmt) -> None:
+def _nest(state: Generation, stmt: tir.Stmt) -> None:
     """A loop or block outside of every loop: with hoisted checks, or with all of them."""
     scope = state.scope
     scope.loops, scope.facts = {}, ()
@@ -74,11 +73,11 @@ def _nest(state: State, stmt: tir.Stmt) -> None:
         state.nested -= 1
 
 
-def _for(state: State, loop: tir.For) -> Steps:
+def _for(state: Generation, loop: tir.For) -> Steps:
     if not state.fast and not state.nested:
         _nest(state, loop)
         return
-    if state.fast and emit_reduction.emit(state, loop):
+    if state.fast and emit_reduction.emit(state, loop, emit):
         return
     if state.fast and state.disjoint:
         hoisting.plan(state, loop)
@@ -91,30 +90,7 @@ def _for(state: State, loop: tir.For) -> Steps:
         state.leave(early)
 
 
-def loop_range(state: State, loop: tir.For, name: str) -> tuple[str, str]:
-    """Declare the variable of a loop; its first value and its end, as C."""
-    low, extent = state.poly(loop.min), state.poly(loop.extent)
-    if low is not None and extent is not None:
-        last = low + extent - Poly.of(1)
-        state.scope.loops[name] = Bounds(low, last)
-        if usable(state, Poly.of(name), loop.loop_var.dtype):
-            state.loop(loop.loop_var, name, state.scope.loops[name])
-            if not (low.variables() | extent.variables()) & state.invented:
-                state.lows[loop.loop_var] = low.text()
-                return low.text(), (low + extent).text()
-        else:
-            del state.scope.loops[name]
-    first, count = (
-        converted(state, value_of(state, e), INT64).text for e in (loop.min, loop.extent)
-    )
-    if loop.loop_var not in state.sums or state.sums[loop.loop_var].terms != Poly.of(name).terms:
-        state.bind_sum(loop.loop_var, None)
-        state.loop(loop.loop_var, name, None)
-    state.lows[loop.loop_var] = first
-    return first, f"{first} + {count}"
-
-
-def _while(state: State, stmt: tir.While) -> Steps:
+def _while(state: Generation, stmt: tir.While) -> Steps:
     with state.out.block("for (;;)"):
         condition = value_of(state, stmt.condition)
         state.out.put(f"if (!{condition.text}) break;")
@@ -124,7 +100,7 @@ def _while(state: State, stmt: tir.While) -> Steps:
         state.forget(known)
 
 
-def _if(state: State, stmt: tir.IfThenElse) -> Steps:
+def _if(state: Generation, stmt: tir.IfThenElse) -> Steps:
     condition = value_of(state, stmt.condition)
     state.out.put(f"if ({condition.text}) {{")
     known = state.assume(stmt.condition, True)
@@ -141,7 +117,7 @@ def _if(state: State, stmt: tir.IfThenElse) -> Steps:
 # ------------------------------------------------------------------ blocks
 
 
-def _block(state: State, block: tir.Block) -> Steps:
+def _block(state: Generation, block: tir.Block) -> Steps:
     if block.iter_vars and not state.fast and not state.nested:
         _nest(state, block)
         return
@@ -166,17 +142,7 @@ def _block(state: State, block: tir.Block) -> Steps:
     state.out.put("}")
 
 
-def bind_axis(state: State, axis: tir.IterVar) -> None:
-    """Give an axis of a block the value of its binding."""
-    known = state.poly(axis.binding)
-    value = value_of(state, axis.binding)
-    if known is not None and not usable(state, known, axis.var.dtype):
-        known = None
-    state.names[axis.var] = converted(state, value, axis.var.dtype)
-    state.bind_sum(axis.var, known)
-
-
-def _at_start(state: State, block: tir.Block) -> str:
+def _at_start(state: Generation, block: tir.Block) -> str:
     """The condition that all reduction axes stand at their first value."""
     tests = []
     for axis in block.iter_vars:
@@ -196,7 +162,7 @@ def _at_start(state: State, block: tir.Block) -> str:
 # ------------------------------------------------------------------ the rest
 
 
-def _seq(state: State, stmt: tir.SeqStmt) -> Steps:
+def _seq(state: Generation, stmt: tir.SeqStmt) -> Steps:
     state.out.put("{")
     marks = []
     for part in stmt.stmts:
@@ -209,7 +175,7 @@ def _seq(state: State, stmt: tir.SeqStmt) -> Steps:
     state.out.put("}")
 
 
-def _store(state: State, stmt: tir.BufferStore) -> Steps:
+def _store(state: Generation, stmt: tir.BufferStore) -> Steps:
     dtype = stmt.buffer.dtype
     value = converted(state, value_of(state, stmt.value), dtype)
     kept = state.kept.get(stmt.buffer)
@@ -222,26 +188,7 @@ def _store(state: State, stmt: tir.BufferStore) -> Steps:
     yield
 
 
-def element(state: State, stmt: tir.BufferStore) -> str:
-    """The place that a store writes to, checked."""
-    return value_of_address(state, stmt.buffer, stmt.indices, stmt.span)
-
-
-def value_of_address(
-    state: State, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...], span: Any
-) -> str:
-    """The element of a buffer as C, with the checks it needs."""
-    steps = state.address(buffer, indices, span)
-    answer: Value | None = None
-    while True:
-        try:
-            wanted = steps.send(answer)  # type: ignore[arg-type]
-        except StopIteration as done:
-            return str(done.value)
-        answer = value_of(state, wanted)
-
-
-def _let(state: State, stmt: tir.LetStmt) -> Steps:
+def _let(state: Generation, stmt: tir.LetStmt) -> Steps:
     known = state.poly(stmt.value)
     value = converted(state, value_of(state, stmt.value), stmt.var.dtype)
     integer = stmt.var.dtype.is_integer
@@ -259,7 +206,7 @@ def _let(state: State, stmt: tir.LetStmt) -> Steps:
     yield
 
 
-def _assert(state: State, stmt: tir.Assert) -> Steps:
+def _assert(state: Generation, stmt: tir.Assert) -> Steps:
     condition = value_of(state, stmt.condition)
     said = "".join(stmt.message) or "the condition does not hold"
     site = state.out.site("E-tir-assert", f"{stmt.kind or 'AssertionError'}: {said}", stmt.span)
@@ -268,13 +215,13 @@ def _assert(state: State, stmt: tir.Assert) -> Steps:
     yield
 
 
-def _alloc(state: State, stmt: tir.AllocBuffer) -> Steps:
+def _alloc(state: Generation, stmt: tir.AllocBuffer) -> Steps:
     allocate(state, stmt.buffer, stmt)
     return
     yield
 
 
-def _evaluate(state: State, stmt: tir.Evaluate) -> Steps:
+def _evaluate(state: Generation, stmt: tir.Evaluate) -> Steps:
     match stmt.value:
         case tir.Call(op="ret", args=(given,)):
             _return(state, given)
@@ -284,7 +231,7 @@ def _evaluate(state: State, stmt: tir.Evaluate) -> Steps:
     yield
 
 
-def _return(state: State, given: tir.PrimExpr) -> None:
+def _return(state: Generation, given: tir.PrimExpr) -> None:
     """Leave with the value as 64 bits in a field of its own."""
     found = converted(state, value_of(state, given), state.result)
     bits = f"rlx_bits64((double){found.text})" if state.result.is_float else found.text
@@ -293,7 +240,7 @@ def _return(state: State, given: tir.PrimExpr) -> None:
     state.out.put("return 0;")
 
 
-_VISITORS: dict[type, Callable[[State, Any], Steps]] = {
+_VISITORS: dict[type, Callable[[Generation, Any], Steps]] = {
     tir.SeqStmt: _seq,
     tir.For: _for,
     tir.While: _while,

@@ -8,7 +8,9 @@ from rlx.grammar import tir
 
 
 def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
-    """Whether the first loops in ``owner`` that name ``buffer`` store to each element, and read none before."""
+    """Whether the first loops in ``owner`` that name ``buffer`` store to each element, and read
+    none before.
+    """
     body = owner.body if isinstance(owner, tir.Block) else owner
     for stmt in flat(body):
         if not isinstance(owner, tir.AllocBuffer) and mentions(stmt, buffer):
@@ -19,7 +21,8 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
 def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
     """Whether a function writes every element of a parameter's buffer, and reads none before.
 
-    Dimensions that are variables are taken to be greater than 0: whoever asks has to see to it. Nothing here reads or writes memory by other names: such functions have no native code.
+    Dimensions that are variables are taken to be greater than 0: the caller makes sure of that.
+    Nothing here reads or writes memory by other names: such functions have no native code.
     """
     body = func.body
     while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
@@ -123,7 +126,9 @@ def mentions(stmt: tir.Stmt, buffer: tir.Buffer) -> bool:
 
 
 def _fills(stmt: tir.Stmt, buffer: tir.Buffer, positive: Collection[tir.PrimExpr] = ()) -> bool:
-    """Whether plain loops over the whole shape store to each element, and load only what they stored."""
+    """Whether plain loops over the whole shape store to each element, and load only what they
+    stored.
+    """
     extents: dict[tir.Var, tir.PrimExpr] = {}
     while isinstance(stmt, tir.For):
         if not (isinstance(stmt.min, tir.IntImm) and stmt.min.value == 0):
@@ -175,7 +180,9 @@ def _covers(
 
 
 def _starts_at_zero(axis: tir.IterVar, loops: Collection[tir.Var]) -> bool:
-    """Whether the first iteration of the loops is the one in which a reduction starts, as far as this axis goes."""
+    """Whether the first iteration of the loops is the one in which a reduction starts, as far as
+    this axis goes.
+    """
     at_loop = isinstance(axis.binding, tir.Var) and axis.binding in loops
     return at_loop and (axis.dom is None or _is_zero(axis.dom[0]))
 

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from rlx.grammar.node import Span
 
 
-class Site:
-    """A place where a kernel may stop: the code, a message with ``{a}`` and ``{b}``, and where in the text."""
+class StopSite:
+    """A place where a kernel may stop: the code, a message with ``{a}`` and ``{b}``, and where in
+    the text.
+    """
 
     __slots__ = ("code", "message", "span")
 
@@ -19,12 +21,14 @@ class Site:
         self.span = span
 
 
-class Writer:
-    """Collects lines of C. Every name in them is made here: nothing of the program's text gets in."""
+class CWriter:
+    """Collects lines of C. Every name in them is made here: nothing of the program's text gets
+    in.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.sites: list[Site] = []
+        self.sites: list[StopSite] = []
         self._names = 0
         self._known: dict[tuple[str, str, Span | None], int] = {}
 
@@ -58,7 +62,7 @@ class Writer:
         key = (code, message, span)
         if key not in self._known:
             self._known[key] = len(self.sites)
-            self.sites.append(Site(code, message, span))
+            self.sites.append(StopSite(code, message, span))
         return self._known[key]
 
     def stop_if(

@@ -16,7 +16,7 @@ from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import FileError, load
 from rlx.semantics.run.literals import literal, value_of
 from rlx.semantics.run.python_values import from_python
-from rlx.semantics.run.sizes import Known, NoSizeError, learn, positions
+from rlx.semantics.run.shape_numbers import Known, NoSizeError, learn, positions
 from rlx.semantics.scalars import DoesNotFit, fitted
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -46,7 +46,7 @@ class Inputs:
     sizes
         The numbers of the shape variables of the signature.
     made_up
-        What nobody gave: names of parameters and of shape variables.
+        What was not given: names of parameters and of shape variables.
     """
 
     __slots__ = ("made_up", "sizes", "values")
@@ -65,17 +65,18 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
     function
         The entry.
     given
-        A text for a parameter or a shape variable: a file (``x.npy``), a way to make one up (``rand``, ``zeros``,
-        ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``, ``[1, 2]``, ``([1], 2)``). What is no text is
-        a value of Python: see :func:`rlx.semantics.run.python_values.from_python`.
+        A text for a parameter or a shape variable: a file (``x.npy``), a way to make one up
+        (``rand``, ``zeros``, ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``,
+        ``[1, 2]``, ``([1], 2)``). What is no text is a value of Python: see
+        :func:`rlx.semantics.run.python_values.from_python`.
     seed
         Of the random numbers; parameters without a text are random.
 
     Raises
     ------
     InputError
-        If a name is unknown, a file cannot be read, a value does not fit its annotation, or two of them
-        contradict each other.
+        If a name is unknown, a file cannot be read, a value does not fit its annotation, or two of
+        them contradict each other.
     """
     params = {param.name_hint: param for param in function.params}
     scalars = {param.shape_var for param in function.params}

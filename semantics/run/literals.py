@@ -1,4 +1,6 @@
-"""Values written on the command line: numbers, lists, tuples, strings, as an annotation wants them."""
+"""Values written on the command line: numbers, lists, tuples, strings, as an annotation wants
+them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ NAMES = {
 
 
 def literal(text: str) -> Any:
-    """What a text says: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple of these.
+    """What a text says: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple of
+    these.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""What `rlx run` and `rlx step` share: reading a program, choosing the entry, making the arguments."""
+"""What `rlx run` and `rlx step` share: reading a program, choosing the entry, making the
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +14,30 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
+from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.diagnostic import Source
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
-    from rlx.semantics.machine import Program
+    from rlx.semantics.machine import MachineProgram
     from rlx.semantics.outcome import Outcome
     from rlx.semantics.run.inputs import Inputs
 
+BACKENDS = {
+    "steps": "run PrimFuncs by the reference evaluator",
+    "native": "run PrimFuncs as machine code",
+    "vm": "compile the program for the virtual machine",
+}
+"""What ``--backend`` chooses."""
 EPILOG = """\
-An INPUT is NAME=VALUE: of a parameter a .npy file (of a tuple an .npz file), a literal (5, true, inf, nan, [[1, 2], [3, 4]],
-of a tuple (5, [1, 2]), (5,) or ()), or one of rand, zeros, ones, iota; of a shape variable an integer (n=5). Elements that
-NumPy has no type for (bfloat16, int4, float8) stand in files as bytes. What its type does not hold is refused, floats are rounded
-to theirs. What is not given follows from what is, or is made up, and said so.
-External functions are never looked up, so a program that calls one ends as unsupported or at fault.
+--input NAME=VALUE gives an argument. For a tensor VALUE is a .npy file, a literal (5, true, inf, nan,
+[[1, 2], [3, 4]]) or one of rand, zeros, ones, iota. For a tuple it is an .npz file or a literal: (5, [1, 2]),
+(5,) or (). For a shape variable it is an integer: n=5. A file stores elements of types that NumPy does not
+have (bfloat16, int4, float8) as bytes.
+Values that do not fit the parameter's type are rejected; floats are rounded to it. Missing inputs are inferred
+from the others or generated at random, and listed.
+--fuel limits the number of steps. Each step also grants a budget of loop iterations, which --iterations sets.
+External functions are never looked up: a program that calls one ends as unsupported or at fault.
 
 exit status: 0 a value was returned; 1 the run ended without one, or the checker found errors; 2 wrong
 usage, an unreadable file or input; 3 out of fuel or unsupported; 101 a bug in the tool."""
@@ -45,10 +57,14 @@ STATUS = {
 
 
 FUEL = 500_000
-"""Steps of a run where nobody says otherwise: an endless recursion is over within five seconds, in 200 MB."""
+"""Steps of a run by default: an endless recursion is over within five seconds, in
+200 MB.
+"""
 
 ITERATIONS = {"native": 5_000, "steps": 2}
-"""Fuel for the loops of one PrimFunc, for each step that the run may take: an endless loop is over in some seconds."""
+"""Fuel for the loops of one PrimFunc, for each step that the run may take: an endless loop is over
+in some seconds.
+"""
 
 
 class UsageError(Exception):
@@ -78,36 +94,49 @@ class Prepared:
         self.inputs: Inputs
 
 
-def parser(prog: str, description: str) -> argparse.ArgumentParser:
+def parser(
+    prog: str, description: str, backends: Sequence[str] = ("steps", "native")
+) -> argparse.ArgumentParser:
     """The arguments that both commands take."""
-    made = argparse.ArgumentParser(
+    made = CommandParser(
         prog=prog,
         description=description,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = made.add_argument
     add("file", metavar="FILE", help="the program; - for standard input")
     add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
-    add("--input", action="append", default=[], metavar="INPUT", help="an argument; repeatable")
-    add("--seed", type=natural, default=0, metavar="N", help="of what is random (default: 0)")
+    add(
+        "--input",
+        action="append",
+        default=[],
+        metavar="INPUT",
+        help="an argument, as NAME=VALUE; repeatable",
+    )
+    add(
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="the seed of randomly generated inputs (default: 0)",
+    )
     add(
         "--iterations",
         type=natural,
         metavar="N",
-        help="how many iterations the loops of a PrimFunc may take, where one of a while loop counts as ten "
-        f"(default: {ITERATIONS['native']} for each step, {ITERATIONS['steps']} where the reference evaluator runs it)",
+        help=(
+            "the budget of loop iterations that each step grants; an iteration of a while loop"
+            f" counts as ten (default: {ITERATIONS['native']}, and {ITERATIONS['steps']} with"
+            " --backend steps)"
+        ),
     )
-    add("--backend", choices=("steps", "native"), default="native", help="how PrimFuncs run")
+    add(
+        "--backend",
+        choices=tuple(backends),
+        default="native",
+        help="; ".join(f"{name}: {BACKENDS[name]}" for name in backends) + " (default: native)",
+    )
     return made
-
-
-def natural(text: str) -> int:
-    """An integer from 0, for an option."""
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
-    return int(text)
 
 
 def prepare(options: argparse.Namespace) -> Prepared:
@@ -120,37 +149,52 @@ def prepare(options: argparse.Namespace) -> Prepared:
     IllFormedError
         If the checker finds errors.
     """
-    from rlx.checker.check import check_text
+    from rlx.checker.check import IllFormedError, check_text
     from rlx.semantics.run.inputs import InputError, inputs
 
     report = check_text(_read(options.file), options.file)
-    if any(found.severity == "error" for found in report.diagnostics):
+    if not report.ok:
         raise IllFormedError(report)
     module, entry, function = _entry(report, options.entry)
     made = Prepared(report, module, entry, function)
     try:
-        made.inputs = inputs(function, _given(options.input), options.seed)
+        made.inputs = inputs(function, given_inputs(options.input), options.seed)
     except InputError as error:
         raise UsageError(f"--input {error}") from None
     return made
 
 
-class IllFormedError(Exception):
-    """The checker refuses the program; ``report`` says why."""
+def checked(path: str, name: str | None = None) -> ast.IRModule:
+    """The module in a file, without errors.
 
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self.report = report
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, holds no module, or several and no name says which.
+    IllFormedError
+        If the checker finds errors.
+    """
+    from rlx.checker.check import IllFormedError, check_text
 
-    def show(self) -> None:
-        """Write the diagnostics to stderr."""
-        from rlx.checker.render import human
-        from rlx.checker.render.colour import theme_for
-        from rlx.checker.render.files import FileReport
+    report = check_text(_read(path), path)
+    if not report.ok:
+        raise IllFormedError(report)
+    found = [m for m in report.modules if name in (None, m.name)]
+    if len(found) != 1:
+        known = ", ".join(m.name for m in report.modules) or "none"
+        wanted = "one module" if name is None else f"one module {name!r}"
+        raise UsageError(f"{path}: expected {wanted}, found {known}; --module NAME says which")
+    return found[0]
 
-        found = self.report
-        file = FileReport(found.source.path, found.source, found.diagnostics, found.obligations)
-        sys.stderr.write(human.render([file], theme_for(sys.stderr)))
+
+def show_errors(report: Report) -> None:
+    """Write the diagnostics of a report to stderr."""
+    from rlx.checker.render import human
+    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.files import FileReport
+
+    file = FileReport(report.source.path, report.source, report.diagnostics, report.obligations)
+    sys.stderr.write(human.render([file], theme_for(sys.stderr)))
 
 
 def _read(path: str) -> str:
@@ -175,7 +219,7 @@ def callable_functions(
 
 
 def default_entry(functions: Mapping[str, object]) -> str:
-    """The function that is called where nobody says which: ``main``, or the only one."""
+    """The function that is called by default: ``main``, or the only one."""
     return "main" if "main" in functions or len(functions) != 1 else next(iter(functions))
 
 
@@ -189,7 +233,7 @@ def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Fun
     return module, name, function
 
 
-def _given(texts: list[str]) -> Mapping[str, str]:
+def given_inputs(texts: list[str]) -> Mapping[str, str]:
     given: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -203,7 +247,7 @@ def _given(texts: list[str]) -> Mapping[str, str]:
 
 def program(
     prepared: Prepared, options: argparse.Namespace, output: Callable[[str], None]
-) -> Program:
+) -> MachineProgram:
     """The program, ready for the machine; ``output`` is called with each line that it prints."""
     from rlx.semantics.machine import load
 
@@ -216,7 +260,9 @@ def program(
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the process, also while machine code runs, which Python's own handler would wait for."""
+    """Let Ctrl-C end the process, also while machine code runs, which Python's own handler would
+    wait for.
+    """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
         yield

@@ -23,8 +23,9 @@ def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
     name
         What messages call it.
     given
-        An array (anything that NumPy makes an array of by the array protocol), a number, nested lists of numbers, a
-        tuple or list for a tuple, a list or tuple of integers for a shape, or a value.
+        An array (anything that NumPy makes an array of by the array protocol), a number, nested
+        lists of numbers, a tuple or list for a tuple, a list or tuple of integers for a shape, or a
+        value.
 
     Raises
     ------
@@ -59,7 +60,9 @@ def _tuple(name: str, given: tuple[Any, ...] | list[Any], info: ast.TupleStructI
 
 
 def _array(given: Any) -> np.ndarray[Any, Any] | None:
-    """The array that something is by itself; None of numbers and lists, whose types nobody has chosen."""
+    """The array that something is by itself; None of numbers and lists, whose types nobody has
+    chosen.
+    """
     if isinstance(given, np.ndarray):
         return given
     if isinstance(given, np.generic) or hasattr(given, "__array__"):

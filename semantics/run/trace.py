@@ -1,18 +1,24 @@
-"""A run as a list of small changes: what `rlx step` prints, and what its page plays forward and back.
+"""A run as a list of small changes: what `rlx step` prints, and what its page plays forward and
+back.
 
-The record is versioned JSON. Each step is ``[rule, start, end, changes]``: the number of the rule in ``rules``, where
-the redex stands in the source (-1 where that is not known), and what the step changed, each a list led by its kind:
+The record is versioned JSON. ``start`` has the changes before the first step: the entry's frame
+with its arguments. Each step is ``[rule, start, end, changes]``: the number of the rule in
+``rules``, where the redex stands in the source (-1 where that is not known), and what the step
+changed, each a list led by its kind:
 
-====  ===================================================================
+====  =====================================================================================
 `>`   a frame is pushed: its name
 `<`   the top frame is popped
-`=`   a name of the top frame gets a value: name, text, object or 0
+`=`   a name of the top frame gets a value: name, text, parts
 `-`   a name of the top frame goes out of scope: name
-`+`   an object comes into being, or in from outside: object, text
-`~`   the memory of an object changes: object, text
-`x`   an object is killed: object
-`.`   the value that the step yields: text
-====  ===================================================================
+`+`   an object comes into being, or in from outside: object, text, memory, cells
+`~`   the memory of an object changes: object, text, cells
+`.`   the value that the step yields: text, parts
+====  =====================================================================================
+
+Parts are the objects in a value, each with the path to it: ``[["", 3]]`` of a tensor, ``[["[0]",
+3], ["[1]", 4]]`` of a tuple. Objects of the same memory are aliases. Cells are null for a single
+element, else the elements as text: see :mod:`rlx.semantics.run.cells`.
 """
 
 from __future__ import annotations
@@ -26,11 +32,14 @@ from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.outcome import KINDS, Ended, Outcome, Returned
-from rlx.semantics.run.text import line, outcome_line, tensor_kind, tensor_line
-from rlx.semantics.store import Memory
+from rlx.semantics.run.cells import cells
+from rlx.semantics.run.value_text import line, outcome_line, tensor_kind, tensor_line
+from rlx.semantics.store import ArrayChange, Store
 from rlx.semantics.values import Storage, Tensor, TupleValue, Value
+from rlx.spec.html.highlight import typeset
+from rlx.spec.reader import Inference, Rule
 
-VERSION = 1
+VERSION = 2
 SMALL = 4
 """Tensors of so many elements are shown wherever they are mentioned."""
 
@@ -40,16 +49,19 @@ LIMIT = 10_000
 Change = list[Any]
 
 
-class Recorder:
+class TraceRecorder:
     """Follows a run, configuration by configuration."""
 
     def __init__(self) -> None:
         self.rules: dict[str, int] = {}
         self.steps: list[Change] = []
         self.depths: list[int] = []
+        self.beginning: list[Change] = []
         self._objects: dict[int, tuple[int, Value]] = {}
+        self._memories: dict[int, list[tuple[Any, int]]] = {}
         self._places: dict[int, tuple[dict[int, str], dict[int, list[str]], object]] = {}
         self._changes: list[Change] = []
+        self._store: Store | None = None
 
     @property
     def count(self) -> str:
@@ -59,6 +71,7 @@ class Recorder:
     def start(self, first: Configuration) -> None:
         """The state before the first step."""
         self._changes = []
+        self._store = first.version.store
         self._push(first.frame)
         self.beginning = self._changes
 
@@ -76,7 +89,7 @@ class Recorder:
             rule = after.rule
         start, end = before.at.span or (-1, -1)
         number = self.rules.setdefault(rule, len(self.rules))
-        changes = [*self.beginning, *self._changes] if not self.steps else self._changes
+        changes = self._changes
         self.steps.append([number, start, end, changes] if changes else [number, start, end])
         self.depths.append(before.frame.depth)
 
@@ -141,27 +154,52 @@ class Recorder:
         return found
 
     def _name(self, name: str, value: Any) -> None:
-        self._known(value)
-        held = self._objects.get(id(value)) if isinstance(value, (Tensor, Storage)) else None
-        self._changes.append(["=", name, line(value, self._label), held[0] if held else 0])
+        parts = self._parts(value)
+        self._changes.append(["=", name, line(value, self._label), parts])
 
     def _yield(self, value: Any) -> None:
-        self._known(value)
-        self._changes.append([".", line(value, self._label)])
+        parts = self._parts(value)
+        self._changes.append([".", line(value, self._label), parts])
 
     # ------------------------------------------------------------ objects
 
-    def _known(self, value: Any) -> None:
-        """Give numbers to the objects in a value that have none yet."""
-        stack = [value]
+    def _parts(self, value: Any) -> list[tuple[str, int]]:
+        """The objects in a value by their paths; those that are new get numbers."""
+        parts: list[tuple[str, int]] = []
+        stack: list[tuple[str, Any]] = [("", value)]
         while stack:
-            item = stack.pop()
+            path, item = stack.pop()
             if isinstance(item, TupleValue):
-                stack.extend(reversed(item.fields))
-            elif isinstance(item, (Tensor, Storage)) and id(item) not in self._objects:
-                number = len(self._objects) + 1
-                self._objects[id(item)] = (number, item)
-                self._changes.append(["+", number, tensor_line(item)])
+                fields = [(f"{path}[{k}]", field) for k, field in enumerate(item.fields)]
+                stack.extend(reversed(fields))
+            elif isinstance(item, (Tensor, Storage)):
+                if id(item) not in self._objects:
+                    self._add(item)
+                parts.append((path, self._objects[id(item)][0]))
+        return parts
+
+    def _add(self, item: Tensor | Storage) -> None:
+        number = len(self._objects) + 1
+        self._objects[id(item)] = (number, item)
+        memory = number if isinstance(item, Storage) else self._memory_of(item.data, number)
+        self._changes.append(["+", number, tensor_line(item), memory, self._cells(item)])
+
+    def _cells(self, value: Value) -> dict[str, object] | None:
+        return cells(value, None if self._store is None else self._store.blank.get(id(value)))
+
+    def _memory_of(self, array: Any, number: int) -> int:
+        """The first object whose memory the array is, or lies in; the number itself if there is
+        none.
+        """
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        known = self._memories.setdefault(id(owner), [])
+        for other, first in known:
+            if np.may_share_memory(array, other):
+                return first
+        known.append((array, number))
+        return number
 
     def _label(self, value: Value) -> str:
         small = isinstance(value, Tensor) and value.data.size <= SMALL
@@ -173,13 +211,13 @@ class Recorder:
         if before.version.next is None:
             return
         for change in before.version.changes:
-            if isinstance(change, Memory):
+            if isinstance(change, ArrayChange):
                 for number, value in self._objects.values():
                     if isinstance(value, Tensor) and np.may_share_memory(value.data, change.array):
-                        self._changes.append(["~", number, tensor_line(value)])
+                        self._changes.append(["~", number, tensor_line(value), self._cells(value)])
             elif id(change.value) in self._objects:
                 number, value = self._objects[id(change.value)]
-                self._changes.append(["~", number, tensor_line(value)])
+                self._changes.append(["~", number, tensor_line(value), self._cells(value)])
 
 
 class Trace:
@@ -196,7 +234,7 @@ class Trace:
     __slots__ = ("entry", "outcome", "recorder", "source")
 
     def __init__(
-        self, source: Source, entry: str, recorder: Recorder, outcome: Outcome | None
+        self, source: Source, entry: str, recorder: TraceRecorder, outcome: Outcome | None
     ) -> None:
         self.source, self.entry = source, entry
         self.recorder, self.outcome = recorder, outcome
@@ -206,21 +244,14 @@ class Trace:
         from rlx.spec.reader import rules
 
         known = rules()
-        listed = [
-            {
-                "id": rule,
-                "title": known[rule].title if rule in known else "",
-                "clause": _plain(known[rule].statement) if rule in known else "",
-                "why": _plain(known[rule].why) if rule in known else "",
-            }
-            for rule in self.recorder.rules
-        ]
+        listed = [_told(rule, known.get(rule)) for rule in self.recorder.rules]
         return {
             "version": VERSION,
             "path": self.source.path,
             "entry": self.entry,
             "source": self.source.text,
             "rules": listed,
+            "start": self.recorder.beginning,
             "steps": self.recorder.steps,
             "outcome": self._ending(),
         }
@@ -245,12 +276,44 @@ def _plain(text: str) -> str:
     return _LINK.sub(r"\1", text)
 
 
+def _told(name: str, rule: Rule | None) -> dict[str, object]:
+    """What the page says of a rule."""
+    if rule is None:
+        return {"id": name, "title": "", "clause": "", "why": "", "inference": None, "spoken": ""}
+    block = rule.block
+    return {
+        "id": name,
+        "title": rule.title,
+        "clause": _plain(rule.statement),
+        "why": _plain(rule.why),
+        "inference": None
+        if block is None
+        else {
+            "premises": [[label, typeset(premise)] for label, premise in block.premises],
+            "conclusion": typeset(block.conclusion),
+        },
+        "spoken": "" if block is None else _spoken(block),
+    }
+
+
+def _spoken(block: Inference) -> str:
+    """An inference in a row, for those who hear it."""
+    above = ", ".join(premise for _, premise in block.premises)
+    return f"if {above} then {block.conclusion}" if above else block.conclusion
+
+
 def page(trace: Trace) -> str:
     """The trace as one page that needs nothing else."""
     import json
     from importlib.resources import files
 
-    viewer = files("rlx.semantics.run").joinpath("viewer.html").read_text(encoding="utf-8")
+    here = files("rlx.semantics.run")
     data = json.dumps(trace.record(), ensure_ascii=False, separators=(",", ":"))
-    # Inside of a script element, "</" ends it and "<!--" changes how it is read.
-    return viewer.replace("__TRACE__", data.replace("<", "\\u003c"), 1)
+    parts = {
+        "__STYLE__": here.joinpath("viewer.css").read_text(encoding="utf-8"),
+        "__SCRIPT__": here.joinpath("viewer.js").read_text(encoding="utf-8"),
+        # Inside of a script element, "</" ends it and "<!--" changes how it is read.
+        "__TRACE__": data.replace("<", "\\u003c"),
+    }
+    viewer = here.joinpath("viewer.html").read_text(encoding="utf-8")
+    return re.sub("|".join(parts), lambda found: parts[found[0]], viewer)

@@ -1,4 +1,6 @@
-"""What the arguments of a PrimFunc bind: memory, scalars, and the sizes in the shapes of its buffers."""
+"""What the arguments of a PrimFunc bind: memory, scalars, and the sizes in the shapes of its
+buffers.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.visit import shape_vars_of
-from rlx.semantics.tir.memory import Array, Bound, Memory, Written, compact, numpy_type
+from rlx.semantics.tir.memory import (
+    Array,
+    BoundBuffer,
+    Cells,
+    Written,
+    compact,
+    numpy_type,
+    strided,
+)
 from rlx.semantics.tir.values import Number, fault, into, limits, vector_element
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.spec.registry import rule
@@ -18,7 +28,7 @@ from rlx.spec.registry import rule
 Values = dict[tir.Var | tir.Buffer, Any]
 
 
-@rule("E-tir-argument", "8745de8f")
+@rule("E-tir-argument", "97b4228f", "TIR statement")
 def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) -> Values:
     """The values of parameters, of the buffers behind them, and of the variables in their shapes.
 
@@ -28,12 +38,12 @@ def bind(func: tir.PrimFunc, args: Sequence[Any], unwritten: Collection[int]) ->
         An array for each handle with a buffer, a number for each scalar. Scalars at the end may be
         missing if shapes say them.
     unwritten
-        Positions of the arrays that hold nothing yet; in a mapping, with a byte for each element that says
-        whether it was written, which is kept up to date.
+        Positions of the arrays that hold nothing yet; in a mapping, with a byte for each element
+        that says whether it was written, which is kept up to date.
 
     Raises
     ------
-    Fault
+    FaultStop
         `E-tir-argument`
     """
     left = func.params[len(args) :]
@@ -114,7 +124,7 @@ def _number(expr: tir.PrimExpr, values: Values, what: str) -> int:
         wrong(f"{what} has no value: {error}")
 
 
-def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Memory, values: Values) -> Bound:
+def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Cells, values: Values) -> BoundBuffer:
     """The buffer of an argument, its shape and strides compared with the array's."""
     name = f"argument {at} ({buffer.name})"
     for axis, (dim, found) in enumerate(zip(buffer.shape, array.shape, strict=True)):
@@ -129,30 +139,32 @@ def _bound(at: int, buffer: tir.Buffer, array: Array, memory: Memory, values: Va
             wrong(f"the strides of {name} are {strides}, not {asked}")
     offset = buffer.attrs.get("elem_offset")
     start = _number(offset, values, "the offset") if isinstance(offset, tir.PrimExpr) else 0
-    return Bound(buffer.name, memory, array.shape, strides, start)
+    return BoundBuffer(buffer.name, memory, array.shape, strides, start)
 
 
 def _memories(
     arrays: list[tuple[int, tir.Buffer, Array]], unwritten: Collection[int]
-) -> list[Memory]:
-    """The memory of each array; an array that is passed twice has one, and it is what the first says."""
+) -> list[Cells]:
+    """The memory of each array; an array that is passed twice has one, and it is what the first
+    says.
+    """
     filled = {_place(array) for at, _, array in arrays if at not in unwritten}
     flags: dict[object, Written] = {}
-    found: list[Memory] = []
+    found: list[Cells] = []
     for at, buffer, array in arrays:
         span = 1 + sum((n - 1) * s for n, s in zip(array.shape, _strides(array), strict=True))
         if array.size == 0:
             span = 0
         elif span < 0 or any(s < 0 for s in _strides(array)):
             wrong(f"the array for {buffer.name} runs backwards through its memory")
-        flat = np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+        flat = strided(array, (span,), (array.itemsize,))
         place = _place(array)
         known = None
         if place not in filled:
             given = isinstance(unwritten, Mapping) and span == array.size
             known = memoryview(unwritten[at]) if given else bytearray(span)  # type: ignore[index]
             known = flags.setdefault(place, known)
-        found.append(Memory(flat, known))
+        found.append(Cells(flat, known))
     return found
 
 

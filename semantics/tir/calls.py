@@ -1,14 +1,17 @@
-"""Calls in PrimFuncs: intrinsics of every kind, functions from outside, and what is not understood."""
+"""Calls in PrimFuncs: intrinsics of every kind, functions from outside, and what is not
+understood.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, DataType, dtype
+from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.intrinsics import intrinsic, reinterpret, unknown
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.sorts import SORTS
@@ -16,22 +19,11 @@ from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, li
 from rlx.semantics.tir.values import Number, into, limits, unsupported, vector_element
 from rlx.spec.registry import rule
 
-if TYPE_CHECKING:
-    from rlx.semantics.tir.expressions import Expressions
-
 DATA = re.compile(r"(\w+)\.data\Z")
 """How the text of a buffer's memory reads."""
 
 
-@rule("E-tir-opaque", "2586be6c", refuses=True)
-def opaque(node: Any) -> Term:
-    """What is said of text that was kept as it stands."""
-    text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
-    shown = f"this part of a PrimFunc cannot be evaluated: {text[:80]}"
-    unsupported("E-tir-opaque", shown, node.span)
-
-
-@rule("E-tir-call", "6a200083")
+@rule("E-tir-call", "9d6465b0", "TIR expression")
 def outside(known: Mapping[str, Callable[..., Any]], name: str, args: Sequence[Any]) -> Any:
     """Call a function from outside, if the caller registered it."""
     function = known.get(name)
@@ -54,8 +46,8 @@ def extreme(word: str, dtype: DataType) -> Number:
     return largest if word == "max_value" else -largest
 
 
-@rule("E-tir-if-then-else", "7a62a22a")
-def _if_then_else(run: Expressions, expr: tir.Call) -> Term:
+@rule("E-tir-if-then-else", "25f3c207", "TIR expression")
+def _if_then_else(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """Only the value that the condition asks for is evaluated."""
     condition = run.value(expr.args[0]).run
     a, b = run.compile(expr.args[1]), run.compile(expr.args[2])
@@ -68,7 +60,7 @@ def _if_then_else(run: Expressions, expr: tir.Call) -> Term:
     return Term(choose, meet, a.vector or b.vector)
 
 
-def call(run: Expressions, expr: tir.Call) -> Term:
+def call(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """A call of an intrinsic or of a function from outside."""
     special = _SPECIAL.get(expr.op)
     if special is not None:
@@ -83,7 +75,7 @@ def call(run: Expressions, expr: tir.Call) -> Term:
     return Term(located(lifted(function, *operands), expr.span), result, vector)
 
 
-def _reinterpret(run: Expressions, expr: tir.Call) -> Term:
+def _reinterpret(run: ExpressionCompiler, expr: tir.Call) -> Term:
     args = list(expr.args)
     target = expr.dtype
     if args and isinstance(args[0], tir.StringImm):
@@ -98,7 +90,7 @@ def _reinterpret(run: Expressions, expr: tir.Call) -> Term:
     )
 
 
-def _extreme(run: Expressions, expr: tir.Call) -> Term:
+def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
     if len(expr.args) != 1 or not isinstance(expr.args[0], tir.StringImm):
         return opaque(expr)
@@ -107,7 +99,7 @@ def _extreme(run: Expressions, expr: tir.Call) -> Term:
     return Term(lambda frame: value, of)
 
 
-def _ramp(run: Expressions, expr: tir.Call) -> Term:
+def _ramp(run: ExpressionCompiler, expr: tir.Call) -> Term:
     base, stride, lanes = (run.compile(arg) for arg in expr.args)
     start, step, count = base.run, stride.run, lanes.run
 
@@ -118,13 +110,13 @@ def _ramp(run: Expressions, expr: tir.Call) -> Term:
     return Term(ramp, base.dtype, True)
 
 
-def _broadcast(run: Expressions, expr: tir.Call) -> Term:
+def _broadcast(run: ExpressionCompiler, expr: tir.Call) -> Term:
     value, lanes = run.compile(expr.args[0]), run.compile(expr.args[1])
     one, count = value.run, lanes.run
     return Term(lambda frame: (one(frame),) * count(frame), value.dtype, True)
 
 
-def _extern(run: Expressions, expr: tir.Call) -> Term:
+def _extern(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """A function from outside: `T.call_extern("int32", "name", …)`, `T.call_packed("name", …)`."""
     args = list(expr.args)
     result = INT32
@@ -146,7 +138,7 @@ def _extern(run: Expressions, expr: tir.Call) -> Term:
     return Term(located(called, expr.span), result)
 
 
-def argument(run: Expressions, expr: tir.PrimExpr, read: bool = False) -> Evaluate:
+def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) -> Evaluate:
     """An argument of a function from outside: a number, a string, or an array for a buffer's data.
 
     Of an array that is only ``read`` every element must have been written.
@@ -169,7 +161,7 @@ def argument(run: Expressions, expr: tir.PrimExpr, read: bool = False) -> Evalua
     return run.value(expr).run
 
 
-_SPECIAL: dict[str, Callable[[Expressions, Any], Term]] = {
+_SPECIAL: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
     "if_then_else": _if_then_else,
     "reinterpret": _reinterpret,
     "min_value": _extreme,

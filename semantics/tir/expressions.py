@@ -12,6 +12,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.prim_operators import DIVISIONS, exact
 from rlx.semantics.tir import calls, memory
+from rlx.semantics.tir.expression_compiler import ExpressionCompiler
 from rlx.semantics.tir.terms import (
     Evaluate,
     Frame,
@@ -38,72 +39,10 @@ _TO_NEST = 16
 """Longer chains of operators are evaluated by a loop: Python cannot nest calls without end."""
 
 
-class Expressions:
-    """Compiles the expressions of one PrimFunc.
-
-    Attributes
-    ----------
-    slots
-        The places of variables and buffers in the frame.
-    exact
-        Whether the index of a buffer is being compiled.
-    """
-
-    def __init__(self) -> None:
-        self.slots: dict[tir.Var | tir.Buffer, int] = {}
-        self.exact = False
-
-    def slot(self, node: tir.Var | tir.Buffer) -> int:
-        """The place of a variable or buffer; slot 0 is the run's."""
-        return self.slots.setdefault(node, len(self.slots) + 1)
-
-    def compile(self, expr: tir.PrimExpr) -> Term:
-        """An expression.
-
-        Raises
-        ------
-        Unsupported
-            For text that is not understood, intrinsics without a meaning, types without arithmetic.
-        """
-        for kind in type(expr).__mro__:
-            if kind in _COMPILERS:
-                return _COMPILERS[kind](self, expr)
-        return calls.opaque(expr)
-
-    def number(self, expr: tir.PrimExpr) -> Evaluate:
-        """An expression whose value alone is wanted."""
-        return self.compile(expr).run
-
-    def index(self, expr: tir.PrimExpr) -> Term:
-        """An index of a buffer."""
-        before, self.exact = self.exact, True
-        term = self.compile(expr)
-        self.exact = before
-        return term
-
-    def value(self, expr: tir.PrimExpr) -> Term:
-        """What is no index though it may stand inside of one: a condition, an argument."""
-        before, self.exact = self.exact, False
-        term = self.compile(expr)
-        self.exact = before
-        return term
-
-    @rule("E-tir-let", "54f7ba22")
-    def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
-        """The place of a variable, and the value it gets, brought into its type."""
-        term = converted(self.value(value), vector_element(var.dtype))
-        return self.slot(var), term.run
-
-    def named(self, name: str) -> tir.Buffer | None:
-        """The buffer last declared under a name."""
-        found = [b for b in self.slots if isinstance(b, tir.Buffer) and b.name == name]
-        return found[-1] if found else None
-
-
 # ------------------------------------------------------------------ leaves
 
 
-def _var(run: Expressions, expr: Any) -> Term:
+def _var(run: ExpressionCompiler, expr: Any) -> Term:
     slot = run.slots.get(expr)
     if slot is None:
         unsupported("E-tir-opaque", f"{expr.name} has no value here", expr.span)
@@ -111,7 +50,7 @@ def _var(run: Expressions, expr: Any) -> Term:
     return Term(lambda frame: frame[slot], vector_element(expr.dtype), vector)
 
 
-def _literal(run: Expressions, expr: Any) -> Term:
+def _literal(run: ExpressionCompiler, expr: Any) -> Term:
     value = into(vector_element(expr.dtype))(expr.value)
     return Term(lambda frame: value, expr.dtype, literal=isinstance(expr, tir.IntImm))
 
@@ -119,7 +58,7 @@ def _literal(run: Expressions, expr: Any) -> Term:
 # ------------------------------------------------------------------ operators
 
 
-def _binary(run: Expressions, expr: Any) -> Term:
+def _binary(run: ExpressionCompiler, expr: Any) -> Term:
     """A chain of operators, from its leftmost operand on."""
     spine: list[tir.Binary] = []
     left = expr
@@ -158,8 +97,10 @@ def _two(apply: Operation, a: Evaluate, b: Evaluate) -> Evaluate:
     return lambda frame: apply(a(frame), b(frame))
 
 
-def _operation(run: Expressions, node: tir.Binary, a: Term, b: Term) -> Operation:
-    """What a node does to the value on its left and, in the type where both meet, that on its right."""
+def _operation(run: ExpressionCompiler, node: tir.Binary, a: Term, b: Term) -> Operation:
+    """What a node does to the value on its left and, in the type where both meet, that on its
+    right.
+    """
     kind, meet = type(node), b.dtype
     plain = indexing(kind, meet) if run.exact else binary(kind, meet)
     apply = plain
@@ -172,7 +113,7 @@ def _operation(run: Expressions, node: tir.Binary, a: Term, b: Term) -> Operatio
     return located(apply, node.span) if fails and not meet.is_float else apply
 
 
-@rule("E-tir-index", "ce6d7ef3")
+@rule("E-tir-index", "7680b6f5", "TIR expression")
 def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     """An operation in the index of a buffer: on integers it is exact, and leaves no 64 bits."""
     if dtype.is_float or kind not in (tir.Add, tir.Sub, tir.Mul):
@@ -188,8 +129,8 @@ def indexing(kind: type[tir.Binary], dtype: DataType) -> Operation:
     return apply
 
 
-@rule("E-tir-logic", "edbb6bb0")
-def _logical(run: Expressions, expr: Any) -> Term:
+@rule("E-tir-logic", "337a06cd", "TIR expression")
+def _logical(run: ExpressionCompiler, expr: Any) -> Term:
     """`and`, `or`: the right operand is evaluated where the left one does not decide."""
     kind: type[tir.Binary] = type(expr)
     terms: list[Term] = []
@@ -210,13 +151,13 @@ def _logical(run: Expressions, expr: Any) -> Term:
     return Term(lambda frame: any(r(frame) for r in runs), BOOL)
 
 
-def _not(run: Expressions, expr: Any) -> Term:
+def _not(run: ExpressionCompiler, expr: Any) -> Term:
     a = run.value(expr.a)
     return Term(lifted(lambda value: not value, a), BOOL, a.vector)
 
 
-@rule("E-tir-select", "c86d423f")
-def _select(run: Expressions, expr: Any) -> Term:
+@rule("E-tir-select", "24654ee0", "TIR expression")
+def _select(run: ExpressionCompiler, expr: Any) -> Term:
     """Both values are evaluated."""
     c = run.value(expr.condition)
     a, b = run.compile(expr.true_value), run.compile(expr.false_value)
@@ -226,7 +167,7 @@ def _select(run: Expressions, expr: Any) -> Term:
     return Term(pick, meet, c.vector or a.vector or b.vector)
 
 
-def _cast(run: Expressions, expr: Any) -> Term:
+def _cast(run: ExpressionCompiler, expr: Any) -> Term:
     value = run.value(expr.value) if expr.dtype.is_float else run.compile(expr.value)
     target = vector_element(expr.dtype)
     term = Term(lifted(cast(value.dtype, target), value), target, value.vector)
@@ -235,7 +176,7 @@ def _cast(run: Expressions, expr: Any) -> Term:
     return term
 
 
-def _let(run: Expressions, expr: Any) -> Term:
+def _let(run: ExpressionCompiler, expr: Any) -> Term:
     slot, value = run.bind(expr.var, expr.value)
     body = run.compile(expr.body)
 
@@ -250,7 +191,7 @@ def _let(run: Expressions, expr: Any) -> Term:
 
 
 def element(
-    run: Expressions, buffer: tir.Buffer, indices: Sequence[tir.PrimExpr]
+    run: ExpressionCompiler, buffer: tir.Buffer, indices: Sequence[tir.PrimExpr]
 ) -> tuple[int, list[Term]]:
     """The slot of a buffer, and its indices."""
     slot = run.slots.get(buffer)
@@ -259,7 +200,7 @@ def element(
     return slot, [run.index(index) for index in indices]
 
 
-def _load(run: Expressions, expr: Any) -> Term:
+def _load(run: ExpressionCompiler, expr: Any) -> Term:
     slot, indices = element(run, expr.buffer, expr.indices)
     runs = [term.run for term in indices]
     scalar = vector_element(expr.buffer.dtype)
@@ -273,14 +214,14 @@ def _load(run: Expressions, expr: Any) -> Term:
     return Term(one, scalar)
 
 
-def _slice(run: Expressions, expr: Any) -> Term:
+def _slice(run: ExpressionCompiler, expr: Any) -> Term:
     """As an index of a load or a store: consecutive lanes."""
     start, stop = run.index(expr.start), run.index(expr.stop)
     first, last = start.run, stop.run
     return Term(lambda frame: tuple(range(first(frame), last(frame))), start.dtype, True)
 
 
-_COMPILERS: dict[type, Callable[[Expressions, Any], Term]] = {
+COMPILERS: dict[type, Callable[[ExpressionCompiler, Any], Term]] = {
     tir.Var: _var,
     tir.IntImm: _literal,
     tir.FloatImm: _literal,

@@ -1,6 +1,7 @@
 """The intrinsics of PrimFuncs on scalars: what `T.exp(x)` is, and of which type.
 
-A floating-point function is the real one, computed in double and rounded into the type of the operand.
+A floating-point function is the real one, computed in double and rounded into the type of the
+operand.
 """
 
 from __future__ import annotations
@@ -118,14 +119,14 @@ REAL: dict[str, Function] = {
 }
 
 
-@rule("E-tir-real", "3576a5ae")
+@rule("E-tir-real", "3ce3592e", "TIR expression")
 def real(name: str, dtype: DataType) -> Function:
     """A real function on scalars of a floating-point type."""
     function, bring = REAL[name], into(dtype)
     return lambda *values: bring(function(*values))
 
 
-@rule("E-tir-shift", "2477b8bd")
+@rule("E-tir-shift", "8173e94e", "TIR expression")
 def amount(value: int, dtype: DataType) -> int:
     """How far a shift goes."""
     if not 0 <= value < dtype.bits:
@@ -133,7 +134,7 @@ def amount(value: int, dtype: DataType) -> int:
     return value
 
 
-@rule("E-tir-power", "b1c5f082")
+@rule("E-tir-power", "291b4b4a", "TIR expression")
 def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
     """`base ** exponent` in an integer type."""
     if exponent < 0:
@@ -142,7 +143,7 @@ def integer_power(base: int, exponent: int, dtype: DataType) -> Number:
     return into(dtype)(pow(base, exponent, high - low + 1))
 
 
-@rule("E-tir-bits", "e8297650")
+@rule("E-tir-bits", "9530fbde", "TIR expression")
 def bitwise(name: str, dtype: DataType) -> Function:
     """An operation on the bits of integers in two's complement."""
     bring, (low, high) = into(dtype), limits(dtype)
@@ -164,7 +165,7 @@ def bitwise(name: str, dtype: DataType) -> Function:
 BITWISE = frozenset(["bitwise_not", *(o.name for o in BY_INTRINSIC.values() if o.exact)])
 
 
-@rule("E-tir-reinterpret", "2aaeb67c")
+@rule("E-tir-reinterpret", "4a5f13ac", "TIR expression")
 def reinterpret(source: DataType, target: DataType) -> Function:
     """The scalar whose bits are the same."""
     a, b = _FORMATS.get(str(source)), _FORMATS.get(str(target))
@@ -227,9 +228,9 @@ def intrinsic(name: str, operands: Sequence[DataType]) -> tuple[DataType, Functi
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         `E-tir-intrinsic-unknown`, for a name that has no meaning here.
-    Fault
+    FaultStop
         When the function is applied: `E-tir-shift-amount`, `E-tir-power-exponent`, `E-tir-divide`.
     """
     first = operands[0] if operands else None
@@ -268,7 +269,7 @@ def _on_integers(name: str, dtype: DataType) -> tuple[DataType, Function]:
     unknown(name)
 
 
-@rule("E-tir-intrinsic", "6a8b6477", refuses=True)
+@rule("E-tir-intrinsic", "1a193118", "TIR expression", refuses=True)
 def unknown(name: str, span: Span | None = None) -> NoReturn:
     """What is said of an intrinsic without a meaning."""
     shown = f"the intrinsic T.{name} cannot be evaluated here"

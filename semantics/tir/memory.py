@@ -1,4 +1,6 @@
-"""The memory of PrimFuncs: flat arrays that know what was written, and buffers that look into them."""
+"""The memory of PrimFuncs: flat arrays that know what was written, and buffers that look into
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from rlx.grammar.dtype import DataType
 from rlx.operators import element_types
-from rlx.semantics.faults import OutOfFuel
+from rlx.semantics.faults import OutOfFuelStop
 from rlx.semantics.tir.values import Number, fault, unsupported
 from rlx.spec.registry import refuted, rule
 
@@ -23,7 +25,7 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         `E-tir-type`, for a type that NumPy and ml_dtypes do not have.
     """
     found = element_types.numpy_type(dtype)
@@ -32,7 +34,7 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
     return found
 
 
-class Memory:
+class Cells:
     """A piece of memory.
 
     Attributes
@@ -51,12 +53,19 @@ class Memory:
         self.data = data
         self.written = written
         self.read: Callable[[int], Number] = data.item
-        if data.dtype.kind not in "biuf":
+        # NumPy counts one float of 8 bits among its own, and gives its elements as they are.
+        if data.dtype.kind not in "biuf" or (data.dtype.kind == "f" and data.itemsize == 1):
             whole = "int" in data.dtype.name
             self.read = lambda at: int(data[at]) if whole else float(data[at])
 
 
-class Bound:
+def strided(array: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    """A view of an array's memory; of any element type, since only its bits are looked at."""
+    bits = array.view(f"u{array.itemsize}") if array.itemsize <= 8 else array
+    return np.lib.stride_tricks.as_strided(bits, shape, strides).view(array.dtype)
+
+
+class BoundBuffer:
     """A buffer while its memory is there: element `i` is at `offset + sum(i * strides)`."""
 
     __slots__ = ("dims", "memory", "name", "offset", "strides")
@@ -64,7 +73,7 @@ class Bound:
     def __init__(
         self,
         name: str,
-        memory: Memory,
+        memory: Cells,
         dims: Sequence[int],
         strides: Sequence[int] | None = None,
         offset: int = 0,
@@ -93,7 +102,7 @@ class Bound:
 
     def _strided(self, flat: Array) -> Array:
         by = [stride * flat.itemsize for stride in self.strides]
-        return np.lib.stride_tricks.as_strided(flat[self.offset :], self.dims, by)
+        return strided(flat[self.offset :], self.dims, by)
 
 
 def compact(dims: Sequence[int]) -> tuple[int, ...]:
@@ -101,8 +110,8 @@ def compact(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(math.prod(dims[axis + 1 :]) for axis in range(len(dims)))
 
 
-@rule("E-tir-address", "d19dc4e6")
-def address(buffer: Bound, indices: Sequence[int]) -> int:
+@rule("E-tir-address", "8362c10e", "TIR expression")
+def address(buffer: BoundBuffer, indices: Sequence[int]) -> int:
     """Where in its memory an element of a buffer is."""
     if len(indices) != len(buffer.dims):
         found = f"{buffer.name} has {len(buffer.dims)} axes and is given {len(indices)} indices"
@@ -119,8 +128,8 @@ def address(buffer: Bound, indices: Sequence[int]) -> int:
     return place
 
 
-@rule("E-tir-load", "dbc1b974")
-def load(buffer: Bound, indices: Sequence[int]) -> Number:
+@rule("E-tir-load", "7c241709", "TIR expression")
+def load(buffer: BoundBuffer, indices: Sequence[int]) -> Number:
     """The number an element holds."""
     memory = buffer.memory
     place = address(buffer, indices)
@@ -129,8 +138,8 @@ def load(buffer: Bound, indices: Sequence[int]) -> Number:
     return memory.read(place)
 
 
-@rule("E-tir-store", "7546f22b")
-def store(buffer: Bound, indices: Sequence[int], value: Number) -> None:
+@rule("E-tir-store", "5de8494f", "TIR statement")
+def store(buffer: BoundBuffer, indices: Sequence[int], value: Number) -> None:
     """Let an element hold a number."""
     memory = buffer.memory
     place = address(buffer, indices)
@@ -143,7 +152,7 @@ WHILE = 10
 """Units of fuel for an iteration of a `while` loop."""
 
 
-class Run:
+class TirRun:
     """What one run may use, and whom it may call.
 
     Attributes
@@ -163,17 +172,17 @@ class Run:
         self.room = room
         self.call = call
 
-    @rule("E-tir-fuel", "fd5dc461")
+    @rule("E-tir-fuel", "35c7cdef", "TIR statement")
     def spend(self, units: int) -> None:
         """Take fuel for iterations of a loop."""
         self.fuel -= units
         if self.fuel < 0:
             refuted("E-tir-fuel")
             message = "the loop takes more iterations than there is fuel"
-            raise OutOfFuel("E-tir-fuel", message)
+            raise OutOfFuelStop("E-tir-fuel", message)
 
-    @rule("E-tir-allocate", "c476c450")
-    def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> Bound:
+    @rule("E-tir-allocate", "ec614389", "TIR statement")
+    def allocate(self, name: str, dtype: DataType, dims: Sequence[int]) -> BoundBuffer:
         """Fresh memory for a buffer, nothing in it written."""
         element = numpy_type(dtype)
         size = math.prod(dims)
@@ -181,4 +190,4 @@ class Run:
             asked = f"{name} of shape {tuple(dims)} needs {size * element.itemsize} bytes"
             fault("E-tir-allocate", f"{asked}; there are {self.room}")
         self.room -= size * element.itemsize
-        return Bound(name, Memory(np.zeros(size, element), bytearray(size)), dims)
+        return BoundBuffer(name, Cells(np.zeros(size, element), bytearray(size)), dims)

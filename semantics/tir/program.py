@@ -13,8 +13,8 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
-from rlx.semantics.tir.memory import Run
-from rlx.semantics.tir.statements import Execute, Return, Statements
+from rlx.semantics.tir.memory import TirRun
+from rlx.semantics.tir.statements import Execute, FunctionEnd, StatementCompiler
 from rlx.semantics.tir.values import Number, fault
 from rlx.spec.registry import rule
 
@@ -39,18 +39,18 @@ def deep() -> Iterator[None]:
         sys.setrecursionlimit(before)
 
 
-class Program:
+class TirProgram:
     """A PrimFunc, compiled to closures once; :meth:`run` runs it on arguments.
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         For what cannot be evaluated.
     """
 
     def __init__(self, func: tir.PrimFunc) -> None:
         self.func = func
-        compiler = Statements()
+        compiler = StatementCompiler()
         compiler.result = func.ret_type
         for param in func.params:
             compiler.slot(param)
@@ -62,7 +62,7 @@ class Program:
             self.body: Execute = compiler.statement(func.body)
         self.slots = compiler.slots
 
-    @rule("E-tir", "64c0e921")
+    @rule("E-tir", "9f043da3", "TIR statement")
     def run(
         self,
         args: Sequence[Argument],
@@ -75,13 +75,13 @@ class Program:
         """Run on arguments; see :func:`evaluate`."""
         values: Values = bind(self.func, args, unwritten)
         frame: list[Any] = [None] * (len(self.slots) + 1)
-        frame[0] = Run(fuel, memory, call)
+        frame[0] = TirRun(fuel, memory, call)
         for node, value in values.items():
             frame[self.slots[node]] = value
         try:
             with deep():
                 self.body(frame)
-        except Return as end:
+        except FunctionEnd as end:
             found: Number = end.args[0]
             return found
         if self.func.ret_type is not None:
@@ -111,33 +111,33 @@ def evaluate(
     func
         The function.
     args
-        Its arguments in order: an array for a buffer, a number for a scalar. Scalars at the end may be
-        missing where the shapes of arrays say them.
+        Its arguments in order: an array for a buffer, a number for a scalar. Scalars at the end may
+        be missing where the shapes of arrays say them.
     fuel
         Units of fuel for iterations of loops (E-tir-fuel); None for no limit.
     call
         The functions from outside that it may call, by name.
     unwritten
-        Positions of arrays that hold nothing yet: what is read from them must have been written before. In a
-        mapping, with a byte for each element, in row-major order, that says whether it was written; the bytes
-        are kept up to date.
+        Positions of arrays that hold nothing yet: what is read from them must have been written
+        before. In a mapping, with a byte for each element, in row-major order, that says whether it
+        was written; the bytes are kept up to date.
     memory
         Bytes that may be allocated at a time.
 
     Raises
     ------
-    Fault
+    FaultStop
         `E-tir-argument`, `E-tir-bounds`, `E-tir-unwritten`, `E-tir-divide`, `E-tir-cast-range`,
         `E-tir-shift-amount`, `E-tir-power-exponent`, `E-tir-allocate`, `E-tir-assert`
-    OutOfFuel
+    OutOfFuelStop
         `E-tir-fuel`
-    Unsupported
+    UnsupportedStop
         `E-tir-opaque`, `E-tir-intrinsic-unknown`, `E-tir-type`, `E-tir-call-unregistered`, …
     """
     return compiled(func).run(args, fuel=fuel, call=call, unwritten=unwritten, memory=memory)
 
 
 @lru_cache(maxsize=256)
-def compiled(func: tir.PrimFunc) -> Program:
+def compiled(func: tir.PrimFunc) -> TirProgram:
     """The program of a PrimFunc, kept for the next call."""
-    return Program(func)
+    return TirProgram(func)

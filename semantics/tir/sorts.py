@@ -13,7 +13,7 @@ from rlx.spec.registry import rule
 Array = np.ndarray[Any, Any]
 
 
-@rule("E-tir-sort", "12b95c0c")
+@rule("E-tir-sort", "fa34674a", "TIR expression")
 def order(data: Array, axis: int, ascending: bool) -> Array:
     """The indices that sort along an axis; equal elements keep their order, NaN comes last."""
     if not -data.ndim <= axis < data.ndim:
@@ -40,7 +40,9 @@ def _argsort(data: Array, out: Array, axis: int, ascending: bool) -> None:
 
 
 def _argsort_nms(data: Array, valid: Array, out: Array, axis: int, ascending: bool) -> None:
-    """Only the first few along the axis are sorted, as many as ``valid`` says; the rest stay where they are."""
+    """Only the first few along the axis are sorted, as many as ``valid`` says; the rest stay where
+    they are.
+    """
     rows, counts = np.moveaxis(data, axis, -1), valid.reshape(-1)
     results = np.moveaxis(out, axis, -1)
     for row, at in enumerate(np.ndindex(rows.shape[:-1])):
@@ -69,4 +71,6 @@ SORTS: Mapping[str, tuple[int, Callable[..., None]]] = {
     "tvm.contrib.sort.argsort_nms": (2, _argsort_nms),
     "tvm.contrib.sort.topk": (1, _topk),
 }
-"""By name: how many arrays at the front are read, and the function. No caller needs to register them."""
+"""By name: how many arrays at the front are read, and the function. No caller needs to register
+them.
+"""

@@ -8,9 +8,10 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.semantics.tir import memory
-from rlx.semantics.tir.calls import DATA, opaque
-from rlx.semantics.tir.expressions import Expressions, element
-from rlx.semantics.tir.memory import Bound, Memory
+from rlx.semantics.tir.calls import DATA
+from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
+from rlx.semantics.tir.expressions import COMPILERS, element
+from rlx.semantics.tir.memory import BoundBuffer, Cells
 from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
 from rlx.semantics.tir.values import fault, unsupported, vector_element
 from rlx.spec.registry import rule
@@ -19,11 +20,11 @@ Execute = Callable[[Frame], None]
 _WITHOUT_EFFECT = frozenset(["attr", "assume", "evaluate", "static_assert"])
 
 
-class Statements(Expressions):
+class StatementCompiler(ExpressionCompiler):
     """Compiles the statements of one PrimFunc."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(COMPILERS)
         self.loops: dict[tir.PrimExpr, tir.For] = {}
         self.result: DataType | None = None
 
@@ -32,14 +33,14 @@ class Statements(Expressions):
 
         Raises
         ------
-        Unsupported
+        UnsupportedStop
             For text that is not understood.
         """
         compiler = _COMPILERS.get(type(stmt), _opaque)
         return located(compiler, getattr(stmt, "span", None))(self, stmt)
 
 
-def _opaque(run: Statements, stmt: Any) -> Execute:
+def _opaque(run: StatementCompiler, stmt: Any) -> Execute:
     opaque(stmt)
     raise AssertionError
 
@@ -47,8 +48,8 @@ def _opaque(run: Statements, stmt: Any) -> Execute:
 # ------------------------------------------------------------------ straight on
 
 
-@rule("E-tir-sequence", "9c45a212")
-def _sequence(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-sequence", "26bda127", "TIR statement")
+def _sequence(run: StatementCompiler, stmt: Any) -> Execute:
     """One after the other; what they allocate is freed behind the last."""
     parts = [run.statement(part) for part in stmt.stmts]
 
@@ -61,7 +62,7 @@ def _sequence(run: Statements, stmt: Any) -> Execute:
     return execute
 
 
-def _let(run: Statements, stmt: Any) -> Execute:
+def _let(run: StatementCompiler, stmt: Any) -> Execute:
     slot, value = run.bind(stmt.var, stmt.value)
 
     def execute(frame: Frame) -> None:
@@ -70,7 +71,7 @@ def _let(run: Statements, stmt: Any) -> Execute:
     return located(execute, stmt.span)
 
 
-def _store(run: Statements, stmt: Any) -> Execute:
+def _store(run: StatementCompiler, stmt: Any) -> Execute:
     value = converted(run.compile(stmt.value), vector_element(stmt.buffer.dtype))
     slot, indices = element(run, stmt.buffer, stmt.indices)
     runs, number = [term.run for term in indices], value.run
@@ -96,8 +97,8 @@ def _store_lanes(slot: int, runs: list[Evaluate], number: Evaluate) -> Execute:
     return execute
 
 
-@rule("E-tir-evaluate", "71615506")
-def _evaluate(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-evaluate", "b430630e", "TIR statement")
+def _evaluate(run: StatementCompiler, stmt: Any) -> Execute:
     """The value is computed for what its calls do, and dropped."""
     if isinstance(stmt.value, tir.Call):
         if stmt.value.op in _WITHOUT_EFFECT:
@@ -112,18 +113,18 @@ def _evaluate(run: Statements, stmt: Any) -> Execute:
     return located(execute, stmt.span)
 
 
-class Return(Exception):
+class FunctionEnd(Exception):
     """The end of a function; the first argument is its value."""
 
 
-@rule("E-tir-return", "a89e30dd")
-def _return(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-return", "b134660e", "TIR statement")
+def _return(run: StatementCompiler, stmt: Any) -> Execute:
     """The function ends with the value, cast to the type of its result."""
     given = run.value(stmt.value.args[0])
     value = given.run if run.result is None else converted(given, run.result).run
 
     def execute(frame: Frame) -> None:
-        raise Return(value(frame))
+        raise FunctionEnd(value(frame))
 
     return located(execute, stmt.span)
 
@@ -135,8 +136,8 @@ def _nothing(frame: Frame) -> None:
 # ------------------------------------------------------------------ branches and loops
 
 
-@rule("E-tir-if", "b91cc9e0")
-def _if(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-if", "ec50b02b", "TIR statement")
+def _if(run: StatementCompiler, stmt: Any) -> Execute:
     """One of two statements, or none."""
     condition = located(run.number(stmt.condition), stmt.span)
     then = run.statement(stmt.then_case)
@@ -148,8 +149,8 @@ def _if(run: Statements, stmt: Any) -> Execute:
     return execute
 
 
-@rule("E-tir-for", "d861625b")
-def _for(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-for", "f8d3df0a", "TIR statement")
+def _for(run: StatementCompiler, stmt: Any) -> Execute:
     """Once for each value of the variable, in order, whatever the kind of the loop."""
     low, count = run.number(stmt.min), run.number(stmt.extent)
     slot = run.slot(stmt.loop_var)
@@ -171,7 +172,7 @@ def _for(run: Statements, stmt: Any) -> Execute:
     return execute
 
 
-def _with(run: Statements, stmt: Any) -> Execute:
+def _with(run: StatementCompiler, stmt: Any) -> Execute:
     """`T.attr` has no effect on its body; `T.launch_thread` is a loop around it."""
     call, var = stmt.call, stmt.var
     if call.op == "attr":
@@ -182,8 +183,8 @@ def _with(run: Statements, stmt: Any) -> Execute:
     return _for(run, tir.For(var, zero, call.args[1], "thread_binding", stmt.body, {}, stmt.span))
 
 
-@rule("E-tir-assert", "6c36248e")
-def _assert(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-assert", "98918a4b", "TIR statement")
+def _assert(run: StatementCompiler, stmt: Any) -> Execute:
     """A condition that must hold."""
     condition = run.number(stmt.condition)
     said = "".join(stmt.message) or "the condition does not hold"
@@ -195,8 +196,8 @@ def _assert(run: Statements, stmt: Any) -> Execute:
     return located(execute, stmt.span)
 
 
-@rule("E-tir-while", "a70720ab")
-def _while(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-while", "3ca69cac", "TIR statement")
+def _while(run: StatementCompiler, stmt: Any) -> Execute:
     """As long as the condition holds, which is asked before each iteration."""
     condition = run.number(stmt.condition)
     body = run.statement(stmt.body)
@@ -219,11 +220,11 @@ def _while(run: Statements, stmt: Any) -> Execute:
 # ------------------------------------------------------------------ memory
 
 
-def _allocate(run: Statements, stmt: Any) -> Execute:
+def _allocate(run: StatementCompiler, stmt: Any) -> Execute:
     return allocation(run, stmt.buffer)
 
 
-def allocation(run: Statements, buffer: tir.Buffer) -> Execute:
+def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
     """The memory of a buffer: fresh, or that of another."""
     dims = [run.number(dim) for dim in buffer.shape]
     if buffer.attrs.get("data") is not None:
@@ -236,8 +237,8 @@ def allocation(run: Statements, buffer: tir.Buffer) -> Execute:
     return located(execute, buffer.span)
 
 
-@rule("E-tir-alias", "b83ffc57")
-def alias(run: Statements, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
+@rule("E-tir-alias", "ca336676", "TIR statement")
+def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
     """A buffer that looks into the memory of another."""
     data = buffer.attrs["data"]
     match = DATA.match(data.text) if isinstance(data, tir.OpaqueExpr) else None
@@ -249,17 +250,17 @@ def alias(run: Statements, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
     strides, offset = layout(run, buffer)
 
     def execute(frame: Frame) -> None:
-        found: Memory = frame[behind].memory
+        found: Cells = frame[behind].memory
         if not same:
-            found = Memory(found.data.view(element_type), found.written)
+            found = Cells(found.data.view(element_type), found.written)
         by = None if strides is None else [stride(frame) for stride in strides]
-        frame[slot] = Bound(name, found, [dim(frame) for dim in dims], by, offset(frame))
+        frame[slot] = BoundBuffer(name, found, [dim(frame) for dim in dims], by, offset(frame))
 
     return located(execute, buffer.span)
 
 
-@rule("E-tir-region", "bf9c96a6")
-def _match_buffer(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-region", "39520452", "TIR statement")
+def _match_buffer(run: StatementCompiler, stmt: Any) -> Execute:
     """A buffer for a region of another."""
     buffer, source = stmt.buffer, stmt.source
     if source.buffer not in run.slots:
@@ -274,11 +275,13 @@ def _match_buffer(run: Statements, stmt: Any) -> Execute:
     slot, name = run.slot(buffer), buffer.name
 
     def execute(frame: Frame) -> None:
-        of: Bound = frame[behind]
+        of: BoundBuffer = frame[behind]
         first = [begin(frame) for begin in starts]
         offset = of.offset + sum(i * by for i, by in zip(first, of.strides, strict=True))
         shape = [dim(frame) for dim in dims]
-        frame[slot] = Bound(name, of.memory, shape, of.strides[len(first) - len(shape) :], offset)
+        frame[slot] = BoundBuffer(
+            name, of.memory, shape, of.strides[len(first) - len(shape) :], offset
+        )
         for stride, at in names:
             frame[stride] = of.strides[at]
         if place is not None:
@@ -288,13 +291,15 @@ def _match_buffer(run: Statements, stmt: Any) -> Execute:
 
 
 def same_elements(a: DataType, b: DataType) -> bool:
-    """Whether memory of one type is that of another; other types may look into it only if as wide."""
+    """Whether memory of one type is that of another; other types may look into it only if as
+    wide.
+    """
     if a.bits != b.bits:
         unsupported("E-tir-alias-width", f"memory of {a} is looked into as {b}")
     return a == b
 
 
-def layout(run: Statements, buffer: tir.Buffer) -> tuple[list[Evaluate] | None, Evaluate]:
+def layout(run: StatementCompiler, buffer: tir.Buffer) -> tuple[list[Evaluate] | None, Evaluate]:
     """The strides of a buffer, if it says any, and its offset."""
     strides: Any = buffer.attrs.get("strides")
     offset = buffer.attrs.get("elem_offset")
@@ -305,8 +310,8 @@ def layout(run: Statements, buffer: tir.Buffer) -> tuple[list[Evaluate] | None, 
 # ------------------------------------------------------------------ blocks
 
 
-@rule("E-tir-block", "2adf4a8a")
-def _block(run: Statements, stmt: Any) -> Execute:
+@rule("E-tir-block", "2f5c6456", "TIR statement")
+def _block(run: StatementCompiler, stmt: Any) -> Execute:
     """The axes get their values; if the predicate holds, the block allocates and runs its body."""
     axes = [_axis(run, axis) for axis in stmt.iter_vars]
     predicate = None if stmt.predicate is None else run.number(stmt.predicate)
@@ -334,13 +339,13 @@ def _block(run: Statements, stmt: Any) -> Execute:
     return execute
 
 
-def _axis(run: Statements, axis: tir.IterVar) -> tuple[int, Evaluate]:
+def _axis(run: StatementCompiler, axis: tir.IterVar) -> tuple[int, Evaluate]:
     value = converted(run.compile(axis.binding), axis.var.dtype).run
     return run.slot(axis.var), value
 
 
-@rule("E-tir-init", "8ec0230b")
-def initial(run: Statements, block: tir.Block) -> Execute:
+@rule("E-tir-init", "4639782a", "TIR statement")
+def initial(run: StatementCompiler, block: tir.Block) -> Execute:
     """`T.init` runs where every reduction axis is at its start."""
     starts = [
         (run.slot(axis.var), _start(run, axis)) for axis in block.iter_vars if axis.kind == "R"
@@ -355,7 +360,7 @@ def initial(run: Statements, block: tir.Block) -> Execute:
     return execute
 
 
-def _start(run: Statements, axis: tir.IterVar) -> Evaluate:
+def _start(run: StatementCompiler, axis: tir.IterVar) -> Evaluate:
     """Where the domain of an axis begins; `T.axis.remap` leaves that to the loop."""
     if axis.dom is not None:
         return run.number(axis.dom[0])
@@ -363,7 +368,7 @@ def _start(run: Statements, axis: tir.IterVar) -> Evaluate:
     return (lambda frame: 0) if loop is None else run.number(loop.min)
 
 
-_COMPILERS: dict[type, Callable[[Statements, Any], Execute]] = {
+_COMPILERS: dict[type, Callable[[StatementCompiler, Any], Execute]] = {
     tir.SeqStmt: _sequence,
     tir.LetStmt: _let,
     tir.BufferStore: _store,

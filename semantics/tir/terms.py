@@ -12,7 +12,9 @@ from rlx.semantics.tir.values import cast
 from rlx.spec.registry import rule
 
 Frame = list[Any]
-"""The values of variables and buffers, by slot; the run (:class:`~rlx.semantics.tir.memory.Run`) is the first."""
+"""The values of variables and buffers, by slot; the run (:class:`~rlx.semantics.tir.memory.Run`) is
+the first.
+"""
 
 Evaluate = Callable[[Frame], Any]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,7 +46,7 @@ class Term:
         self.literal = literal
 
 
-@rule("E-tir-common", "f5553d30")
+@rule("E-tir-common", "c9b71521", "TIR expression")
 def common(a: Term, b: Term) -> DataType:
     """The type in which two operands meet."""
     if a.dtype == b.dtype or (b.literal and not _is_wider(b, a)):
@@ -71,9 +73,11 @@ def converted(term: Term, dtype: DataType) -> Term:
     return Term(run, dtype, term.vector)
 
 
-@rule("E-tir-vector", "ba42a86e")
+@rule("E-tir-vector", "7e550ff8", "TIR expression")
 def lanewise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of scalars on vectors, lane by lane; a scalar among them is the same in every lane."""
+    """A function of scalars on vectors, lane by lane; a scalar among them is the same in every
+    lane.
+    """
 
     def apply(*values: Any) -> tuple[Any, ...]:
         lanes = max(len(v) for v in values if isinstance(v, tuple))

@@ -1,9 +1,10 @@
 """Scalars of PrimFuncs: how each type holds a number, arithmetic, comparisons, casts.
 
-A scalar is a Python ``int``, ``float`` or ``bool`` that its data type holds exactly. Every operation is
-the exact one followed by :func:`into`, which brings its result into the type: integers wrap, floats round
-to the nearest. (Adding, subtracting, multiplying and dividing in double and rounding the result once
-more gives the correctly rounded result for every type of at most 24 bits of precision.)
+A scalar is a Python ``int``, ``float`` or ``bool`` that its data type holds exactly. Every
+operation is the exact one followed by :func:`into`, which brings its result into the type: integers
+wrap, floats round to the nearest. (Adding, subtracting, multiplying and dividing in double and
+rounding the result once more gives the correctly rounded result for every type of at most 24 bits
+of precision.)
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.dtype import dtype as named
 from rlx.grammar.node import Span
 from rlx.grammar.prim_operators import DIVISIONS, exact
-from rlx.semantics.faults import Fault, Unsupported
+from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.spec.registry import refuted, rule
 
 Number = int | float | bool
@@ -31,13 +32,13 @@ Operation = Callable[[Any, Any], Number]
 def fault(code: str, message: str) -> NoReturn:
     """Raise a fault, and record that its premise failed."""
     refuted(code)
-    raise Fault(code, message)
+    raise FaultStop(code, message)
 
 
 def unsupported(code: str, message: str, span: Span | None = None) -> NoReturn:
     """Say that the program is beyond this evaluator, and record that the premise failed."""
     refuted(code)
-    raise Unsupported(code, message, span)
+    raise UnsupportedStop(code, message, span)
 
 
 # ---------------------------------------------------------------- types
@@ -61,7 +62,7 @@ def into(dtype: DataType) -> Unary:
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         `E-tir-type`, for a type whose numbers are not known here.
     """
     if dtype.code == "bool":
@@ -73,7 +74,7 @@ def into(dtype: DataType) -> Unary:
     unsupported("E-tir-type", f"scalars of type {dtype} have no arithmetic")
 
 
-@rule("E-tir-integer", "d8dfda15")
+@rule("E-tir-integer", "c4ecd737", "TIR expression")
 def wrapping(dtype: DataType) -> Unary:
     """Two's complement: the one number of the type that is equal modulo two to the width."""
     low, high = limits(dtype)
@@ -85,9 +86,11 @@ def wrapping(dtype: DataType) -> Unary:
     return wrap
 
 
-@rule("E-tir-float", "d88464b2")
+@rule("E-tir-float", "4b8c775c", "TIR expression")
 def rounding(dtype: DataType) -> Unary:
-    """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has instead)."""
+    """To the nearest, ties to even; beyond the largest number infinity (or what a narrow type has
+    instead).
+    """
     if dtype.code == "float" and dtype.bits == 64:
         return float
     if dtype.code == "float" and dtype.bits == 32:
@@ -102,7 +105,9 @@ _LAYOUTS = {"float16": (11, 15), "bfloat16": (8, 127)}
 
 
 def to_nearest(value: float, precision: int, largest: int) -> float:
-    """Round to a binary format of the IEEE kind, given its precision in bits and its largest exponent."""
+    """Round to a binary format of the IEEE kind, given its precision in bits and its largest
+    exponent.
+    """
     if value == 0 or not math.isfinite(value):
         return float(value)
     exponent = math.frexp(value)[1] - 1
@@ -156,7 +161,7 @@ def fmod(a: float, b: float) -> float:
     return math.fmod(a, b)
 
 
-@rule("E-tir-divide", "3cc636de")
+@rule("E-tir-divide", "1accd777", "TIR expression")
 def nonzero(divisor: int) -> int:
     """The divisor of an integer division."""
     if divisor == 0:
@@ -164,7 +169,7 @@ def nonzero(divisor: int) -> int:
     return divisor
 
 
-@rule("E-tir-extremum", "9f29cd71")
+@rule("E-tir-extremum", "d0341bda", "TIR expression")
 def extremum(kind: type[tir.Binary]) -> Operation:
     """`min(a, b)` is `a` where `a < b`, else `b`; `max(a, b)` is `a` where `a > b`, else `b`."""
     if kind is tir.Min:
@@ -194,9 +199,9 @@ def binary(kind: type[tir.Binary], dtype: DataType) -> Operation:
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         `E-tir-type`, for a type without arithmetic.
-    Fault
+    FaultStop
         When the operation is applied: `E-tir-divide`.
     """
     if issubclass(kind, (tir.Comparison, tir.And, tir.Or)):
@@ -228,9 +233,9 @@ def cast(source: DataType, target: DataType) -> Unary:
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         `E-tir-type`, for a type without arithmetic.
-    Fault
+    FaultStop
         When the conversion is applied: `E-tir-cast-range`.
     """
     if source.is_float and target.is_integer:
@@ -242,7 +247,7 @@ def cast(source: DataType, target: DataType) -> Unary:
     return into(target)
 
 
-@rule("E-tir-cast", "0e51222f")
+@rule("E-tir-cast", "483d33ee", "TIR expression")
 def to_integer(value: float, target: DataType) -> int:
     """The integer part of a float, where the target type has it."""
     low, high = limits(target)
@@ -255,7 +260,8 @@ def from_integer(value: int, target: DataType) -> float:
     """The float nearest to an integer, rounded once."""
     precision = _PRECISION.get(str(target), 53)
     excess = max(int(value).bit_length() - 2 * precision - 2, 0)
-    # What lies far below the last bit that is kept can only decide a tie: one sticky bit says it all.
+    # What lies far below the last bit that is kept can only decide a tie: one sticky bit says it
+    # all.
     low = int(value) & ((1 << excess) - 1)
     sticky = (int(value) >> excess) | bool(low)
     return into(target)(math.ldexp(sticky, excess) if excess else int(value))

@@ -8,11 +8,11 @@ from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.values import Value
 
 _OUTCOMES: dict[type, type[outcome.Ended]] = {
-    faults.Fault: outcome.Fault,
-    faults.OutOfFuel: outcome.OutOfFuel,
-    faults.Unsupported: outcome.Unsupported,
-    faults.Refused: outcome.CheckFailed,
-    faults.IllFormed: outcome.IllFormed,
+    faults.FaultStop: outcome.Fault,
+    faults.OutOfFuelStop: outcome.OutOfFuel,
+    faults.UnsupportedStop: outcome.Unsupported,
+    faults.CheckStop: outcome.CheckFailed,
+    faults.IllFormedStop: outcome.IllFormed,
 }
 
 
@@ -28,9 +28,11 @@ def ended(
     Parameters
     ----------
     stop
-        What was raised; anything but a :class:`~rlx.semantics.faults.Stop` is a mistake of this tool.
+        What was raised; anything but a :class:`~rlx.semantics.faults.Stop` is a mistake of this
+        tool.
     c
-        The configuration that has no next one, if there is one; else ``rule``, ``values`` and ``span`` say where.
+        The configuration that has no next one, if there is one; else ``rule``, ``values`` and
+        ``span`` say where.
     """
     if c is not None:
         rule, values, span = c.at.rule, _operands(c), c.at.span

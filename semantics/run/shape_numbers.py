@@ -22,7 +22,8 @@ class NoSizeError(ValueError):
 
 
 def learn(said: Mapping[tir.Var, int], given: Sequence[Position]) -> Known:
-    """The numbers that follow from what is given; variables of which nothing follows are not among them.
+    """The numbers that follow from what is given; variables of which nothing follows are not among
+    them.
 
     Where two values disagree the first counts: that they do is for the run to notice.
 
@@ -66,7 +67,9 @@ def _unknown(expr: tir.PrimExpr, known: Known) -> list[tir.Var]:
 
 
 def _solve(position: Position, known: Known) -> bool:
-    """Find the one variable of a dimension that has no number yet; whether the dimension is done with."""
+    """Find the one variable of a dimension that has no number yet; whether the dimension is done
+    with.
+    """
     name, expr, number = position
     unknown = _unknown(expr, known)
     if not unknown:

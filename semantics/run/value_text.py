@@ -91,11 +91,12 @@ def tensor_line(value: Value) -> str:
     assert isinstance(value, Tensor)
     array = value.data
     flat = array.reshape(-1)[:FIELDS] if array.flags.c_contiguous else array.flat[:FIELDS]
-    shown = " ".join(_number(x) for x in flat)
+    shown = " ".join(number(x) for x in flat)
     return f"{tensor_kind(value)} [{shown}{' …' if array.size > FIELDS else ''}]"
 
 
-def _number(element: Any) -> str:
+def number(element: Any) -> str:
+    """An element of an array, with six digits."""
     if isinstance(element, (bool, np.bool_)):
         return "true" if element else "false"
     return f"{float(element):.6g}" if element.dtype.kind in "fV" else str(element)

@@ -1,4 +1,6 @@
-"""The functions of TVM's run time on the values of a tensor: `relax.run.unique`, `relax.run.nonzero`."""
+"""The functions of TVM's run time on the values of a tensor: `relax.run.unique`,
+`relax.run.nonzero`.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.values import Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 
 
-@rule("E-builtin-unique", "0b807d71")
+@rule("E-builtin-unique", "ad09af8a", "step")
 def _unique(x: Tensor, *rest: Value) -> Value:
-    """The distinct elements, ascending or in order of appearance, and on demand three more tensors."""
+    """The distinct elements, ascending or in order of appearance, and on demand three more
+    tensors.
+    """
     from rlx.operators.evaluate.indexing import unique
     from rlx.operators.evaluation import OperatorFault
 
@@ -22,7 +26,7 @@ def _unique(x: Tensor, *rest: Value) -> Value:
     try:
         values, first, inverse, counts = unique(x.data, 1, 1, 1, 1, axis)
     except OperatorFault as fault:
-        raise Fault(fault.code, fault.message) from None
+        raise FaultStop(fault.code, fault.message) from None
     if not ordered:
         appearance = np.argsort(first)
         rank = np.empty_like(appearance)

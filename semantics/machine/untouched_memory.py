@@ -1,4 +1,6 @@
-"""Which elements a function from outside wrote: they do not hold any more what the memory was filled with."""
+"""Which elements a function from outside wrote: they do not hold any more what the memory was
+filled with.
+"""
 
 from __future__ import annotations
 

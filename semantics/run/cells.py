@@ -1,0 +1,75 @@
+"""The elements of a tensor as the cells of small tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+
+from rlx.semantics.run.value_text import number
+from rlx.semantics.store import Blank
+from rlx.semantics.values import Tensor, Value
+
+ROWS, COLUMNS, SLICES = 8, 8, 4
+"""As many rows, columns, and tables of a tensor of rank 3 or more are shown."""
+
+
+UNWRITTEN = "·"
+"""What stands for an element that was never written."""
+
+
+def cells(value: Value, blank: Blank | None = None) -> dict[str, object] | None:
+    """The elements of a tensor, as text.
+
+    Parameters
+    ----------
+    blank
+        What is known of it, if not every element was written.
+
+    Returns
+    -------
+    dict or None
+        ``rank``; ``slices``, each a label (``"[0, :, :]"``) and rows of texts; ``left``: how many
+        rows, columns and slices are not among them. None for what has one element, or none, and for
+        what is no tensor.
+    """
+    if not isinstance(value, Tensor) or value.data.size == 0 or value.data.ndim == 0:
+        return None
+    array = value.data if value.data.ndim > 1 else value.data.reshape(1, -1)
+    *outer, rows, columns = array.shape
+    slices = 1
+    for size in outer:
+        slices *= size
+    written = _written(array, blank)
+    shown = [
+        [label, [_row(*lines) for lines in zip(part[:ROWS], known[:ROWS], strict=True)]]
+        for (label, part), (_, known) in islice(
+            zip(_slices(array), _slices(written), strict=True), SLICES
+        )
+    ]
+    left = [max(0, rows - ROWS), max(0, columns - COLUMNS), max(0, slices - SLICES)]
+    return {"rank": value.data.ndim, "slices": shown, "left": left}
+
+
+def _row(line: Any, written: Any) -> list[str]:
+    pairs = zip(line[:COLUMNS], written[:COLUMNS], strict=True)
+    return [number(element) if known else UNWRITTEN for element, known in pairs]
+
+
+def _written(array: Any, blank: Blank | None) -> Any:
+    """For each element whether it was written."""
+    if blank is None:
+        return np.ones(array.shape, np.bool_)
+    if blank.written is None:
+        return np.zeros(array.shape, np.bool_)
+    return np.asarray(blank.written, np.bool_).reshape(array.shape)
+
+
+def _slices(array: Any) -> Iterator[tuple[str, Any]]:
+    """The matrices of the last two axes, with where they are."""
+    outer = array.shape[:-2]
+    for index in product(*map(range, outer)):
+        label = f"[{', '.join([*map(str, index), ':', ':'])}]" if outer else ""
+        yield label, array[index]

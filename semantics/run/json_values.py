@@ -1,0 +1,46 @@
+"""Values as JSON says them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlx.semantics.values import Value
+
+VERSION = 1
+
+
+def plain(value: Value) -> object:
+    """A value as JSON: tensors with shape, element type and, up to a thousand, their elements."""
+    from rlx.semantics.run.value_text import line
+    from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
+
+    match value:
+        case Tensor(data=array):
+            found: dict[str, object] = {"shape": list(value.shape), "dtype": value.dtype}
+            if array.size <= 1000:
+                found["data"] = [_element(x) for x in array.reshape(-1)]
+            return found
+        case TupleValue(fields=fields):
+            return [plain(field) for field in fields]
+        case ShapeValue(values=sizes):
+            return {"sizes": list(sizes)}
+        case Scalar(value=number, dtype=kind):
+            return {"number": _json_number(number), "dtype": str(kind)}
+    return line(value)
+
+
+def _element(element: Any) -> object:
+    """An element as JSON has it."""
+    if element.dtype.kind == "b":
+        return bool(element)
+    if "int" in element.dtype.name:
+        return int(element)
+    return _json_number(float(element))
+
+
+def _json_number(number: float) -> object:
+    """A number, where JSON has one, else its text."""
+    import math
+
+    return number if math.isfinite(number) else str(number)

@@ -1,0 +1,84 @@
+"""What the compilation of one PrimFunc keeps, and how it finds what compiles an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.semantics.tir.terms import Evaluate, Term, converted
+from rlx.semantics.tir.values import unsupported, vector_element
+from rlx.spec.registry import rule
+
+
+@rule("E-tir-opaque", "2054aa69", "TIR statement", refuses=True)
+def opaque(node: Any) -> Term:
+    """What is said of text that was kept as it stands."""
+    text = getattr(node, "text", type(node).__name__).strip().split("\n")[0]
+    shown = f"this part of a PrimFunc cannot be evaluated: {text[:80]}"
+    unsupported("E-tir-opaque", shown, node.span)
+
+
+class ExpressionCompiler:
+    """Compiles the expressions of one PrimFunc.
+
+    Attributes
+    ----------
+    compilers
+        What compiles each kind of expression.
+    slots
+        The places of variables and buffers in the frame.
+    exact
+        Whether the index of a buffer is being compiled.
+    """
+
+    def __init__(self, compilers: Mapping[type, Callable[[ExpressionCompiler, Any], Term]]) -> None:
+        self.compilers = compilers
+        self.slots: dict[tir.Var | tir.Buffer, int] = {}
+        self.exact = False
+
+    def slot(self, node: tir.Var | tir.Buffer) -> int:
+        """The place of a variable or buffer; slot 0 is the run's."""
+        return self.slots.setdefault(node, len(self.slots) + 1)
+
+    def compile(self, expr: tir.PrimExpr) -> Term:
+        """An expression.
+
+        Raises
+        ------
+        UnsupportedStop
+            For text that is not understood, intrinsics without a meaning, types without arithmetic.
+        """
+        for kind in type(expr).__mro__:
+            if kind in self.compilers:
+                return self.compilers[kind](self, expr)
+        return opaque(expr)
+
+    def number(self, expr: tir.PrimExpr) -> Evaluate:
+        """An expression whose value alone is wanted."""
+        return self.compile(expr).run
+
+    def index(self, expr: tir.PrimExpr) -> Term:
+        """An index of a buffer."""
+        before, self.exact = self.exact, True
+        term = self.compile(expr)
+        self.exact = before
+        return term
+
+    def value(self, expr: tir.PrimExpr) -> Term:
+        """What is no index though it may stand inside of one: a condition, an argument."""
+        before, self.exact = self.exact, False
+        term = self.compile(expr)
+        self.exact = before
+        return term
+
+    @rule("E-tir-let", "8028f4d0", "TIR statement")
+    def bind(self, var: tir.Var, value: tir.PrimExpr) -> tuple[int, Evaluate]:
+        """The place of a variable, and the value it gets, brought into its type."""
+        term = converted(self.value(value), vector_element(var.dtype))
+        return self.slot(var), term.run
+
+    def named(self, name: str) -> tir.Buffer | None:
+        """The buffer last declared under a name."""
+        found = [b for b in self.slots if isinstance(b, tir.Buffer) and b.name == name]
+        return found[-1] if found else None
