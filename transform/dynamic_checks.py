@@ -1,7 +1,7 @@
 """Leaving out run-time checks that cannot fail.
 
 A redundant cast becomes a plain binding. What signatures check has no text of its own, so which of these
-comparisons may be skipped is said beside the module, in a :class:`Plan`.
+comparisons may be skipped is said beside the module, in a :class:`CheckPlan`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.order import substitute, substitute_prim
 
-__all__ = ["DynamicCheck", "Plan", "analyse", "eliminate", "plan"]
+__all__ = ["CheckPlan", "DynamicCheck", "analyse", "eliminate", "plan"]
 
 
-class Plan(Record):
+class CheckPlan(Record):
     """The checks of which a run may skip the comparisons (the second phase of E-cast).
 
     The first phase, which gives shape variables their numbers, is never skipped. The plan holds for runs
@@ -42,7 +42,7 @@ class Plan(Record):
     returns: frozenset[ast.Function]
 
 
-def plan(module: IRModule) -> Plan:
+def plan(module: IRModule) -> CheckPlan:
     """Which comparisons a run of the module, in normal form, may skip.
 
     Parameters
@@ -56,7 +56,7 @@ def plan(module: IRModule) -> Plan:
         if check.kind == "entry":
             at = next(i for i, param in enumerate(check.owner.params) if param is check.node)
             entries.setdefault(check.owner, set()).add(at)
-    return Plan(
+    return CheckPlan(
         frozenset(c.node for c in proved if isinstance(c.node, ast.MatchCast)),
         {function: frozenset(positions) for function, positions in entries.items()},
         frozenset(c.owner for c in proved if c.kind == "return"),
@@ -126,7 +126,7 @@ class _Eliminator(Rewriter):
         return (ast.VarBinding(var, value, binding.value_span, binding.span),)
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
-        return substitute_prim(expr, self.images) if self.images else expr
+        return substitute_prim(expr, self.images, in_place=True) if self.images else expr
 
     def struct_info(self, info: StructInfo) -> StructInfo:
         """By substitution, which renames what a function type binds where that is needed."""

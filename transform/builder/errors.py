@@ -1,0 +1,79 @@
+"""What a builder raises: the diagnostics of the checker, at the place in the user's Python that emitted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import replace
+from rlx.grammar.python_places import Place
+
+
+class BuildError(ValueError):
+    """What was emitted breaks a rule, or the builder was used out of order. The builder goes on as if it had not been.
+
+    The message begins with ``file:line:column: error[CODE]: …``, the line and column of the call that emitted.
+
+    Attributes
+    ----------
+    diagnostics
+        All that is wrong, as `relax-check` reports it; empty where no rule but the order of calls is broken.
+    """
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = tuple(diagnostics)
+
+    @property
+    def code(self) -> str | None:
+        """The code of the first diagnostic."""
+        return self.diagnostics[0].code if self.diagnostics else None
+
+
+class BuildWarning(UserWarning):
+    """What was emitted may break a rule for some values."""
+
+
+def misuse(message: str, place: Place) -> BuildError:
+    """The error of calls in a wrong order."""
+    line, column = place.source.position(place[0])
+    return BuildError(f"{place.source.path}:{line}:{column}: error: {message}")
+
+
+def violation(found: Sequence[Diagnostic], place: Place) -> BuildError:
+    """The error of what breaks a rule."""
+    located = [at_python(diagnostic, place) for diagnostic in found]
+    errors = [d for d in located if d.severity == "error"] or located
+    return BuildError("\n\n".join(map(shown, errors)), located)
+
+
+def warn(diagnostic: Diagnostic, place: Place) -> None:
+    """Warn of what may go wrong, with Python's means."""
+    line, _ = place.source.position(place[0])
+    warnings.warn_explicit(shown(diagnostic), BuildWarning, place.source.path, line)
+
+
+def at_python(diagnostic: Diagnostic, place: Place) -> Diagnostic:
+    """A diagnostic that points into Python: what has no place there points at the call that emitted."""
+    span = diagnostic.span if isinstance(diagnostic.span, Place) else place
+    source = span.source
+    related = tuple(
+        label
+        for label in diagnostic.related
+        if isinstance(label.span, Place) and label.span.source is source
+    )
+    return replace(diagnostic, span=span, source=source, related=related, edit=None)
+
+
+def shown(diagnostic: Diagnostic) -> str:
+    """A diagnostic in words: its place first, then the lines of the code, the notes and the help."""
+    from rlx.checker.render.files import FileReport, Obligations
+    from rlx.checker.render.human import render_diagnostic
+
+    assert diagnostic.source is not None
+    report = FileReport(
+        diagnostic.source.path, diagnostic.source, (diagnostic,), Obligations(0, 0, 0)
+    )
+    drawn = render_diagnostic(diagnostic, report).splitlines()
+    return "\n".join([str(diagnostic), *drawn[2:]])

@@ -1,0 +1,106 @@
+"""What the functions of ``rlx.op`` take, by the kinds of the operators' parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.dtype import DataType
+from rlx.grammar.dtype import dtype as named_type
+from rlx.grammar.overloaded import expr, prim
+from rlx.grammar.tir import PrimExpr
+
+Value = Expr
+Operand = Expr | int | float
+Dimension = int | PrimExpr
+Scalar = int | float | PrimExpr | Expr
+ShapeLike = Expr | Sequence[Dimension]
+Type = str | DataType
+Info = StructInfo | str
+
+WORDS = {
+    "tensor": "Value",
+    "operand": "Operand",
+    "tensors": "Value | Sequence[Value]",
+    "one_or_tensors": "Value | Sequence[Value]",
+    "shape": "ShapeLike",
+    "whole_shape": "ShapeLike",
+    "size": "ShapeLike | Dimension",
+    "prim": "Scalar",
+    "prims": "Value | Sequence[Scalar]",
+    "int": "int",
+    "count": "int",
+    "ints": "int | Sequence[int]",
+    "longs": "int | Sequence[int]",
+    "list": "Sequence[int]",
+    "int_or_ints": "int | Sequence[int]",
+    "number": "float",
+    "str": "str",
+    "str_expr": "str | Value",
+    "dtype": "Type",
+    "dtype_expr": "Type | Value",
+    "int_expr": "int | Value",
+    "types": "Info | Sequence[Info]",
+    "listed": "object",
+    "any": "object",
+    "expr": "object",
+    "whole": "object",
+    "tuple": "Value | Sequence[object]",
+}
+"""The type of each kind of parameter, as the stub file writes it."""
+
+
+def _shape(given: Any) -> object:
+    if isinstance(given, list | tuple) and not any(isinstance(part, Expr) for part in given):
+        return ast.ShapeExpr(tuple([prim(part) for part in given]))
+    return expr(given)
+
+
+def _size(given: Any) -> object:
+    return ast.PrimValue(prim(given)) if isinstance(given, int | PrimExpr) else _shape(given)
+
+
+def _scalar(given: Any) -> object:
+    return given if isinstance(given, Expr) else ast.PrimValue(prim(given))
+
+
+def _scalars(given: Any) -> object:
+    if isinstance(given, list | tuple):
+        return ast.Tuple(tuple([_scalar(part) for part in given]))  # type: ignore[misc]
+    return expr(given)
+
+
+def _text(given: Any) -> object:
+    return ast.StringImm(given) if isinstance(given, str) else expr(given)
+
+
+def _type(given: Any) -> object:
+    if isinstance(given, str):
+        return ast.DataTypeImm(named_type(given))
+    return expr(given)
+
+
+def attribute(given: Any) -> object:
+    """The plain value of an attribute: lists become tuples."""
+    return tuple([attribute(part) for part in given]) if isinstance(given, list) else given
+
+
+ARGUMENTS: dict[str, Callable[[Any], object]] = {
+    **dict.fromkeys(
+        ("tensor", "operand", "tensors", "one_or_tensors", "expr", "whole", "tuple", "listed"), expr
+    ),
+    **dict.fromkeys(("shape", "whole_shape"), _shape),
+    **dict.fromkeys(("prim", "int_expr"), _scalar),
+    "size": _size,
+    "prims": _scalars,
+    "str_expr": _text,
+    "dtype_expr": _type,
+}
+"""What makes an argument of a call, for the kinds that are arguments; all others are attributes."""
+
+NUMBERS = frozenset(["tensor", "operand"])
+"""Where a bare number stands for a constant of the other operand's element type."""
+
+__all__ = ["ARGUMENTS", "NUMBERS", "WORDS", "attribute"]

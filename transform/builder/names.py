@@ -1,0 +1,36 @@
+"""Names that a function does not have yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Names:
+    """The names of one scope."""
+
+    __slots__ = ("_next", "_taken")
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def new(self, hint: str) -> str:
+        """The hint, or the hint with the first number that makes it new."""
+        number = self._next.get(hint, 0)
+        taken = self._taken
+        name = f"{hint}{number}" if number else hint
+        while name in taken:
+            number += 1
+            name = f"{hint}{number}"
+        self._next[hint] = number + 1
+        taken.add(name)
+        return name
+
+    def take(self, name: str) -> None:
+        """Let a name be in use."""
+        self._taken.add(name)
+
+    def give_back(self, name: str, hint: str) -> None:
+        """Let a name be new again: what had it was refused."""
+        self._taken.discard(name)
+        self._next[hint] = 0

@@ -1,0 +1,44 @@
+"""Bare numbers beside tensors: a constant of the tensor's element type."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.node import replace
+from rlx.grammar.overloaded import NUMBER
+
+
+class _Known(Protocol):
+    def info(self, expr: Expr) -> StructInfo: ...
+
+
+def settled(call: ast.Call, known: _Known) -> ast.Call:
+    """A call with constants for the numbers that stand beside a tensor of a known element type.
+
+    A number that the element type does not hold stays: the checker says what is wrong with it.
+    """
+    if not call.spelled or NUMBER not in call.spelled.values():
+        return call
+    tensors = [
+        info
+        for at, arg in enumerate(call.args)
+        if call.spelled.get(at) != NUMBER
+        and isinstance(info := known.info(arg), ast.TensorStructInfo)
+        and not info.dtype.is_void
+    ]
+    if not tensors:
+        return replace(call, spelled={})
+    kind = tensors[0].dtype
+    args: list[Expr] = []
+    for at, arg in enumerate(call.args):
+        value = arg.value if isinstance(arg, ast.PrimValue) else None
+        if call.spelled.get(at) != NUMBER or not isinstance(value, tir.IntImm | tir.FloatImm):
+            args.append(arg)
+        elif kind.is_float or (isinstance(value, tir.IntImm) and kind.is_integer):
+            number = float(value.value) if kind.is_float else value.value
+            args.append(ast.Constant(ast.Literal(number, kind, ()), call.span))
+        else:
+            args.append(arg)
+    return replace(call, args=tuple(args), spelled={})

@@ -1,0 +1,188 @@
+"""The checker's two states, of one function that grows binding by binding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rlx.checker.derive.module import RULES
+from rlx.checker.derive.naming import signature
+from rlx.checker.derive.primfuncs import prim_func
+from rlx.checker.derive.state import DerivationState
+from rlx.checker.normalize import normalize_function
+from rlx.checker.well_formed.functions import recursive_result_is_annotated, symbol_is_name
+from rlx.checker.well_formed.state import WellFormedCheck
+from rlx.checker.well_formed.traversal import walk_function
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, GlobalVar, StructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.recursion import recursion_room
+from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.visit import bindings, called_globals
+
+
+class Marks(set[Any]):
+    """A set that remembers what was added last, so that a binding that is refused leaves no trace."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.added: list[Any] = []
+
+    def add(self, item: Any) -> None:
+        """Add an item."""
+        if item not in self:
+            self.added.append(item)
+            super().add(item)
+
+    def keep(self) -> None:
+        """What was added stays."""
+        self.added.clear()
+
+    def undo(self) -> None:
+        """Take out what was added since the last :meth:`keep`."""
+        self.difference_update(self.added)
+        self.added.clear()
+
+
+class Signatures:
+    """What is known of the functions of a module that is being built.
+
+    Attributes
+    ----------
+    module
+        The module; its table of functions grows.
+    """
+
+    def __init__(self, module: ast.IRModule, table: dict[GlobalVar, ast.Function | tir.PrimFunc]):
+        self.module, self._table = module, table
+        self._known: dict[GlobalVar, StructInfo] = {}
+        self._mentioned: dict[GlobalVar, tuple[GlobalVar, ...]] = {}
+
+    def put(
+        self,
+        gv: GlobalVar,
+        function: ast.Function | tir.PrimFunc,
+        info: StructInfo | None = None,
+    ) -> None:
+        """Put a function under a name; ``info`` is its signature where it is known."""
+        self._table[gv] = function
+        self._mentioned.pop(gv, None)
+        if info is None:
+            self._known.pop(gv, None)
+        else:
+            self._known[gv] = info
+
+    def of(self, gv: GlobalVar) -> StructInfo | None:
+        """The signature of a function; None where there is none of that name."""
+        found = self._known.get(gv)
+        if found is None:
+            function = self._table.get(gv)
+            if function is None:
+                return None
+            if isinstance(function, ast.Function):  # what it calls may ask about it
+                self._known[gv] = signature(function)
+            found = self._known[gv] = self._derived(function)
+        return found
+
+    def _derived(self, function: ast.Function | tir.PrimFunc) -> StructInfo:
+        if isinstance(function, tir.PrimFunc):
+            return prim_func(function)
+        if function.ret_struct_info is not None:
+            return signature(function)
+        return derivation(self, {}).info(function)
+
+    def reaches(self, start: GlobalVar) -> set[GlobalVar]:
+        """The functions that one can call in any number of steps, itself included."""
+        seen: set[GlobalVar] = set()
+        stack = [start]
+        while stack:
+            at = stack.pop()
+            if at not in seen:
+                seen.add(at)
+                stack.extend(self._mentions(at))
+        return seen
+
+    def _mentions(self, gv: GlobalVar) -> tuple[GlobalVar, ...]:
+        found = self._mentioned.get(gv)
+        if found is None:
+            function = self._table.get(gv)
+            found = called_globals(function) if isinstance(function, ast.Function) else ()
+            self._mentioned[gv] = found
+        return found
+
+
+class _Reachable(dict[GlobalVar, set[GlobalVar]]):
+    """Which functions each one can reach, found when it is asked."""
+
+    def __init__(self, signatures: Signatures) -> None:
+        super().__init__()
+        self._signatures = signatures
+
+    def get(self, gv: GlobalVar, default: Any = None) -> Any:
+        """The functions that one can reach."""
+        return self._signatures.reaches(gv)
+
+
+class _Growing(DerivationState):
+    """A derivation of one function, to which bindings are added one by one."""
+
+    def __init__(self, signatures: Signatures, values: Mapping[ast.Var, Expr]) -> None:
+        super().__init__(signatures.module, {**RULES, GlobalVar: self._global}, set())
+        self.signatures, self.values = signatures, values
+        self.poison: Marks = Marks()
+        self.unsaid: Marks = Marks()
+        self.vague: Marks = Marks()
+
+    @staticmethod
+    def _global(state: Any, gv: GlobalVar) -> StructInfo:
+        found: StructInfo | None = state.signatures.of(gv)
+        if found is None:
+            state.poison.add(gv)
+        return OBJECT if found is None else found
+
+    def bound(self, var: ast.Var) -> Expr | None:
+        """The value that a variable is bound to."""
+        return self.values.get(var)
+
+
+def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> _Growing:
+    """A derivation in which nothing is bound yet; ``values`` are those of the variables, as they come."""
+    return _Growing(signatures, values)
+
+
+def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
+    """A walk of the well-formedness rules at the beginning of a function."""
+    state = WellFormedCheck(signatures.module, frozenset())
+    state.global_name = own
+    state.reachable = _Reachable(signatures)
+    return state
+
+
+def check(
+    signatures: Signatures, gv: GlobalVar, function: ast.Function | tir.PrimFunc
+) -> tuple[list[Diagnostic], StructInfo]:
+    """All that is wrong with a function under its name, and its signature."""
+    if isinstance(function, tir.PrimFunc):
+        from rlx.checker.prim_funcs.check import prim_funcs
+
+        return prim_funcs(ast.IRModule({gv: function})), prim_func(function)
+    around = walk(signatures, gv)
+    symbol_is_name(around, gv, function.attrs, function)
+    recursion(signatures, around, gv, function)
+    walk_function(around, function, gv.name_hint)
+    if any(d.severity == "error" for d in around.diagnostics):
+        return around.diagnostics, OBJECT
+    normal = normalize_function(function)
+    values = {b.var: b.value for b in bindings(normal) if isinstance(b, ast.VarBinding)}
+    state = derivation(signatures, values)
+    with recursion_room():
+        info = state.info(normal)
+    return around.diagnostics + state.diagnostics, info
+
+
+def recursion(
+    signatures: Signatures, around: WellFormedCheck, gv: GlobalVar, function: ast.Function
+) -> None:
+    """Ask whether a function that can reach itself says what it returns."""
+    recursive = any(gv in signatures.reaches(other) for other in called_globals(function))
+    recursive_result_is_annotated(around, gv, function, recursive)

@@ -1,0 +1,80 @@
+"""``python -m rlx.transform.builder.stub`` writes `transform/op.pyi`: the operators' signatures for editors and type checkers."""
+
+from __future__ import annotations
+
+from inspect import Parameter as Argument
+from pathlib import Path
+
+from rlx.operators.reference import summary
+from rlx.operators.registry import every_name, lookup
+from rlx.transform.builder.operators import signature
+
+TARGET = Path(__file__).parents[1] / "op.pyi"
+_HEAD = '''"""The operators, as functions that make calls of them; written by `make operators`."""
+
+from collections.abc import Sequence
+
+from rlx.grammar.ast import Call
+from rlx.transform.builder.given import (
+    Dimension,
+    Info,
+    Operand,
+    Scalar,
+    ShapeLike,
+    Type,
+    Value,
+)
+
+'''
+
+
+def text() -> str:
+    """What `transform/op.pyi` should say."""
+    spaces: dict[str, list[str]] = {}
+    for name in sorted(every_name()):
+        space, _, last = name.rpartition(".")
+        spaces.setdefault(space, []).append(last)
+    parts = [_function("", name, "") for name in spaces.pop("")]
+    for space, names in sorted(spaces.items()):
+        parts.append(f"\nclass _{space.capitalize()}:\n")
+        parts += [_function(space, name, "    ") for name in names]
+        parts.append(f"\n{space}: _{space.capitalize()}\n")
+    return _HEAD + "".join(parts)
+
+
+def _function(space: str, name: str, indent: str) -> str:
+    operator = lookup(f"relax.{space}.{name}" if space else f"relax.{name}")
+    assert operator is not None
+    shown: list[str] = []
+    alone = False
+    for argument in signature(operator).parameters.values():
+        star = "*" if argument.kind is Argument.VAR_POSITIONAL else ""
+        if argument.kind is Argument.KEYWORD_ONLY and not alone:
+            shown.append("*")
+        alone = alone or argument.kind is not Argument.POSITIONAL_OR_KEYWORD
+        default = "" if argument.default is Argument.empty else f" = {_default(argument.default)}"
+        shown.append(f"{star}{argument.name}: {argument.annotation}{default}")
+    head = f"{indent}@staticmethod\n" if space else ""
+    word = summary(operator.rule).replace("\\", "\\\\")
+    inside = "".join(f"{indent}    {part},\n" for part in shown)
+    taken = f"(\n{inside}{indent})" if shown else "()"
+    return f'{head}{indent}def {name}{taken} -> Call:\n{indent}    """{word}"""\n\n'
+
+
+def _default(value: object) -> str:
+    if value is None or isinstance(value, bool | int | float | str | tuple):
+        return repr(value)
+    return "..."
+
+
+def main() -> None:
+    """Write the file, in the style of all others."""
+    import subprocess
+    import sys
+
+    TARGET.write_text(text(), encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(TARGET)], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""Legalisation: operators as calls of PrimFuncs that are made from tensor expressions."""
+
+from __future__ import annotations
+
+from rlx.transform.legalization.definitions import definitions
+from rlx.transform.legalization.reasons import KEPT
+from rlx.transform.legalization.rewrite import Left, Legalized, legalize, legalized
+
+__all__ = ["KEPT", "Left", "Legalized", "definitions", "legalize", "legalized"]

@@ -1,0 +1,42 @@
+"""Which function defines which operator as a tensor expression: found by the operator's name, as its evaluation is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import FunctionType
+from typing import Any
+
+Definition = Callable[..., Any]
+"""Called with what is known of the result (a :class:`Result`, or a tuple of them) and a value for each parameter of the
+operator: tensors of tensor expressions, tuples of scalars for shapes, numbers, texts, data types. Gives a tensor or a tuple."""
+
+_FAMILIES = "rlx.transform.legalization.families"
+
+
+@cache
+def definitions() -> Mapping[str, Definition]:
+    """The definition of each operator that has one, by its name without the leading ``relax.``.
+
+    A function of a file in `families/` defines the operator whose name ends with its own; the table ``OPERATORS`` of a file
+    has those that another function makes, or that one function defines several of.
+    """
+    from rlx.operators.registry import every_name
+
+    tables: dict[str, Definition] = {}
+    alone: dict[str, Definition] = {}
+    package = import_module(_FAMILIES)
+    for found in iter_modules(package.__path__, f"{_FAMILIES}."):
+        module = import_module(found.name)
+        tables |= getattr(module, "OPERATORS", {})
+        alone |= {
+            name: value
+            for name, value in vars(module).items()
+            if isinstance(value, FunctionType)
+            and value.__module__ == found.name
+            and not name.startswith("_")
+        }
+    named = {name: alone.get(name.rpartition(".")[2]) for name in every_name()}
+    return {name: value for name, value in named.items() if value is not None} | tables

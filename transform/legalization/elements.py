@@ -1,0 +1,233 @@
+"""What the definitions share: types to compute in, conversions, broadcasting, axes, reductions with an order for NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.dtype import dtype as named
+from rlx.transform import te
+from rlx.transform.legalization.result import Result, decline
+from rlx.transform.te.scalar import Scalar, binary, logical
+
+FLOAT64 = named("float64")
+Element = Callable[..., Scalar]
+
+
+# ---------------------------------------------------------------- types
+
+
+def working(kind: DataType) -> DataType:
+    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers as int8."""
+    if kind.is_float:
+        return kind if kind.code == "float" and kind.bits >= 32 else FLOAT32
+    if kind.is_integer and kind.bits < 8:
+        return named(f"{kind.code}8")
+    return kind
+
+
+def wide(x: Scalar) -> Scalar:
+    """An element in the type to compute in."""
+    return te.cast(working(x.dtype), x)
+
+
+def need_floats(*kinds: DataType) -> None:
+    """Decline for elements that are no floats, for which the operator is not defined."""
+    for kind in kinds:
+        if not kind.is_float:
+            decline(f"it is not defined for elements of type {kind}")
+
+
+def need_numbers(*kinds: DataType) -> None:
+    """Decline for Booleans, which have no arithmetic."""
+    for kind in kinds:
+        if kind == BOOL:
+            decline("it is not defined for Booleans")
+
+
+def least(kind: DataType) -> Scalar:
+    """What is below or equal to every number of a type."""
+    return te.const(float("-inf"), kind) if kind.is_float else te.min_value(kind)
+
+
+def most(kind: DataType) -> Scalar:
+    """What is above or equal to every number of a type."""
+    return te.const(float("inf"), kind) if kind.is_float else te.max_value(kind)
+
+
+def convert(x: Scalar, kind: DataType) -> Scalar:
+    """An element of another type (E-convert): of a float that no integer type holds the nearest integer, of NaN 0."""
+    if x.dtype == kind:
+        return x
+    if kind == BOOL:
+        return x != te.const(0, x.dtype)
+    if x.dtype.is_float and kind.is_integer:
+        return _to_integer(x, kind)
+    if kind.is_integer and kind.bits < 8:
+        # Of 8 bits first: narrow integers are made from those.
+        return te.cast(kind, te.cast(working(kind), x))
+    return te.cast(kind, x)
+
+
+def _to_integer(x: Scalar, kind: DataType) -> Scalar:
+    whole = te.cast(FLOAT64, x)
+    low, high = te.min_value(kind), te.max_value(kind)
+    inside = te.cast(kind, whole)
+    above = te.if_then_else(whole >= te.const(float(int(high)), FLOAT64), high, inside)
+    below = te.if_then_else(whole <= te.const(float(int(low)), FLOAT64), low, above)
+    return te.if_then_else(te.isnan(whole), te.const(0, kind), below)
+
+
+def back(x: Scalar, kind: DataType) -> Scalar:
+    """A result in the type that the operator yields: floats are rounded, integers wrap."""
+    return x if x.dtype == kind else convert(x, kind)
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def both(a: Any, b: Any) -> Scalar:
+    """Whether two conditions hold, the second looked at only where the first does."""
+    return logical(tir.And, a, b)
+
+
+def larger(a: Scalar, b: Scalar) -> Scalar:
+    """The larger of two numbers, NaN if one of them is."""
+    if a.dtype == BOOL:
+        return te.any(a, b)
+    if not a.dtype.is_float:
+        return te.maximum(a, b)
+    return te.select(te.any(a > b, te.isnan(a)), a, b)
+
+
+def smaller(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of two numbers, NaN if one of them is."""
+    if a.dtype == BOOL:
+        return te.all(a, b)
+    if not a.dtype.is_float:
+        return te.minimum(a, b)
+    return te.select(te.any(a < b, te.isnan(a)), a, b)
+
+
+def equals(a: Any, b: Any) -> Scalar:
+    """Whether two numbers are equal."""
+    return binary(tir.EQ, a, b)
+
+
+def total(values: Sequence[Scalar]) -> Scalar:
+    """The sum of several scalars."""
+    found = values[0]
+    for each in values[1:]:
+        found = found + each
+    return found
+
+
+def product(values: Sequence[Scalar]) -> Scalar:
+    """The product of several dimensions; 1 of none."""
+    found = te.const(1, INT64)
+    for each in values:
+        found = found * each
+    return found
+
+
+def int64(value: int) -> Scalar:
+    """A number of 64 bits."""
+    return te.const(value, INT64)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def axis_of(axis: int, ndim: int) -> int:
+    """An axis counted from 0."""
+    return axis + ndim if axis < 0 else axis
+
+
+def axes_of(axes: Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Axes counted from 0; all of them if none are named."""
+    return tuple(range(ndim)) if axes is None else tuple(axis_of(a, ndim) for a in axes)
+
+
+def is_one(dim: Scalar) -> bool:
+    """Whether a dimension is 1 for certain."""
+    return dim.value == 1
+
+
+def broadcast(x: Any, indices: Sequence[Scalar]) -> Scalar:
+    """The element of a tensor that stands at the place of a result to which the tensor is broadcast."""
+    if isinstance(x, Scalar):
+        return x
+    lead = len(indices) - x.ndim
+    at = [
+        int64(0) if is_one(dim) else index
+        for dim, index in zip(x.shape, indices[lead:], strict=True)
+    ]
+    return x(*at)  # type: ignore[no-any-return]
+
+
+def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
+    """A tensor whose elements are made of those of tensors that are broadcast to it, in the working type."""
+    return te.compute(  # type: ignore[no-any-return]
+        out.shape,
+        lambda *i: back(element(*(wide(broadcast(x, i)) for x in operands)), out.dtype),
+        name=f"T_{out.name}",
+    )
+
+
+def filled(out: Result, value: Callable[..., Scalar], name: str | None = None) -> te.Tensor:
+    """A tensor of the result's shape and type."""
+    return te.compute(out.shape, value, name=name or f"T_{out.name}", dtype=out.dtype)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- reductions
+
+
+def reduced(
+    x: te.Tensor,
+    axes: Sequence[int],
+    reducer: Any,
+    name: str,
+    element: Callable[[Scalar], Any] = wide,
+    keep: bool = True,
+) -> Any:
+    """Elements joined along axes; the axes stay, of length 1."""
+    over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
+    left = [a for a in range(x.ndim) if a not in over]
+    shape = [int64(1) if a in over else x.shape[a] for a in range(x.ndim)]
+    if not keep:
+        shape = [x.shape[a] for a in left]
+
+    def value(*i: Scalar) -> Any:
+        place = dict(zip(range(x.ndim) if keep else left, i, strict=True))
+        at = [over[a] if a in over else place[a] for a in range(x.ndim)]
+        found = element(x(*at))
+        return reducer(found, axis=list(over.values())) if over else found
+
+    return te.compute(shape, value, name=name)
+
+
+def summed(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+    """The sums along axes, which stay with length 1."""
+    return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
+
+
+LARGEST = te.comm_reducer(larger, lambda kind: least(named(kind)), "largest")
+SMALLEST = te.comm_reducer(smaller, lambda kind: most(named(kind)), "smallest")
+EVERY = te.comm_reducer(lambda a, b: te.all(a, b), lambda kind: te.const(True, kind), "every")
+SOME = te.comm_reducer(lambda a, b: te.any(a, b), lambda kind: te.const(False, kind), "some")
+
+
+def count_of(x: te.Tensor, axes: Sequence[int]) -> Scalar:
+    """How many elements stand along axes."""
+    return product([x.shape[a] for a in axes])
+
+
+def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+    """The means of floats along axes, which stay with length 1."""
+    sums = summed(x, axes, f"{name}_sum", element)
+    count = count_of(x, axes)
+    return te.compute(  # type: ignore[no-any-return]
+        sums.shape, lambda *i: sums(*i) / te.cast(sums.dtype, count), name=name
+    )

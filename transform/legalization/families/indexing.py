@@ -1,0 +1,336 @@
+"""Elements picked and placed by indices; an index outside is read from a line of all places, where the run stops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rlx.transform import te
+from rlx.transform.legalization.elements import (
+    axis_of,
+    back,
+    both,
+    broadcast,
+    equals,
+    filled,
+    int64,
+    larger,
+    need_numbers,
+    product,
+    smaller,
+    wide,
+)
+from rlx.transform.legalization.families.movement import unflat
+from rlx.transform.legalization.result import Result, decline
+from rlx.transform.te.scalar import Scalar, scalar
+
+
+def line(length: Scalar, name: str = "T_line") -> te.Tensor:
+    """The places of an axis, in order: reading an element outside of it stops the run."""
+    return te.compute((length,), lambda i: te.cast("int64", i), name=name)  # type: ignore[no-any-return]
+
+
+def counted(index: Scalar, length: Scalar) -> Scalar:
+    """An index counted from 0."""
+    at = te.cast("int64", index)
+    return te.select(at < int64(0), at + length, at)
+
+
+def _integers(*tensors: Any) -> None:
+    for tensor in tensors:
+        if not tensor.dtype.is_integer:
+            decline("its indices are no integers")
+
+
+def take(out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str) -> te.Tensor:
+    """The slices of an axis that the indices name, in the indices' shape."""
+    along = axis_of(axis or 0, x.ndim)
+    _integers(indices)
+    length = x.shape[along]
+    rank = 0 if isinstance(indices, Scalar) else indices.ndim
+
+    def element(*i: Scalar) -> Scalar:
+        given = i[along : along + rank]
+        index = indices if isinstance(indices, Scalar) else indices(*given)
+        at = te.cast("int64", index)
+        if mode == "wrap":
+            at = at % length
+        elif mode == "clip":
+            at = te.maximum(te.minimum(at, length - 1), int64(0))
+        found = x(*i[:along], at, *i[along + rank :])
+        if mode != "nan":
+            return found
+        if not x.dtype.is_float:
+            decline("its elements have no NaN")
+        inside = both(at >= int64(0), at < length)
+        return te.if_then_else(inside, found, te.const(float("nan"), x.dtype))
+
+    if mode == "nan" and length.value is None:
+        decline("the axis may be empty, and an index into nothing has no place")
+    return filled(out, element)
+
+
+def gather_elements(out: Result, x: te.Tensor, indices: te.Tensor, axis: int) -> te.Tensor:
+    """For each index, the element at its place but for the axis, which the index names."""
+    along = axis_of(axis, x.ndim)
+    _integers(indices)
+
+    def element(*i: Scalar) -> Scalar:
+        at = counted(indices(*i), x.shape[along])
+        return x(*(at if k == along else v for k, v in enumerate(i)))
+
+    return filled(out, element)
+
+
+def gather_nd(out: Result, x: te.Tensor, indices: te.Tensor, batch: int) -> te.Tensor:
+    """The slices that the tuples along the indices' last axis name."""
+    _integers(indices)
+    depth = indices.shape[-1].value
+    if not isinstance(depth, int):
+        decline("the length of its tuples is not known")
+    lead = indices.ndim - 1
+
+    def element(*i: Scalar) -> Scalar:
+        named = [counted(indices(*i[:lead], int64(k)), x.shape[batch + k]) for k in range(depth)]
+        return x(*i[:batch], *named, *i[lead:])
+
+    return filled(out, element)
+
+
+def index_tensor(out: Result, x: te.Tensor, indices: Sequence[te.Tensor]) -> te.Tensor:
+    """Leading axes replaced by the common shape of the indices into them."""
+    _integers(*indices)
+    rank = max(index.ndim for index in indices)
+
+    def element(*i: Scalar) -> Scalar:
+        named = [counted(broadcast(index, i[:rank]), x.shape[k]) for k, index in enumerate(indices)]
+        return x(*named, *i[rank:])
+
+    return filled(out, element)
+
+
+def one_hot(out: Result, indices: te.Tensor, on: Any, off: Any, depth: int, axis: int) -> te.Tensor:
+    """A new axis that holds one value at the index and another elsewhere."""
+    along = axis_of(axis, out.ndim)
+    _integers(indices)
+
+    def element(*i: Scalar) -> Scalar:
+        at = te.cast("int64", indices(*(v for k, v in enumerate(i) if k != along)))
+        here = equals(at, te.cast("int64", i[along]))
+        return te.select(here, back(scalar(on), out.dtype), back(scalar(off), out.dtype))
+
+    return filled(out, element)
+
+
+# ---------------------------------------------------------------- updates
+
+
+_JOINED: dict[str, Any] = {
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "min": smaller,
+    "max": larger,
+}
+
+
+def _put(
+    out: Result,
+    x: te.Tensor,
+    shape: Sequence[Scalar],
+    hits: Any,
+    update: Any,
+    reduction: str,
+) -> te.Tensor:
+    """The data with updates put in, one after the other.
+
+    Parameters
+    ----------
+    shape
+        How many updates go along each of their axes.
+    hits
+        Whether the update at some indices goes to an element.
+    update
+        The update at some indices that an element gets.
+    """
+    if reduction not in ("update", *_JOINED):
+        decline(f"the reduction {reduction!r} has no definition")
+    if reduction != "update":
+        need_numbers(x.dtype)
+    count = product(shape)
+    k = te.reduce_axis((0, count), name="k")
+    numbers = unflat(shape, k)
+    if reduction == "update":
+        last = te.compute(
+            out.shape,
+            lambda *i: LAST(
+                te.if_then_else(hits(numbers, i), te.cast("int64", k), int64(-1)), axis=k
+            ),
+            name="T_last",
+        )
+
+        def chosen(*i: Scalar) -> Scalar:
+            at = last(*i)
+            return te.if_then_else(at >= int64(0), update(unflat(shape, at), i), x(*i))
+
+        return filled(out, chosen)
+    join = _JOINED[reduction]
+
+    def pair(a: tuple[Scalar, Scalar], b: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        both_count = te.if_then_else(b[0], join(a[1], b[1]), a[1])
+        return te.any(a[0], b[0]), te.if_then_else(a[0], both_count, b[1])
+
+    joined = te.comm_reducer(
+        pair, lambda some, kind: (te.const(False, some), te.const(0, kind)), "joined"
+    )
+
+    def element(*i: Scalar) -> Any:
+        hit = hits(numbers, i)
+        value = wide(update(numbers, i))
+        return joined((hit, value), axis=k)
+
+    found = te.compute(out.shape, element, name="T_joined")
+
+    def with_data(*i: Scalar) -> Scalar:
+        own = wide(x(*i))
+        return back(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
+
+    return filled(out, with_data)
+
+
+LAST = te.comm_reducer(te.maximum, lambda kind: te.const(-1, kind), "last")
+
+
+def scatter_elements(
+    out: Result,
+    x: te.Tensor,
+    indices: te.Tensor,
+    updates: te.Tensor,
+    axis: int,
+    reduction: str,
+) -> te.Tensor:
+    """The data with each update put where its index says along the axis."""
+    along = axis_of(axis, x.ndim)
+    _integers(indices)
+    places = line(x.shape[along])
+    at = te.compute(
+        indices.shape,
+        lambda *j: places(counted(indices(*j), x.shape[along])),
+        name="T_at",
+    )
+
+    def hits(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
+        found = equals(at(*j), i[along])
+        for k in range(x.ndim):
+            if k != along:
+                found = both(found, equals(j[k], i[k]))
+        return found
+
+    return _put(out, x, indices.shape, hits, lambda j, i: updates(*j), reduction)
+
+
+def scatter_nd(
+    out: Result, x: te.Tensor, indices: te.Tensor, updates: te.Tensor, reduction: str
+) -> te.Tensor:
+    """The data with each update put where its tuple of indices says."""
+    _integers(indices)
+    depth = indices.shape[-1].value
+    if not isinstance(depth, int):
+        decline("the length of its tuples is not known")
+    at = [_checked(indices, k, x.shape[k]) for k in range(depth)]
+
+    def hits(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
+        found = te.const(True, "bool")
+        for k in range(depth):
+            found = both(found, equals(at[k](*j), i[k]))
+        return found
+
+    return _put(out, x, indices.shape[:-1], hits, lambda j, i: updates(*j, *i[depth:]), reduction)
+
+
+def _checked(indices: te.Tensor, number: int, length: Scalar) -> te.Tensor:
+    places = line(length, f"T_line_{number}")
+    return te.compute(  # type: ignore[no-any-return]
+        indices.shape[:-1],
+        lambda *j: places(counted(indices(*j, int64(number)), length)),
+        name=f"T_at_{number}",
+    )
+
+
+def index_put(
+    out: Result,
+    x: te.Tensor,
+    indices: Sequence[te.Tensor],
+    values: te.Tensor,
+    accumulate: int,
+) -> te.Tensor:
+    """The data with values put where an index for every axis says."""
+    _integers(*indices)
+    rank = max(index.ndim for index in indices)
+    shape = [_common([i for i in indices], rank, k) for k in range(rank)]
+
+    def placed(number: int) -> te.Tensor:
+        places = line(x.shape[number], f"T_line_{number}")
+        return te.compute(  # type: ignore[no-any-return]
+            shape,
+            lambda *j: places(counted(broadcast(indices[number], j), x.shape[number])),
+            name=f"T_at_{number}",
+        )
+
+    at = [placed(number) for number in range(len(indices))]
+
+    def hits(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
+        found = te.const(True, "bool")
+        for k, place in enumerate(at):
+            found = both(found, equals(place(*j), i[k]))
+        return found
+
+    def update(j: Sequence[Scalar], i: Sequence[Scalar]) -> Scalar:
+        whole = [*j, *i[len(at) :]]
+        return broadcast(values, whole)
+
+    return _put(out, x, shape, hits, update, "add" if accumulate else "update")
+
+
+def _common(tensors: Sequence[te.Tensor], rank: int, axis: int) -> Scalar:
+    """The length of an axis of the shape that tensors broadcast to."""
+    found = int64(1)
+    for tensor in tensors:
+        at = axis - (rank - tensor.ndim)
+        if at >= 0 and tensor.shape[at].value != 1:
+            found = tensor.shape[at]
+    return found
+
+
+# ---------------------------------------------------------------- searching
+
+
+def bucketize(
+    out: Result, x: te.Tensor, boundaries: te.Tensor, narrow: int, right: int
+) -> te.Tensor:
+    """Between which boundaries each element lies: how many are below it."""
+    from rlx.grammar.dtype import BOOL
+
+    if x.dtype != boundaries.dtype:
+        decline("its operands are of two types")
+    if x.dtype == BOOL:
+        decline("it is not defined for Booleans")
+    length = boundaries.shape[0]
+    # Two lines of one place: what does not ascend is read behind it, where the run stops.
+    one = line(int64(1))
+
+    def ascends(k: Scalar) -> Scalar:
+        a, b = wide(boundaries(te.maximum(k - 1, int64(0)))), wide(boundaries(k))
+        return te.if_then_else(b >= a, int64(0), int64(1))
+
+    checked = te.compute((length,), lambda k: one(ascends(k)), name="T_ascending")
+    k = te.reduce_axis((0, length), name="k")
+
+    def element(*i: Scalar) -> Any:
+        value, limit = wide(x(*i)), wide(boundaries(k))
+        below = limit <= value if right else limit < value
+        if value.dtype.is_float:
+            below = te.any(below, te.isnan(value))
+        return te.sum(te.if_then_else(below, int64(1) + checked(k), checked(k)), axis=k)
+
+    made = te.compute(out.shape, element, name="T_bucket")
+    return filled(out, lambda *i: back(made(*i), out.dtype))

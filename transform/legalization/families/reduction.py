@@ -1,0 +1,263 @@
+"""Many elements to one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.grammar.dtype import BOOL, DataType
+from rlx.transform import te
+from rlx.transform.legalization.elements import (
+    EVERY,
+    LARGEST,
+    SMALLEST,
+    SOME,
+    axes_of,
+    axis_of,
+    back,
+    both,
+    convert,
+    count_of,
+    equals,
+    filled,
+    int64,
+    need_numbers,
+    reduced,
+    wide,
+)
+from rlx.transform.legalization.families.movement import unflat
+from rlx.transform.legalization.result import Result, decline
+from rlx.transform.te.scalar import Scalar
+
+Definition = Callable[..., Any]
+
+
+def kept(out: Result, x: te.Tensor, axes: Sequence[int], indices: Sequence[Scalar]) -> list[Scalar]:
+    """The indices of a result's element in a tensor whose reduced axes stay with length 1."""
+    if out.ndim == x.ndim:
+        return [int64(0) if a in axes else v for a, v in enumerate(indices)]
+    rest = iter(indices)
+    return [int64(0) if a in axes else next(rest) for a in range(x.ndim)]
+
+
+def nonempty(x: te.Tensor, axes: Sequence[int], value: Scalar) -> Scalar:
+    """A value that is none of no elements: where an axis is empty, the run stops at a division by their number."""
+    for axis in axes:
+        if x.shape[axis].value == 0:
+            decline("of no elements it has no value, and an axis that it reduces is empty")
+    count = count_of(x, axes)
+    if count.value is not None:
+        return value
+    return te.if_then_else(equals(count // count, int64(1)), value, value)
+
+
+def _reduction(name: str) -> Definition:
+    def define(out: Result, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> te.Tensor:
+        axes = axes_of(given, x.ndim)
+        made = _REDUCED[name](x, axes)
+
+        def element(*i: Scalar) -> Scalar:
+            found = back(made(*kept(out, x, axes, i)), out.dtype)
+            return nonempty(x, axes, found) if name in _NEEDS_ONE else found
+
+        return filled(out, element)
+
+    return define
+
+
+def _sum(x: te.Tensor, axes: Sequence[int]) -> Any:
+    return reduced(x, axes, SOME if x.dtype == BOOL else te.sum, "T_sum_of")
+
+
+def _prod(x: te.Tensor, axes: Sequence[int]) -> Any:
+    return reduced(x, axes, EVERY if x.dtype == BOOL else te.prod, "T_prod_of")
+
+
+def _extreme(reducer: Any, booleans: Any) -> Callable[[te.Tensor, Sequence[int]], Any]:
+    def make(x: te.Tensor, axes: Sequence[int]) -> Any:
+        return reduced(x, axes, booleans if x.dtype == BOOL else reducer, "T_extreme")
+
+    return make
+
+
+def mean_of(x: te.Tensor, axes: Sequence[int], element: Any = wide, name: str = "T_mean_of") -> Any:
+    """The mean over axes, which stay with length 1; of integers rounded towards zero, the sum wrapping."""
+    need_numbers(x.dtype)
+    sums: te.Tensor = reduced(x, axes, te.sum, f"{name}_sum", element)
+    count = count_of(x, axes)
+
+    def value(*i: Scalar) -> Scalar:
+        found = sums(*i)
+        if found.dtype.is_float:
+            return found / te.cast(found.dtype, count)
+        return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), count))
+
+    return te.compute(sums.shape, value, name=name)
+
+
+def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
+    """The mean of the squares of how far elements are from their mean."""
+    middle = mean_of(x, axes)
+    off = te.compute(
+        x.shape,
+        lambda *i: wide(x(*i)) - middle(*(int64(0) if a in axes else v for a, v in enumerate(i))),
+        name="T_off",
+    )
+    return mean_of(off, axes, lambda v: v * v, "T_variance_of")
+
+
+def _std(x: te.Tensor, axes: Sequence[int]) -> Any:
+    made = variance_of(x, axes)
+    if not made.dtype.is_float:
+        decline("of integers it has no root")
+    return te.compute(made.shape, lambda *i: te.sqrt(made(*i)), name="T_std_of")
+
+
+_REDUCED: dict[str, Callable[[te.Tensor, Sequence[int]], Any]] = {
+    "sum": _sum,
+    "prod": _prod,
+    "max": _extreme(LARGEST, SOME),
+    "min": _extreme(SMALLEST, EVERY),
+    "mean": mean_of,
+    "variance": variance_of,
+    "std": _std,
+}
+_NEEDS_ONE = frozenset(["max", "min"])
+"""What has no value of no elements; the others divide by their number."""
+
+
+# ---------------------------------------------------------------- places
+
+
+def _first(better: Callable[[Scalar, Scalar], Scalar]) -> te.Reducer:
+    """Of elements with their places the best; of equal ones the first, of NaN the first before all others."""
+
+    def join(x: tuple[Scalar, Scalar], y: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+        left = better(x[1], y[1])
+        if x[1].dtype.is_float:
+            left = te.any(te.isnan(x[1]), both(left, te.all(~te.isnan(y[1]))))
+        none = x[0] < int64(0)
+        keep = te.any(y[0] < int64(0), both(~none, left))
+        return te.select(keep, x[0], y[0]), te.select(keep, x[1], y[1])
+
+    return te.comm_reducer(
+        join, lambda place, kind: (te.const(-1, place), te.const(0, kind)), "first"
+    )
+
+
+FIRST_LARGEST = _first(lambda a, b: a >= b)
+_BEST = {
+    "argmax": FIRST_LARGEST,
+    "argmin": _first(lambda a, b: a <= b),
+}
+
+
+def _place(name: str) -> Definition:
+    def define(out: Result, x: te.Tensor, given: int | None, keepdims: int) -> te.Tensor:
+        axes = axes_of(None if given is None else (given,), x.ndim)
+        over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
+        left = [a for a in range(x.ndim) if a not in over]
+
+        def element(*i: Scalar) -> Any:
+            place = dict(zip(left, i, strict=True))
+            at = [over[a] if a in over else place[a] for a in range(x.ndim)]
+            number = int64(0)
+            for a in axes:
+                number = number * x.shape[a] + over[a]
+            value = wide(x(*at))
+            if value.dtype == BOOL:
+                value = te.cast("int8", value)
+            return _BEST[name]((number, value), axis=list(over.values()))
+
+        if not axes:
+            return filled(out, lambda *i: te.const(0, out.dtype))
+        where, _ = te.compute([x.shape[a] for a in left], element, name=f"T_{name}_of")
+
+        def found(*i: Scalar) -> Scalar:
+            rest = [v for k, v in enumerate(i) if k not in axes] if out.ndim == x.ndim else i
+            return nonempty(x, axes, te.cast(out.dtype, where(*rest)))
+
+        return filled(out, found)
+
+    return define
+
+
+def median(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> Any:
+    """The lower median; along one axis also where it stands."""
+    from rlx.transform.legalization.families.sorting import ranks
+
+    axes = axes_of(given, x.ndim)
+    target = out[0] if isinstance(out, tuple) else out
+    count = count_of(x, axes)
+    left = [a for a in range(x.ndim) if a not in axes]
+    lines = te.compute(
+        (*(x.shape[a] for a in left), count),
+        lambda *i: x(*_spread(x, axes, left, i)),
+        name="T_lines",
+    )
+    rank = ranks(lines, lines.ndim - 1, False)
+    middle = (count - 1) // 2
+    k = te.reduce_axis((0, count), name="k")
+    where = te.compute(
+        lines.shape[:-1],
+        lambda *i: te.sum(
+            te.if_then_else(equals(rank(*i, k), middle), te.cast("int64", k), int64(0)), axis=k
+        ),
+        name="T_median_at",
+    )
+
+    def rest(indices: Sequence[Scalar]) -> list[Scalar]:
+        if target.ndim == x.ndim:
+            return [v for a, v in enumerate(indices) if a not in axes]
+        return list(indices)
+
+    values = filled(
+        target, lambda *i: nonempty(x, axes, lines(*rest(i), where(*rest(i)))), "T_median"
+    )
+    if not isinstance(out, tuple):
+        return values
+    return values, filled(out[1], lambda *i: te.cast(out[1].dtype, where(*rest(i))), "T_place")
+
+
+def _spread(
+    x: te.Tensor, axes: Sequence[int], left: Sequence[int], indices: Sequence[Scalar]
+) -> list[Scalar]:
+    """The indices of an element of a line in the tensor."""
+    inner = dict(zip(axes, unflat([x.shape[a] for a in axes], indices[-1]), strict=True))
+    outer = dict(zip(left, indices, strict=False))
+    return [inner[a] if a in inner else outer[a] for a in range(x.ndim)]
+
+
+def _scan(name: str) -> Definition:
+    reducer = te.sum if name == "cumsum" else te.prod
+
+    def define(
+        out: Result, x: te.Tensor, given: int | None, dtype: DataType | None, exclusive: int
+    ) -> te.Tensor:
+        axis = 0 if given is None else axis_of(given, x.ndim)
+        length = out.shape[axis]
+        k = te.reduce_axis((0, length), name="k")
+        kind = out.dtype
+
+        def element(*i: Scalar) -> Any:
+            at = [k if a == axis else v for a, v in enumerate(i)]
+            source = x(*unflat(x.shape, at[0])) if given is None else x(*at)
+            value = wide(convert(wide(source), kind))
+            if value.dtype == BOOL:
+                value = te.cast("int8", value)
+            seen = k < i[axis] if exclusive else k <= i[axis]
+            neutral = te.const(0 if name == "cumsum" else 1, value.dtype)
+            return reducer(te.if_then_else(seen, value, neutral), axis=k)
+
+        made = te.compute(out.shape, element, name=f"T_{name}_of")
+        return filled(out, lambda *i: back(made(*i), kind))
+
+    return define
+
+
+OPERATORS: dict[str, Definition] = {
+    **{name: _reduction(name) for name in _REDUCED},
+    **{name: _place(name) for name in _BEST},
+    **{name: _scan(name) for name in ("cumsum", "cumprod")},
+}
+"""The operators that functions of this file make or share, by name."""

@@ -1,0 +1,132 @@
+"""Tensors in layouts, and windows over their spatial axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.operators.layout import pieces
+from rlx.transform import te
+from rlx.transform.legalization.elements import (
+    back,
+    both,
+    filled,
+    int64,
+    product,
+)
+from rlx.transform.legalization.result import Result, decline
+from rlx.transform.te.scalar import Scalar
+
+Sides = list[tuple[int, int]]
+
+
+class WindowView:
+    """A tensor in another layout: its axes in the order named, in one piece each.
+
+    Attributes
+    ----------
+    shape, dtype
+        Its dimensions in that order, and its element type.
+    """
+
+    def __init__(self, x: te.Tensor, text: str, axes: str) -> None:
+        self._x, self._axes = x, axes
+        self._pieces = pieces(text)
+        self.dtype = x.dtype
+        self.shape = tuple(
+            product([d for d, (name, _) in zip(x.shape, self._pieces, strict=True) if name == axis])
+            for axis in axes
+        )
+
+    def __call__(self, *indices: Scalar) -> Scalar:
+        """An element, by its indices along the axes named."""
+        return self._x(*_split(self._pieces, self._axes, indices))
+
+
+def _split(
+    found: Sequence[tuple[str, int | None]], axes: str, indices: Sequence[Scalar]
+) -> list[Scalar]:
+    """Indices of the pieces of a layout."""
+    place = dict(zip(axes, indices, strict=True))
+    at: list[Scalar] = []
+    for name, factor in found:
+        inner = [f for other, f in found if other == name and f]
+        whole = 1
+        for f in inner:
+            whole *= f
+        if factor is None:
+            at.append(place[name] // int64(whole) if whole != 1 else place[name])
+        else:
+            behind = 1
+            for f in inner[inner.index(factor) + 1 :]:
+                behind *= f
+            at.append(place[name] // int64(behind) % int64(factor))
+    return at
+
+
+def arranged(
+    out: Result, value: Callable[..., Scalar], sizes: Sequence[Scalar], text: str, axes: str
+) -> te.Tensor:
+    """A tensor whose axes are in the order named, in a layout; what fills pieces up is 0."""
+    found = pieces(text)
+    if not found or all(factor is None for _, factor in found):
+        order = [axes.index(name) for name, _ in found] if found else list(range(len(axes)))
+
+        def plain(*i: Scalar) -> Scalar:
+            place = dict(zip(order, i, strict=True))
+            return back(value(*(place[k] for k in range(len(axes)))), out.dtype)
+
+        return filled(out, plain)
+
+    def element(*i: Scalar) -> Scalar:
+        at: dict[str, Scalar] = {}
+        for (name, factor), v in zip(found, i, strict=True):
+            at[name] = v if factor is None else at[name] * int64(factor) + v
+        inside = te.const(True, "bool")
+        for axis, size in zip(axes, sizes, strict=True):
+            if any(name == axis and factor for name, factor in found):
+                inside = both(inside, at[axis] < size)
+        made = back(value(*(at[axis] for axis in axes)), out.dtype)
+        return te.if_then_else(inside, made, te.const(0, out.dtype))
+
+    return filled(out, element)
+
+
+def sides(given: Sequence[int], count: int) -> Sides:
+    """The padding before and after along each axis."""
+    if len(given) == 1:
+        return [(given[0], given[0])] * count
+    if len(given) == count:
+        return [(k, k) for k in given]
+    return list(zip(given[:count], given[count:], strict=True))
+
+
+def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
+    """One number for each axis."""
+    return tuple(given) * count if len(given) == 1 else tuple(given)
+
+
+def window_axes(sizes: Sequence[Any]) -> list[te.ReduceAxis]:
+    return [
+        te.reduce_axis((0, size if isinstance(size, Scalar) else int64(size)), name=f"w{k}")
+        for k, size in enumerate(sizes)
+    ]
+
+
+def within(at: Sequence[Scalar], shape: Sequence[Scalar], need: Sequence[bool]) -> Scalar:
+    """Whether places lie in a tensor, as far as that has to be asked."""
+    found = te.const(True, "bool")
+    for place, size, asked in zip(at, shape, need, strict=True):
+        if asked:
+            found = both(both(found, place >= int64(0)), place < size)
+    return found
+
+
+def lengths_of(out: Result, text: str, axes: str) -> list[Scalar]:
+    """The dimensions of a result along the axes named; of one in blocks they are not known."""
+    found = pieces(text)
+    if not found:
+        return list(out.shape)
+    if any(factor is not None for _, factor in found):
+        decline(f"its result is in blocks: {text}")
+    return [out.shape[[name for name, _ in found].index(axis)] for axis in axes]

@@ -1,0 +1,225 @@
+"""The pass: each call of an operator that has a definition becomes a call of its PrimFunc."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.checker.check import Report, check_module
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.dtype import INT64
+from rlx.grammar.node import Node, Record, replace
+from rlx.grammar.rewrite import Rewriter
+from rlx.operators import lookup
+from rlx.operators.call_alone import CallAlone
+from rlx.operators.context import Message, Place
+from rlx.operators.declare import Operator
+from rlx.transform.legalization.arguments import arguments, results
+from rlx.transform.legalization.definitions import definitions
+from rlx.transform.legalization.reasons import KEPT
+from rlx.transform.legalization.result import Declined, decline
+from rlx.transform.te.calls import Shared, Staged, staged
+from rlx.transform.te.convert import Converter
+from rlx.transform.te.errors import TensorExpressionError
+from rlx.transform.te.tensor import indices_of
+
+_PLAIN = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
+
+
+class Left(Record):
+    """A call that stays as it is.
+
+    Attributes
+    ----------
+    operator
+        The operator's name without the leading ``relax.``.
+    reason
+        Why it stays.
+    function
+        The name of the function that it stands in.
+    """
+
+    operator: str
+    reason: str
+    function: str
+
+
+class Legalized(Record):
+    """A legalised module, with the calls of operators that are left in it."""
+
+    module: IRModule
+    left: tuple[Left, ...]
+
+
+def legalize(module: IRModule) -> IRModule:
+    """A module in which operators are calls of PrimFuncs, as far as they have a definition as a tensor expression.
+
+    Parameters
+    ----------
+    module
+        Well-formed and without errors. Calls of which a premise is not proved stay: they may fail at run time, and an
+        operator says so better than a PrimFunc.
+
+    Returns
+    -------
+    IRModule
+        In normal form. :func:`legalized` says which calls stay, and why.
+    """
+    return legalized(module).module
+
+
+def legalized(module: IRModule) -> Legalized:
+    """As :func:`legalize`, with the list of what is left.
+
+    Raises
+    ------
+    ValueError
+        If the module has errors.
+    """
+    report = check_module(module, Source(""))
+    if not report.ok:
+        raise ValueError(f"the module has errors: {report.errors[0]}")
+    (normal,) = report.modules
+    pass_ = _Pass(normal, report)
+    with indices_of(INT64):
+        made = pass_.module(normal)
+    functions = {**made.functions, **pass_.added}
+    if pass_.added:
+        made = replace(made, functions=functions)
+    return Legalized(made, tuple(pass_.left))
+
+
+class _Context(CallAlone):
+    """What is known of a call's arguments; what of its premises is not proved is remembered."""
+
+    def __init__(self, info: Mapping[Node, StructInfo]) -> None:
+        super().__init__()
+        self._info = info
+        self.open: list[str] = []
+
+    def info(self, expr: Expr) -> StructInfo:
+        """The struct info that the check derived."""
+        found = self._info.get(expr)
+        return super().info(expr) if found is None else found
+
+    def report(
+        self, code: str, severity: str, message: str, at: Place = None, **extra: object
+    ) -> None:
+        """Remember what may go wrong."""
+        self.open.append(message)
+
+    def require(
+        self,
+        code: str,
+        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        message: Message,
+        at: Place = None,
+    ) -> bool:
+        """Ask the prover about an obligation."""
+        parts = (condition,) if isinstance(condition, tir.PrimExpr) else tuple(condition)
+        for part in parts:
+            if not self.prover.always(part).proved:
+                self.open.append(message if isinstance(message, str) else message())
+                break
+        return True
+
+
+class _Pass(Rewriter):
+    """Rewrites the bindings of calls.
+
+    Attributes
+    ----------
+    added
+        The PrimFuncs.
+    left
+        The calls that stay.
+    """
+
+    def __init__(self, module: IRModule, report: Report) -> None:
+        super().__init__()
+        self.info = report.info
+        self.added: dict[GlobalVar, tir.PrimFunc] = {}
+        self.left: list[Left] = []
+        self._names = {gv.name_hint for gv in module.functions}
+        self._shared = Shared(self._add)
+        self._function = ""
+
+    def _add(self, function: tir.PrimFunc, hint: str) -> GlobalVar:
+        name, number = hint, 0
+        while name in self._names:
+            number += 1
+            name = f"{hint}{number}"
+        self._names.add(name)
+        gv = GlobalVar(name)
+        self.added[gv] = function
+        return gv
+
+    def module(self, module: IRModule) -> IRModule:
+        """A module; what is legalised inside of a function is counted to it."""
+        names = {id(f): gv.name_hint for gv, f in module.functions.items()}
+        self._owner = names
+        return super().module(module)
+
+    def function(self, function: ast.Function) -> ast.Function:
+        """A function."""
+        outer, self._function = self._function, self._owner.get(id(function), self._function)
+        found = super().function(function)
+        self._function = outer
+        return found
+
+    def call(self, call: ast.Call) -> Expr:
+        """A call of an operator that has a definition becomes one of its PrimFunc."""
+        found = super().call(call)
+        if not isinstance(call.op, ast.Op) or not isinstance(found, ast.Call):
+            return found
+        name = call.op.op_name
+        operator = lookup(name)
+        if operator is None or name in _PLAIN:
+            return found
+        short = name.removeprefix("relax.")
+        try:
+            made = define(operator, call, self.info)
+        except Declined as reason:
+            self.left.append(Left(short, str(reason), self._function))
+            return found
+        gv = self._shared.name(made.function, short.rpartition(".")[2])
+        return replace(made.call(gv), span=call.span)
+
+
+def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) -> Staged:
+    """The PrimFunc that a call of an operator is, and how it is called.
+
+    Raises
+    ------
+    Declined
+        If the operator has no definition, or not for this call; the message says why.
+    """
+    short = operator.name.removeprefix("relax.")
+    definition = definitions().get(short)
+    if definition is None:
+        decline(KEPT.get(short, "it has no definition as a tensor expression"))
+    context = _Context(info)
+    result = operator.derive(call, context)
+    if context.open:
+        decline(context.open[0])
+    convert = Converter(context.info)
+    targets = results(result, short.rpartition(".")[2])
+    try:
+        values = arguments(operator, call, context, convert)
+        outputs = definition(targets, *values)
+        made = staged(outputs, list(convert.tensors.values()))
+    except TensorExpressionError as error:
+        decline(error.message)
+    # What is known of the call says on which device its result is.
+    known = info.get(call, result)
+    return replace(made, result=known if _has_shapes(known) else result)
+
+
+def _has_shapes(info: StructInfo) -> bool:
+    """Whether it is a tensor of known dimensions, or a tuple of such tensors."""
+    parts = info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
+    return all(
+        isinstance(part, ast.TensorStructInfo) and isinstance(part.shape, ast.ShapeExpr)
+        for part in parts
+    )

@@ -1,0 +1,131 @@
+"""CallTIRRewrite: calls that allocate their results become allocations and calls that write into them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import IRModule
+from rlx.grammar.node import replace
+from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
+from rlx.transform.lowering.passes import ModulePass, PassError
+from rlx.transform.lowering.structure import dataflow_blocks
+
+_REWRITTEN = frozenset(
+    {
+        "relax.call_tir",
+        "relax.call_tir_with_grad",
+        "relax.call_tir_inplace",
+        "relax.call_dps_packed",
+    }
+)
+
+
+class CallTIRRewrite(ModulePass):
+    """``call_tir``, ``call_tir_inplace`` and ``call_dps_packed`` become ``R.builtin.alloc_tensor`` and calls with the results as arguments.
+
+    Scalars in ``tir_vars`` are passed by ``R.vm.call_tir_dyn``.
+    """
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module without calls that allocate.
+
+        Raises
+        ------
+        PassError
+            If a function has dataflow blocks, or a call declares no tensors of known shape and element type.
+        """
+        module = normalize(module)
+        functions = {}
+        for name, function in module.functions.items():
+            if isinstance(function, ast.Function):
+                if dataflow_blocks(function):
+                    raise self.refuse(
+                        name.name_hint, "a dataflow block", "ToNonDataflow comes before"
+                    )
+                function = _CallRewriter(name.name_hint, function).function(function)
+            functions[name] = function
+        return replace(module, functions=functions)
+
+
+class _CallRewriter(Emitter):
+    def __init__(self, name: str, function: ast.Function) -> None:
+        super().__init__(function)
+        self._function = name
+
+    def var_binding(self, binding: ast.VarBinding) -> None:
+        value = binding.value
+        name = operator_name(value)
+        if name not in _REWRITTEN:
+            super().var_binding(binding)
+            return
+        assert isinstance(value, ast.Call)
+        made = self._results(value, name)
+        self.put(replace(binding, value=made))
+
+    def _results(self, call: ast.Call, name: str) -> ast.Expr:
+        callee, args = call.args[0], list(_fields(call.args[1]))
+        single, infos = self._declared(call)
+        reused = _inplace(call) if name == "relax.call_tir_inplace" else (-1,) * len(infos)
+        made: list[ast.Expr] = []
+        for info, k in zip(infos, reused, strict=False):
+            made.append(args[k] if k >= 0 else self._allocated(info))
+        new = [var for var, k in zip(made, reused, strict=False) if k < 0]
+        numbers = call.args[2] if len(call.args) > 2 else call.attrs.get("tir_vars")
+        if numbers is not None:
+            assert isinstance(numbers, ast.Expr)
+            given = ast.Tuple((*args, *new, numbers))
+            self.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), (callee, given), (UNIT,)))
+        elif isinstance(callee, ast.ExternFunc):
+            self.effect(ast.Call(callee, (*args, *new), (UNIT,)))
+        else:
+            self.effect(ast.Call(callee, (*args, *new)))
+        return made[0] if single else ast.Tuple(tuple(made))
+
+    def _declared(self, call: ast.Call) -> tuple[bool, Sequence[ast.TensorStructInfo]]:
+        types = call.sinfo_args
+        single = len(types) == 1 and not isinstance(types[0], ast.TupleStructInfo)
+        fields: Sequence[ast.StructInfo] = types
+        if len(types) == 1 and isinstance(types[0], ast.TupleStructInfo):
+            fields = types[0].fields
+        found: list[ast.TensorStructInfo] = []
+        for info in fields:
+            if (
+                not isinstance(info, ast.TensorStructInfo)
+                or info.shape is None
+                or info.dtype.is_void
+            ):
+                raise PassError(
+                    f"CallTIRRewrite: {self._function} calls with the result {info}; "
+                    "expected tensors of known shape and element type"
+                )
+            found.append(info)
+        return single, found
+
+    def _allocated(self, info: ast.TensorStructInfo) -> ast.Var:
+        assert info.shape is not None
+        value = ast.Call(
+            ast.op("relax.builtin.alloc_tensor"),
+            (info.shape, ast.DataTypeImm(info.dtype), number(0), ast.StringImm("global")),
+        )
+        return self.emit(value, "alloc", info)
+
+
+def _fields(args: ast.Expr) -> tuple[ast.Expr, ...]:
+    assert isinstance(args, ast.Tuple)  # NF5
+    return args.fields
+
+
+def _inplace(call: ast.Call) -> tuple[int, ...]:
+    given = call.attrs.get("inplace_indices", ())
+    items = given if isinstance(given, tuple | list) else (given,)
+    return tuple(_integer(item) for item in items)
+
+
+def _integer(item: object) -> int:
+    if isinstance(item, ast.PrimValue):
+        item = item.value
+    value = item.value if isinstance(item, tir.IntImm) else item
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,132 @@
+"""Rewriting functions in normal form, binding by binding: each may become none, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rlx.grammar import ast
+from rlx.grammar.node import replace
+from rlx.grammar.visit import walk
+
+UNIT = ast.TupleStructInfo(())
+
+
+class Emitter:
+    """Goes through a function and emits bindings anew; subclasses say what a binding becomes.
+
+    Blocks become one block without dataflow. The branches of an ``If`` are walked like bodies.
+
+    Attributes
+    ----------
+    out
+        The bindings of the sequence at hand, as far as they are emitted.
+    """
+
+    def __init__(self, function: ast.Function) -> None:
+        self.out: list[ast.Binding] = []
+        self._names = {var.name_hint for var in _variables(function)}
+
+    def function(self, function: ast.Function) -> ast.Function:
+        """The function with its body emitted anew."""
+        return replace(function, body=self.sequence(function.body))
+
+    def sequence(self, body: ast.Expr) -> ast.SeqExpr:
+        """A body or a branch, emitted into a sequence of its own."""
+        outside, self.out = self.out, []
+        try:
+            self.enter()
+            seq = body if isinstance(body, ast.SeqExpr) else ast.SeqExpr((), body)
+            for block in seq.blocks:
+                for binding in block.bindings:
+                    self.binding(binding)
+            result = self.result(seq.body)
+            blocks = (ast.BindingBlock(tuple(self.out)),) if self.out else ()
+            return ast.SeqExpr(blocks, result, seq.body_span, seq.span)
+        finally:
+            self.out = outside
+            self.leave()
+
+    def enter(self) -> None:
+        """Called at the start of each body and branch."""
+
+    def leave(self) -> None:
+        """Called at the end of each body and branch."""
+
+    def result(self, body: ast.Expr) -> ast.Expr:
+        """What a body or a branch leads to."""
+        return body
+
+    def binding(self, binding: ast.Binding) -> None:
+        """Emit what a binding becomes."""
+        if isinstance(binding, ast.VarBinding):
+            self.var_binding(binding)
+        else:
+            self.put(binding)
+
+    def var_binding(self, binding: ast.VarBinding) -> None:
+        """Emit what ``var = value`` becomes."""
+        value = binding.value
+        if isinstance(value, ast.If):
+            self.put(replace(binding, value=self.branches(value)))
+        else:
+            self.put(binding)
+
+    def branches(self, value: ast.If) -> ast.If:
+        """An ``If`` with its branches emitted anew."""
+        return replace(
+            value,
+            true_branch=self.sequence(value.true_branch),
+            false_branch=self.sequence(value.false_branch),
+        )
+
+    def put(self, binding: ast.Binding) -> None:
+        """Emit a binding as it stands."""
+        self.out.append(binding)
+
+    def fresh(self, name: str) -> str:
+        """A name that the function does not have yet."""
+        found, count = name, 0
+        while found in self._names:
+            count += 1
+            found = f"{name}{count}"
+        self._names.add(found)
+        return found
+
+    def emit(
+        self, value: ast.Expr, name: str = "lv", info: ast.StructInfo | None = None
+    ) -> ast.Var:
+        """Emit a new variable for a value."""
+        var = ast.Var(self.fresh(name), info)
+        self.put(ast.VarBinding(var, value))
+        return var
+
+    def effect(self, value: ast.Expr) -> None:
+        """Emit a call whose result nobody wants."""
+        self.put(ast.VarBinding(ast.Var("_", UNIT), value))
+
+
+def _variables(function: ast.Function) -> Iterator[ast.Var]:
+    yield from function.params
+    for node in walk(function):
+        if isinstance(node, ast.VarBinding | ast.MatchCast) and node.var is not None:
+            yield node.var
+
+
+def packed(name: str, *args: ast.Expr, info: ast.StructInfo = UNIT) -> ast.Call:
+    """A call of a packed function by its name."""
+    return ast.Call(ast.ExternFunc(name), args, (info,))
+
+
+def number(value: int) -> ast.PrimValue:
+    """A boxed integer."""
+    from rlx.grammar.tir import IntImm
+
+    return ast.PrimValue(IntImm(value))
+
+
+def operator_name(value: Any) -> str | None:
+    """The name of the operator that a call calls; None if it calls none, or is no call."""
+    if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+        return value.op.op_name
+    return None

@@ -1,0 +1,125 @@
+"""The shape heap of a function: which number lies where, and the PrimFuncs that compute what is not given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import INT64, dtype
+from rlx.grammar.node import replace
+
+IMMEDIATE, FROM_HEAP = 0, 1
+"""How ``vm.builtin.make_shape`` finds a number."""
+EQUAL_NUMBER, STORE, NOTHING, EQUAL_HEAP = range(4)
+"""What ``vm.builtin.match_shape`` does with a number."""
+
+
+_HANDLE = dtype("handle")
+
+
+class Heap:
+    """The places of the numbers of one function.
+
+    Attributes
+    ----------
+    size
+        How many places there are.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._places: dict[object, int] = {}
+        self._classes: dict[object, int] = {}
+
+    def place(self, expr: tir.PrimExpr) -> int:
+        """Where the number of an expression lies; equal expressions share a place."""
+        key = self._key(expr)
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = self.size
+            self.size += 1
+        return found
+
+    def known(self, var: tir.Var) -> bool:
+        """Whether a variable has a place."""
+        return self._key(var) in self._places
+
+    def _key(self, expr: tir.PrimExpr) -> object:
+        """The same for expressions that are written alike."""
+        numbers: dict[int, int] = {}
+        last = 0
+        for node in tir.postorder(expr):
+            below = tuple(numbers[id(child)] for child in tir.children(node))
+            shape = (type(node), below, *_leaf(node))
+            last = self._classes.setdefault(shape, len(self._classes))
+            numbers[id(node)] = last
+        return last
+
+
+def _leaf(node: tir.PrimExpr) -> tuple[object, ...]:
+    match node:
+        case tir.Var():
+            return (id(node),)
+        case tir.IntImm(value=value, dtype=kind):
+            return (value, kind)
+        case tir.FloatImm(value=number, dtype=kind):
+            return (repr(number), kind)
+        case tir.Cast(dtype=kind):
+            return (kind,)
+        case tir.Call(op=op, dtype=known):
+            return (op, known)
+    return ()
+
+
+def shape_function(
+    name: str, size: int, computed: Sequence[tuple[int, tir.PrimExpr]], heap: Heap
+) -> tir.PrimFunc:
+    """A PrimFunc that reads numbers from the heap and writes others into it.
+
+    Parameters
+    ----------
+    name
+        What the parameter is called.
+    size
+        Places of the heap.
+    computed
+        Where each expression goes.
+    """
+    buffer = tir.Buffer(name, (tir.IntImm(size),), INT64)
+    param = tir.Var(name, _HANDLE)
+    stores = tuple(
+        tir.BufferStore(buffer, (tir.IntImm(place),), _loaded(expr, buffer, heap))
+        for place, expr in computed
+    )
+    body = stores[0] if len(stores) == 1 else tir.SeqStmt(stores)
+    attrs = {"tirx.is_host_func": True, "private": True}
+    return tir.PrimFunc((param,), body, None, {param: buffer}, attrs, True)
+
+
+def _loaded(expr: tir.PrimExpr, buffer: tir.Buffer, heap: Heap) -> tir.PrimExpr:
+    """The expression with loads in place of variables, as an int64."""
+    made: dict[int, tir.PrimExpr] = {}
+    whole = expr
+    for node in tir.postorder(expr):
+        made[id(node)] = whole = _rebuilt(node, made, buffer, heap)
+    return whole if tir.type_of(whole) == INT64 else tir.Cast(INT64, whole)
+
+
+def _rebuilt(
+    node: tir.PrimExpr, made: dict[int, tir.PrimExpr], buffer: tir.Buffer, heap: Heap
+) -> tir.PrimExpr:
+    match node:
+        case tir.Var():
+            load = tir.BufferLoad(buffer, (tir.IntImm(heap.place(node)),))
+            return load if node.dtype == INT64 else tir.Cast(node.dtype, load)
+        case tir.Binary(a=a, b=b):
+            return replace(node, a=made[id(a)], b=made[id(b)])
+        case tir.Not(a=a):
+            return replace(node, a=made[id(a)])
+        case tir.Select(condition=c, true_value=t, false_value=f):
+            return tir.Select(made[id(c)], made[id(t)], made[id(f)])
+        case tir.Cast(value=value):
+            return replace(node, value=made[id(value)])
+        case tir.Call(args=args):
+            return replace(node, args=tuple(made[id(arg)] for arg in args))
+    return node

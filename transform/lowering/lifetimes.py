@@ -1,0 +1,101 @@
+"""How long the tensors of a block live: which bindings use each, and which get out of sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rlx.grammar import ast
+from rlx.grammar.visit import walk
+from rlx.transform.lowering.emitter import operator_name
+
+ALLOCATIONS = frozenset({"relax.builtin.alloc_tensor"})
+KILLS: frozenset[str | None] = frozenset(
+    {"relax.memory.kill_tensor", "relax.memory.kill_storage", "relax.vm.kill_object"}
+)
+READERS = frozenset(
+    {
+        "vm.builtin.match_shape",
+        "vm.builtin.check_tensor_info",
+        "vm.builtin.shape_of",
+        "vm.builtin.tensor_to_shape",
+        "vm.builtin.read_if_cond",
+    }
+)
+"""Functions of the run time that look at a tensor and do not keep it."""
+
+
+class Lives:
+    """The lives of the tensors that a sequence of bindings allocates.
+
+    Attributes
+    ----------
+    last
+        For each allocated variable the position of the last binding that uses its memory.
+    escaping
+        The variables whose memory may be used behind the block, or by whom we cannot see.
+    """
+
+    def __init__(
+        self,
+        bindings: Sequence[ast.Binding],
+        result: ast.Expr,
+        prim_funcs: Mapping[ast.GlobalVar, object],
+    ) -> None:
+        self.last: dict[ast.Var, int] = {}
+        self.escaping: set[ast.Var] = set()
+        self._roots: dict[ast.Var, frozenset[ast.Var]] = {}
+        self._prim_funcs = prim_funcs
+        for at, binding in enumerate(bindings):
+            self._binding(at, binding)
+        self.escaping.update(self._of(result))
+
+    def _binding(self, at: int, binding: ast.Binding) -> None:
+        value = binding.value  # type: ignore[attr-defined]
+        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        held = frozenset(self._of(value))
+        for root in held:
+            self.last[root] = at
+        if operator_name(value) in ALLOCATIONS and var is not None:
+            self._roots[var] = frozenset({var})
+            self.last[var] = at
+            return
+        if not held:
+            return
+        if isinstance(value, ast.Call) and self._only_reads(value):
+            return
+        if var is not None and _hands_on(value):
+            self._roots[var] = held  # the same memory under another name
+        else:
+            self.escaping |= held
+
+    def _only_reads(self, call: ast.Call) -> bool:
+        """Whether a call looks at its arguments and keeps none of them, nor gives one back."""
+        match call.op:
+            case ast.GlobalVar():
+                return call.op in self._prim_funcs
+            case ast.ExternFunc(global_symbol=name):
+                types = call.sinfo_args
+                void = len(types) == 1 and isinstance(types[0], ast.TupleStructInfo)
+                return name in READERS or (
+                    void and not types[0].fields and not name.startswith("vm.")  # type: ignore[attr-defined]
+                )
+            case ast.Op(op_name=name):
+                return name == "relax.vm.call_tir_dyn" or name in KILLS
+        return False
+
+    def _of(self, expr: ast.Expr) -> Iterator[ast.Var]:
+        """The allocated variables whose memory an expression mentions, however deep."""
+        for node in walk(expr):
+            if isinstance(node, ast.Var):
+                yield from self._roots.get(node, ())
+
+
+def _hands_on(value: ast.Expr) -> bool:
+    """Whether a value may lie in the memory of its parts: names and tuples, and operators, of which some give views."""
+    if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+        return value.op.op_name not in _KEEPING
+    return isinstance(value, ast.Var | ast.Tuple | ast.TupleGetItem)
+
+
+_KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
+"""Operators that may keep what they are given."""

@@ -1,0 +1,269 @@
+"""Memory made explicit: pieces of it, tensors laid into them, and their end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.checker.normalize import normalize
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import IRModule
+from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.node import replace
+from rlx.grammar.rewrite import Rewriter
+from rlx.semantics.arrays import numpy_type
+from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
+from rlx.transform.lowering.lifetimes import ALLOCATIONS, KILLS, Lives
+from rlx.transform.lowering.packing import Item, pack
+from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.lowering.structure import dataflow_blocks
+
+BYTES = dtype("uint8")
+
+
+class StaticPlanBlockMemory(ModulePass):
+    """Tensors are laid into pieces of memory, which those share that are never alive at the same time.
+
+    Tensors of known size lie in one piece for each block and device, packed side by side. Of symbolic
+    sizes those share a piece that are provably equal. What a block hands on, or gives to functions that might keep it,
+    has memory of its own.
+    """
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module with ``R.memory.alloc_storage`` and ``R.memory.alloc_tensor``.
+
+        Raises
+        ------
+        PassError
+            If a function has dataflow blocks.
+        """
+        return _planned(self, module, share=True)
+
+
+class VMMemoryLower(ModulePass):
+    """Allocations become those of the machine: ``R.vm.alloc_storage``, ``R.vm.alloc_tensor``, ``R.vm.kill_object``.
+
+    Tensors that were not planned get a piece of memory of their own.
+    """
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module without ``R.builtin.alloc_tensor`` and ``R.memory``.
+
+        Raises
+        ------
+        PassError
+            If a function has dataflow blocks.
+        """
+        return _ToMachine().module(_planned(self, module, share=False))
+
+
+def _planned(owner: ModulePass, module: IRModule, share: bool) -> IRModule:
+    module = normalize(module)
+    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+    prim_funcs = {gv: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+    for gv, function in module.functions.items():
+        if isinstance(function, ast.Function):
+            if dataflow_blocks(function):
+                raise owner.refuse(gv.name_hint, "a dataflow block", "ToNonDataflow comes before")
+            function = _Planner(function, prim_funcs, share).function(function)
+        functions[gv] = function
+    if all(functions[gv] is f for gv, f in module.functions.items()):
+        return module
+    return replace(module, functions=functions)
+
+
+class _Allocation:
+    """A call of ``R.builtin.alloc_tensor``."""
+
+    def __init__(self, call: ast.Call) -> None:
+        shape, kind, index, *_ = call.args
+        self.shape = shape
+        self.index = index
+        self.kind: DataType = kind.value if isinstance(kind, ast.DataTypeImm) else _named(kind)
+        self.device = index.value.value if _is_number(index) else -1  # type: ignore[attr-defined]
+
+    @property
+    def dims(self) -> tuple[tir.PrimExpr, ...] | None:
+        """The dimensions, None where a variable holds the shape."""
+        return self.shape.values if isinstance(self.shape, ast.ShapeExpr) else None
+
+    @property
+    def bytes(self) -> int | None:
+        """The size, None where it is symbolic."""
+        total = int(numpy_type(self.kind).itemsize)
+        for dim in self.dims or (tir.Var("?"),):
+            if not isinstance(dim, tir.IntImm) or dim.value < 0:
+                return None
+            total *= dim.value
+        return total
+
+
+def _is_number(value: ast.Expr) -> bool:
+    return isinstance(value, ast.PrimValue) and isinstance(value.value, tir.IntImm)
+
+
+def _named(value: ast.Expr) -> DataType:
+    assert isinstance(value, ast.StringImm)
+    return dtype(value.value)
+
+
+class _Place:
+    """Where a tensor lies: which piece of memory, and from which byte on."""
+
+    def __init__(self, storage: ast.Var, offset: int) -> None:
+        self.storage, self.offset = storage, offset
+
+
+class _Planner(Emitter):
+    def __init__(
+        self, function: ast.Function, prim_funcs: Mapping[ast.GlobalVar, object], share: bool
+    ) -> None:
+        super().__init__(function)
+        self._prim_funcs, self._share = prim_funcs, share
+        self._places: dict[ast.Var, _Place] = {}
+        self._ends: list[dict[int, list[ast.Var]]] = []
+
+    def sequence(self, body: ast.Expr) -> ast.SeqExpr:
+        seq = body if isinstance(body, ast.SeqExpr) else ast.SeqExpr((), body)
+        rows = [binding for block in seq.blocks for binding in block.bindings]
+        lives = Lives(rows, seq.body, self._prim_funcs)
+        found = _allocations(rows)
+        outside, self.out = self.out, []
+        try:
+            plan = self._plan(rows, found, lives) if self._share else {}
+            for at, binding in enumerate(rows):
+                for storage, value in plan.get(at, ()):
+                    self.put(ast.VarBinding(storage, value))
+                self.binding(binding)
+                name = operator_name(getattr(binding, "value", None))
+                if self._share and name not in KILLS:
+                    self._kill(at, found, lives)
+            blocks = (ast.BindingBlock(tuple(self.out)),) if self.out else ()
+            return ast.SeqExpr(blocks, seq.body, seq.body_span, seq.span)
+        finally:
+            self.out = outside
+
+    def _kill(
+        self, at: int, found: Mapping[ast.Var, tuple[int, _Allocation]], lives: Lives
+    ) -> None:
+        for var in found:
+            if lives.last[var] == at and var not in lives.escaping:
+                self.effect(ast.Call(ast.op("relax.memory.kill_tensor"), (var,)))
+
+    def _plan(
+        self,
+        rows: Sequence[ast.Binding],
+        found: Mapping[ast.Var, tuple[int, _Allocation]],
+        lives: Lives,
+    ) -> dict[int, list[tuple[ast.Var, ast.Call]]]:
+        """Where each tensor lies; for each position the pieces of memory that are allocated before it."""
+        made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
+        packed: dict[int, list[tuple[ast.Var, Item]]] = {}
+        alike: list[tuple[ast.Var, _Allocation, int, _Place]] = []
+        for var, (at, each) in found.items():
+            size, end = each.bytes, lives.last[var]
+            if var in lives.escaping or each.dims is None:
+                continue
+            if size is not None:
+                packed.setdefault(each.device, []).append((var, Item(at, end, size)))
+                continue
+            place = self._shared(alike, each, at)
+            if place is None:
+                storage = ast.Var(self.fresh("storage"))
+                made.setdefault(at, []).append((storage, _storage(each.shape, each)))
+                place = _Place(storage, 0)
+            alike.append((var, each, end, place))
+            self._places[var] = place
+        for device, items in packed.items():
+            offsets, total = pack([item for _, item in items])
+            storage = ast.Var(self.fresh("storage"))
+            first = min(item.start for _, item in items)
+            size_of = ast.ShapeExpr((tir.IntImm(total),))
+            call = _alloc_storage(size_of, BYTES, number(device))
+            made.setdefault(first, []).append((storage, call))
+            for (var, _), offset in zip(items, offsets, strict=True):
+                self._places[var] = _Place(storage, offset)
+        return made
+
+    def _shared(
+        self,
+        alike: Sequence[tuple[ast.Var, _Allocation, int, _Place]],
+        wanted: _Allocation,
+        at: int,
+    ) -> _Place | None:
+        """A piece of memory of provably the same size that is free at a position."""
+        taken = {id(place) for _, _, end, place in alike if end >= at}
+        for _, each, _, place in reversed(alike):
+            if id(place) not in taken and _same_size(each, wanted):
+                return place
+        return None
+
+    def var_binding(self, binding: ast.VarBinding) -> None:
+        value = binding.value
+        if operator_name(value) not in ALLOCATIONS:
+            super().var_binding(binding)
+            return
+        assert isinstance(value, ast.Call)
+        each = _Allocation(value)
+        place = self._places.get(binding.var)
+        if place is None:
+            size: ast.Expr = each.shape
+            storage = self.emit(_storage(size, each), "storage")
+            place = _Place(storage, 0)
+        kind = ast.DataTypeImm(each.kind)
+        args = (place.storage, number(place.offset), each.shape, kind, each.index)
+        made = ast.Call(ast.op("relax.memory.alloc_tensor"), args)
+        self.put(replace(binding, value=made))
+
+
+def _allocations(rows: Sequence[ast.Binding]) -> dict[ast.Var, tuple[int, _Allocation]]:
+    found: dict[ast.Var, tuple[int, _Allocation]] = {}
+    for at, binding in enumerate(rows):
+        if isinstance(binding, ast.VarBinding) and operator_name(binding.value) in ALLOCATIONS:
+            assert isinstance(binding.value, ast.Call)
+            found[binding.var] = (at, _Allocation(binding.value))
+    return found
+
+
+def _storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
+    return _alloc_storage(shape, each.kind, each.index)
+
+
+def _alloc_storage(shape: ast.Expr, kind: DataType, index: ast.Expr) -> ast.Call:
+    args = (shape, index, ast.StringImm("global"), ast.DataTypeImm(kind))
+    return ast.Call(ast.op("relax.memory.alloc_storage"), args)
+
+
+def _same_size(one: _Allocation, other: _Allocation) -> bool:
+    if one.device != other.device or one.kind is not other.kind:
+        return False
+    a, b = one.dims, other.dims
+    assert a is not None and b is not None
+    if len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True)):
+        return True
+    from rlx.solver.prover import Prover
+
+    return Prover().equal(_product(a), _product(b)).proved
+
+
+def _product(dims: Sequence[tir.PrimExpr]) -> tir.PrimExpr:
+    found: tir.PrimExpr = tir.IntImm(1)
+    for dim in dims:
+        found = tir.Mul(found, dim)
+    return found
+
+
+class _ToMachine(Rewriter):
+    """Renames the operators of memory to those of the machine."""
+
+    def call(self, call: ast.Call) -> ast.Expr:
+        made = super().call(call)
+        assert isinstance(made, ast.Call)
+        match operator_name(made), made.args:
+            case "relax.memory.alloc_storage", (size, index, scope, kind):
+                args: tuple[ast.Expr, ...] = (size, index, kind, scope)
+                return ast.Call(ast.op("relax.vm.alloc_storage"), args, span=made.span)
+            case "relax.memory.alloc_tensor", args:
+                return ast.Call(ast.op("relax.vm.alloc_tensor"), args, span=made.span)
+            case "relax.memory.kill_storage" | "relax.memory.kill_tensor", args:
+                return ast.Call(ast.op("relax.vm.kill_object"), args, (UNIT,)[:0], span=made.span)
+        return made

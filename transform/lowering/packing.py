@@ -1,0 +1,69 @@
+"""Packing tensors of known size into one piece of memory: those that are alive at the same time lie side by side."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from typing import NamedTuple
+
+ALIGNMENT = 64
+"""Bytes that every tensor begins at a multiple of."""
+
+
+class Item(NamedTuple):
+    """A tensor: the first and the last position at which it is alive, and its size in bytes."""
+
+    start: int
+    end: int
+    size: int
+
+
+def pack(items: Sequence[Item]) -> tuple[list[int], int]:
+    """Where each item begins, and how much memory all need.
+
+    The largest comes first, each into the lowest gap that it fits between those that are alive with it. The better of two orders
+    is taken: by size, and by time.
+    """
+    by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
+    by_time = sorted(range(len(items)), key=lambda k: (items[k].start, -items[k].size, k))
+    plans = (_packed(items, by_size), _packed(items, by_time))
+    return min(plans, key=lambda plan: plan[1])
+
+
+def _packed(items: Sequence[Item], order: Sequence[int]) -> tuple[list[int], int]:
+    offsets = [0] * len(items)
+    placed: list[tuple[int, int, int]] = []  # where it begins and ends, and which
+    total = 0
+    for k in order:
+        item = items[k]
+        at = best = -1
+        gap_from, smallest = 0, 0
+        for low, high, other in placed:
+            if items[other].end < item.start or item.end < items[other].start:
+                continue
+            gap = low - gap_from
+            if gap >= item.size and (best < 0 or gap < smallest):
+                best, smallest = gap_from, gap
+            gap_from = max(gap_from, _aligned(high))
+        at = best if best >= 0 else gap_from
+        offsets[k] = at
+        insort(placed, (at, at + item.size, k))
+        total = max(total, at + item.size)
+    return offsets, total
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+def lower_bound(items: Sequence[Item]) -> int:
+    """The most bytes that are alive at one time: no plan needs less."""
+    changes: dict[int, int] = {}
+    for item in items:
+        changes[item.start] = changes.get(item.start, 0) + item.size
+        changes[item.end + 1] = changes.get(item.end + 1, 0) - item.size
+    alive = most = 0
+    for _, change in sorted(changes.items()):
+        alive += change
+        most = max(most, alive)
+    return most

@@ -1,0 +1,89 @@
+"""What a pass is, and how passes are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rlx.grammar.ast import IRModule
+
+Hook = Callable[["ModulePass", IRModule], None]
+"""Called with a pass and the module before or after it."""
+
+
+class PassError(ValueError):
+    """A module that a pass does not take: the message says which precondition fails, where, and what comes before."""
+
+
+class ModulePass:
+    """A function from modules to modules, with a name. The module that is given stays as it is."""
+
+    @property
+    def name(self) -> str:
+        """What the pass is called."""
+        return type(self).__name__
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """The module after the pass.
+
+        Raises
+        ------
+        PassError
+            If the module is not one that the pass takes.
+        TypeError
+            If `module` is none.
+        """
+        if not isinstance(module, IRModule):
+            raise TypeError(
+                f"{self.name} takes a module, found {type(module).__name__}: rlx.load reads one"
+            )
+        return self.apply(module)
+
+    def apply(self, module: IRModule) -> IRModule:
+        """What the pass does with a module."""
+        raise NotImplementedError(f"{self.name} has no apply")
+
+    def refuse(self, function: str, found: str, mend: str) -> PassError:
+        """The error of a precondition that fails."""
+        return PassError(f"{self.name}: {function} has {found}; {mend}")
+
+    def __repr__(self) -> str:
+        return f"{self.name}()"
+
+
+class Sequential(ModulePass):
+    """Passes one after the other.
+
+    Parameters
+    ----------
+    passes
+        The passes, in order.
+    before, after
+        Called around each of them, with the pass and the module.
+    """
+
+    def __init__(
+        self,
+        passes: Sequence[ModulePass],
+        *,
+        before: Hook | None = None,
+        after: Hook | None = None,
+    ) -> None:
+        for each in passes:
+            if not isinstance(each, ModulePass):
+                hint = ": write the parentheses" if isinstance(each, type) else ""
+                raise TypeError(f"Sequential takes passes, found {each!r}{hint}")
+        self.passes = tuple(passes)
+        self._before, self._after = before, after
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module after the last pass."""
+        for each in self.passes:
+            if self._before is not None:
+                self._before(each, module)
+            module = each(module)
+            if self._after is not None:
+                self._after(each, module)
+        return module
+
+    def __repr__(self) -> str:
+        return f"Sequential([{', '.join(map(repr, self.passes))}])"

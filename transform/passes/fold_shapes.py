@@ -1,0 +1,62 @@
+"""Constant shapes: a shape that is known is written down, and arithmetic on numbers is done."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, IRModule, TensorStructInfo
+from rlx.grammar.overloaded import scalar
+from rlx.grammar.prim_operators import BY_NODE
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.order.accessors import dimensions
+from rlx.solver.prim_exprs import topological
+from rlx.transform.visitors.mutator import ExprMutator
+
+
+class _Fold(ExprMutator):
+    """Asks the builder for the shape of what `R.shape_of` is given."""
+
+    def visit_call(self, call: ast.Call) -> Expr:
+        made = super().visit_call(call)
+        if isinstance(made, ast.Call) and made.op_name == "relax.shape_of":
+            info = self.builder.struct_info(made.args[0])
+            known = dimensions(info) if isinstance(info, TensorStructInfo) else None
+            if known is not None and all(self.is_bound(dim) for dim in known):
+                return ast.ShapeExpr(known)
+        return made
+
+    def visit_prim_expr(self, value: PrimExpr) -> PrimExpr:
+        return folded(value)
+
+    def is_bound(self, dim: PrimExpr) -> bool:
+        """Whether a text can say a dimension here: it is a number, or a variable in scope."""
+        in_scope = dim in self.builder.shape_vars.values()
+        return isinstance(dim, tir.IntImm) or in_scope
+
+
+def folded(value: PrimExpr) -> PrimExpr:
+    """A scalar with the numbers in place of arithmetic on numbers."""
+    done: dict[PrimExpr, PrimExpr] = {}
+    for node in topological(value):
+        done[node] = node
+        if isinstance(node, tir.Binary) and not isinstance(node, tir.Comparison):
+            a, b = done[node.a], done[node.b]
+            symbol = BY_NODE[type(node)].symbol
+            if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm) and symbol in "+-*//%":
+                done[node] = _number(symbol, a, b, node)
+            elif a is not node.a or b is not node.b:
+                done[node] = type(node)(a, b, node.span)
+    return done[value]
+
+
+def _number(symbol: str, a: tir.IntImm, b: tir.IntImm, node: tir.Binary) -> PrimExpr:
+    """The number, where it is one of 64 bits; what overflows or divides by zero fails when it runs."""
+    if not symbol or (symbol in ("//", "%", "/") and (b.value == 0 or symbol == "/")):
+        return type(node)(a, b, node.span)
+    found = scalar(symbol, a, b)
+    fits = isinstance(found, tir.IntImm) and -(2**63) <= found.value < 2**63
+    return found if fits else type(node)(a, b, node.span)
+
+
+def fold_shapes(module: IRModule) -> IRModule:
+    """A module with literals in place of the shapes that are known."""
+    return _Fold()(module)

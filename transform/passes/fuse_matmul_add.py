@@ -1,0 +1,37 @@
+"""Fusion: a matrix product and the addition of its bias become one call of a function of their own."""
+
+from __future__ import annotations
+
+from rlx.grammar.ast import Expr, IRModule, Var
+from rlx.grammar.node import replace
+from rlx.transform.patterns import Match, is_op, rewrite, wildcard
+from rlx.transform.shapes.outline import outline
+
+
+def fuse_matmul_add(module: IRModule) -> IRModule:
+    """A module in which each product that only an addition uses is computed together with it, in dataflow blocks.
+
+    The function is private, and has the attribute ``Primitive``, which tells code generators to make one kernel of it.
+    """
+    x, w, b = wildcard(), wildcard(), wildcard()
+    product = is_op("matmul")(x, w)
+    pattern = is_op("add")(product, b)
+
+    def fused(match: Match) -> Expr | None:
+        addition, matmul = match.value, match.bound(product)
+        if not match.in_dataflow or match.uses(product) > 1 or match[b] is match[product]:
+            return None
+
+        def compute(x: Var, w: Var, b: Var) -> Expr:
+            return replace(addition, args=(replace(matmul, args=(x, w)), b))
+
+        return outline(
+            match.builder,
+            "fused_matmul_add",
+            [match[x], match[w], match[b]],
+            compute,
+            attrs={"Primitive": 1},
+            known=match.builder.struct_info(addition),
+        )
+
+    return rewrite(module, pattern, fused)

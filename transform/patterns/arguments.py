@@ -1,0 +1,52 @@
+"""The arguments of a call by name, as plain values of Python where they are literals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import DataType
+from rlx.operators.matching import matched
+from rlx.operators.registry import lookup
+
+NOTHING = object()
+"""What an argument is that a call does not have."""
+
+
+def argument(call: ast.Call, name: str) -> object:
+    """What a call of an operator gives for a parameter: its argument, its keyword, or the default."""
+    operator = lookup(call.op_name)
+    if operator is None:
+        return plain(call.attrs.get(name, NOTHING))
+    for match in matched(operator.parameters, len(call.args), call.attrs):
+        if match.parameter.name != name:
+            continue
+        if match.source == "positional":
+            return plain(call.args[match.index])
+        if match.source == "keyword":
+            return plain(call.attrs[name])
+        if match.source == "default":
+            return plain(match.parameter.default)
+    return NOTHING
+
+
+def plain(value: object) -> object:
+    """A literal as Python has it: numbers, texts, tuples; what is none stays as it is."""
+    match value:
+        case tir.IntImm(value=number) | tir.FloatImm(value=number):
+            return number
+        case ast.PrimValue(value=inner):
+            return plain(inner)
+        case ast.StringImm(value=text):
+            return text
+        case ast.DataTypeImm(value=kind):
+            return str(kind)
+        case DataType():
+            return str(value)
+        case ast.ShapeExpr(values=parts) | ast.Tuple(fields=parts):
+            return tuple(map(plain, parts))
+        case tuple() | list():
+            return tuple(map(plain, value))
+        case Mapping():
+            return {key: plain(part) for key, part in value.items()}
+    return value

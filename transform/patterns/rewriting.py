@@ -1,0 +1,151 @@
+"""Finding patterns in programs, and putting something else in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rlx.checker.normalize import normalize, normalize_function
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, IRModule, StructInfo
+from rlx.grammar.python_places import here
+from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.visit import bindings, walk
+from rlx.operators.registry import lookup
+from rlx.solver.prover import Prover
+from rlx.transform.patterns.attempt import Attempt, Match
+from rlx.transform.patterns.pattern import Pattern
+from rlx.transform.visitors.mutator import ExprMutator
+from rlx.transform.visitors.uses import Without, unneeded
+
+Users = dict[ast.Var, list[tuple[ast.Var | None, Expr]]]
+Replacement = Callable[[Match], Expr | None]
+
+
+def rewrite(module: IRModule, pattern: Pattern, replacement: Replacement) -> IRModule:
+    """A module with something else in place of what a pattern matches.
+
+    Each binding is looked at once, in order; what was put in place of earlier ones is seen. Values that only what was replaced needed
+    are left out, if they are calls of pure operators.
+
+    Parameters
+    ----------
+    replacement
+        Called with each match. Returns the new value, or None to leave the old one. ``match[part]`` is what a part of the pattern
+        stands for, in the new program.
+
+    Raises
+    ------
+    BuildError
+        If a new value breaks a rule.
+    """
+    return _Replacing(pattern, replacement)(module)
+
+
+def find(module: IRModule, pattern: Pattern) -> list[Match]:
+    """Where a pattern matches, in the order of the text; nothing is changed."""
+    found: list[Match] = []
+
+    def note(match: Match) -> None:
+        found.append(match)
+
+    rewrite(normalize(module), pattern, note)
+    return found
+
+
+class _Replacing(ExprMutator):
+    """Looks at each binding with the pattern."""
+
+    def __init__(self, pattern: Pattern, replacement: Replacement) -> None:
+        self.pattern, self.replacement = pattern, replacement
+        self.old_users: Users = {}
+        self.pending: tuple[ast.Var, Expr] | None = None
+        self.idle: set[ast.Var] = set()
+        self.old: dict[ast.Var, ast.Var] = {}
+
+    def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
+        normal = normalize_function(function)
+        self.old_users, self.idle, self.old = _users(normal), set(), {}
+        super().visit_global_function(gv, normal)
+        if self.idle:
+            new = self.builder.lookup_func(gv)
+            assert isinstance(new, ast.Function)
+            gone = unneeded(new, lambda var, value: var in self.idle and _is_pure_call(value))
+            kept = Without(gone).function(new)
+            self.builder.put(gv, kept, keep=True)
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        if isinstance(binding.value, ast.Function | ast.If | ast.SeqExpr):
+            super().visit_var_binding(binding)
+            return
+        value = self.visit_expr(binding.value)
+        attempt = Attempt(self)
+        found = None
+        self.pending = binding.var, value
+        for _ in self.pattern.matches(binding.var, attempt):
+            match = Match(binding.var, value, attempt, self.builder)
+            found = self.replacement(match)
+            if found is not None:
+                self.idle.update(e for e in match.values() if isinstance(e, ast.Var))
+                self.idle.discard(binding.var)
+            break
+        self.pending = None
+        new = self.rebind(binding, value if found is None else found)
+        if new is not binding.var:
+            self.old[new] = binding.var
+
+    # ------------------------------------------------------------ what patterns ask
+
+    @property
+    def prover(self) -> Prover:
+        """The prover of the function at hand."""
+        return self._frame.state.prover
+
+    def value(self, var: ast.Var) -> Expr | None:
+        """What a variable is bound to."""
+        if self.pending is not None and var is self.pending[0]:
+            return self.pending[1]
+        return self.builder.lookup_binding(var)
+
+    def info(self, expr: Expr) -> StructInfo | None:
+        """What is known of an expression."""
+        if self.pending is not None and expr is self.pending[0]:
+            return self._frame.derived(self.pending[1], self._place or here())
+        return self._frame.state.info_of.get(expr)
+
+    def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
+        """The values of the old program that mention a variable."""
+        found = self.old_users.get(self.old.get(var, var), [])
+        return [(user, _Renamed(self._vars).expr(value)) for user, value in found]
+
+
+class _Renamed(Rewriter):
+    """An expression of the old program with the variables of the new one."""
+
+    def __init__(self, names: Mapping[ast.Var, Expr]) -> None:
+        super().__init__()
+        self._names = names
+
+    def var(self, var: ast.Var) -> Expr:
+        return self._names.get(var, var)
+
+
+def _users(function: ast.Function) -> Users:
+    """The values that mention each variable, and the results of sequences."""
+    found: Users = {}
+    for binding in bindings(function):
+        value: Expr = binding.value  # type: ignore[attr-defined]
+        inside = value if isinstance(value, ast.Call | ast.Tuple | ast.TupleGetItem) else None
+        mentioned = walk(value) if inside is not None or isinstance(value, ast.Var) else ()
+        for var in {e for e in mentioned if isinstance(e, ast.Var)}:
+            found.setdefault(var, []).append((binding.var, value))  # type: ignore[attr-defined]
+    for seq in walk(function):
+        if isinstance(seq, ast.SeqExpr):
+            for leaf in walk(seq.body):
+                if isinstance(leaf, ast.Var):
+                    found.setdefault(leaf, []).append((None, seq.body))
+    return found
+
+
+def _is_pure_call(value: Expr) -> bool:
+    operator = lookup(value.op_name) if isinstance(value, ast.Call) else None
+    return operator is not None and operator.pure

@@ -1,0 +1,106 @@
+"""Outlining: part of a function becomes a function of its own, and all that is known of shapes stays known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.binders import binding_positions
+from rlx.solver.order import compatibility, erase, free_shape_vars, substitute
+from rlx.transform.builder.builder import BlockBuilder
+
+
+def outline(
+    builder: BlockBuilder,
+    name: str,
+    inputs: Sequence[Expr],
+    compute: Callable[..., Any],
+    *,
+    attrs: Mapping[str, object] | None = None,
+    known: StructInfo | None = None,
+) -> Expr:
+    """Make a private function, and a call of it; the shapes of the inputs are those of its parameters.
+
+    Parameters
+    ----------
+    builder
+        In a function, where the call is to stand.
+    name
+        What the function is called, with a number behind it where that is taken.
+    inputs
+        The arguments.
+    compute
+        Called with the parameters; emits the body, and returns the result.
+    attrs
+        Attributes of the function.
+    known
+        What is known of the result without the function; where the call alone does not say as much, a cast says it.
+
+    Returns
+    -------
+    Expr
+        The call, or the variable that the cast binds.
+
+    Raises
+    ------
+    BuildError
+        If the body breaks a rule.
+    """
+    parameters = Parameters(builder, inputs)
+    with builder.function(
+        builder.global_name(name), parameters.variables, attrs=attrs, private=True
+    ) as gv:
+        builder.emit_func_output(compute(*parameters.variables[: len(inputs)]))
+    call = gv(*inputs, *parameters.sizes)
+    if known is None:
+        return call
+    found = builder.struct_info(call)
+    if compatibility(found, known, builder.prover).kind == "compatible":
+        return call
+    return builder.emit_match_cast(call, known)
+
+
+class Parameters:
+    """The parameters of a function that gets these values, with shape variables of their own.
+
+    A shape variable that stands alone in no annotation is passed in a shape, so that annotations can go on saying ``n * 2``.
+
+    Attributes
+    ----------
+    variables
+        The parameters; the last is a shape where :attr:`sizes` has one.
+    sizes
+        The argument for it, if there is one.
+    renamed
+        The function's own shape variable for each of the caller's.
+    """
+
+    def __init__(
+        self, builder: BlockBuilder, inputs: Sequence[Expr], further: Sequence[tir.Var] = ()
+    ) -> None:
+        infos = [builder.struct_info(value) for value in inputs]
+        infos = [erase(info, (), free_shape_vars(info)) for info in infos]
+        in_scope = set(builder.shape_vars.values())
+        alone = {value for info in infos for value in binding_positions(info)}
+        mentioned = dict.fromkeys((*(v for i in infos for v in free_shape_vars(i)), *further))
+        passed = [v for v in mentioned if v not in alone]
+        if not in_scope.issuperset(passed):  # of such dimensions nothing can be said
+            passed = [v for v in passed if v in in_scope]
+            kept: set[tir.PrimExpr] = {*passed, *alone}
+            infos = [erase(info, (), kept) for info in infos]  # type: ignore[arg-type]
+        self.renamed: dict[Any, Any] = {v: tir.Var(v.name, v.dtype) for v in mentioned}
+        self.variables = [
+            ast.Var(_hint(value, at), substitute(info, self.renamed))
+            for at, (value, info) in enumerate(zip(inputs, infos, strict=True))
+        ]
+        self.sizes: tuple[Expr, ...] = ()
+        if passed:
+            values = tuple(self.renamed[v] for v in passed)
+            self.variables.append(ast.Var("sizes", ast.ShapeStructInfo(values, len(values))))
+            self.sizes = (ast.ShapeExpr(tuple(passed)),)
+
+
+def _hint(value: Expr, at: int) -> str:
+    return value.name_hint if isinstance(value, ast.Var) else f"arg{at}"

@@ -1,0 +1,98 @@
+"""Shapes from callees to callers: by substitution, and by functions that compute shapes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.visit import called_globals
+from rlx.transform.shapes.shape_functions import ShapeFunction, shape_function
+from rlx.transform.shapes.specialise import is_open, says_more, specialised
+from rlx.transform.visitors.mutator import ExprMutator
+
+
+class Stronger(ExprMutator):
+    """Lets every annotation say what is known, callees before their callers."""
+
+    strengthens = True
+
+    def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
+        return _callees_first(functions)
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        if isinstance(binding.value, ast.Function):
+            super().visit_var_binding(binding)
+            return
+        value = self.visit_expr(binding.value)
+        new = self.builder.frame.rebind(binding, value, self.place)
+        if new is not binding.var:
+            self.replace_var(binding.var, new)
+
+
+class _Propagated(Stronger):
+    """Asks of each call of a function of the module what its body would yield for these arguments."""
+
+    def __init__(self) -> None:
+        self.shape_functions: dict[GlobalVar, ShapeFunction | None] = {}
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        super().visit_var_binding(binding)
+        call, var = binding.value, self.visit_expr(binding.var)
+        if not (isinstance(call, ast.Call) and isinstance(call.op, GlobalVar)):
+            return
+        known = self.builder.struct_info(var)
+        if not (isinstance(var, ast.Var) and is_open(known)):
+            return
+        args = [self.visit_expr(arg) for arg in call.args]
+        found = specialised(self.builder, call.op, args)
+        if found is None or not says_more(self.builder, found, known):
+            found = self.by_shape_function(call.op, args)
+        if found is not None and says_more(self.builder, found, known):
+            output = self.builder.frame.block is not None and type(var) is ast.Var
+            cast = self.builder.frame.cast(var, found, var.name_hint, self.place, output)
+            self.replace_var(binding.var, cast)
+
+    def by_shape_function(self, gv: GlobalVar, args: list[Expr]) -> StructInfo | None:
+        """What a call of the function's shape function, which is emitted, says of the result."""
+        if gv not in self.shape_functions:
+            function = self.builder.lookup_func(gv)
+            made = shape_function(function) if isinstance(function, ast.Function) else None
+            if made is not None:
+                made.add_to(self.builder, gv)
+            self.shape_functions[gv] = made
+        made = self.shape_functions[gv]
+        return None if made is None else made.called(self.builder, args)
+
+
+def propagate_shapes(module: IRModule) -> IRModule:
+    """A module in which callers know the shapes that their callees give them.
+
+    Annotations say what can be derived. Where a signature says too little, the shapes of the arguments are put into the body of the
+    function; where the shape of the result is computed from shapes alone, that computation becomes a function which callers call.
+    What is found in these two ways is asserted by a cast.
+
+    Raises
+    ------
+    BuildError
+        If the module has errors.
+    """
+    return _Propagated()(module)
+
+
+def _callees_first(functions: Mapping[GlobalVar, ast.Function]) -> Iterator[GlobalVar]:
+    begun: set[GlobalVar] = set()
+    for root in functions:
+        stack: list[tuple[GlobalVar, Iterator[GlobalVar]]] = []
+        if root not in begun:
+            begun.add(root)
+            stack.append((root, iter(called_globals(functions[root]))))
+        while stack:
+            gv, callees = stack[-1]
+            callee = next((c for c in callees if c in functions and c not in begun), None)
+            if callee is None:
+                stack.pop()
+                yield gv
+            else:
+                begun.add(callee)
+                stack.append((callee, iter(called_globals(functions[callee]))))

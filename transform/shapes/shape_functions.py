@@ -1,0 +1,189 @@
+"""The part of a function that computes the shape of its result from shapes alone, as a function of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.checker.normalize import normalize_function
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.node import Record, replace
+from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.struct_infos import held_shape
+from rlx.grammar.visit import bindings, walk
+from rlx.operators.registry import lookup
+from rlx.solver.order.accessors import dimensions
+from rlx.transform.builder.builder import BlockBuilder
+
+
+class ShapeFunction(Record):
+    """A function that computes the shape of another one's result.
+
+    Attributes
+    ----------
+    function
+        Its parameters are shapes of the other's parameters.
+    positions
+        The parameters of the other that they are the shapes of.
+    result
+        What the other yields, as far as it is known without the shape.
+    """
+
+    function: ast.Function | GlobalVar
+    positions: tuple[int, ...]
+    result: TensorStructInfo
+
+    def add_to(self, builder: BlockBuilder, gv: GlobalVar) -> None:
+        """Add the function to a module."""
+        assert isinstance(self.function, ast.Function)
+        made = builder.add_func(self.function, f"{gv.name_hint}_shape")
+        object.__setattr__(self, "function", made)
+
+    def called(self, builder: BlockBuilder, args: Sequence[Expr]) -> StructInfo | None:
+        """Emit a call for these arguments of the other function; what it says of the result."""
+        from rlx.transform.op import shape_of
+
+        shapes = []
+        for at in self.positions:
+            info = builder.struct_info(args[at])
+            shapes.append(
+                args[at] if isinstance(info, ShapeStructInfo) else builder.emit(shape_of(args[at]))
+            )
+        shape = builder.emit(self.function(*shapes), "shape")
+        found = self.result
+        return TensorStructInfo(shape, found.dtype, found.ndim, found.vdevice)
+
+
+def shape_function(function: ast.Function) -> ShapeFunction | None:
+    """The computation of the shape of a function's result; None where that is no variable, or needs more than shapes."""
+    function = normalize_function(function)
+    body = function.body
+    assert isinstance(body, ast.SeqExpr)
+    values = {b.var: b for b in bindings(function) if isinstance(b, ast.VarBinding)}
+    shape, result = _shape_of_result(body, values)
+    if shape is None or result is None:
+        return None
+    params = {param: at for at, param in enumerate(function.params)}
+    needed = _slice(shape, values, params)
+    if needed is None:
+        return None
+    kept = [b for block in body.blocks for b in block.bindings if b in needed]
+    return _made(function, shape, result, [b for b in kept if isinstance(b, ast.VarBinding)])
+
+
+def _shape_of_result(
+    body: ast.SeqExpr, values: dict[ast.Var, ast.VarBinding]
+) -> tuple[ast.Var | None, TensorStructInfo | None]:
+    """The variable that holds the shape of the result, and what else is known of that."""
+    leaf = body.body
+    while isinstance(leaf, ast.Var):
+        infos: list[StructInfo] = []
+        if leaf.struct_info_annotation is not None:
+            infos.append(leaf.struct_info_annotation)
+        value = values[leaf].value if leaf in values else None
+        if isinstance(value, ast.Call):
+            infos += value.sinfo_args
+        for info in infos:
+            shape = held_shape(info)
+            if shape is not None and isinstance(info, TensorStructInfo):
+                return shape, info
+        if not isinstance(value, ast.Var):
+            break
+        leaf = value
+    return None, None
+
+
+def _slice(
+    shape: ast.Var, values: dict[ast.Var, ast.VarBinding], params: dict[ast.Var, int]
+) -> set[ast.Binding] | None:
+    """The bindings that a shape needs; None where one of them needs the elements of a tensor, or may have effects."""
+    needed: set[ast.Binding] = set()
+    stack = [shape]
+    while stack:
+        var = stack.pop()
+        if var in params:
+            if not isinstance(var.struct_info_annotation, ShapeStructInfo):
+                return None
+            continue
+        binding = values.get(var)
+        if binding is None or not _of_shapes(binding.value):
+            return None
+        if binding in needed:
+            continue
+        needed.add(binding)
+        if _asks_shape(binding.value, params):
+            continue
+        stack += [e for e in walk(binding.value) if isinstance(e, ast.Var)]
+    return needed
+
+
+def _asks_shape(value: Expr, params: dict[ast.Var, int]) -> bool:
+    """Whether it is the shape of a parameter."""
+    return (
+        isinstance(value, ast.Call)
+        and value.op_name == "relax.shape_of"
+        and value.args[0] in params
+    )
+
+
+def _of_shapes(value: Expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return isinstance(
+            value, ast.Var | ast.ShapeExpr | ast.PrimValue | ast.Tuple | ast.TupleGetItem
+        )
+    operator = lookup(value.op_name)
+    return operator is not None and operator.pure
+
+
+def _made(
+    function: ast.Function, shape: ast.Var, result: TensorStructInfo, kept: list[ast.VarBinding]
+) -> ShapeFunction:
+    renamed: dict[ast.Var, ast.Var] = {}
+    positions: list[int] = []
+    params: list[ast.Var] = []
+    for at, param in enumerate(function.params):
+        info = param.struct_info_annotation
+        match info:
+            case ShapeStructInfo():
+                made = ast.Var(param.name_hint, info)
+            case TensorStructInfo():
+                dims = dimensions(info)
+                ndim = info.ndim if dims is None else len(dims)
+                made = ast.Var(f"{param.name_hint}_shape", ShapeStructInfo(dims, ndim))
+            case _:
+                continue
+        renamed[param] = made
+        positions.append(at)
+        params.append(made)
+    change = _OfShapes(renamed)
+    block = ast.BindingBlock(tuple(b for binding in kept for b in change.var_binding(binding)))
+    body = ast.SeqExpr((block,), change.expr(shape))
+    made_function = replace(
+        function,
+        params=tuple(params),
+        body=body,
+        ret_struct_info=None,
+        attrs={"private": True},
+    )
+    return ShapeFunction(made_function, tuple(positions), result)
+
+
+class _OfShapes(Rewriter):
+    """Bindings in which the shape of a parameter is a parameter."""
+
+    def __init__(self, shapes: dict[ast.Var, ast.Var]) -> None:
+        super().__init__()
+        self._shapes = shapes
+
+    def define(self, var: ast.Var) -> ast.Var:
+        made = ast.Var(var.name_hint, var.struct_info_annotation)
+        self.renamed[var] = made
+        return made
+
+    def var(self, var: ast.Var) -> Expr:
+        return self._shapes.get(var) or self.renamed.get(var, var)
+
+    def call(self, call: ast.Call) -> Expr:
+        if call.op_name == "relax.shape_of" and call.args[0] in self._shapes:
+            return self._shapes[call.args[0]]
+        return super().call(call)

@@ -1,0 +1,241 @@
+"""Calls of PrimFuncs that are made from tensor expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.dtype import INT64
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.node import Record, replace
+from rlx.transform.te.convert import Converter
+from rlx.transform.te.errors import fail
+from rlx.transform.te.graph import inputs as inputs_of
+from rlx.transform.te.graph import operations, unbound
+from rlx.transform.te.prim_func import create_prim_func
+from rlx.transform.te.scalar import Scalar
+from rlx.transform.te.tensor import Tensor, indices_of
+
+CALL_TIR = "relax.call_tir"
+
+
+class Staged(Record):
+    """A PrimFunc with what it is called on.
+
+    Attributes
+    ----------
+    function
+        The PrimFunc.
+    args
+        The tensors of Relax that it is called on.
+    result
+        What the call gives.
+    numbers
+        The values of its scalar parameters: shape variables that no argument's shape says by itself.
+    """
+
+    function: tir.PrimFunc
+    args: tuple[Expr, ...]
+    result: StructInfo
+    numbers: tuple[tir.PrimExpr, ...]
+
+    def call(self, callee: GlobalVar) -> ast.Call:
+        """The call, of the function under its name in a module."""
+        args: tuple[Expr, ...] = (callee, ast.Tuple(self.args))
+        attrs = {"tir_vars": ast.ShapeExpr(self.numbers)} if self.numbers else {}
+        return ast.Call(ast.op(CALL_TIR), args, (self.result,), attrs)
+
+
+def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Staged:
+    """The PrimFunc that computes outputs, and how it is called.
+
+    Parameters
+    ----------
+    outputs
+        A tensor, or a tuple of tensors.
+    inputs
+        The tensors that are passed, in order; others that stand for values of Relax and are read follow them.
+
+    Raises
+    ------
+    TensorExpressionError
+        If a placeholder that is read stands for no value, or as :func:`create_prim_func` does.
+    """
+    several = isinstance(outputs, tuple | list)
+    given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+    for each in given:
+        if not isinstance(each, Tensor):
+            fail(
+                f"expected a tensor, or a tuple of tensors, as result; found {type(each).__name__}"
+            )
+        if each.value is not None:
+            fail(f"the result {each.name} is an argument, and nothing computes it")
+    if not given:
+        fail("expected at least one tensor as result, found none")
+    passed = _passed(given, inputs)
+    numbers = unbound([*passed, *given])
+    scalars = [Scalar(var, var.dtype) for var in numbers]
+    function = create_prim_func(
+        [*passed, *given, *scalars], "int64", check=check, store_identities=True
+    )
+    infos = tuple(_info(tensor) for tensor in given)
+    result: StructInfo = TupleStructInfo(infos) if several else infos[0]
+    args = tuple(tensor.value for tensor in passed if tensor.value is not None)
+    return Staged(function, args, result, tuple(numbers))
+
+
+def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The placeholders that the function takes."""
+    known = {tensor.op: tensor for tensor in inputs}
+    for op in operations(outputs):
+        if op.bodies or op.reduction is not None or op in known:
+            continue
+        found = next(t for o in operations(outputs) for t in inputs_of(o) if t.op is op)
+        if found.value is None:
+            fail(f"{op.name} is read, and it is neither an argument nor a te_tensor", op.place)
+        known[op] = found
+    return list(known.values())
+
+
+def _info(tensor: Tensor) -> TensorStructInfo:
+    dims = tuple(
+        tir.IntImm(dim.value) if isinstance(dim.value, int) else dim.node for dim in tensor.shape
+    )
+    return TensorStructInfo(ast.ShapeExpr(dims), tensor.dtype, len(dims))
+
+
+class Shared:
+    """The PrimFuncs of a module, of which equal ones are one.
+
+    Parameters
+    ----------
+    add
+        Puts a function into the module under a name that is free, near to the one proposed.
+    """
+
+    def __init__(self, add: Callable[[tir.PrimFunc, str], GlobalVar]) -> None:
+        self._add = add
+        self._known: dict[object, list[tuple[tir.PrimFunc, GlobalVar]]] = {}
+
+    def name(self, function: tir.PrimFunc, hint: str) -> GlobalVar:
+        """The name of a function in the module: of one that is equal, or its own."""
+        bucket = self._known.setdefault(_outline(function), [])
+        for other, name in bucket:
+            if structural_equal(other, function):
+                return name
+        private = replace(function, attrs={**function.attrs, "private": True})
+        name = self._add(private, hint)
+        bucket.append((function, name))
+        return name
+
+
+def _outline(function: tir.PrimFunc) -> object:
+    """What equal functions have in common, and different ones seldom."""
+    buffers = tuple(
+        (b.dtype, len(b.shape), *(d.value for d in b.shape if isinstance(d, tir.IntImm)))
+        for b in function.buffer_map.values()
+    )
+    return len(function.params), buffers, type(function.body)
+
+
+# ---------------------------------------------------------------- with a builder
+
+
+class Builder(Protocol):
+    """What calls need of a :class:`rlx.BlockBuilder`."""
+
+    def emit(self, value: object, name_hint: str = "") -> ast.Var:
+        """Bind a value."""
+
+    def add_func(self, function: tir.PrimFunc, name: str) -> GlobalVar:
+        """Add a function."""
+
+    def struct_info(self, value: object) -> StructInfo:
+        """What is known of a value."""
+
+
+def call_te(
+    builder: Builder,
+    function: Callable[..., Any],
+    *args: Any,
+    primfunc_name_hint: str | None = None,
+    **kwargs: Any,
+) -> ast.Call:
+    """The call of the PrimFunc that a function of tensor expressions makes; the PrimFunc is added to the module.
+
+    Parameters
+    ----------
+    builder
+        Where the PrimFunc goes.
+    function
+        Called with the arguments; gives a tensor, or a tuple of tensors.
+    *args, **kwargs
+        Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of scalars, scalars to scalars;
+        everything else is passed as it is.
+    primfunc_name_hint
+        What the PrimFunc is called; by default as the function.
+
+    Raises
+    ------
+    TensorExpressionError
+        If an argument has no known shape, or the expression is wrong: at the line that wrote it.
+    """
+    if not callable(function):
+        fail(f"expected a function of tensor expressions, found {type(function).__name__}")
+    convert = Converter(builder.struct_info)
+    with indices_of(INT64):
+        values = [convert(_leaf(builder, arg)) for arg in args]
+        named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
+        outputs = function(*values, **named)
+        made = staged(outputs, list(convert.tensors.values()))
+    return added(builder, made, str(primfunc_name_hint or getattr(function, "__name__", "te")))
+
+
+def added(builder: Builder, made: Staged, hint: str) -> ast.Call:
+    """The call of a PrimFunc that is added to the module."""
+    private = replace(made.function, attrs={**made.function.attrs, "private": True})
+    name = builder.add_func(private, hint if hint.isidentifier() else "te")
+    return made.call(name)
+
+
+def call_of(builder: Builder, tensor: Tensor) -> ast.Call:
+    """The call that computes a tensor from tensors of :func:`rlx.te.te_tensor`; its PrimFunc is added to the module.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it reads a placeholder that stands for no value of Relax.
+    """
+    with indices_of(INT64):
+        made = staged(tensor, ())
+    return added(builder, made, tensor.name)
+
+
+def emit_te(
+    builder: Builder,
+    function: Callable[..., Any],
+    *args: Any,
+    primfunc_name_hint: str | None = None,
+    **kwargs: Any,
+) -> ast.Var:
+    """Emit :func:`call_te`; the variable that holds the result."""
+    call = call_te(builder, function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
+    return builder.emit(call)
+
+
+def _leaf(builder: Builder, given: Any) -> Any:
+    """An argument with names for the values that it computes."""
+    match given:
+        case ast.Tuple(fields=fields):
+            return ast.Tuple(tuple(_leaf(builder, field) for field in fields))
+        case ast.Var() | ast.Constant() | ast.ShapeExpr() | ast.PrimValue():
+            return given
+        case ast.StringImm() | ast.DataTypeImm() | ast.TupleGetItem():
+            return given
+        case Expr():
+            return builder.emit(given)
+        case tuple() | list():
+            return type(given)(_leaf(builder, each) for each in given)
+    return given

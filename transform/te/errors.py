@@ -1,0 +1,46 @@
+"""What is wrong with a tensor expression, and where in the user's Python it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NoReturn
+
+from rlx.grammar.python_places import Place, here
+
+
+class TensorExpressionError(ValueError):
+    """A tensor expression that has no meaning, or that is wrong for some sizes.
+
+    The message begins with ``file:line:column`` of the Python that wrote it, and ends with that line.
+
+    Attributes
+    ----------
+    message
+        What is wrong, without the place.
+    place
+        The expression of Python that made it.
+    counterexample
+        Values of the variables for which it goes wrong, where there are some.
+    """
+
+    def __init__(
+        self, message: str, place: Place, counterexample: Mapping[str, int] | None = None
+    ) -> None:
+        line, column = place.source.position(place[0])
+        text = place.source.line(line).strip()
+        shown = f"{place.source.path}:{line}:{column}: {message}"
+        super().__init__(f"{shown}\n    {text}" if text else shown)
+        self.message, self.place, self.counterexample = message, place, counterexample
+
+
+def fail(message: str, place: Place | None = None) -> NoReturn:
+    """Raise the error of an expression, at the user's line.
+
+    Raises
+    ------
+    TensorExpressionError
+    """
+    raise TensorExpressionError(message, here() if place is None else place)
+
+
+__all__ = ["Place", "TensorExpressionError", "fail", "here"]

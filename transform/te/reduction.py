@@ -1,0 +1,244 @@
+"""Reductions: many elements to one, by an operation with an identity."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rlx.grammar import tir
+from rlx.grammar.dtype import DataType
+from rlx.grammar.node import Record
+from rlx.transform.te import intrinsics
+from rlx.transform.te.errors import TensorExpressionError, fail, here
+from rlx.transform.te.scalar import Scalar, cast, common, condition, const, scalar
+
+
+class ReduceAxis(Scalar):
+    """An axis that a reduction runs over; an index like any other.
+
+    Attributes
+    ----------
+    var
+        Its variable.
+    low, high
+        The first value, and the one behind the last.
+    """
+
+    __slots__ = ("high", "low", "var")
+
+    def __init__(self, var: tir.Var, low: Scalar, high: Scalar) -> None:
+        super().__init__(var, var.dtype)
+        self.var, self.low, self.high = var, low, high
+
+
+class Combiner(Record):
+    """An operation on pairs of elements (or of tuples of them), with its identity.
+
+    Attributes
+    ----------
+    left, right
+        The variables of the two operands.
+    results
+        What they are joined to.
+    identities
+        What leaves the other operand as it is.
+    """
+
+    left: tuple[tir.Var, ...]
+    right: tuple[tir.Var, ...]
+    results: tuple[Scalar, ...]
+    identities: tuple[Scalar, ...]
+
+
+class Reduction(Record):
+    """A reduction: the combiner, what is joined, over which axes, where.
+
+    Attributes
+    ----------
+    init
+        What it begins with instead of the identities.
+    several
+        Whether elements are tuples.
+    """
+
+    combiner: Combiner
+    sources: tuple[Scalar, ...]
+    axes: tuple[ReduceAxis, ...]
+    where: Scalar | None
+    init: tuple[Scalar, ...]
+    several: bool
+
+
+class Reduced:
+    """What a reducer gives: the whole of an element. It is no scalar to compute with."""
+
+    __slots__ = ("reduction",)
+
+    def __init__(self, reduction: Reduction) -> None:
+        self.reduction = reduction
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        fail(_ALONE)
+
+    def _alone(self, *_: object) -> Any:
+        fail(_ALONE)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = _alone
+    __rtruediv__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _alone
+
+
+_ALONE = "a reduction is the whole of what an element is: compute it as a tensor of its own, and read that"
+
+
+class Reducer:
+    """A function that reduces: ``te.sum(A[i, k], axis=k)``.
+
+    Called with two operands and no axis it joins them.
+    """
+
+    def __init__(
+        self, combine: Callable[[Any, Any], Any], identity: Callable[..., Any] | None, name: str
+    ) -> None:
+        self.combine, self.identity, self.name = combine, identity, name
+        self.__name__ = name
+
+    def __repr__(self) -> str:
+        return f"te.{self.name}"
+
+    def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
+        """Join all values that an expression takes along axes.
+
+        Parameters
+        ----------
+        expr
+            A scalar, or a tuple of scalars for a combiner of tuples.
+        axis
+            One reduce axis, or several.
+        where
+            A condition; elements for which it is false are left out.
+        init
+            What to begin with instead of the identity.
+
+        Raises
+        ------
+        TensorExpressionError
+            If the reducer has no identity, an axis is none, or the condition is none.
+        """
+        if isinstance(axis, Scalar | int | float) and not isinstance(axis, ReduceAxis):
+            return self.combine(scalar(expr), axis)
+        several = isinstance(expr, tuple | list)
+        sources = [scalar(each) for each in expr] if several else [scalar(expr)]
+        axes = _axes(axis, self.name)
+        made = self._combiner([source.dtype for source in sources], several)
+        reduction = Reduction(
+            made,
+            tuple(sources),
+            axes,
+            None if where is None else condition(where),
+            self._init(init, sources),
+            several,
+        )
+        found = tuple(Reduced(reduction) for _ in sources)
+        return found if several else found[0]
+
+    def _init(self, init: Any, sources: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        if init is None:
+            return ()
+        given = list(init) if isinstance(init, tuple | list) else [init]
+        if len(given) != len(sources):
+            fail(f"te.{self.name} reduces {len(sources)} values, but begins with {len(given)}")
+        return tuple(cast(s.dtype, g) for s, g in zip(sources, given, strict=True))
+
+    def _combiner(self, kinds: Sequence[DataType], several: bool) -> Combiner:
+        left = tuple(tir.Var(f"x{k}", kind) for k, kind in enumerate(kinds))
+        right = tuple(tir.Var(f"y{k}", kind) for k, kind in enumerate(kinds))
+        a, b = (tuple(Scalar(v, v.dtype) for v in side) for side in (left, right))
+        joined = self.combine(a, b) if several else self.combine(a[0], b[0])
+        results = _values(joined, kinds, f"the combination of te.{self.name}")
+        if self.identity is None:
+            fail(
+                f"te.{self.name} has no identity: without one, what a reduction over no elements is "
+                "would not be said; give fidentity to te.comm_reducer"
+            )
+        identities = self.identity(*map(str, kinds))
+        if identities is None:
+            fail(f"the identity of te.{self.name} is None for {', '.join(map(str, kinds))}")
+        return Combiner(
+            left, right, results, _values(identities, kinds, f"the identity of te.{self.name}")
+        )
+
+
+def _values(given: Any, kinds: Sequence[DataType], what: str) -> tuple[Scalar, ...]:
+    found = list(given) if isinstance(given, tuple | list) else [given]
+    if len(found) != len(kinds):
+        fail(f"{what} has {len(found)} values, and {len(kinds)} are reduced")
+    values = []
+    for each, kind in zip(found, kinds, strict=True):
+        value = scalar(each)
+        if isinstance(each, int | float) or value.dtype == kind:
+            value = cast(kind, value)
+        elif common(value, const(0, kind)) != kind:
+            fail(f"{what} is of type {value.dtype}, and {kind} is reduced")
+        values.append(cast(kind, value))
+    return tuple(values)
+
+
+def _axes(axis: Any, name: str) -> tuple[ReduceAxis, ...]:
+    given = list(axis) if isinstance(axis, tuple | list) else [axis]
+    for each in given:
+        if not isinstance(each, ReduceAxis):
+            what = "none is given" if each is None else f"found {each!r}"
+            fail(f"te.{name} reduces over axes of te.reduce_axis, {what}")
+    if not given:
+        fail(f"te.{name} reduces over no axis: give those of te.reduce_axis")
+    if len({each.var for each in given}) != len(given):
+        fail(f"te.{name} is given one axis twice")
+    return tuple(given)
+
+
+def comm_reducer(
+    fcombine: Callable[[Any, Any], Any],
+    fidentity: Callable[..., Any] | None = None,
+    name: str = "reduce",
+) -> Reducer:
+    """A reducer of one's own.
+
+    Parameters
+    ----------
+    fcombine
+        Joins two elements, or two tuples of elements; the order in which elements are joined is not said.
+    fidentity
+        Called with the name of each element type; gives the value (or the tuple of values) that leaves every other as it is.
+
+    Raises
+    ------
+    TensorExpressionError
+        If one of them cannot be called, or there is no identity.
+    """
+    if not callable(fcombine):
+        fail(f"fcombine: expected a function of two elements, found {type(fcombine).__name__}")
+    if fidentity is None:
+        fail(
+            f"te.{name} has no identity: say with fidentity what a reduction over no elements is, "
+            "as in lambda dtype: te.const(0, dtype)"
+        )
+    if not callable(fidentity):
+        fail(f"fidentity: expected a function of element types, found {type(fidentity).__name__}")
+    try:
+        count = len(inspect.signature(fcombine).parameters)
+    except (TypeError, ValueError):
+        count = 2
+    if count != 2:
+        raise TensorExpressionError(
+            f"fcombine takes {count} arguments, expected 2: the elements to join", here()
+        )
+    return Reducer(fcombine, fidentity, name)
+
+
+sum = Reducer(lambda a, b: a + b, lambda kind: const(0, kind), "sum")
+prod = Reducer(lambda a, b: a * b, lambda kind: const(1, kind), "prod")
+max = Reducer(intrinsics.maximum, intrinsics.min_value, "max")
+min = Reducer(intrinsics.minimum, intrinsics.max_value, "min")

@@ -1,0 +1,345 @@
+"""Tensors as expressions: placeholders, and what is computed from them element by element."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import INT32, INT64, DataType
+from rlx.grammar.dtype import dtype as named
+from rlx.grammar.node import Record
+from rlx.transform.te.errors import Place, fail, here
+from rlx.transform.te.reduction import ReduceAxis, Reduction
+from rlx.transform.te.scalar import Scalar, cast, kind_of, scalar
+
+_INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
+"""The type of the plain numbers among dimensions and bounds."""
+_DIMENSIONS: dict[str, Scalar] = {}
+
+
+@contextmanager
+def indices_of(kind: DataType) -> Iterator[None]:
+    """Let plain numbers among dimensions have a type; Relax's are of 64 bits."""
+    token = _INDEX.set(kind)
+    try:
+        yield
+    finally:
+        _INDEX.reset(token)
+
+
+class Read(tir.BufferLoad):
+    """An element of a tensor, inside of a tensor expression.
+
+    Attributes
+    ----------
+    tensor
+        The tensor that is read.
+    place
+        The line that reads it.
+    """
+
+    tensor: Tensor  # type: ignore[misc]
+    place: Place | None  # type: ignore[misc]
+
+
+class Operation(Record):
+    """Where tensors come from: nothing (a placeholder), or a computation.
+
+    Attributes
+    ----------
+    name
+        What its block and its buffers are called.
+    axes, extents
+        The variables of the elements' indices, and how far each goes.
+    bodies
+        An expression for each output; of a placeholder none.
+    reduction
+        What is reduced, where the elements are results of a reduction.
+    place
+        The line that made it.
+    """
+
+    name: str
+    axes: tuple[tir.Var, ...] = ()
+    extents: tuple[Scalar, ...] = ()
+    bodies: tuple[tir.PrimExpr, ...] = ()
+    reduction: Reduction | None = None
+    place: Place | None = None
+
+
+class Tensor:
+    """A tensor that is given, or computed element by element.
+
+    Attributes
+    ----------
+    shape
+        Its dimensions, as scalars: ``A.shape[0] * 2`` is one.
+    dtype
+        Its element type.
+    op, index
+        What makes it, and which of that operation's outputs it is.
+    value
+        The value of Relax that it stands for, of a tensor of :func:`rlx.te.te_tensor`.
+    """
+
+    __slots__ = ("buffer", "dtype", "index", "op", "shape", "value")
+
+    def __init__(
+        self,
+        op: Operation,
+        index: int,
+        name: str,
+        shape: Sequence[Scalar],
+        dtype: DataType,
+        value: ast.Expr | None = None,
+    ) -> None:
+        self.op, self.index, self.dtype, self.value = op, index, dtype, value
+        self.shape = tuple(shape)
+        self.buffer = tir.Buffer(name, tuple(dim.node for dim in self.shape), dtype)
+
+    @property
+    def name(self) -> str:
+        """What its buffer is called."""
+        return self.buffer.name
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def __getitem__(self, indices: Any) -> Scalar:
+        given = indices if isinstance(indices, tuple) else (indices,)
+        return self(*given)
+
+    def __call__(self, *indices: Any) -> Scalar:
+        """The element at indices.
+
+        Raises
+        ------
+        TensorExpressionError
+            If there are not as many as the tensor has axes, or one is no integer.
+        """
+        if len(indices) != self.ndim:
+            axes = f"{self.ndim} {'axis' if self.ndim == 1 else 'axes'}"
+            fail(f"{self.name} has {axes}, but {len(indices)} indices are given")
+        found = [self._index(each) for each in indices]
+        return Scalar(Read(self.buffer, tuple(found), None, self, here()), self.dtype)
+
+    def _index(self, given: Any) -> tir.PrimExpr:
+        index = scalar(given)
+        if not index.dtype.is_integer:
+            fail(f"an index of {self.name} is {index} of type {index.dtype}, expected an integer")
+        return index.node
+
+    def _unindexed(self, _: object) -> Any:
+        fail(f"the tensor {self.name} stands where an element is expected: index it, as in A[i, j]")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unindexed
+    __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = _unindexed
+    __lt__ = __le__ = __gt__ = __ge__ = _unindexed
+
+    def __iter__(self) -> Iterator[Any]:
+        fail(f"the tensor {self.name} has no elements to go through: index it, as in A[i, j]")
+
+    def __repr__(self) -> str:
+        shape = ", ".join(map(str, self.shape))
+        return f"Tensor({self.name}: ({shape}{',' * (self.ndim == 1)}), {self.dtype})"
+
+
+def var(name: str, dtype: str = "int64") -> Scalar:
+    """A variable of shapes, of 64 bits as those of Relax are."""
+    kind = kind_of(dtype)
+    return Scalar(tir.Var(name, kind), kind)
+
+
+def dimension(value: Any) -> Scalar:
+    """A dimension: a number, a variable, an expression, or a name, which is one variable wherever it stands.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it is none of these, no integer, or negative.
+    """
+    if isinstance(value, str):
+        if not value.isidentifier():
+            fail(f"expected the name of a dimension, found {value!r}")
+        return _DIMENSIONS.setdefault(value, var(value))
+    found = scalar(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        kind = _INDEX.get()
+        fits = -(1 << (kind.bits - 1)) <= value < 1 << (kind.bits - 1)
+        found = Scalar(tir.IntImm(value, kind if fits else INT64), kind if fits else INT64)
+    if not found.dtype.is_integer:
+        fail(f"expected an integer as dimension, found {found} of type {found.dtype}")
+    if found.value is not None and found.value < 0:
+        fail(f"a dimension is {found.value}, and none can be negative")
+    return found
+
+
+def shape_of(given: Any) -> tuple[Scalar, ...]:
+    """The dimensions of a shape: a tuple, one dimension, or a shape of Relax."""
+    if isinstance(given, ast.ShapeExpr):
+        given = given.values
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return tuple(dimension(dim) for dim in given)
+    return (dimension(given),)
+
+
+def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "placeholder") -> Tensor:
+    """A tensor that is given.
+
+    Parameters
+    ----------
+    shape
+        Numbers, variables (:func:`var`), expressions of these, or names of variables.
+
+    Raises
+    ------
+    TensorExpressionError
+        If a dimension is no integer, or the element type is none.
+    """
+    if dtype is None:
+        fail(f"the placeholder {name} has no element type: say one, as in dtype='float32'")
+    kind = kind_of(dtype)
+    return Tensor(Operation(_word(name), place=here()), 0, _word(name), shape_of(shape), kind)
+
+
+def _word(name: object) -> str:
+    if not isinstance(name, str) or not name.isidentifier():
+        fail(f"expected a name such as 'A', found {name!r}")
+    return name
+
+
+def compute(
+    shape: Any, fcompute: Callable[..., Any], name: str = "compute", *, dtype: Any = None
+) -> Any:
+    """A tensor whose elements a function gives.
+
+    Parameters
+    ----------
+    shape
+        As that of :func:`placeholder`.
+    fcompute
+        Called once with a variable for each axis; gives the element, or a tuple of elements for several outputs. The
+        axes are called as its parameters are.
+    dtype
+        The element type; that of the function's result if none is given.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+
+    Raises
+    ------
+    TensorExpressionError
+        If the function does not take as many indices as there are axes, or does not give elements.
+    """
+    place = here()
+    dims = shape_of(shape)
+    word = _word(name)
+    if not callable(fcompute):
+        fail(f"expected a function of indices, found {type(fcompute).__name__}", place)
+    axes = [
+        tir.Var(axis, dim.dtype)
+        for axis, dim in zip(_axes(fcompute, len(dims), word, place), dims, strict=True)
+    ]
+    result = fcompute(*(Scalar(axis, axis.dtype) for axis in axes))
+    several = isinstance(result, tuple | list)
+    values = list(result) if isinstance(result, tuple | list) else [result]
+    if not values:
+        fail(f"the function of {word} gives no elements", place)
+    reduction = _reduction(values, word, place)
+    if reduction is not None:
+        op = Operation(word, tuple(axes), dims, (), reduction, place)
+        kinds = [value.dtype for value in reduction.sources]
+        several = reduction.several
+    else:
+        elements = [scalar(value) for value in values]
+        if dtype is not None:
+            elements = [cast(dtype, element) for element in elements]
+        op = Operation(word, tuple(axes), dims, tuple(e.node for e in elements), None, place)
+        kinds = [element.dtype for element in elements]
+    names = [f"{word}_v{k}" for k in range(len(kinds))] if len(kinds) > 1 else [word]
+    tensors = tuple(
+        Tensor(op, k, each, dims, kind)
+        for k, (each, kind) in enumerate(zip(names, kinds, strict=True))
+    )
+    return tensors if several else tensors[0]
+
+
+def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction | None:
+    """The reduction that a function gave, alone; several outputs are one reduction of tuples."""
+    from rlx.transform.te.reduction import Reduced
+
+    found = [value for value in values if isinstance(value, Reduced)]
+    if not found:
+        return None
+    first = found[0].reduction
+    whole = all(value.reduction is first for value in found)
+    if len(found) != len(values) or not whole or len(values) != len(first.sources):
+        fail(
+            f"{name}: a reduction is the whole of what an element is: compute it as a tensor of its "
+            "own, and read that",
+            place,
+        )
+    return first
+
+
+def _axes(function: Callable[..., Any], count: int, name: str, place: Place | None) -> list[str]:
+    """What the axes are called; a function with ``*indices`` takes any number."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return [f"i{k}" for k in range(count)]
+    plain = [
+        p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    alone = any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters)
+    if alone or len(plain) > count or (len(plain) < count and not rest):
+        takes = f"{len(plain)} {'index' if len(plain) == 1 else 'indices'}"
+        axes = f"{count} {'axis' if count == 1 else 'axes'}"
+        fail(f"{name} has {axes}, but its function takes {takes}", place)
+    return plain + [f"i{k}" for k in range(len(plain), count)]
+
+
+def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
+    """An axis that a reduction runs over.
+
+    Parameters
+    ----------
+    dom
+        The first value and the one behind the last: ``(0, n)``; or the extent alone.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it is no pair of integers.
+    """
+    bounds = tuple(dom) if isinstance(dom, tuple | list) else (0, dom)
+    if len(bounds) != 2:
+        fail(f"expected the first value and the one behind the last, found {len(bounds)} bounds")
+    low, high = _bound(bounds[0]), _bound(bounds[1])
+    kind = INT64 if INT64 in (low.dtype, high.dtype) else low.dtype
+    return ReduceAxis(tir.Var(_word(name), kind), cast(kind, low), cast(kind, high))
+
+
+def _bound(given: Any) -> Scalar:
+    if isinstance(given, str):
+        return dimension(given)
+    found = scalar(given)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return Scalar(tir.IntImm(given, _INDEX.get()), _INDEX.get())
+    if not found.dtype.is_integer:
+        fail(f"expected an integer as bound, found {found} of type {found.dtype}")
+    return found
+
+
+INDEX = named("int64")
+"""The type of Relax's dimensions."""

@@ -1,0 +1,38 @@
+"""Which method visits which kind of node: the same names in visitors and mutators."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast
+
+EXPRESSIONS: dict[type[ast.Expr], str] = {
+    ast.Var: "visit_var",
+    ast.DataflowVar: "visit_dataflow_var",
+    ast.GlobalVar: "visit_global_var",
+    ast.Op: "visit_op",
+    ast.Constant: "visit_constant",
+    ast.PrimValue: "visit_prim_value",
+    ast.StringImm: "visit_string_imm",
+    ast.DataTypeImm: "visit_data_type_imm",
+    ast.ExternFunc: "visit_extern_func",
+    ast.ShapeExpr: "visit_shape_expr",
+    ast.Tuple: "visit_tuple",
+    ast.TupleGetItem: "visit_tuple_get_item",
+    ast.Call: "visit_call",
+    ast.If: "visit_if",
+    ast.SeqExpr: "visit_seq_expr",
+    ast.Function: "visit_function",
+}
+"""The method for each kind of expression."""
+
+
+def unknown_method(cls: type, known: type) -> str | None:
+    """A method of a subclass that looks like one of those that are called, and is none."""
+    from rlx.grammar.suggest import closest
+
+    names = [name for name in dir(known) if name.startswith("visit_")]
+    for name in vars(cls):
+        if name.startswith("visit_") and not hasattr(known, name):
+            near = closest(name, names)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            return f"{cls.__name__}.{name} is never called: there is no such kind of node{meant}"
+    return None

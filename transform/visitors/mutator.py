@@ -1,0 +1,360 @@
+"""ExprMutator: a walk that makes a new program, with a builder inside that checks what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+from rlx.checker.derive.globals import bottom_up
+from rlx.checker.normalize import normalize_function
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.node import changed, replace, same
+from rlx.grammar.python_places import Place, here
+from rlx.grammar.recursion import recursion_room
+from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.tir import PrimExpr
+from rlx.grammar.visit import bindings
+from rlx.transform.builder.builder import BlockBuilder
+from rlx.transform.builder.frame import Frame
+from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
+
+
+class ExprMutator:
+    """Makes a new module out of another one, function by function and binding by binding.
+
+    A subclass overrides the methods for what it changes; they have the names of :class:`ExprVisitor`'s and return what stands in place
+    of the node. What does not change is shared: the same objects, up to the whole module. All else is derived anew as it
+    is emitted, and checked: what breaks a rule raises :class:`rlx.BuildError`.
+
+    In a method for bindings, or for anything inside of one, ``self.builder.emit(…)`` binds further values before it: one
+    binding becomes several. A binding whose method does not bind anything is gone, as long as :meth:`replace_var` says what stands for
+    its variable, or nobody uses it.
+
+    Attributes
+    ----------
+    builder
+        The builder of the new module.
+
+    Examples
+    --------
+    >>> import rlx
+    >>> class Halve(rlx.ExprMutator):
+    ...     def visit_call(self, call):
+    ...         if call.op_name == "relax.nn.relu":
+    ...             return rlx.op.multiply(call.args[0], rlx.const(0.5))
+    ...         return super().visit_call(call)
+    """
+
+    strengthens = False
+    """Whether annotations of results are replaced where more is known."""
+    builder: BlockBuilder
+    _vars: dict[ast.Var, Expr]
+    _place: Place | None
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """What the walk knows is there before a subclass begins."""
+        made = super().__new__(cls)
+        made._vars, made._place = {}, None
+        made._inside = _Inside(made)
+        return made
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        problem = unknown_method(cls, ExprMutator)
+        if problem is not None:
+            raise TypeError(problem)
+
+    _inside: _Inside
+
+    # ------------------------------------------------------------ wholes
+
+    def __call__(self, module: IRModule) -> IRModule:
+        """The module with each of its Relax functions visited; the module itself if nothing changes.
+
+        Raises
+        ------
+        BuildError
+            If what a method returned breaks a rule.
+        """
+        with self._begun(here()), recursion_room():
+            self.builder = BlockBuilder(module)
+            relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
+            for gv in self.in_order(relax):
+                self.visit_global_function(gv, relax[gv])
+            found = self.builder.get()
+        kept = found.functions.keys() == module.functions.keys()
+        if kept and all(found.functions[gv] is f for gv, f in module.functions.items()):
+            return module
+        return found
+
+    def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
+        """The functions in the order in which they are visited: here one whose result is not annotated before its callers."""
+        return bottom_up(functions)
+
+    def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
+        """Visit a function of the module; what it becomes takes its place."""
+        normal = normalize_function(function)
+        with self._begun(here()) as place:
+            params = same(normal.params, map(self.visit_var_def, normal.params))
+            head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
+            frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
+            frame.strengthens = self.strengthens
+            try:
+                body = normal.body
+                assert isinstance(body, ast.SeqExpr)
+                result = self._sequence(body)
+                new = frame.finish(result, place, normal)
+            finally:
+                self.builder.end_again(frame)
+            kept = new is normal
+            self.builder.put(gv, function if kept else new, keep=kept)
+
+    @contextmanager
+    def _begun(self, place: Place) -> Iterator[Place]:
+        """Where the user's code called: what breaks a rule is reported there."""
+        before, self._place = self._place, self._place or place
+        try:
+            yield self._place
+        finally:
+            self._place = before
+
+    @property
+    def place(self) -> Place:
+        """Where the user's code called the mutator: what breaks a rule is reported there."""
+        return self._place or here()
+
+    @property
+    def _frame(self) -> Frame:
+        return self.builder.frame
+
+    # ------------------------------------------------------------ variables
+
+    def replace_var(self, var: ast.Var, value: Expr) -> None:
+        """From here on let an expression stand wherever a variable of the old program is used.
+
+        Parameters
+        ----------
+        value
+            A variable of the new program, or another leaf.
+        """
+        self._vars[var] = value
+
+    def lookup_binding(self, var: Expr) -> Expr | None:
+        """The new value that a variable is bound to; None of parameters and of what is no variable."""
+        return self.builder.lookup_binding(var) if isinstance(var, ast.Var) else None
+
+    def visit_var_def(self, var: ast.Var) -> ast.Var:
+        """What is bound in place of a variable; here the annotation may change."""
+        if type(var) is ast.DataflowVar:
+            return self.visit_dataflow_var_def(var)
+        return self._defined(var)
+
+    def visit_dataflow_var_def(self, var: ast.DataflowVar) -> ast.Var:
+        """What is bound in place of a variable that ends with its dataflow block."""
+        return self._defined(var)
+
+    def _defined(self, var: ast.Var) -> ast.Var:
+        info = var.struct_info_annotation
+        new = None if info is None else self.visit_struct_info(info)
+        if new is info:
+            return var
+        other = replace(var, struct_info_annotation=new)
+        self._vars[var] = other
+        return other
+
+    # ------------------------------------------------------------ blocks and bindings
+
+    def visit_binding_block(self, block: ast.BindingBlock) -> None:
+        """Visit a block of either kind."""
+        frame = self._frame
+        frame.open_block(type(block), block.span, block)
+        if type(block) is ast.DataflowBlock:
+            self.visit_dataflow_block(block)
+            frame.open_block(ast.BindingBlock, None)
+        else:
+            self._bindings(block)
+
+    def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
+        """Visit the bindings of a dataflow block."""
+        self._bindings(block)
+
+    def _bindings(self, block: ast.BindingBlock) -> None:
+        for binding in block.bindings:
+            self._method("visit_binding")(binding)
+
+    def visit_binding(self, binding: ast.Binding) -> None:
+        """Visit a binding of either kind; what it becomes is emitted."""
+        if type(binding) is ast.MatchCast:
+            self._method("visit_match_cast")(binding)
+        else:
+            self._method("visit_var_binding")(binding)
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        """Visit the value, and emit what it becomes under the same variable, or a new one if more or less is known of it."""
+        if type(binding.value) is ast.Function:
+            self._local_function(binding, binding.value)
+            return
+        value = self.visit_expr(binding.value)
+        self.rebind(binding, value)
+
+    def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
+        """Emit a value in place of the one that a binding of the old program has."""
+        place = self.place
+        var = self.visit_var_def(binding.var)
+        if value is binding.value and var is binding.var:
+            self._frame.bind(binding, place, quiet=True)
+            return var
+        new = self._frame.rebind(changed(binding, var=var), value, place)
+        if new is not binding.var:
+            self._vars[binding.var] = new
+        return new
+
+    def visit_match_cast(self, binding: ast.MatchCast) -> None:
+        """Visit the value and what it is cast to, and emit the cast."""
+        value = self.visit_expr(binding.value)
+        info = self.visit_struct_info(binding.struct_info)
+        var = binding.var and self.visit_var_def(binding.var)
+        value = self._frame.leaf(value, self.place)
+        cast = changed(binding, var=var, value=value, struct_info=info)
+        self._frame.bind(cast, self.place, quiet=cast is binding)
+
+    # ------------------------------------------------------------ expressions
+
+    def visit_expr(self, expr: Expr) -> Expr:
+        """What stands in place of any expression."""
+        return self._method(EXPRESSIONS[type(expr)])(expr)  # type: ignore[no-any-return]
+
+    def _method(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def _sequence(self, seq: ast.SeqExpr) -> Expr:
+        """Emit the blocks of a sequence; what stands in place of its result."""
+        for block in seq.blocks:
+            self.visit_binding_block(block)
+        return self.visit_expr(seq.body)
+
+    def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
+        """A sequence inside of a value: a branch, the body of a local function."""
+        frame = self._frame
+        before = frame.open_sequence(seq.span)
+        result = self._sequence(seq)
+        return frame.close_sequence(before, result, self.place, seq)
+
+    def visit_function(self, function: ast.Function) -> Expr:
+        """A function that stands as a value."""
+        return self._local(function, None)
+
+    def _local_function(self, binding: ast.VarBinding, function: ast.Function) -> None:
+        """A local function may mention itself, so its variable is there first."""
+        var = self.visit_var_def(binding.var)
+        new = self._local(function, var)
+        self._frame.bind(changed(binding, var=var, value=new), self.place)
+
+    def _local(self, function: ast.Function, var: ast.Var | None) -> ast.Function:
+        frame = self._frame
+        params = same(function.params, map(self.visit_var_def, function.params))
+        ret = function.ret_struct_info and self.visit_struct_info(function.ret_struct_info)
+        head = changed(function, params=params, ret_struct_info=ret)
+        before = frame.open_function(head, var, self.place)
+        body = self.visit_expr(function.body)
+        return frame.close_function(before, changed(head, body=body), self.place)
+
+    def visit_if(self, expr: ast.If) -> Expr:
+        """The condition, then both branches; in each what the condition says of shape variables is known."""
+        cond = self.visit_expr(expr.cond)
+        frame = self._frame
+        cond = frame.leaf(cond, self.place)
+        with frame.assuming(cond, True):
+            then = self.visit_expr(expr.true_branch)
+        with frame.assuming(cond, False):
+            other = self.visit_expr(expr.false_branch)
+        return changed(expr, cond=cond, true_branch=then, false_branch=other)
+
+    def visit_call(self, call: ast.Call) -> Expr:
+        """A call: callee, arguments, keyword arguments, type arguments."""
+        return self._inside.call(call)
+
+    def visit_tuple(self, expr: ast.Tuple) -> Expr:
+        """A tuple."""
+        return self._inside.tuple(expr)
+
+    def visit_tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
+        """A field of a tuple."""
+        return self._inside.tuple_get_item(expr)
+
+    def visit_shape_expr(self, shape: ast.ShapeExpr) -> Expr:
+        """A shape literal."""
+        return self._inside.shape(shape)
+
+    def visit_prim_value(self, value: ast.PrimValue) -> Expr:
+        """A boxed scalar."""
+        return self._inside.prim_value(value)
+
+    def visit_extern_func(self, function: ast.ExternFunc) -> Expr:
+        """A packed function."""
+        return self._inside.extern_func(function)
+
+    def visit_var(self, var: ast.Var) -> Expr:
+        """A variable where it is used."""
+        return self._vars.get(var, var)
+
+    def visit_dataflow_var(self, var: ast.DataflowVar) -> Expr:
+        """A variable where it is used that ends with its dataflow block."""
+        return self._method("visit_var")(var)  # type: ignore[no-any-return]
+
+    def visit_global_var(self, gv: GlobalVar) -> Expr:
+        """The name of a function of the module."""
+        return gv
+
+    def visit_op(self, op: ast.Op) -> Expr:
+        """An operator."""
+        return op
+
+    def visit_constant(self, constant: ast.Constant) -> Expr:
+        """A constant."""
+        return constant
+
+    def visit_string_imm(self, text: ast.StringImm) -> Expr:
+        """A string."""
+        return text
+
+    def visit_data_type_imm(self, kind: ast.DataTypeImm) -> Expr:
+        """A data type."""
+        return kind
+
+    # ------------------------------------------------------------ annotations
+
+    def visit_struct_info(self, info: StructInfo) -> StructInfo:
+        """An annotation: its dimensions, and the variables that it names."""
+        return Rewriter.struct_info(self._inside, info)
+
+    def visit_prim_expr(self, value: PrimExpr) -> PrimExpr:
+        """A scalar: a dimension, an argument."""
+        return value
+
+
+class _Inside(Rewriter):
+    """What stands inside of a node, visited by the methods of a mutator."""
+
+    def __init__(self, mutator: ExprMutator) -> None:
+        super().__init__()
+        self.mutator = mutator
+
+    def expr(self, expr: Expr) -> Expr:
+        return self.mutator.visit_expr(expr)
+
+    def struct_info(self, info: StructInfo) -> StructInfo:
+        return self.mutator.visit_struct_info(info)
+
+    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
+        return self.mutator.visit_prim_expr(expr)
+
+
+def _names(function: ast.Function) -> Iterator[str]:
+    """The names of all variables of a function."""
+    for binding in bindings(function):
+        var = binding.var  # type: ignore[attr-defined]
+        if var is not None:
+            yield var.name_hint

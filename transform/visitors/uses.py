@@ -1,0 +1,60 @@
+"""Who uses a variable, and which bindings nobody needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr
+from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.visit import bindings, struct_infos, walk
+from rlx.solver.order import free_vars
+
+
+def uses(function: ast.Function) -> Counter[ast.Var]:
+    """How often each variable stands in a function, in annotations too."""
+    found = Counter(expr for expr in walk(function) if isinstance(expr, ast.Var))
+    for info in struct_infos(function):
+        found.update(free_vars(info))
+    return found
+
+
+def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) -> set[ast.Var]:
+    """The variables that nothing needs but others of them.
+
+    Parameters
+    ----------
+    may_go
+        Whether the binding of a variable to this value may be left out once nobody uses it.
+    """
+    counts = uses(function)
+    values = {
+        binding.var: binding.value
+        for binding in bindings(function)
+        if isinstance(binding, ast.VarBinding)
+    }
+    found: set[ast.Var] = set()
+    idle = [var for var in values if not counts[var]]
+    while idle:
+        var = idle.pop()
+        if var in found or not may_go(var, values[var]):
+            continue
+        found.add(var)
+        for used in walk(values[var]):
+            if isinstance(used, ast.Var) and used in values:
+                counts[used] -= 1
+                if not counts[used]:
+                    idle.append(used)
+    return found
+
+
+class Without(Rewriter):
+    """Takes the bindings of variables out."""
+
+    def __init__(self, gone: set[ast.Var]) -> None:
+        super().__init__()
+        self._gone = gone
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
+        return () if binding.var in self._gone else super().var_binding(binding)

@@ -1,0 +1,241 @@
+"""ExprVisitor: a walk over programs, one method for each kind of node."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, IRModule, StructInfo
+from rlx.grammar.recursion import recursion_room
+from rlx.grammar.tir import PrimExpr
+from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
+
+
+class ExprVisitor:
+    """Visits whatever stands in a module, a function or an expression, in the order of evaluation.
+
+    A subclass overrides the methods for the nodes that it looks at. What a method does not visit itself, with ``super()`` or by
+    :meth:`visit_expr`, is not visited. The hierarchy is
+
+    - :meth:`visit_expr`, which calls the method for the kind of expression: ``visit_call``, ``visit_if``, ``visit_var``, …;
+    - :meth:`visit_binding_block`, and of those that are dataflow blocks :meth:`visit_dataflow_block`;
+    - :meth:`visit_binding`, which calls :meth:`visit_var_binding` or :meth:`visit_match_cast`;
+    - :meth:`visit_var_def`, for each variable where it is bound, and of those that end with their dataflow block
+      :meth:`visit_dataflow_var_def`;
+    - :meth:`visit_struct_info` for annotations, and :meth:`visit_prim_expr` for scalars.
+
+    Blocks are loops here, so that functions may have any number of bindings.
+
+    Attributes
+    ----------
+    scope
+        The variables that are in scope where the walk stands, with the values they are bound to; None of parameters.
+    function
+        The function that the walk is inside of, or None.
+    block
+        The block that the walk is inside of, or None.
+
+    Examples
+    --------
+    >>> import rlx
+    >>> class CountVarDef(rlx.ExprVisitor):
+    ...     count = 0
+    ...     def visit_var_def(self, var):
+    ...         self.count += 1
+    >>> counter = CountVarDef()
+    >>> counter.visit(rlx.load("examples/mlp.rlx"))
+    >>> counter.count > 5
+    True
+    """
+
+    scope: dict[ast.Var, Expr | None]
+    function: ast.Function | None
+    block: ast.BindingBlock | None
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """What the walk knows is there before a subclass begins."""
+        made = super().__new__(cls)
+        made.scope, made.function, made.block = {}, None, None
+        return made
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        problem = unknown_method(cls, ExprVisitor)
+        if problem is not None:
+            raise TypeError(problem)
+
+    # ------------------------------------------------------------ wholes
+
+    def visit(self, subject: IRModule | Expr) -> None:
+        """Visit a module, its Relax functions one after the other, or an expression."""
+        with recursion_room():
+            if isinstance(subject, IRModule):
+                for function in subject.functions.values():
+                    if isinstance(function, ast.Function):
+                        self.visit_expr(function)
+            else:
+                self.visit_expr(subject)
+
+    def visit_expr(self, expr: Expr) -> None:
+        """Visit any expression."""
+        if self.function is None and isinstance(expr, ast.Function):
+            with recursion_room():
+                self.visit_function(expr)
+        else:
+            getattr(self, EXPRESSIONS[type(expr)])(expr)
+
+    # ------------------------------------------------------------ blocks and bindings
+
+    def visit_binding_block(self, block: ast.BindingBlock) -> None:
+        """Visit a block of either kind."""
+        outer, self.block = self.block, block
+        if type(block) is ast.DataflowBlock:
+            self.visit_dataflow_block(block)
+        else:
+            self._bindings(block)
+        self.block = outer
+
+    def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
+        """Visit a dataflow block; its local variables go out of scope behind it."""
+        self._bindings(block)
+        for binding in block.bindings:
+            var = binding.var  # type: ignore[attr-defined]
+            if type(var) is ast.DataflowVar:
+                self.scope.pop(var, None)
+
+    def _bindings(self, block: ast.BindingBlock) -> None:
+        for binding in block.bindings:
+            self.visit_binding(binding)
+
+    def visit_binding(self, binding: ast.Binding) -> None:
+        """Visit a binding of either kind."""
+        if type(binding) is ast.MatchCast:
+            self.visit_match_cast(binding)
+        else:
+            assert isinstance(binding, ast.VarBinding)
+            self.visit_var_binding(binding)
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        """Visit the value, then the variable; a local function is in scope of itself."""
+        if type(binding.value) is ast.Function:
+            self.scope[binding.var] = binding.value
+        self.visit_expr(binding.value)
+        self.scope[binding.var] = binding.value
+        self.visit_var_def(binding.var)
+
+    def visit_match_cast(self, binding: ast.MatchCast) -> None:
+        """Visit the value, what it is cast to, then the variable."""
+        self.visit_expr(binding.value)
+        self.visit_struct_info(binding.struct_info)
+        if binding.var is not None:
+            self.scope[binding.var] = binding.value
+            self.visit_var_def(binding.var)
+
+    def visit_var_def(self, var: ast.Var) -> None:
+        """Visit a variable where it is bound."""
+        if type(var) is ast.DataflowVar:
+            self.visit_dataflow_var_def(var)
+        elif var.struct_info_annotation is not None:
+            self.visit_struct_info(var.struct_info_annotation)
+
+    def visit_dataflow_var_def(self, var: ast.DataflowVar) -> None:
+        """Visit a variable where it is bound that ends with its dataflow block."""
+        if var.struct_info_annotation is not None:
+            self.visit_struct_info(var.struct_info_annotation)
+
+    # ------------------------------------------------------------ expressions
+
+    def visit_function(self, function: ast.Function) -> None:
+        """Visit parameters, body, and the annotation of the result; they are a scope."""
+        outer, self.function = self.function, function
+        block, self.block = self.block, None
+        for param in function.params:
+            self.scope[param] = None
+            self.visit_var_def(param)
+        self.visit_expr(function.body)
+        if function.ret_struct_info is not None:
+            self.visit_struct_info(function.ret_struct_info)
+        for param in function.params:
+            self.scope.pop(param, None)
+        self.function, self.block = outer, block
+
+    def visit_seq_expr(self, seq: ast.SeqExpr) -> None:
+        """Visit the blocks, then what they lead to; they are a scope."""
+        for block in seq.blocks:
+            self.visit_binding_block(block)
+        self.visit_expr(seq.body)
+        for block in seq.blocks:
+            for binding in block.bindings:
+                self.scope.pop(binding.var, None)  # type: ignore[attr-defined]
+
+    def visit_if(self, expr: ast.If) -> None:
+        """Visit the condition, then both branches."""
+        self.visit_expr(expr.cond)
+        self.visit_expr(expr.true_branch)
+        self.visit_expr(expr.false_branch)
+
+    def visit_call(self, call: ast.Call) -> None:
+        """Visit the callee, the arguments, the expressions among the keyword arguments, the type arguments."""
+        self.visit_expr(call.op)
+        for arg in call.args:
+            self.visit_expr(arg)
+        for value in call.attrs.values():
+            if isinstance(value, Expr):
+                self.visit_expr(value)
+            elif isinstance(value, PrimExpr):
+                self.visit_prim_expr(value)
+        for info in call.sinfo_args:
+            self.visit_struct_info(info)
+
+    def visit_tuple(self, expr: ast.Tuple) -> None:
+        """Visit the fields."""
+        for field in expr.fields:
+            self.visit_expr(field)
+
+    def visit_tuple_get_item(self, expr: ast.TupleGetItem) -> None:
+        """Visit the tuple."""
+        self.visit_expr(expr.tuple_value)
+
+    def visit_shape_expr(self, shape: ast.ShapeExpr) -> None:
+        """Visit the dimensions."""
+        for value in shape.values:
+            self.visit_prim_expr(value)
+
+    def visit_prim_value(self, value: ast.PrimValue) -> None:
+        """Visit the scalar."""
+        self.visit_prim_expr(value.value)
+
+    def visit_extern_func(self, function: ast.ExternFunc) -> None:
+        """Visit what is known of a packed function."""
+        if function.struct_info is not None:
+            self.visit_struct_info(function.struct_info)
+
+    def visit_var(self, var: ast.Var) -> None:
+        """Visit a variable where it is used."""
+
+    def visit_dataflow_var(self, var: ast.DataflowVar) -> None:
+        """Visit a variable where it is used that ends with its dataflow block."""
+        self.visit_var(var)
+
+    def visit_global_var(self, gv: ast.GlobalVar) -> None:
+        """Visit the name of a function of the module."""
+
+    def visit_op(self, op: ast.Op) -> None:
+        """Visit an operator."""
+
+    def visit_constant(self, constant: ast.Constant) -> None:
+        """Visit a constant."""
+
+    def visit_string_imm(self, text: ast.StringImm) -> None:
+        """Visit a string."""
+
+    def visit_data_type_imm(self, kind: ast.DataTypeImm) -> None:
+        """Visit a data type."""
+
+    # ------------------------------------------------------------ annotations
+
+    def visit_struct_info(self, info: StructInfo) -> None:
+        """Visit an annotation."""
+
+    def visit_prim_expr(self, value: PrimExpr) -> None:
+        """Visit a scalar: a dimension, an argument."""
