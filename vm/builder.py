@@ -1,0 +1,340 @@
+"""Building executables instruction by instruction."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rlx.grammar.node import Record
+from rlx.semantics.machine.numpy_conversion import to_value
+from rlx.semantics.values import Opaque, Value
+from rlx.vm import registers
+from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.flow import problems, unused_inputs
+from rlx.vm.instructions import (
+    MOST_IMMEDIATE,
+    MOST_REGISTERS,
+    VM_STATE,
+    VOID,
+    Argument,
+    ArgumentKind,
+    CallInstruction,
+    GotoInstruction,
+    IfInstruction,
+    Instruction,
+    RetInstruction,
+    encode,
+    immediate,
+    register,
+)
+
+
+class BuildError(ValueError):
+    """What was built is no function; the message says what was expected and what was found."""
+
+
+class UnusedInput(UserWarning):
+    """A function never reads one of its inputs."""
+
+
+class _Function(Record):
+    """A function that is whole: its name, its inputs, and its code."""
+
+    name: str
+    num_inputs: int
+    code: tuple[Instruction, ...]
+    parameters: tuple[str, ...]
+
+
+class ExecBuilder:
+    """Emits instructions of functions and makes an :class:`Executable` of them.
+
+    A function that turns out to be wrong is dropped, and the builder can be used on.
+
+    Examples
+    --------
+    >>> ib = ExecBuilder()
+    >>> with ib.function("main", num_inputs=1):
+    ...     ib.emit_call("vm.builtin.shape_of", args=[ib.r(0)], dst=ib.r(1))
+    ...     ib.emit_ret(ib.r(1))
+    >>> print(ib.get().as_text().splitlines()[-1])
+      ret   ret %1
+    """
+
+    def __init__(self) -> None:
+        self._functions: dict[str, _Function] = {}
+        self._names: dict[str, int] = {}
+        self._constants: list[Value] = []
+        self._open: str | None = None
+        self._code: list[Instruction] = []
+        self._kernels: dict[str, str] = {}
+        self._operators: dict[str, str] = {}
+        self._signatures: dict[str, str] = {}
+
+    @contextmanager
+    def function(
+        self, name: str, num_inputs: int = 0, parameters: Sequence[str] = ()
+    ) -> Iterator[ExecBuilder]:
+        """A function whose instructions are emitted inside the ``with`` block.
+
+        Parameters
+        ----------
+        name
+            What it is called by.
+        num_inputs
+            How many arguments it takes; registers 0 to ``num_inputs - 1`` hold them.
+        parameters
+            Their names in the source, for messages.
+
+        Raises
+        ------
+        BuildError
+            If there is a function of that name or one is open; and at the end of the block if a register may be read before it is
+            written, a jump leads out of the function, control runs past its end, or there is no such constant.
+
+        Warns
+        -----
+        UnusedInput
+            If no instruction reads one of the inputs.
+        """
+        if self._open is not None:
+            raise BuildError(
+                f"function {name!r} begins inside {self._open!r}, which must end before"
+            )
+        if not isinstance(name, str) or not name:
+            raise BuildError(f"expected the name of a function, found {name!r}")
+        if name in self._functions:
+            raise BuildError(f"there is a function {name!r} already")
+        if not _is_index(num_inputs) or num_inputs > MOST_REGISTERS:
+            raise BuildError(f"expected the number of inputs, found {num_inputs!r}")
+        if parameters and len(parameters) != num_inputs:
+            raise BuildError(f"{len(parameters)} names of parameters for {num_inputs} inputs")
+        self._open, self._code = name, []
+        try:
+            yield self
+            self._check(name, num_inputs)
+            made = _Function(name, num_inputs, tuple(self._code), tuple(parameters))
+            self._functions[name] = made
+        finally:
+            self._open, self._code = None, []
+
+    def _check(self, name: str, num_inputs: int) -> None:
+        found = list(problems(self._code, num_inputs, len(self._constants), len(self._names)))
+        if found:
+            lines = "".join(f"\n  instruction {p.at}: {p.message}" for p in found[:_MOST_SHOWN])
+            more = len(found) - _MOST_SHOWN
+            rest = f"\n  … and {more} more" if more > 0 else ""
+            raise BuildError(f"function {name!r} is wrong:{lines}{rest}")
+        for unused in unused_inputs(self._code, num_inputs):
+            words = f"function {name!r} never reads its input {unused}, register {unused}"
+            warnings.warn(words, UnusedInput, stacklevel=5)
+
+    # Arguments
+
+    def r(self, number: int) -> Argument:
+        """The register of that number."""
+        if number in (VM_STATE, VOID) or (_is_index(number) and number < MOST_REGISTERS):
+            return register(number)
+        raise BuildError(f"expected the number of a register, found {number!r}")
+
+    def imm(self, value: int) -> Argument:
+        """An integer that stands in the instruction itself; it has 56 bits."""
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise BuildError(f"expected an integer, found {value!r}; other values are constants")
+        number = value.__index__()
+        if not -MOST_IMMEDIATE - 1 <= number <= MOST_IMMEDIATE:
+            raise BuildError(f"{number} does not fit into 56 bits; make it a constant")
+        return immediate(number)
+
+    def c(self, value: Any) -> Argument:
+        """A constant: an integer is the index of one in the pool, anything else is put there.
+
+        Arrays, strings, data types, shapes (tuples of integers), tuples and floats can be constants; so can an
+        integer, by :meth:`emit_constant`.
+        """
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            return Argument(ArgumentKind.CONSTANT, self.emit_constant(value))
+        if getattr(value, "ndim", 0):  # an array of one integer has an index, too
+            return Argument(ArgumentKind.CONSTANT, self.emit_constant(value))
+        return Argument(ArgumentKind.CONSTANT, value.__index__())
+
+    def f(self, name: str) -> Argument:
+        """A function by its name, as a value."""
+        return Argument(ArgumentKind.FUNCTION, self._name(name))
+
+    def vm_state(self) -> Argument:
+        """The state of the machine, which some functions of the run time take as their first argument."""
+        return register(VM_STATE)
+
+    def void(self) -> Argument:
+        """The register of a result that nobody wants."""
+        return register(VOID)
+
+    def emit_constant(self, value: Any) -> int:
+        """Put a value into the pool of constants; where it lies there.
+
+        Raises
+        ------
+        BuildError
+            If an executable cannot keep such a value.
+        """
+        from rlx.vm.constants import ConstantError, constant
+
+        try:
+            made = constant(value if isinstance(value, Value) else to_value(value))
+        except ConstantError as error:
+            raise BuildError(str(error)) from None
+        if isinstance(made, Opaque):
+            raise BuildError(f"expected a constant, found {type(value).__name__}")
+        self._constants.append(made)
+        return len(self._constants) - 1
+
+    # Instructions
+
+    def emit_call(
+        self, name: str, args: Sequence[Any] | None = None, dst: Argument | None = None
+    ) -> None:
+        """Call a function of the executable, a packed function, or a PrimFunc.
+
+        Parameters
+        ----------
+        name
+            What it is called by; who it is, is decided when the executable is loaded.
+        args
+            Arguments as :meth:`r`, :meth:`imm`, :meth:`c`, :meth:`f` and :meth:`vm_state` make them. Integers stand
+            for themselves; arrays, strings and other values become constants.
+        dst
+            The register of the result, None if nobody wants it.
+        """
+        given = tuple(self._argument(arg) for arg in args or ())
+        self._emit(CallInstruction(self._name(name), given, self._register(dst, VOID)))
+
+    def emit_ret(self, result: Argument) -> None:
+        """Return what is in a register."""
+        self._emit(RetInstruction(self._register(result)))
+
+    def emit_if(self, condition: Argument, false_offset: int) -> None:
+        """Go on with the next instruction where the register holds true, else ``false_offset`` instructions from here."""
+        self._emit(IfInstruction(self._register(condition), _distance(false_offset)))
+
+    def emit_goto(self, pc_offset: int) -> None:
+        """Go on ``pc_offset`` instructions from here."""
+        self._emit(GotoInstruction(_distance(pc_offset)))
+
+    def position(self) -> int:
+        """The number of the next instruction in the function that is open."""
+        return len(self._code)
+
+    def patch(self, position: int, false_offset: int) -> None:
+        """Set how far the jump at ``position`` of the open function goes."""
+        old = self._code[position]
+        if isinstance(old, IfInstruction):
+            self._code[position] = IfInstruction(old.condition, _distance(false_offset))
+        elif isinstance(old, GotoInstruction):
+            self._code[position] = GotoInstruction(_distance(false_offset))
+        else:
+            raise BuildError(f"instruction {position} is no jump")
+
+    def add_kernel(self, name: str, text: str) -> None:
+        """A PrimFunc that calls of that name mean, as text."""
+        self._kernels[name] = text
+
+    def add_operator(self, name: str, text: str) -> None:
+        """A function of Relax that applies an operator, as text, that calls of that name mean."""
+        self._operators[name] = text
+
+    def add_signature(self, name: str, text: str) -> None:
+        """What a function of that name takes and gives in the source: a function of Relax without a body, as text."""
+        self._signatures[name] = text
+
+    def get(self, *, formalize: bool = True, reuse: bool = False) -> Executable:
+        """The executable of the functions so far.
+
+        Parameters
+        ----------
+        formalize
+            Whether registers are renumbered in the order of their use, so that there are no gaps.
+        reuse
+            Whether a register is taken again where nothing reads its content any more.
+
+        Raises
+        ------
+        BuildError
+            If a function is still open.
+        """
+        if self._open is not None:
+            raise BuildError(f"function {self._open!r} is still open")
+        functions: list[VMFunction] = []
+        words: list[int] = []
+        offsets: list[int] = []
+        for made in self._functions.values():
+            code: Sequence[Instruction] = made.code
+            if reuse:
+                code = registers.reused(code, made.num_inputs)
+            elif formalize:
+                code = registers.renumbered(code, made.num_inputs)
+            start = len(offsets)
+            for instruction in code:
+                offsets.append(len(words))
+                words.extend(encode(instruction))
+            functions.append(
+                VMFunction(
+                    made.name,
+                    start,
+                    len(offsets),
+                    made.num_inputs,
+                    registers.count(code, made.num_inputs),
+                    made.parameters,
+                )
+            )
+        return Executable(
+            tuple(functions),
+            tuple(self._names),
+            tuple(self._constants),
+            tuple(words),
+            tuple(offsets),
+            dict(self._kernels),
+            dict(self._operators),
+            dict(self._signatures),
+        )
+
+    def _emit(self, instruction: Instruction) -> None:
+        if self._open is None:
+            raise BuildError(
+                "instructions stand in functions: with ib.function(name, num_inputs=…):"
+            )
+        self._code.append(instruction)
+
+    def _argument(self, arg: Any) -> Argument:
+        if isinstance(arg, Argument):
+            return arg
+        if isinstance(arg, int) and not isinstance(arg, bool):
+            return self.imm(arg)
+        return Argument(ArgumentKind.CONSTANT, self.emit_constant(arg))
+
+    def _register(self, arg: Argument | None, default: int | None = None) -> int:
+        if arg is None and default is not None:
+            return default
+        if isinstance(arg, Argument) and arg.kind is ArgumentKind.REGISTER:
+            return arg.number
+        raise BuildError(f"expected a register, found {arg}: ib.r(number)")
+
+    def _name(self, name: str) -> int:
+        if not isinstance(name, str) or not name:
+            raise BuildError(f"expected the name of a function, found {name!r}")
+        return self._names.setdefault(name, len(self._names))
+
+
+_MOST_SHOWN = 10
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _distance(value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BuildError(f"expected how many instructions to go, found {value!r}")
+    return value

@@ -1,0 +1,60 @@
+"""What holds of every executable, however it came to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.flow import SPECIAL, problems, reads, writes
+from rlx.vm.instructions import MOST_REGISTERS, Instruction, WordError
+
+
+def complaints(executable: Executable) -> Iterator[str]:
+    """What is wrong with an executable; nothing if it can run."""
+    names = [function.name for function in executable.functions]
+    if len(set(names)) < len(names):
+        yield "two functions have one name"
+    if len(set(executable.names)) < len(executable.names):
+        yield "a name stands twice in the table of names"
+    if tuple(executable.offsets) != tuple(sorted(set(executable.offsets))):
+        yield "the offsets of instructions do not ascend"
+        return
+    if (executable.offsets[0] if executable.offsets else len(executable.words)) != 0:
+        yield "the first instruction does not begin at the first word"
+    end = 0
+    for function in executable.functions:
+        if function.start != end or function.end <= function.start:
+            yield f"function {function.name!r} has the instructions {function.start} to {function.end}, not those from {end}"
+            return
+        end = function.end
+        yield from _of_function(executable, function)
+    if end != len(executable.offsets):
+        yield f"{len(executable.offsets) - end} instructions belong to no function"
+
+
+def _of_function(executable: Executable, function: VMFunction) -> Iterator[str]:
+    where = f"function {function.name!r}"
+    if not 0 <= function.num_inputs <= function.registers <= MOST_REGISTERS:
+        yield f"{where} has {function.num_inputs} inputs and {function.registers} registers"
+        return
+    if function.parameters and len(function.parameters) != function.num_inputs:
+        yield f"{where} has {len(function.parameters)} names for {function.num_inputs} inputs"
+    code: list[Instruction] = []
+    for number in range(function.start, function.end):
+        try:
+            code.append(executable.instruction(number))
+        except (WordError, IndexError) as error:
+            yield f"{where}, instruction {number - function.start}: {error}"
+            return
+    constants, names = len(executable.constants), len(executable.names)
+    for problem in problems(code, function.num_inputs, constants, names):
+        yield f"{where}, instruction {problem.at}: {problem.message}"
+    for at, instruction in enumerate(code):
+        for register in (*reads(instruction), writes(instruction)):
+            if (
+                register is not None
+                and register not in SPECIAL
+                and not register < function.registers
+            ):
+                words = f"register {register} of {function.registers}"
+                yield f"{where}, instruction {at}: {words}"

@@ -1,0 +1,424 @@
+"""From lowered functions to instructions: each binding becomes a call or two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import IRModule
+from rlx.grammar.dtype import INT64, DataType
+from rlx.grammar.node import replace
+from rlx.grammar.printer import print_module, print_node
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.scalars import fitted_scalar
+from rlx.semantics.values import (
+    DataTypeValue,
+    ShapeValue,
+    StringValue,
+    Tensor,
+    Value,
+)
+from rlx.transform.lowering.passes import PassError
+from rlx.vm.builder import ExecBuilder
+from rlx.vm.executable import Executable
+from rlx.vm.instructions import MOST_IMMEDIATE, Argument
+
+
+def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = True) -> Executable:
+    """The executable of a module that went through all passes.
+
+    Parameters
+    ----------
+    source
+        The module before the passes: what its functions take and give is kept.
+    reuse
+        Whether a register is taken again where nothing reads its content any more.
+
+    Raises
+    ------
+    PassError
+        If a function has something left that the machine has no instruction for: the message names the pass that takes it away.
+    """
+    builder = ExecBuilder()
+    shared = _Shared(module, builder)
+    for gv, function in module.functions.items():
+        if isinstance(function, ast.Function):
+            _Generator(shared, gv.name_hint, function).function()
+        else:
+            builder.add_kernel(gv.name_hint, _printed({gv: function}, module))
+    for gv, function in (source or module).functions.items():
+        if isinstance(function, ast.Function):
+            builder.add_signature(gv.name_hint, _printed({gv: _signature(function)}, module))
+    return builder.get(reuse=reuse)
+
+
+def _signature(function: ast.Function) -> ast.Function:
+    """A function with nothing inside."""
+    return replace(function, body=ast.SeqExpr((), ast.Tuple(())), comments=())
+
+
+def _printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:
+    return print_module(IRModule(functions, {}, module.global_infos))
+
+
+class _Shared:
+    """What the functions of one executable share."""
+
+    def __init__(self, module: IRModule, builder: ExecBuilder) -> None:
+        self.module, self.builder = module, builder
+        self.operators: dict[str, str] = {}
+        self._constants: dict[object, Argument] = {}
+
+    def constant(self, key: object, make: Callable[[], Value]) -> Argument:
+        """A constant of the pool; values of one key share a place."""
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.builder.c(make())
+        return found
+
+    def operator(self, op: str, function: ast.Function) -> str:
+        """The name of a function that applies an operator; equal ones share it."""
+        gv = ast.GlobalVar("apply")
+        text = _printed({gv: function}, self.module)
+        name = self.operators.get(text)
+        if name is None:
+            name = self.operators[text] = f"{op}:{len(self.operators)}"
+            self.builder.add_operator(name, text)
+        return name
+
+
+class _Generator:
+    """One function."""
+
+    def __init__(self, shared: _Shared, name: str, function: ast.Function) -> None:
+        self._shared, self._builder = shared, shared.builder
+        self._name, self._function = name, function
+        self._registers: dict[ast.Var, Argument] = {}
+        self._scalars: dict[tir.Var, Argument] = {}
+        self._next = len(function.params)
+
+    def function(self) -> None:
+        """Emit the function."""
+        import warnings
+
+        from rlx.vm.builder import UnusedInput
+
+        params = self._function.params
+        names = [param.name_hint for param in params]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnusedInput)  # a parameter may go unused
+            with self._builder.function(self._name, len(params), names):
+                for k, param in enumerate(params):
+                    self._bind(param, self._builder.r(k))
+                result = self._sequence(self._function.body)
+                self._builder.emit_ret(self._in_register(result))
+
+    def _bind(self, var: ast.Var, place: Argument) -> None:
+        self._registers[var] = place
+        if var.shape_var is not None:
+            self._scalars[var.shape_var] = place
+
+    def _fresh(self) -> Argument:
+        self._next += 1
+        return self._builder.r(self._next - 1)
+
+    def _in_register(self, place: Argument) -> Argument:
+        if place in self._registers.values() or str(place).startswith("%"):
+            return place
+        target = self._fresh()
+        self._builder.emit_call("vm.builtin.copy", [place], target)
+        return target
+
+    def _sequence(self, body: ast.Expr) -> Argument:
+        seq = body if isinstance(body, ast.SeqExpr) else ast.SeqExpr((), body)
+        for block in seq.blocks:
+            if isinstance(block, ast.DataflowBlock):
+                raise self._left("a dataflow block", "ToNonDataflow")
+            for binding in block.bindings:
+                if isinstance(binding, ast.MatchCast):
+                    raise self._left("a cast", "VMShapeLower")
+                assert isinstance(binding, ast.VarBinding)
+                self._bind(binding.var, self._value(binding.value))
+        return self._operand(seq.body)
+
+    def _left(self, found: str, mend: str) -> PassError:
+        return PassError(
+            f"{self._name} has {found}, for which there is no instruction; {mend} comes before"
+        )
+
+    # ------------------------------------------------------------ values
+
+    def _value(self, value: ast.Expr) -> Argument:
+        """Emit what computes a value; the register that it is in."""
+        match value:
+            case ast.If():
+                return self._branches(value)
+            case ast.Call():
+                return self._call(value)
+            case ast.Tuple(fields=fields):
+                return self._emit("vm.builtin.make_tuple", [self._operand(f) for f in fields])
+            case ast.TupleGetItem(tuple_value=whole, index=index):
+                at = self._builder.imm(index)
+                return self._emit("vm.builtin.tuple_getitem", [self._operand(whole), at])
+        return self._in_register(self._operand(value))
+
+    def _emit(self, name: str, args: list[Argument]) -> Argument:
+        target = self._fresh()
+        self._builder.emit_call(name, args, target)
+        return target
+
+    def _branches(self, value: ast.If) -> Argument:
+        builder, target = self._builder, self._fresh()
+        condition = self._in_register(self._operand(value.cond))
+        fork = builder.position()
+        builder.emit_if(condition, 1)
+        self._move(self._branch(value.true_branch), target)
+        end = builder.position()
+        builder.emit_goto(1)
+        builder.patch(fork, builder.position() - fork)
+        self._move(self._branch(value.false_branch), target)
+        builder.patch(end, builder.position() - end)
+        return target
+
+    def _branch(self, body: ast.Expr) -> Argument:
+        return self._sequence(body)
+
+    def _move(self, source: Argument, target: Argument) -> None:
+        name = "vm.builtin.move" if str(source).startswith("%") else "vm.builtin.copy"
+        self._builder.emit_call(name, [source], target)
+
+    # ------------------------------------------------------------ operands
+
+    def _operand(self, expr: ast.Expr) -> Argument:
+        builder, shared = self._builder, self._shared
+        match expr:
+            case ast.Var():
+                return self._registers[expr]
+            case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
+                return builder.f(name)
+            case ast.Constant(data=data):
+                return shared.constant(id(data), lambda: _tensor(data))
+            case ast.PrimValue(value=value):
+                return self._scalar(value)
+            case ast.ShapeExpr(values=values):
+                numbers = tuple(self._known(value) for value in values)
+                return shared.constant(("shape", numbers), lambda: ShapeValue(numbers))
+            case ast.StringImm(value=text):
+                return shared.constant(("string", text), lambda: StringValue(text))
+            case ast.DataTypeImm(value=kind):
+                return shared.constant(("dtype", kind), lambda: DataTypeValue(kind))
+            case ast.Tuple() | ast.TupleGetItem() | ast.Call():
+                return self._value(expr)
+            case ast.Function():
+                raise self._left("a local function", "LambdaLift")
+        raise PassError(f"{self._name}: no instruction gives {type(expr).__name__}")
+
+    def _known(self, value: tir.PrimExpr) -> int:
+        if isinstance(value, tir.IntImm):
+            return value.value
+        raise self._left(f"the symbolic dimension {print_node(value)}", "VMShapeLower")
+
+    def _scalar(self, value: tir.PrimExpr) -> Argument:
+        match value:
+            case tir.IntImm(value=number, dtype=kind):
+                if kind == INT64 and -MOST_IMMEDIATE <= number <= MOST_IMMEDIATE:
+                    return self._builder.imm(number)
+                return self._number(number, kind)
+            case tir.FloatImm(value=real, dtype=kind):
+                return self._number(real, kind)
+            case tir.Var() if value in self._scalars:
+                return self._scalars[value]
+        if not tir.free_vars(value):
+            return self._operator("relax.prim_value", ast.PrimValue(value), ())
+        raise self._left(f"the symbolic scalar {print_node(value)}", "VMShapeLower")
+
+    def _number(self, number: float, kind: DataType) -> Argument:
+        key = ("scalar", repr(number), kind)
+        plain = bool(number) if kind.code == "bool" else number
+        return self._shared.constant(key, lambda: fitted_scalar(plain, kind))
+
+    # ------------------------------------------------------------ calls
+
+    def _call(self, call: ast.Call) -> Argument:
+        match call.op:
+            case ast.Op(op_name=name):
+                emit = _OPERATORS.get(name)
+                if emit is not None:
+                    return emit(self, call)
+                if name in _LOWERED:
+                    raise self._left(f"a call of {name}", _LOWERED[name])
+                return self._operator(name, call, call.args)
+            case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
+                return self._emit(name, [self._operand(arg) for arg in call.args])
+        args = [self._operand(call.op), *(self._operand(arg) for arg in call.args)]
+        return self._emit("vm.builtin.invoke_closure", [self._builder.vm_state(), *args])
+
+    def _operator(self, name: str, value: ast.Expr, args: tuple[ast.Expr, ...]) -> Argument:
+        """A call of an operator that no PrimFunc stands for: its operands become the parameters of a function."""
+        params: dict[ast.Var, Argument] = {}
+        found: dict[ast.Expr, ast.Var] = {}
+
+        def parameter(expr: ast.Expr) -> ast.Expr:
+            match expr:
+                case ast.Tuple(fields=fields):
+                    return ast.Tuple(tuple(parameter(field) for field in fields))
+                case ast.Var() | ast.Constant() | ast.GlobalVar() | ast.TupleGetItem():
+                    if expr not in found:
+                        found[expr] = ast.Var(f"x{len(found)}")
+                        params[found[expr]] = self._operand(expr)
+                    return found[expr]
+            return expr
+
+        if isinstance(value, ast.Call):
+            attrs = {
+                k: parameter(v) if isinstance(v, ast.Expr) else v for k, v in value.attrs.items()
+            }
+            given = tuple(parameter(arg) for arg in args)
+            value = ast.Call(value.op, given, value.sinfo_args, attrs, spelled=value.spelled)
+            for var in dict.fromkeys(_symbols(attrs)):
+                if var not in self._scalars:
+                    raise self._left(f"the shape variable {var.name} in {name}", "VMShapeLower")
+                scalar = ast.Var(var.name, ast.PrimStructInfo(INT64), shape_var=var)
+                params[scalar] = self._scalars[var]
+        result = ast.Var("y")
+        body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, value),)),), result)
+        apply = ast.Function(tuple(params), body, attrs={"global_symbol": "apply"}, is_pure=False)
+        return self._emit(self._shared.operator(name, apply), list(params.values()))
+
+    def _packed(self, name: str, args: tuple[ast.Expr, ...]) -> Argument:
+        state = self._builder.vm_state()
+        return self._emit(name, [state, *(self._operand(arg) for arg in args)])
+
+    def alloc_storage(self, call: ast.Call) -> Argument:
+        """``R.vm.alloc_storage``"""
+        return self._packed("vm.builtin.alloc_storage", call.args)
+
+    def alloc_tensor(self, call: ast.Call) -> Argument:
+        """``R.vm.alloc_tensor``; the device is that of the piece of memory."""
+        return self._packed("vm.builtin.alloc_tensor", call.args[:4])
+
+    def kill(self, call: ast.Call) -> Argument:
+        """``R.vm.kill_object``: the register no longer holds the object."""
+        (held,) = call.args
+        place = self._operand(held)
+        self._builder.emit_call("vm.builtin.null_value", [], place)
+        return place
+
+    def builtin(self, call: ast.Call) -> Argument:
+        """``R.call_builtin_with_ctx``"""
+        callee = call.args[0]
+        assert isinstance(callee, ast.ExternFunc)
+        return self._packed(callee.global_symbol, self._unpacked(call.args[1]))
+
+    def call_tir_dyn(self, call: ast.Call) -> Argument:
+        """``R.vm.call_tir_dyn``"""
+        args = (call.args[0], *self._unpacked(call.args[1]))
+        return self._emit("vm.builtin.call_tir_dyn", [self._operand(arg) for arg in args])
+
+    def make_closure(self, call: ast.Call) -> Argument:
+        """``R.make_closure``"""
+        return self._packed(
+            "vm.builtin.make_closure", (call.args[0], *self._unpacked(call.args[1]))
+        )
+
+    def invoke_closure(self, call: ast.Call) -> Argument:
+        """``R.invoke_closure``"""
+        args = (call.args[0], *self._unpacked(call.args[1]))
+        return self._packed("vm.builtin.invoke_closure", args)
+
+    def null_value(self, call: ast.Call) -> Argument:
+        """``R.null_value``"""
+        return self._emit("vm.builtin.null_value", [])
+
+    def print(self, call: ast.Call) -> Argument:
+        """``R.print``"""
+        return self._packed("relax.run.print", (_format(call), *_listed(call.args)))
+
+    def assert_op(self, call: ast.Call) -> Argument:
+        """``R.assert_op``"""
+        condition, *rest = call.args
+        rest += [v for k, v in call.attrs.items() if k != "format" and isinstance(v, ast.Expr)]
+        return self._packed("relax.run.assert_op", (condition, _format(call), *_listed(rest)))
+
+    def _unpacked(self, args: ast.Expr) -> tuple[ast.Expr, ...]:
+        if isinstance(args, ast.Tuple):
+            return args.fields
+        raise self._left("arguments that are no tuple", "Normalize")
+
+
+def _format(call: ast.Call) -> ast.Expr:
+    given = call.attrs.get("format", "")
+    return given if isinstance(given, ast.Expr) else ast.StringImm(str(given))
+
+
+def _listed(args: Sequence[ast.Expr]) -> Iterator[ast.Expr]:
+    """Arguments, with those in tuples one by one."""
+    for arg in args:
+        if isinstance(arg, ast.Tuple):
+            yield from arg.fields
+        else:
+            yield arg
+
+
+def _symbols(value: Any) -> Iterator[tir.Var]:
+    match value:
+        case tir.PrimExpr():
+            yield from tir.free_vars(value)
+        case tuple() | list():
+            for item in value:
+                yield from _symbols(item)
+        case Mapping():
+            for item in value.values():
+                yield from _symbols(item)
+
+
+def _tensor(data: ast.Literal) -> Tensor:
+    kind = numpy_type(data.dtype)
+    if data.value is not None:
+        return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
+    if data.content is not None:
+        return Tensor(np.frombuffer(bytearray(data.content), kind).reshape(data.shape or ()))
+    raise PassError("the text leaves the data of a constant out")
+
+
+_OPERATORS: dict[str, Callable[[_Generator, ast.Call], Argument]] = {
+    "relax.vm.alloc_storage": _Generator.alloc_storage,
+    "relax.vm.alloc_tensor": _Generator.alloc_tensor,
+    "relax.vm.kill_object": _Generator.kill,
+    "relax.call_builtin_with_ctx": _Generator.builtin,
+    "relax.vm.call_tir_dyn": _Generator.call_tir_dyn,
+    "relax.make_closure": _Generator.make_closure,
+    "relax.invoke_closure": _Generator.invoke_closure,
+    "relax.null_value": _Generator.null_value,
+    "relax.print": _Generator.print,
+    "relax.assert_op": _Generator.assert_op,
+}
+_LOWERED = {
+    **dict.fromkeys(
+        (
+            "relax.call_tir",
+            "relax.call_tir_with_grad",
+            "relax.call_tir_inplace",
+            "relax.call_dps_packed",
+        ),
+        "CallTIRRewrite",
+    ),
+    **dict.fromkeys(
+        (
+            "relax.builtin.alloc_tensor",
+            "relax.memory.alloc_storage",
+            "relax.memory.alloc_tensor",
+            "relax.memory.kill_storage",
+            "relax.memory.kill_tensor",
+        ),
+        "VMMemoryLower",
+    ),
+    **dict.fromkeys(
+        ("relax.call_pure_packed", "relax.call_inplace_packed", "relax.invoke_pure_closure"),
+        "RemovePurityChecking",
+    ),
+}
+"""What is gone after the pass that is named."""

@@ -1,0 +1,90 @@
+"""From a module of Relax to an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.checker.check import IllFormedError, check_module
+from rlx.grammar.ast import IRModule
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.printer import print_module
+from rlx.transform.lowering.calls import CallTIRRewrite
+from rlx.transform.lowering.memory import StaticPlanBlockMemory, VMMemoryLower
+from rlx.transform.lowering.passes import ModulePass, Sequential
+from rlx.transform.lowering.shapes import VMShapeLower
+from rlx.transform.lowering.structure import (
+    AttachGlobalSymbol,
+    LambdaLift,
+    Normalize,
+    RemovePurityChecking,
+    ToNonDataflow,
+)
+from rlx.vm.code_generation import generate
+from rlx.vm.executable import Executable
+
+STAGES: tuple[type[ModulePass], ...] = (
+    Normalize,
+    LambdaLift,
+    ToNonDataflow,
+    RemovePurityChecking,
+    CallTIRRewrite,
+    StaticPlanBlockMemory,
+    VMMemoryLower,
+    VMShapeLower,
+    AttachGlobalSymbol,
+)
+"""The passes on the way to an executable, in order; each is a stage that can be looked at."""
+
+
+def pipeline() -> Sequential:
+    """The passes on the way to an executable."""
+    return Sequential([stage() for stage in STAGES])
+
+
+def build(
+    module: IRModule,
+    *,
+    passes: Sequence[ModulePass] | None = None,
+    legalize: bool = False,
+    reuse: bool = True,
+) -> Executable:
+    """Compile a module for the virtual machine.
+
+    Parameters
+    ----------
+    module
+        A module without errors.
+    passes
+        The passes that lower it; None for :func:`pipeline`. A module that is lowered already takes ``()``.
+    legalize
+        Whether operators become PrimFuncs first. They run faster then, and sums of floats may be added up in another order.
+    reuse
+        Whether a register is taken again where nothing reads its content any more.
+
+    Raises
+    ------
+    IllFormedError
+        If the checker finds errors; its ``report`` has them.
+    PassError
+        If a pass does not take the module, or something is left that the machine has no instruction for.
+    TypeError
+        If `module` is no module.
+    """
+    if not isinstance(module, IRModule):
+        raise TypeError(f"expected a module, found {type(module).__name__}: rlx.load reads one")
+    report = check_module(module, Source(_text(module), "<module>"))
+    if not report.ok:
+        raise IllFormedError(report)
+    ready = _legalized(module) if legalize else module
+    lowered = (pipeline() if passes is None else Sequential(passes))(ready)
+    return generate(lowered, source=module, reuse=reuse)
+
+
+def _legalized(module: IRModule) -> IRModule:
+    from rlx.transform.legalization import legalize
+
+    return legalize(module)
+
+
+def _text(module: IRModule) -> str:
+    return print_module(module)

@@ -1,0 +1,233 @@
+"""The functions of the run time that the virtual machine adds to those of :mod:`rlx.semantics.machine.builtins`.
+
+Memory, the shape heap of the design document, and printing. They take and give values; those in ``WITH_STATE`` take the
+state of the machine first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+import numpy as np
+
+from rlx.grammar.dtype import DataType, dtype
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.faults import CheckStop, FaultStop
+from rlx.semantics.machine.access_checks import readable
+from rlx.semantics.machine.builtins import BUILTINS
+from rlx.semantics.machine.control import truth
+from rlx.semantics.machine.foreign import allocate
+from rlx.semantics.machine.memory import laid_into
+from rlx.semantics.machine.message_text import show
+from rlx.semantics.machine.operators import formatted, printed
+from rlx.semantics.store import Blank, Store
+from rlx.semantics.values import (
+    UNIT,
+    DataTypeValue,
+    Device,
+    Scalar,
+    ShapeValue,
+    Storage,
+    StringValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
+from rlx.spec.registry import rule
+
+UINT8 = dtype("uint8")
+
+
+class MachineState(Value):
+    """What the register of the machine's state holds.
+
+    Attributes
+    ----------
+    output
+        Called with each line that a program prints.
+    devices
+        The devices that indices stand for.
+    store
+        What is known of memory that was not written yet.
+    """
+
+    output: Callable[[str], None]
+    devices: tuple[Device, ...]
+    store: Store
+
+
+@rule("V-alloc-storage", "3ab4c6af", "machine instruction")
+def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
+    """``(state, size, device index, element type, scope)``: as many elements as the size says; bytes if no type is given."""
+    sizes = _dims("vm.builtin.alloc_storage", size)
+    index = next((int(v.value) for v in rest if isinstance(v, Scalar)), -1)
+    kind = next((v.value for v in rest if isinstance(v, DataTypeValue)), UINT8)
+    made = allocate(sizes, numpy_type(kind))
+    device = state.devices[index] if 0 <= index < len(state.devices) else None
+    return Storage(made.reshape(-1).view(np.uint8), device)
+
+
+@rule("V-alloc-tensor", "818961d9", "machine instruction")
+def _alloc_tensor(storage: Value, *rest: Value) -> Value:
+    """``(storage, offset, shape, element type)``; also in the order of the design document: shape, offset, element type.
+
+    With the machine's state in front, reading the tensor is a fault until it is written; without, it holds zeros.
+    """
+    state = storage if isinstance(storage, MachineState) else None
+    if state is not None:
+        storage, *rest = rest  # type: ignore[assignment]
+    offset = next((int(v.value) for v in rest if isinstance(v, Scalar)), 0)
+    shape = next((v for v in rest if isinstance(v, ShapeValue)), None)
+    if shape is None:
+        _refuse("vm.builtin.alloc_tensor", "a shape", rest)
+    kind = next((k for k in map(_data_type, rest) if k is not None), None)
+    if kind is None:
+        _refuse("vm.builtin.alloc_tensor", "an element type", rest)
+    made = laid_into(storage, offset, shape.values, numpy_type(kind))
+    if state is None or not made.data.size:
+        return made
+    state.store.blank[id(made)] = Blank(made)
+    return made
+
+
+def _data_type(value: Value) -> DataType | None:
+    match value:
+        case DataTypeValue(value=kind):
+            return kind
+        case StringValue(value=name):
+            return dtype(name)
+    return None
+
+
+@rule("V-store-shape", "1a36e15a", "machine instruction")
+def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
+    """``(shape, heap, i0, i1, …)``: the dimensions go to these places of the heap."""
+    sizes = _dims("vm.builtin.store_shape", shape)
+    places = _places("vm.builtin.store_shape", heap, at)
+    if len(places) != len(sizes):
+        words = f"{len(sizes)} dimensions are stored at {len(places)} places"
+        raise FaultStop("V-store-shape-count", words)
+    for place, size in zip(places, sizes, strict=True):
+        heap.data[place] = size  # type: ignore[attr-defined]
+    return UNIT
+
+
+@rule("V-load-shape", "c564c24d", "machine instruction")
+def _load_shape(heap: Value, *at: Value) -> Value:
+    """``(heap, i0, i1, …)``: the shape of what lies at these places of the heap."""
+    places = _places("vm.builtin.load_shape", heap, at)
+    return ShapeValue(tuple(int(heap.data[place]) for place in places))  # type: ignore[attr-defined]
+
+
+@rule("V-heap", "616c7a9e", "machine instruction")
+def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
+    """Places of a shape heap, which they must be inside."""
+    if not isinstance(heap, Tensor) or heap.data.ndim != 1:
+        raise FaultStop("V-heap-tensor", f"{name} takes a shape heap, not {show(heap)}")
+    places = [int(v.value) if isinstance(v, Scalar) else -1 for v in at]
+    for place in places:
+        if not 0 <= place < len(heap.data):
+            raise FaultStop("V-heap-place", f"{name}: place {place} of a heap of {len(heap.data)}")
+    return places
+
+
+def _dims(name: str, value: Value) -> tuple[int, ...]:
+    match value:
+        case ShapeValue(values=values):
+            return values
+        case Scalar(value=int() as number):
+            return (number,)
+        case Tensor(data=data) if name.endswith("store_shape"):
+            return tuple(data.shape)
+    _refuse(name, "a shape", (value,))
+
+
+def _refuse(name: str, wanted: str, found: tuple[Value, ...]) -> NoReturn:
+    shown = ", ".join(show(value) for value in found) or "nothing"
+    raise FaultStop("E-packed-raised", f"{name} takes {wanted}, and is given {shown}")
+
+
+def _print(state: MachineState, *values: Value) -> Value:
+    readable(state.store, values, "E-evaluate-written")
+    state.output(" ".join(printed(value) for value in values))
+    return UNIT
+
+
+def _print_formatted(state: MachineState, text: StringValue, *values: Value) -> Value:
+    readable(state.store, values, "E-evaluate-written")
+    state.output(formatted(text.value, values))
+    return UNIT
+
+
+def _assert(state: MachineState, condition: Value, text: StringValue, *values: Value) -> Value:
+    readable(state.store, (condition, *values), "E-evaluate-written")
+    if not truth(condition):
+        raise CheckStop("E-assert-holds", formatted(text.value, values) or "assertion")
+    return UNIT
+
+
+def _check_func(value: Value, *rest: Value) -> Value:
+    if isinstance(value, MachineFunction):
+        return UNIT
+    return BUILTINS["vm.builtin.check_func_info"].call(value, *rest)
+
+
+class MachineFunction(Value):
+    """Base of the functions that the machine has as values."""
+
+
+def _nothing(*_: Value) -> Value:
+    return UNIT
+
+
+def _move(value: Value) -> Value:
+    return value
+
+
+_CALLS: dict[str, Callable[..., Value]] = {
+    "alloc_storage": _alloc_storage,
+    "alloc_tensor": _alloc_tensor,
+    "free_storage": _nothing,
+    "free_tensor": _nothing,
+    "kill_object": _nothing,
+    "alloc_heap": BUILTINS["vm.builtin.alloc_shape_heap"].call,
+    "store_shape": _store_shape,
+    "load_shape": _load_shape,
+    "move": _move,
+    "print": _print,
+    "check_func_info": _check_func,
+}
+LIBRARY: dict[str, Callable[..., Value]] = {
+    **{name: packed.call for name, packed in BUILTINS.items()},
+    **{f"vm.builtin.{name}": call for name, call in _CALLS.items()},
+    "relax.run.print": _print_formatted,
+    "relax.run.assert_op": _assert,
+}
+"""The functions of the run time by name."""
+WITH_STATE = frozenset(
+    {
+        "vm.builtin.alloc_storage",
+        "vm.builtin.print",
+        "relax.run.print",
+        "relax.run.assert_op",
+    }
+)
+"""Those that read the machine's state; where a call does not pass it, it is put first."""
+TAKES_EITHER = frozenset({"vm.builtin.alloc_tensor"})
+"""Those that do something else with the machine's state than without."""
+
+INVOKE = "vm.builtin.invoke_closure"
+MAKE_CLOSURE = "vm.builtin.make_closure"
+CALL_TIR_DYN = frozenset({"vm.builtin.call_tir_dyn", "vm.call_tir_dyn"})
+"""These call other functions; the machine has a rule for each."""
+
+
+def fields(value: Value) -> tuple[Value, ...]:
+    """What a tuple or a shape is unpacked to."""
+    match value:
+        case TupleValue(fields=found):
+            return found
+        case ShapeValue(values=values):
+            return tuple(Scalar(number) for number in values)
+    return (value,)

@@ -1,0 +1,370 @@
+"""From names to what they call: functions of the executable, PrimFuncs, packed functions, the run time's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.parser import parse
+from rlx.semantics import faults, outcome
+from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
+from rlx.semantics.machine.access_checks import readable
+from rlx.semantics.machine.builtins import ELSEWHERE, READING
+from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, written
+from rlx.semantics.machine.message_text import kind
+from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
+from rlx.semantics.store import Store
+from rlx.semantics.values import UNIT, Device, Packed, PrimFuncValue, Scalar, Tensor, Value
+from rlx.spec.registry import rule
+from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.instructions import Instruction
+from rlx.vm.library import LIBRARY, WITH_STATE, MachineFunction, MachineState
+
+PackedFunction = Packed | Callable[..., Any]
+"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
+
+
+class OwnFunction:
+    """A function of the executable.
+
+    Attributes
+    ----------
+    function, code
+        Its description and its instructions.
+    run
+        The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is first called.
+    suspends
+        Whether ``run`` gives a generator, which asks for the calls of other functions.
+    """
+
+    __slots__ = ("code", "function", "run", "suspends")
+
+    def __init__(self, function: VMFunction, code: list[Instruction]) -> None:
+        self.function, self.code = function, code
+        self.run: Callable[..., Any] | None = None
+        self.suspends = False
+
+
+class Outside:
+    """Anything else that can be called: it takes and gives values.
+
+    Attributes
+    ----------
+    call
+        What is called.
+    takes_state
+        Whether the first argument is the machine's state.
+    keeps_constants
+        Whether it never writes to its arguments, so that constants need no copy.
+    missing
+        Whether there is no function of that name: to look it up is a fault already.
+    """
+
+    __slots__ = ("call", "keeps_constants", "missing", "name", "takes_state")
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[..., Value],
+        takes_state: bool = False,
+        keeps_constants: bool = False,
+        missing: bool = False,
+    ) -> None:
+        self.name, self.call, self.missing = name, call, missing
+        self.takes_state, self.keeps_constants = takes_state, keeps_constants
+
+
+class FunctionValue(MachineFunction):
+    """A function of the executable as a value, with the last arguments that it was given already."""
+
+    function: OwnFunction
+    captured: tuple[Value, ...] = ()
+
+
+Callee = OwnFunction | Outside
+
+
+class Linker:
+    """Finds what the names of an executable call.
+
+    Parameters
+    ----------
+    packed
+        The functions of the user, by name; they hide those of the run time.
+    backend
+        How PrimFuncs run: ``"native"`` or ``"steps"``.
+    output, devices
+        See :class:`rlx.vm.VirtualMachine`.
+
+    Attributes
+    ----------
+    state
+        The state that the functions of one machine share.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        packed: Mapping[str, PackedFunction],
+        backend: str,
+        output: Callable[[str], None],
+        devices: tuple[Device, ...] = (),
+    ) -> None:
+        self.executable = executable
+        self.state = MachineState(output, devices, Store(self, keeping=False))
+        self._packed = packed
+        raw = {name: call for name, call in packed.items() if not isinstance(call, Packed)}
+        self._prim_funcs = PrimFuncs(backend, None, raw)
+        self._functions = {
+            function.name: OwnFunction(function, executable.code(function))
+            for function in executable.functions
+        }
+        self._found: dict[str, Callee] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why some PrimFuncs do not run natively."""
+        return tuple(self._prim_funcs.notes)
+
+    def functions(self) -> Mapping[str, OwnFunction]:
+        """The functions of the executable by name."""
+        return self._functions
+
+    def callee(self, name: str) -> Callee:
+        """What a name calls. A name that nothing has is a fault when it is called, not before."""
+        found = self._functions.get(name) or self._found.get(name)
+        if found is None:
+            found = self._found[name] = self._outside(name)
+        return found
+
+    @rule("V-name", "ec195fc9", "machine instruction")
+    def _outside(self, name: str) -> Outside:
+        if name in self._packed:
+            return Outside(name, self._writing(_wrapped(name, self._packed[name])))
+        if name in self.executable.kernels:
+            return Outside(name, self._kernel(name), keeps_constants=False)
+        if name in self.executable.operators:
+            call = _operator(name, self.executable.operators[name])
+            return Outside(name, self._reading(call, "E-evaluate-written"), False, True)
+        if name in LIBRARY:
+            call = _safe(name, LIBRARY[name])
+            if name in READING:
+                call = self._reading(call, "E-packed-written")
+            if name == "vm.builtin.reshape":
+                call = self._viewing(call)
+            copying = name in ("vm.builtin.copy", "vm.builtin.move")
+            return Outside(name, call, name in WITH_STATE, not copying)
+        return Outside(name, _missing(name), missing=True)
+
+    def _writing(self, call: Callable[..., Value]) -> Callable[..., Value]:
+        """A function that may write to whatever it is given."""
+        store = self.state.store
+
+        def wrote(*args: Value) -> Value:
+            try:
+                return call(*args)
+            finally:
+                if store.blank:
+                    written(store, args)
+
+        return wrote
+
+    def _reading(self, call: Callable[..., Value], code: str) -> Callable[..., Value]:
+        """A function that reads the elements of what it is given."""
+        store = self.state.store
+
+        def read(*args: Value) -> Value:
+            if store.blank:
+                readable(store, args, code)
+            return call(*args)
+
+        return read
+
+    def _viewing(self, call: Callable[..., Value]) -> Callable[..., Value]:
+        """A function that gives a tensor in the memory of its first argument."""
+        store = self.state.store
+
+        def viewed(*args: Value) -> Value:
+            made = call(*args)
+            if store.blank and isinstance(made, Tensor):
+                inherited(store, args, made)
+            return made
+
+        return viewed
+
+    def _kernel(self, name: str) -> Callable[..., Value]:
+        """A PrimFunc that is read and compiled when it is first called."""
+        ready: list[Callable[..., Value]] = []
+
+        def call(*args: Value) -> Value:
+            if not ready:
+                ready.append(self._prepared(name))
+            return ready[0](*args)
+
+        return call
+
+    def _prepared(self, name: str) -> Callable[..., Value]:
+        func = prim_func(self.executable, name)
+        callee, runs, made = PrimFuncValue(func, name), self._prim_funcs, func.ret_type
+        store = self.state.store
+        blank = store.blank
+
+        def call(*args: Value) -> Value:
+            if blank and not blank.keys().isdisjoint(map(id, args)):
+                run_prim_func(store, callee, args, None)
+            else:
+                runs.run(func, name, _arrays(args), {})
+            if made is None or runs.returned is None:
+                return UNIT
+            return Scalar(runs.returned, made)
+
+        return call
+
+    # What the store asks of a program
+
+    def run_prim_func(
+        self, callee: PrimFuncValue, args: Sequence[Any], unwritten: Unwritten
+    ) -> Unwritten:
+        """Run a PrimFunc on arrays and numbers; see :meth:`PrimFuncs.run`."""
+        return self._prim_funcs.run(callee.func, callee.name, args, unwritten)
+
+    def only_reads(self, callee: PrimFuncValue) -> frozenset[int]:
+        """The positions of the parameters that a PrimFunc reads and never writes to."""
+        return self._prim_funcs.only_reads(callee.func)
+
+
+def _arrays(args: tuple[Value, ...]) -> list[Any]:
+    """Arguments as PrimFuncs take them."""
+    found: list[Any] = []
+    for arg in args:
+        if type(arg) is Tensor:
+            found.append(arg.data)
+        elif type(arg) is Scalar:
+            found.append(arg.value)
+        else:
+            return plain(args)
+    return found
+
+
+def prim_func(executable: Executable, name: str) -> tir.PrimFunc:
+    """The PrimFunc that an executable keeps under a name.
+
+    Raises
+    ------
+    Unsupported
+        ``V-name-text``: the text is not one PrimFunc.
+    """
+    for function in _module(name, executable.kernels[name]).functions.values():
+        if isinstance(function, tir.PrimFunc):
+            return function
+    raise UnsupportedStop("V-name-text", f"the text of {name} holds no PrimFunc")
+
+
+def _module(name: str, text: str) -> ast.IRModule:
+    """The module of a text that an executable keeps."""
+    parsed = parse(text, name)
+    if len(parsed.modules) != 1 or any(d.severity == "error" for d in parsed.diagnostics):
+        raise UnsupportedStop("V-name-text", f"the text of {name} is not one module")
+    return parsed.modules[0]
+
+
+def _operator(name: str, text: str) -> Callable[..., Value]:
+    """An operator that the small-step machine applies."""
+    ready: list[Any] = []
+
+    def call(*args: Value) -> Value:
+        from rlx.semantics.machine import load
+
+        if not ready:
+            module = _module(name, text)
+            ready.append((load(module), next(iter(module.functions)).name_hint))
+        program, entry = ready[0]
+        ended = program.run(entry, args)
+        if isinstance(ended, outcome.Returned):
+            return ended.value
+        raise _STOPS[type(ended)](ended.code, f"{name}: {ended.message}")
+
+    return call
+
+
+_STOPS: dict[type, type[Stop]] = {
+    outcome.Fault: faults.FaultStop,
+    outcome.CheckFailed: faults.CheckStop,
+    outcome.OutOfFuel: faults.OutOfFuelStop,
+    outcome.Unsupported: faults.UnsupportedStop,
+    outcome.IllFormed: faults.IllFormedStop,
+}
+
+
+def _wrapped(name: str, call: PackedFunction) -> Callable[..., Value]:
+    """A packed function of the user."""
+    if isinstance(call, Packed):
+        return _of_values(name, _safe(name, call.call))
+
+    def convert(*args: Value) -> Value:
+        try:
+            result = call(*[to_plain(arg) for arg in args])
+        except Stop:
+            raise
+        except Exception as error:
+            words = f"{name} raised {type(error).__name__}: {error}"
+            raise FaultStop("E-packed-raised", words) from error
+        return to_value(result, args)
+
+    return convert
+
+
+def _of_values(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+    """A function of the user that works on values, held to it."""
+
+    def checked(*args: Value) -> Value:
+        result = call(*args)
+        if not isinstance(result, Value):
+            words = f"{name} returned {type(result).__name__}, not a value"
+            raise FaultStop("V-call-outside-value", words)
+        return result
+
+    return checked
+
+
+def _safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+    """A function on values that may be given what it was not written for."""
+
+    def checked(*args: Value) -> Value:
+        try:
+            return call(*args)
+        except Stop:
+            raise
+        except Exception as error:
+            words = f"{name} raised {type(error).__name__}: {error}"
+            raise FaultStop("E-packed-raised", words) from error
+
+    return checked
+
+
+def _missing(name: str) -> Callable[..., Value]:
+    def call(*_: Value) -> Value:
+        if ELSEWHERE.match(name):
+            words = f"TVM's run time has {name}; rlx cannot run it"
+            raise UnsupportedStop("E-extern-modelled", words)
+        raise FaultStop("E-extern-registered", f"no packed function is registered as {name!r}")
+
+    return call
+
+
+def callable_value(value: Value) -> tuple[Callee, tuple[Value, ...]]:
+    """What a function value calls, and the arguments that it was given already.
+
+    Raises
+    ------
+    Fault
+        ``V-invoke-closure-function``: it is no function.
+    """
+    match value:
+        case FunctionValue(function=function, captured=captured):
+            return function, captured
+        case Packed(call=call, name=name):
+            return Outside(name, call), ()
+    raise FaultStop("V-invoke-closure-function", f"a function is called, not {kind(value)}")

@@ -1,0 +1,113 @@
+"""Executables as text, and how much there is in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from rlx.semantics.machine.message_text import show
+from rlx.semantics.values import ShapeValue
+from rlx.vm.constants import to_json
+from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.instructions import (
+    VOID,
+    Argument,
+    ArgumentKind,
+    CallInstruction,
+    GotoInstruction,
+    IfInstruction,
+    Instruction,
+    RetInstruction,
+    register,
+)
+
+
+def statistics(executable: Executable) -> str:
+    """How much there is of what."""
+    shapes = [str(list(v.values)) for v in executable.constants if isinstance(v, ShapeValue)]
+    functions = [function.name for function in executable.functions]
+    packed = executable.packed_names
+    return "\n".join(
+        [
+            "Relax VM executable statistics:",
+            f"  Constant shapes (# {len(shapes)}): {_row(shapes)}",
+            f"  Globals (#{len(functions)}): {_row(functions)}",
+            f"  Packed functions (#{len(packed)}): {_row(packed)}",
+        ]
+    )
+
+
+def _row(items: Sequence[str]) -> str:
+    return f"[{', '.join(items)}]"
+
+
+def listing(executable: Executable) -> str:
+    """An executable as text: each function, then constants and texts of functions, as far as there are some."""
+    parts = ["\n".join(_function(executable, function)) for function in executable.functions]
+    if executable.names:
+        parts.append("\n".join(["names:", *(f"  {json.dumps(n)}" for n in executable.names)]))
+    if executable.constants:
+        lines = [
+            f"  c[{k}]  {json.dumps(to_json(value), ensure_ascii=False)}  # {show(value)[:60]!r}"
+            for k, value in enumerate(executable.constants)
+        ]
+        parts.append("\n".join(["constants:", *lines]))
+    kept = {
+        "kernel": executable.kernels,
+        "operator": executable.operators,
+        "signature": executable.signatures,
+    }
+    for title, texts in kept.items():
+        for name, text in texts.items():
+            lines = [f"  | {line}" for line in text.split("\n")]
+            parts.append("\n".join([f"{title} {json.dumps(name)}:", *lines]))
+    return "\n\n".join(parts) + "\n"
+
+
+_NAME_WIDTH, _ARGUMENTS_WIDTH = 16, 12
+_PLAIN = re.compile(r"[\w.$]+\Z")
+
+
+def quoted(name: str) -> str:
+    """A name as a listing has it: in quotation marks unless it is an ordinary one."""
+    return name if _PLAIN.match(name) else json.dumps(name)
+
+
+def _function(executable: Executable, function: VMFunction) -> Iterator[str]:
+    named = f" ({', '.join(function.parameters)})" if function.parameters else ""
+    counts = f"{function.num_inputs} inputs{named}, {function.registers} registers"
+    yield f"@{quoted(function.name)}:  # {counts}"
+    code = executable.code(function)
+    rows = [_columns(executable, instruction) for instruction in code]
+    width = max([_NAME_WIDTH, *(len(name) for name, _ in rows)])
+    given = max([_ARGUMENTS_WIDTH, *(len(args) for _, args in rows)])
+    for instruction, (name, args) in zip(code, rows, strict=True):
+        yield "  " + _line(instruction, name.ljust(width), args.ljust(given))
+
+
+def _columns(executable: Executable, instruction: Instruction) -> tuple[str, str]:
+    if not isinstance(instruction, CallInstruction):
+        return "", ""
+    args = ", ".join(_argument(executable, arg) for arg in instruction.args)
+    return quoted(executable.names[instruction.callee]), args
+
+
+def _argument(executable: Executable, argument: Argument) -> str:
+    if argument.kind is ArgumentKind.FUNCTION:
+        return f"f[{quoted(executable.names[argument.number])}]"
+    return str(argument)
+
+
+def _line(instruction: Instruction, name: str, args: str) -> str:
+    match instruction:
+        case CallInstruction(dst=dst):
+            target = "void" if dst == VOID else str(register(dst))
+            return f"call  {name} in: {args} dst: {target}"
+        case RetInstruction(result=result):
+            return f"ret   ret {register(result)}"
+        case GotoInstruction(distance=distance):
+            return f"goto  {distance}"
+        case IfInstruction(condition=condition, distance=distance):
+            return f"if    {register(condition)}, {distance}"
+    raise TypeError(f"expected an instruction, found {type(instruction).__name__}")

@@ -1,0 +1,318 @@
+"""The virtual machine: runs the functions of an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from rlx.semantics.faults import Stop
+from rlx.semantics.machine.access_checks import readable
+from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.machine.program import collecting_less
+from rlx.semantics.scalars import fitted_arguments
+from rlx.semantics.values import Device, Value
+from rlx.vm.executable import Executable
+from rlx.vm.faults import Fault, Place, RunError, run_error
+from rlx.vm.linking import Linker, OwnFunction, PackedFunction
+from rlx.vm.profile import Profile
+from rlx.vm.rules import Step, Stepper, check_count
+from rlx.vm.translation import Fuel, Translator, Wrap
+
+Instrument = Callable[[str, tuple[Value, ...], Value | None], None]
+"""Called before each call of a packed function or PrimFunc (the result is None) and after it."""
+
+
+class VirtualMachine:
+    """Runs the functions of an executable: ``VirtualMachine(executable)["main"](x)``.
+
+    Parameters
+    ----------
+    executable
+        What to run.
+    packed
+        Packed functions by name. They take and give arrays, numbers, tuples and strings; they hide functions of the run time.
+    backend
+        How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
+    output
+        Called with each line that the program prints.
+    fuel
+        How many calls between functions and jumps back a run may take; None for no limit.
+    devices
+        The devices that indices in allocations stand for.
+
+    Raises
+    ------
+    TypeError
+        If `executable` is none.
+    ValueError
+        If there is no such backend.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        packed: Mapping[str, PackedFunction] | None = None,
+        *,
+        backend: str = "native",
+        output: Callable[[str], None] = print,
+        fuel: int | None = None,
+        devices: Sequence[Device] = (),
+    ) -> None:
+        if not isinstance(executable, Executable):
+            raise TypeError(f"expected an Executable, found {type(executable).__name__}")
+        if backend not in ("native", "steps"):
+            raise ValueError(f"backend: expected 'native' or 'steps', found {backend!r}")
+        for name, call in (packed or {}).items():
+            if not callable(getattr(call, "call", call)):
+                raise TypeError(f"packed[{name!r}]: expected a function, found {call!r}")
+        self.executable = executable
+        self._packed, self._backend = dict(packed or {}), backend
+        self._output, self._devices = output, tuple(devices)
+        self._fuel = fuel
+        self._inputs: dict[str, tuple[Value, ...]] = {}
+        self._outputs: dict[str, Value] = {}
+        self._saved: dict[str, Callable[[], Any]] = {}
+        self._instrument: Instrument | None = None
+        self._link(None)
+
+    def _link(self, wrap: Wrap | None) -> None:
+        self._linker = Linker(
+            self.executable, self._packed, self._backend, self._output, self._devices
+        )
+        self._counter = Fuel(self._fuel)
+        self._translator = Translator(self._linker, self._counter, wrap)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of results should know: PrimFuncs that did not run natively."""
+        return self._linker.notes
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        """The function of that name: it takes arrays, numbers, tuples and strings, and gives such.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        if name in self._saved:
+            return self._saved[name]
+        self.executable.function(name)
+        return lambda *args: to_plain(self.invoke(name, [self._value(arg) for arg in args]))
+
+    def _value(self, arg: Any) -> Value:
+        if hasattr(arg, "__dlpack__") and not hasattr(arg, "__array_interface__"):
+            arg = arg.numpy()
+        return to_value(arg)
+
+    def invoke(self, name: str, args: Sequence[Value]) -> Value:
+        """Call a function with values; what it returns.
+
+        Raises
+        ------
+        CheckFailed, Fault, OutOfFuel, Unsupported
+            What ends a run without a value.
+        KeyError
+            If there is no such function.
+        """
+        self.executable.function(name)
+        function = self._linker.functions()[name]
+        self._counter.left = -1 if self._fuel is None else self._fuel
+        stack: list[Any] = []
+        store = self._linker.state.store
+        try:
+            given = fitted_arguments(tuple(args))
+            check_count(function, len(given))
+            with collecting_less():
+                value = self._run(function, given, stack)
+            readable(store, (value,), "E-return-written")
+            return value
+        except Stop as stop:
+            raise run_error(stop, *self._places(stop, stack)) from stop.__cause__
+        except MemoryError as error:
+            raise Fault("E-alloc-size", f"there is no memory left: {error}") from error
+        finally:
+            store.blank.clear()
+
+    def _run(self, function: OwnFunction, args: tuple[Value, ...], stack: list[Any]) -> Value:
+        """Run a function; ``stack`` holds those that wait for others, also after a fault."""
+        translate, use = self._translator.translate, self._counter.use
+        if function.run is None:
+            translate(function)
+        current = function.run(*args)  # type: ignore[misc]
+        if not function.suspends:
+            value: Value = current
+            return value
+        stack.append(current)
+        asked = current.send(None)
+        while True:
+            if type(asked) is tuple:
+                use()
+                callee, given = asked
+                if callee.run is None:
+                    translate(callee)
+                made = callee.run(*given)
+                if callee.suspends:
+                    stack.append(made)
+                    current = made
+                    asked = current.send(None)
+                else:
+                    asked = current.send(made)
+            else:
+                stack.pop()
+                if not stack:
+                    returned: Value = asked
+                    return returned
+                current = stack[-1]
+                asked = current.send(asked)
+
+    def _places(self, stop: Stop, stack: list[Any]) -> tuple[Place | None, tuple[Place, ...]]:
+        """Where a run stopped, and where the calls stand that are open."""
+        inner: Place | None = None
+        trace = stop.__traceback__
+        while trace is not None:
+            inner = self._place(trace.tb_frame.f_code, trace.tb_lineno) or inner
+            trace = trace.tb_next
+        waiting = [
+            self._place(each.gi_code, each.gi_frame.f_lineno) for each in stack if each.gi_frame
+        ]
+        calls = tuple(place for place in waiting if place is not None)
+        if inner is None and calls:
+            inner, calls = calls[-1], calls[:-1]
+        return inner, calls
+
+    def _place(self, code: Any, line: int) -> Place | None:
+        known = self._translator.lines.get(code)
+        if known is None:
+            return None
+        function, instructions = known
+        return function.function.name, instructions[line]
+
+    # Step by step
+
+    def steps(self, name: str, *args: Any, fuel: int | None = None) -> Iterator[Step | Value]:
+        """Each instruction of a run before it runs, by the rules of the specification; last, what the run returns.
+
+        Raises
+        ------
+        CheckFailed, Fault, OutOfFuel, Unsupported, KeyError
+            As :meth:`invoke` does.
+        """
+        self.executable.function(name)
+        stepper: Stepper | None = None
+        try:
+            given = fitted_arguments(tuple(self._value(arg) for arg in args))
+            stepper = Stepper(self._linker, self._linker.functions()[name], given)
+            yield from stepper.steps(fuel)
+        except Stop as stop:
+            stack = stepper.stack if stepper else []
+            places = tuple((each.function.function.name, each.at) for each in stack)
+            where = places[-1] if places else None
+            calls = tuple((function, at - 1) for function, at in places[:-1])
+            raise run_error(stop, where, calls) from stop.__cause__
+        assert stepper.result is not None
+        yield stepper.result
+
+    # Inputs that are set before the call
+
+    def set_input(self, name: str, *args: Any) -> None:
+        """Set the arguments that :meth:`invoke_stateful` calls a function with.
+
+        Raises
+        ------
+        KeyError
+            If there is no such function.
+        ValueError
+            If it takes another number of arguments.
+        """
+        wanted = self.executable.function(name).num_inputs
+        if len(args) != wanted:
+            raise ValueError(f"{name} takes {wanted} arguments, {len(args)} are given")
+        self._inputs[name] = tuple(self._value(arg) for arg in args)
+
+    def invoke_stateful(self, name: str) -> None:
+        """Call a function with the arguments that were set; :meth:`get_outputs` has the result.
+
+        Raises
+        ------
+        ValueError
+            If no arguments were set.
+        """
+        if name not in self._inputs:
+            self.executable.function(name)
+            raise ValueError(f"set_input({name!r}, …) comes before invoke_stateful({name!r})")
+        self._outputs[name] = self.invoke(name, self._inputs[name])
+
+    def get_outputs(self, name: str) -> Any:
+        """What the last :meth:`invoke_stateful` of a function returned.
+
+        Raises
+        ------
+        ValueError
+            If it was not called.
+        """
+        if name not in self._outputs:
+            self.executable.function(name)
+            raise ValueError(f"invoke_stateful({name!r}) comes before get_outputs({name!r})")
+        return to_plain(self._outputs[name])
+
+    def save_function(
+        self, name: str, saved_name: str, *args: Any, include_return: bool = True
+    ) -> None:
+        """Keep a function with its arguments under another name, which then takes none.
+
+        Raises
+        ------
+        KeyError
+            If there is no such function.
+        ValueError
+            If the other name is taken.
+        """
+        self.executable.function(name)
+        if any(function.name == saved_name for function in self.executable.functions):
+            raise ValueError(f"there is a function {saved_name!r} already")
+        values = tuple(self._value(arg) for arg in args)
+
+        def run() -> Any:
+            result = self.invoke(name, values)
+            return to_plain(result) if include_return else None
+
+        self._saved[saved_name] = run
+
+    # Looking on
+
+    def set_instrument(self, instrument: Instrument | None) -> None:
+        """Have a function called before and after each call of a packed function or PrimFunc; None ends that."""
+
+        def wrap(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+            def watched(*args: Value) -> Value:
+                assert instrument is not None
+                instrument(name, args, None)
+                result = call(*args)
+                instrument(name, args, result)
+                return result
+
+            return watched
+
+        self._link(None if instrument is None else wrap)
+
+    def profile(self, name: str, *args: Any) -> Profile:
+        """Call a function and measure the time that each packed function and PrimFunc takes."""
+        return self.profile_values(name, [self._value(arg) for arg in args])
+
+    def profile_values(self, name: str, values: Sequence[Value]) -> Profile:
+        """The same with values; ``value`` of the profile is what the run returned."""
+        found = Profile()
+        before = self._linker, self._counter, self._translator
+        self._link(found.around)
+        try:
+            begin = perf_counter()
+            found.value = self.invoke(name, values)
+            found.total = perf_counter() - begin
+        finally:
+            self._linker, self._counter, self._translator = before
+        return found
+
+
+__all__ = ["RunError", "VirtualMachine"]

@@ -1,0 +1,62 @@
+"""How long the calls of a run took, by what was called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from rlx.semantics.machine.numpy_conversion import to_plain
+from rlx.semantics.values import Value
+
+
+class Profile:
+    """The times of one run.
+
+    Attributes
+    ----------
+    calls, seconds
+        For each name how often it was called, and how long that took in all.
+    total
+        Seconds that the whole run took.
+    value
+        What the run returned.
+    """
+
+    def __init__(self) -> None:
+        self.calls: dict[str, int] = {}
+        self.seconds: dict[str, float] = {}
+        self.total = 0.0
+        self.value: Value | None = None
+
+    @property
+    def result(self) -> Any:
+        """What the run returned, as arrays, numbers, tuples and strings."""
+        return None if self.value is None else to_plain(self.value)
+
+    def around(self, name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+        """A function that measures another one."""
+        self.calls.setdefault(name, 0)
+        self.seconds.setdefault(name, 0.0)
+
+        def measured(*args: Value) -> Value:
+            begin = perf_counter()
+            try:
+                return call(*args)
+            finally:
+                self.seconds[name] += perf_counter() - begin
+                self.calls[name] += 1
+
+        return measured
+
+    def __str__(self) -> str:
+        """A table, the slowest first; the last line is what the machine itself took."""
+        names = [name for name in self.calls if self.calls[name]]
+        width = max([len("function"), len("the machine itself"), *map(len, names)])
+        rows = [f"{'function':{width}}  {'calls':>9}  {'µs':>12}  {'share':>6}"]
+        own = self.total - sum(self.seconds.values())
+        table = sorted(((self.seconds[n], n, str(self.calls[n])) for n in names), reverse=True)
+        for seconds, name, calls in [*table, (own, "the machine itself", "")]:
+            share = seconds / self.total if self.total else 0.0
+            rows.append(f"{name:{width}}  {calls:>9}  {seconds * 1e6:12.1f}  {share:6.1%}")
+        return "\n".join(rows)

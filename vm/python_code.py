@@ -1,0 +1,82 @@
+"""Executables as programs in Python that build them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from rlx.vm.constants import to_json
+from rlx.vm.executable import Executable
+from rlx.vm.instructions import (
+    VM_STATE,
+    VOID,
+    Argument,
+    ArgumentKind,
+    CallInstruction,
+    GotoInstruction,
+    IfInstruction,
+    Instruction,
+    RetInstruction,
+)
+
+
+def python_code(executable: Executable) -> str:
+    """A program that builds the executable in ``ib``; ``ib.get(formalize=False)`` is the same one."""
+    return "\n".join(_lines(executable)) + "\n"
+
+
+def _lines(executable: Executable) -> Iterator[str]:
+    yield "import rlx"
+    if executable.constants:
+        yield "from rlx.vm.constants import from_json"
+    yield ""
+    yield "ib = rlx.vm.ExecBuilder()"
+    for value in executable.constants:
+        yield f"ib.emit_constant(from_json({to_json(value)!r}))"
+    for name in executable.names:  # in the order of the table
+        yield f"ib.f({name!r})"
+    for name, text in executable.kernels.items():
+        yield f"ib.add_kernel({name!r}, {text!r})"
+    for name, text in executable.operators.items():
+        yield f"ib.add_operator({name!r}, {text!r})"
+    for name, text in executable.signatures.items():
+        yield f"ib.add_signature({name!r}, {text!r})"
+    for function in executable.functions:
+        named = f", parameters={function.parameters!r}" if function.parameters else ""
+        yield f"with ib.function({json.dumps(function.name)}, num_inputs={function.num_inputs}{named}):"
+        for instruction in executable.code(function):
+            yield "    " + _statement(executable, instruction)
+
+
+def _statement(executable: Executable, instruction: Instruction) -> str:
+    match instruction:
+        case CallInstruction(callee=callee, args=args, dst=dst):
+            given = ", ".join(_argument(executable, arg) for arg in args)
+            passed = f", args=[{given}]" if args else ""
+            target = "" if dst == VOID else f", dst={_register(dst)}"
+            return f"ib.emit_call({json.dumps(executable.names[callee])}{passed}{target})"
+        case RetInstruction(result=result):
+            return f"ib.emit_ret({_register(result)})"
+        case GotoInstruction(distance=distance):
+            return f"ib.emit_goto({distance})"
+        case IfInstruction(condition=condition, distance=distance):
+            return f"ib.emit_if({_register(condition)}, {distance})"
+    raise TypeError(f"expected an instruction, found {type(instruction).__name__}")
+
+
+def _register(number: int) -> str:
+    if number == VM_STATE:
+        return "ib.vm_state()"
+    return "ib.void()" if number == VOID else f"ib.r({number})"
+
+
+def _argument(executable: Executable, argument: Argument) -> str:
+    match argument.kind:
+        case ArgumentKind.REGISTER:
+            return _register(argument.number)
+        case ArgumentKind.IMMEDIATE:
+            return f"ib.imm({argument.number})"
+        case ArgumentKind.CONSTANT:
+            return f"ib.c({argument.number})"
+        case ArgumentKind.FUNCTION:
+            return f"ib.f({executable.names[argument.number]!r})"

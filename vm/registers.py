@@ -1,0 +1,106 @@
+"""Registers of a function, renumbered: in the order of their use, or as few as the lives of their contents allow."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+
+from rlx.grammar.node import changed
+from rlx.vm.flow import SPECIAL, Blocks, Code, last_uses, reads, writes
+from rlx.vm.instructions import (
+    VOID,
+    Argument,
+    ArgumentKind,
+    CallInstruction,
+    IfInstruction,
+    Instruction,
+    RetInstruction,
+    register,
+)
+
+Rename = Callable[[int], int]
+
+
+def renumbered(code: Code, num_inputs: int) -> list[Instruction]:
+    """The same code, with registers behind the inputs numbered in the order in which they come up."""
+    names = {k: k for k in range(num_inputs)}
+
+    def rename(number: int) -> int:
+        return number if number in SPECIAL else names.setdefault(number, len(names))
+
+    return [_renamed(instruction, rename, rename) for instruction in code]
+
+
+def reused(code: Code, num_inputs: int) -> list[Instruction]:
+    """The same code with fewer registers: one is taken again where nothing reads its content any more.
+
+    Registers that one basic block writes once and reads change places; the others keep one of their own.
+    """
+    local = _block_locals(code, num_inputs)
+    ends = last_uses(code)
+    names = {k: k for k in range(num_inputs)}
+    free: list[int] = []
+    count = num_inputs
+
+    def place(number: int) -> int:
+        nonlocal count
+        if number in SPECIAL:
+            return number
+        if number not in names:
+            if free and number in local:
+                names[number] = heapq.heappop(free)
+            else:
+                names[number], count = count, count + 1
+        return names[number]
+
+    made: list[Instruction] = []
+    for at, instruction in enumerate(code):
+        read = {number: place(number) for number in reads(instruction)}
+        over = [number for number in ends[at] if number in local]
+        target = writes(instruction)
+        for number in over:
+            if number != target:
+                heapq.heappush(free, names[number])
+        made.append(_renamed(instruction, read.__getitem__, place))
+        if target in over and target is not None:
+            heapq.heappush(free, names[target])
+    return made
+
+
+def count(code: Code, num_inputs: int) -> int:
+    """How many registers a function needs."""
+    used = [r for i in code for r in (*reads(i), writes(i)) if r is not None and r not in SPECIAL]
+    return max([num_inputs, *(number + 1 for number in used)])
+
+
+def _block_locals(code: Code, num_inputs: int) -> frozenset[int]:
+    """Registers that one instruction writes, and that only its basic block reads, behind it."""
+    written: dict[int, int] = {}
+    home: dict[int, int] = {}
+    shared = set(range(num_inputs))
+    for k, (first, end) in enumerate(Blocks(code).spans):
+        for instruction in code[first:end]:
+            shared.update(number for number in reads(instruction) if home.get(number) != k)
+            target = writes(instruction)
+            if target is not None:
+                written[target] = written.get(target, 0) + 1
+                home[target] = k
+    return frozenset(number for number, times in written.items() if times == 1) - shared
+
+
+def _renamed(instruction: Instruction, read: Rename, write: Rename) -> Instruction:
+    match instruction:
+        case CallInstruction(args=args, dst=dst):
+            renamed = _arguments(args, read)
+            return changed(instruction, args=renamed, dst=dst if dst == VOID else write(dst))
+        case RetInstruction(result=result):
+            return RetInstruction(read(result))
+        case IfInstruction(condition=condition):
+            return changed(instruction, condition=read(condition))
+    return instruction
+
+
+def _arguments(args: Sequence[Argument], read: Rename) -> tuple[Argument, ...]:
+    return tuple(
+        register(read(arg.number)) if arg.kind is ArgumentKind.REGISTER else arg for arg in args
+    )

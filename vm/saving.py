@@ -1,0 +1,167 @@
+"""Executables as bytes.
+
+A file is: eight bytes that say what it is, the version as four bytes, the SHA-256 of all that follows, the length of the
+description as eight bytes, the description as JSON, and the words of the instructions, eight bytes each; all integers
+little-endian. Nothing in a file is ever called by loading it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+from array import array
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from rlx.vm.checking import complaints
+from rlx.vm.constants import ConstantError, from_json, to_json
+from rlx.vm.executable import Executable, VMFunction
+
+PathLike = str | os.PathLike[str]
+
+MAGIC = b"RLXEXE\r\n"
+VERSION = 1
+_HEAD = struct.Struct("<8sI32s")
+_LENGTH = struct.Struct("<Q")
+
+
+class LoadError(ValueError):
+    """A file or a text that is no executable, or a damaged one; the message says what is wrong with it."""
+
+
+def to_bytes(executable: Executable) -> bytes:
+    """An executable as bytes; the same executable gives the same bytes."""
+    description = json.dumps(described(executable), separators=(",", ":"), sort_keys=True)
+    text = description.encode("utf-8", "surrogatepass")
+    words = array("q", executable.words)
+    if sys.byteorder == "big":
+        words.byteswap()
+    rest = _LENGTH.pack(len(text)) + text + words.tobytes()
+    return _HEAD.pack(MAGIC, VERSION, sha256(rest).digest()) + rest
+
+
+def from_bytes(content: bytes, name: str = "the file") -> Executable:
+    """The executable that :func:`to_bytes` wrote.
+
+    Raises
+    ------
+    LoadError
+        If the bytes are not such, are damaged, or are of another version.
+    """
+    try:
+        executable = _opened(content)
+        wrong = next(complaints(executable), None)
+    except LoadError as error:
+        raise LoadError(f"{name}: {error}") from None
+    if wrong is not None:
+        raise LoadError(f"{name}: {wrong}")
+    return executable
+
+
+def _opened(content: bytes) -> Executable:
+    if content[: len(MAGIC)] != MAGIC:
+        raise LoadError("this is no executable: it does not begin as one")
+    if len(content) < _HEAD.size + _LENGTH.size:
+        raise LoadError("the executable is cut off")
+    _, version, digest = _HEAD.unpack_from(content)
+    if version != VERSION:
+        raise LoadError(f"the executable has the version {version}; this is version {VERSION}")
+    rest = memoryview(content)[_HEAD.size :]
+    if sha256(rest).digest() != digest:
+        raise LoadError("the executable is damaged: its checksum is another one")
+    (length,) = _LENGTH.unpack_from(rest)
+    text, words = rest[_LENGTH.size :][:length], rest[_LENGTH.size + length :]
+    if len(text) != length or len(words) % 8:
+        raise LoadError("the executable is damaged: its lengths do not fit")
+    numbers = array("q", words.tobytes())
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    try:
+        description = json.loads(bytes(text).decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise LoadError(f"the description of the executable is no JSON: {error}") from None
+    return from_description(description, tuple(numbers))
+
+
+def described(executable: Executable) -> dict[str, Any]:
+    """All of an executable but the words of its instructions, as lists, numbers and strings."""
+    return {
+        "functions": [
+            [f.name, f.start, f.end, f.num_inputs, f.registers, list(f.parameters)]
+            for f in executable.functions
+        ],
+        "names": list(executable.names),
+        "constants": [to_json(value) for value in executable.constants],
+        "offsets": list(executable.offsets),
+        "kernels": dict(executable.kernels),
+        "operators": dict(executable.operators),
+        "signatures": dict(executable.signatures),
+    }
+
+
+def from_description(description: Any, words: Sequence[int]) -> Executable:
+    """The executable of a description and words; what they say is not compared with each other.
+
+    Raises
+    ------
+    LoadError
+        If something is missing or has another form.
+    """
+    match description:
+        case {
+            "functions": list(functions),
+            "names": list(names),
+            "constants": list(constants),
+            "offsets": list(offsets),
+            "kernels": dict(kernels),
+            "operators": dict(operators),
+            "signatures": dict(signatures),
+        }:
+            pass
+        case _:
+            raise LoadError("the description of the executable has not the parts of one")
+    if not all(isinstance(name, str) and name for name in names):
+        raise LoadError("the table of names holds something else")
+    if not all(type(offset) is int for offset in offsets):
+        raise LoadError("the offsets of instructions are no integers")
+    try:
+        pool = tuple(from_json(written) for written in constants)
+    except ConstantError as error:
+        raise LoadError(str(error)) from None
+    return Executable(
+        tuple(_function(written) for written in functions),
+        tuple(names),
+        pool,
+        words,
+        tuple(offsets),
+        _texts(kernels),
+        _texts(operators),
+        _texts(signatures),
+    )
+
+
+def _function(written: Any) -> VMFunction:
+    match written:
+        case [str(name), int(start), int(end), int(inputs), int(registers), list(parameters)]:
+            if name and all(isinstance(parameter, str) for parameter in parameters):
+                return VMFunction(name, start, end, inputs, registers, tuple(parameters))
+    raise LoadError(f"this describes no function: {str(written)[:80]}")
+
+
+def _texts(found: Mapping[Any, Any]) -> dict[str, str]:
+    if not all(isinstance(text, str) for text in found.values()):
+        raise LoadError("the functions of the executable are no texts")
+    return dict(found)
+
+
+def is_executable(path: str) -> bool:
+    """Whether a file is an executable of the virtual machine, by its first bytes."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False

@@ -1,0 +1,251 @@
+"""Functions of the virtual machine as functions of Python, which run many times faster than instruction by instruction.
+
+A function that calls no other one of the executable becomes a function of Python; others become generators that ask for
+each call, so that the depth of recursion is limited by memory alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rlx.semantics.machine.access_checks import readable
+from rlx.semantics.store import Store
+from rlx.semantics.values import Scalar, Value
+from rlx.vm.flow import Blocks
+from rlx.vm.instructions import (
+    VM_STATE,
+    VOID,
+    Argument,
+    ArgumentKind,
+    CallInstruction,
+    GotoInstruction,
+    IfInstruction,
+    Instruction,
+    RetInstruction,
+)
+from rlx.vm.library import TAKES_EITHER
+from rlx.vm.linking import Linker, Outside, OwnFunction
+from rlx.vm.rules import (
+    CALLERS,
+    call_outside,
+    check_count,
+    condition,
+    fresh,
+    function_value,
+    out_of_fuel,
+    without_state,
+)
+
+Wrap = Callable[[str, Callable[..., Value]], Callable[..., Value]]
+"""Puts something around the calls of a name: a clock, an instrument."""
+
+
+class Fuel:
+    """How many calls and jumps back a run may still take."""
+
+    __slots__ = ("given", "left")
+
+    def __init__(self, given: int | None = None) -> None:
+        self.given = given
+        self.left = -1 if given is None else given
+
+    def use(self) -> None:
+        """Take one."""
+        if self.left == 0:
+            raise out_of_fuel(self.given, "calls and jumps back")
+        self.left -= 1
+
+
+class Translator:
+    """Translates the functions of an executable when they are first called.
+
+    Attributes
+    ----------
+    lines
+        For the code of each function the instruction that each line stands for.
+    """
+
+    def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
+        self._linker, self._fuel, self._wrap = linker, fuel, wrap
+        self.lines: dict[Any, tuple[OwnFunction, list[int]]] = {}
+
+    def translate(self, function: OwnFunction) -> None:
+        """Give a function what runs it."""
+        writer = _Writer(self._linker, self._fuel, self._wrap)
+        text = writer.function(function)
+        scope = writer.scope
+        # The text is made of numbers alone: registers, and names that the scope was given here.
+        exec(compile(text, f"<vm {function.function.name}>", "exec"), scope)  # noqa: S102
+        made = scope["run"]
+        function.run, function.suspends = made, writer.suspends
+        self.lines[made.__code__] = (function, writer.instructions)
+
+
+class _Writer:
+    def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
+        self._linker, self._wrap = linker, wrap
+        self._names = linker.executable.names
+        self._constants = linker.executable.constants
+        self._known: dict[int, str] = {}
+        self.scope: dict[str, Any] = {
+            "state": linker.state,
+            "condition": self._condition(linker.state.store),
+            "fresh": fresh,
+            "use": fuel.use,
+        }
+        self.suspends = False
+        self.lines: list[str] = []
+        self.instructions: list[int] = [0]
+
+    def function(self, function: OwnFunction) -> str:
+        inputs = ", ".join(f"r{k}" for k in range(function.function.num_inputs))
+        self._put(0, 0, f"def run({inputs}):")
+        code = function.code
+        self.suspends = any(self._suspends(each) for each in code)
+        spans = Blocks(code).spans
+        if len(spans) == 1 and isinstance(code[-1], RetInstruction):
+            self._block(code, spans[0], {}, 1)
+        else:
+            numbers = {first: k for k, (first, _) in enumerate(spans)}
+            self._put(0, 1, "b = 0")
+            self._put(0, 1, "while True:")
+            self._choose(code, spans, numbers, 0, len(spans), 2)
+        return "\n".join(self.lines)
+
+    @staticmethod
+    def _condition(store: Store) -> Callable[[Value], bool]:
+        def holds(value: Value) -> bool:
+            if store.blank:
+                readable(store, (value,), "E-if-written")
+            return condition(value)
+
+        return holds
+
+    def _put(self, at: int, depth: int, line: str) -> None:
+        self.lines.append("\t" * depth + line)
+        self.instructions.append(at)
+
+    def _suspends(self, instruction: Instruction) -> bool:
+        if not isinstance(instruction, CallInstruction):
+            return False
+        name = self._names[instruction.callee]
+        return name in CALLERS or isinstance(self._linker.callee(name), OwnFunction)
+
+    def _choose(
+        self,
+        code: Sequence[Instruction],
+        spans: Sequence[tuple[int, int]],
+        numbers: dict[int, int],
+        low: int,
+        high: int,
+        depth: int,
+    ) -> None:
+        """The blocks from ``low`` to ``high``, found by halving."""
+        if high - low == 1:
+            self._block(code, spans[low], numbers, depth)
+            return
+        middle = (low + high) // 2
+        self._put(spans[low][0], depth, f"if b < {middle}:")
+        self._choose(code, spans, numbers, low, middle, depth + 1)
+        self._put(spans[middle][0], depth, "else:")
+        self._choose(code, spans, numbers, middle, high, depth + 1)
+
+    def _block(
+        self,
+        code: Sequence[Instruction],
+        span: tuple[int, int],
+        numbers: dict[int, int],
+        depth: int,
+    ) -> None:
+        for at in range(*span):
+            for line in self._statements(at, code[at], numbers):
+                self._put(at, depth, line)
+        last = span[1] - 1
+        if numbers and isinstance(code[last], CallInstruction):
+            self._put(last, depth, f"b = {numbers[last + 1]}")
+
+    def _statements(
+        self, at: int, instruction: Instruction, numbers: dict[int, int]
+    ) -> Iterator[str]:
+        match instruction:
+            case CallInstruction():
+                yield from self._call(instruction)
+            case RetInstruction(result=result):
+                yield f"{'yield' if self.suspends else 'return'} {_register(result)}"
+            case GotoInstruction(distance=distance):
+                if distance <= 0:
+                    yield "use()"
+                yield f"b = {numbers[at + distance]}"
+            case IfInstruction(condition=found, distance=distance):
+                if distance <= 0:
+                    yield "use()"
+                away, on = numbers[at + distance], numbers[at + 1]
+                yield f"b = {on} if condition({_register(found)}) else {away}"
+
+    def _call(self, instruction: CallInstruction) -> Iterator[str]:
+        name = self._names[instruction.callee]
+        callee = self._linker.callee(name)
+        target = "" if instruction.dst == VOID else f"{_register(instruction.dst)} = "
+        keeps = isinstance(callee, Outside) and callee.keeps_constants
+        args = [self._argument(arg, keeps) for arg in instruction.args]
+        if name in CALLERS:
+            number = self._bound(instruction.callee, self._caller(name))
+            yield f"t = {number}({', '.join(args)})"
+            yield f"{target}(yield t) if type(t) is tuple else t"
+            return
+        if isinstance(callee, OwnFunction):
+            number = self._bound(instruction.callee, callee)
+            if callee.function.num_inputs != len(args):
+                self.scope["check_count"] = check_count
+                yield f"check_count({number}, {len(args)})"
+            yield f"{target}yield ({number}, ({''.join(arg + ', ' for arg in args)}))"
+            return
+        given = args if name in TAKES_EITHER else [arg for arg in args if arg != "state"]
+        if callee.takes_state:
+            given.insert(0, "state")
+        called = callee.call if self._wrap is None else self._wrap(name, callee.call)
+        yield f"{target}{self._bound(instruction.callee, called)}({', '.join(given)})"
+
+    def _caller(self, name: str) -> Callable[..., Any]:
+        """A function of the run time that calls another: what it gives is a request, or the value itself."""
+        rule, own, state = CALLERS[name], self._linker.callee(name), self.scope["state"]
+
+        def prepare(*args: Value) -> Any:
+            callee, given = rule(own, without_state(args))
+            if isinstance(callee, OwnFunction):
+                check_count(callee, len(given))
+                return callee, tuple(given)
+            return call_outside(state, callee, given)
+
+        return prepare
+
+    def _bound(self, index: int, value: object) -> str:
+        name = f"f{index}"
+        self.scope[name] = value
+        return name
+
+    def _argument(self, arg: Argument, keeps: bool) -> str:
+        match arg.kind:
+            case ArgumentKind.REGISTER:
+                return _register(arg.number)
+            case ArgumentKind.IMMEDIATE:
+                name = f"i{arg.number}".replace("-", "_")
+                self.scope[name] = Scalar(arg.number)
+                return name
+            case ArgumentKind.CONSTANT:
+                name = f"c{arg.number}"
+                self.scope[name] = found = self._constants[arg.number]
+                return name if keeps or fresh(found) is found else f"fresh({name})"
+        called = self._names[arg.number]
+        name = f"v{arg.number}"
+        callee = self._linker.callee(called)
+        if isinstance(callee, Outside) and callee.missing:
+            self.scope[name] = callee.call
+            return f"{name}()"
+        self.scope[name] = function_value(self._linker, called)
+        return name
+
+
+def _register(number: int) -> str:
+    return "state" if number == VM_STATE else f"r{number}"
