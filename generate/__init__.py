@@ -1,11 +1,14 @@
 """Random well-formed programs, and what they find.
 
-The strategies are imported when they are asked for, so that the core works where Hypothesis is not wanted.
+The strategies are imported when they are asked for, so that the core works where Hypothesis is not
+wanted.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlx import lazy
 
 if TYPE_CHECKING:
     from rlx.generate.strategies import (
@@ -29,9 +32,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rlx.generate import strategies
-
-    return getattr(strategies, name)
+def __getattr__(name: str) -> object:
+    return lazy.found(__name__, name, dict.fromkeys(__all__, "strategies"))

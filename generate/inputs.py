@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from rlx.generate.elements import DrawnElements, Elements
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, StructInfo
 from rlx.grammar.dtype import FLOAT32, DataType
 from rlx.grammar.struct_infos import numbers, of_the_value
 from rlx.operators.evaluation import numpy_dtype
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.text import show
+from rlx.solver.question_parser import show
 
 Sizes = Mapping[tir.Var, int]
 
@@ -30,30 +31,32 @@ def inputs_for(
 ) -> tuple[Any, ...]:
     """Arguments for a call of a function, one for each parameter.
 
-    Tensors are arrays, shapes tuples, scalars numbers, tuples tuples of these. Shape variables are 0 and 1 as
-    often as anything else; integers are from 0 to 3, so that many of them are indices that exist.
+    Tensors are arrays, shapes tuples, scalars numbers, tuples tuples of these. Shape variables are
+    0 and 1 as often as anything else; integers are from 0 to 3, so that many of them are indices
+    that exist. Sizes and elements shrink: in a failing example each number is 0 unless it has to be
+    another.
 
     Parameters
     ----------
     special
-        Whether floats may be infinite, NaN, or so large that arithmetic overflows; small and finite otherwise
-        (what is computed of them, a logarithm, may still be neither).
+        Whether floats may be infinite, NaN, or so large that arithmetic overflows; small and finite
+        otherwise (what is computed of them, a logarithm, may still be neither).
     max_size
         The largest value of a shape variable.
 
     Raises
     ------
     ValueError
-        If a parameter is a function or an object: no input stands for it. If no sizes up to ``max_size`` make
-        its dimensions defined and none of them negative.
+        If a parameter is a function or an object: no input stands for it. If no sizes up to
+        ``max_size`` make its dimensions defined and none of them negative.
     """
     sizes = {
         v: draw(st.sampled_from((2, 1, 0, *range(3, max_size + 1)))) for v in function.shape_vars
     }
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    elements = DrawnElements(draw)
     infos = [p.struct_info_annotation for p in function.params]
     sizes = _possible(infos, sizes, max_size)
-    return tuple(value(info, sizes, rng, special) for info in infos)
+    return tuple(value(info, sizes, elements, special) for info in infos)
 
 
 def _possible(
@@ -89,45 +92,42 @@ def _dims(info: StructInfo | None) -> Iterator[tir.PrimExpr]:
             yield from numbers(part)
 
 
-def value(info: StructInfo | None, sizes: Sizes, rng: np.random.Generator, special: bool) -> Any:
+def value(info: StructInfo | None, sizes: Sizes, elements: Elements, special: bool) -> Any:
     """A value of a parameter's annotation, for these values of the shape variables."""
     match info:
         case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
-            return array(tuple(evaluate(d, sizes) for d in dims), kind, rng, special)
+            return array(tuple(evaluate(d, sizes) for d in dims), kind, elements, special)
         case ast.TensorStructInfo(dtype=kind, ndim=ndim):
-            return array(_shape(ndim, rng), kind, rng, special)
+            return array(_shape(ndim, elements), kind, elements, special)
         case ast.ShapeStructInfo(values=dims) if dims is not None:
             return tuple(evaluate(d, sizes) for d in dims)
         case ast.ShapeStructInfo(ndim=ndim):
-            return _shape(ndim, rng)
+            return _shape(ndim, elements)
         case ast.PrimStructInfo(value=prim) if prim is not None:
             return evaluate(prim, sizes)
         case ast.PrimStructInfo(dtype=kind):
-            return array((), kind, rng, special).item()
+            return array((), kind, elements, special).item()
         case ast.TupleStructInfo(fields=fields):
-            return tuple(value(f, sizes, rng, special) for f in fields)
+            return tuple(value(f, sizes, elements, special) for f in fields)
     raise ValueError(f"no input for a parameter of {info!r}")
 
 
-def _shape(ndim: int, rng: np.random.Generator) -> tuple[int, ...]:
+def _shape(ndim: int, elements: Elements) -> tuple[int, ...]:
     """A shape of a rank, of any rank up to 3 where it is not known."""
-    rank = int(rng.integers(0, 4)) if ndim < 0 else ndim
-    return tuple(int(n) for n in rng.integers(0, 4, rank))
+    rank = int(elements.whole(4, ())) if ndim < 0 else ndim
+    return tuple(int(n) for n in elements.whole(4, (rank,)))
 
 
 def array(
-    shape: tuple[int, ...], kind: DataType, rng: np.random.Generator, special: bool
+    shape: tuple[int, ...], kind: DataType, elements: Elements, special: bool
 ) -> np.ndarray[Any, Any]:
-    """Random elements; floats between -2 and 2 unless ``special``."""
+    """Elements of one type; floats between -2 and 2 unless ``special``."""
     if kind.code == "bool":
-        return rng.integers(0, 2, shape).astype(np.bool_)
+        return elements.whole(2, shape).astype(np.bool_)
     if kind.is_integer:
-        return rng.integers(0, 4, shape).astype(_numpy(kind))
-    made = rng.uniform(-2, 2, shape)
-    if special:
-        found = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30], shape)
-        made = np.where(rng.random(shape) < 0.3, found, made)
-    return made.astype(_numpy(kind))
+        return elements.whole(4, shape).astype(_numpy(kind))
+    with np.errstate(over="ignore"):  # 1e30 is an infinity in a narrow type
+        return elements.real(shape, special).astype(_numpy(kind))
 
 
 def _numpy(kind: DataType) -> np.dtype[Any]:

@@ -1,4 +1,6 @@
-"""Hypothesis strategies: programs that are well-formed by construction, their parts, and inputs for them."""
+"""Hypothesis strategies: programs that are well-formed by construction, their parts, and inputs for
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from rlx.generate.programs.choices import SIZE, Choices
 from rlx.generate.programs.dims import tensor
 from rlx.generate.programs.module import build
 from rlx.generate.programs.operators import of_templates
-from rlx.generate.programs.plan import FEATURES, FunctionPlan, Options, Plan
+from rlx.generate.programs.plan import FEATURES, FunctionPlan, ModulePlan, Options
 from rlx.generate.tir.function import prim_func
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, IRModule, StructInfo
@@ -51,9 +53,9 @@ def modules(
     features
         Which of :data:`rlx.generate.programs.FEATURES` may occur.
     operators
-        Names of operators (``"nn.relu"``) to use; all that are declared if empty. Features bring calls of their
-        own (a branch its ``abs``); without any of them there are only these operators, and ``ones`` and
-        ``zeros`` where a tensor has to be made.
+        Names of operators (``"nn.relu"``) to use; all that are declared if empty. Features bring
+        calls of their own (a branch its ``abs``); without any of them there are only these
+        operators, and ``ones`` and ``zeros`` where a tensor has to be made.
 
     Raises
     ------
@@ -68,11 +70,17 @@ def _options(size: int, features: Collection[str], operators: Sequence[str]) -> 
     unknown = set(features) - FEATURES
     if unknown:
         raise ValueError(f"unknown features {sorted(unknown)}; known are {sorted(FEATURES)}")
-    return Options(size, frozenset(features), tuple(map(_operator, operators)))
+    return Options(size, frozenset(features), tuple(map(operator_name, operators)))
 
 
-def _operator(name: str) -> str:
-    """The name of an operator that can be asked for, without ``relax.``."""
+def operator_name(name: str) -> str:
+    """The name of an operator that can be asked for, without ``relax.``.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or its calls come with a feature.
+    """
     plain = name.removeprefix("relax.")
     if lookup(f"relax.{plain}") is None:
         from difflib import get_close_matches
@@ -88,11 +96,11 @@ def _operator(name: str) -> str:
     return plain
 
 
-def plans(size: int) -> st.SearchStrategy[Plan]:
+def plans(size: int) -> st.SearchStrategy[ModulePlan]:
     """Plans of modules of at most so many steps."""
     few = max(1, size // 4)
     helpers = st.lists(_function(few), max_size=2 if size > 3 else 0)
-    return st.builds(lambda before, last: Plan((*before, last)), helpers, _function(size))
+    return st.builds(lambda before, last: ModulePlan((*before, last)), helpers, _function(size))
 
 
 def _function(size: int) -> st.SearchStrategy[FunctionPlan]:
@@ -116,7 +124,7 @@ def functions(
     if needed:
         raise ValueError(f"functions alone cannot have {sorted(needed)}")
     options = _options(size, features, operators)
-    plan = _function(size).map(lambda made: Plan((made,)))
+    plan = _function(size).map(lambda made: ModulePlan((made,)))
     return plan.map(lambda made: _entry(build(made, options)))
 
 
@@ -128,7 +136,9 @@ def _entry(module: IRModule) -> Function:
 
 
 def prim_exprs(variables: Sequence[tir.Var] = _VARIABLES) -> st.SearchStrategy[PrimExpr]:
-    """Shape arithmetic over these variables, divided only by positive numbers: defined and at least 0."""
+    """Shape arithmetic over these variables, divided only by positive numbers: defined and at least
+    0.
+    """
     numbers = st.integers(0, 8).map(tir.IntImm)
     leaves = st.one_of(st.sampled_from(variables), numbers) if variables else numbers
     divisors = st.integers(1, 8).map(tir.IntImm)
@@ -179,12 +189,14 @@ def struct_infos(
 
 
 def prim_funcs(*, rare: bool = False) -> st.SearchStrategy[PrimFunc]:
-    """PrimFuncs that end on all inputs, over buffers of fixed or symbolic shape: loops, blocks, reductions, branches, local buffers.
+    """PrimFuncs that end on all inputs, over buffers of fixed or symbolic shape: loops, blocks,
+    reductions, branches, local buffers.
 
     Parameters
     ----------
     rare
-        Whether there may be what TVM's own pipeline does not compile: vectors, `T.Let`, calls of functions from outside (`test.first`), an unknown intrinsic.
+        Whether there may be what TVM's own pipeline does not compile: vectors, `T.Let`, calls of
+        functions from outside (`test.first`), an unknown intrinsic.
     """
     return st.binary(max_size=_PRIM_BYTES).map(lambda data: prim_func_of(data, rare))
 

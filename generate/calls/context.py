@@ -1,4 +1,6 @@
-"""The context in which templates are derived: variables carry their struct info, every report is collected."""
+"""The context in which templates are derived: variables carry their struct info, every report is
+collected.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ _PLAIN: dict[str, str] = {
 
 
 def generic(operator: Operator) -> list[str]:
-    """Patterns for an operator of which no table says more: tensors of one shape, or broadcast to one.
+    """Patterns for an operator of which no table says more: tensors of one shape, or broadcast to
+    one.
 
     They are only proposals: the operator's own rule decides which of them are legal.
     """

@@ -1,8 +1,10 @@
-"""Patterns of calls: what the arguments of an operator look like, written as the arguments of a call.
+"""Patterns of calls: what the arguments of an operator look like, written as the arguments of a
+call.
 
-``"f(a, 4), f(4, b), out_dtype=None | 'float32'"`` is a tensor of two dimensions, another whose first is the
-first's last, and a keyword with two alternatives. A letter stands for any dimension; ``shape(a, b)`` for a shape
-literal, ``prim(a)`` for a scalar, ``[f(a), f(b)]`` for a tuple, and ``f`` for any element type of its group.
+``"f(a, 4), f(4, b), out_dtype=None | 'float32'"`` is a tensor of two dimensions, another whose
+first is the first's last, and a keyword with two alternatives. A letter stands for any dimension;
+``shape(a, b)`` for a shape literal, ``prim(a)`` for a scalar, ``[f(a), f(b)]`` for a tuple, and
+``f`` for any element type of its group.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 class TensorSlot(Record):
-    """A tensor to be found or made; ``group`` is a key of :data:`GROUPS` or the name of an element type."""
+    """A tensor to be found or made; ``group`` is a key of :data:`GROUPS` or the name of an element
+    type.
+    """
 
     group: str
     dims: tuple[PrimExpr, ...]
@@ -66,7 +70,7 @@ class MadeSlot(Record):
 Slot = TensorSlot | TupleSlot | ShapeSlot | PrimSlot | Given | MadeSlot
 
 
-class Pattern(Record):
+class CallPattern(Record):
     """The arguments of a call.
 
     Attributes
@@ -106,7 +110,7 @@ def letter(name: str) -> tir.Var:
     return var
 
 
-def parse(text: str) -> Pattern:
+def parse(text: str) -> CallPattern:
     """Read a pattern.
 
     Raises
@@ -121,7 +125,7 @@ def parse(text: str) -> Pattern:
     places = [*args, *(slots for _, slots in attrs)]
     groups = tuple(dict.fromkeys(g for slots in places for s in slots for g in _groups(s)))
     counts = (*(len(GROUPS[g]) for g in groups), *(len(p) for p in places if len(p) > 1))
-    return Pattern(args, attrs, groups, counts)
+    return CallPattern(args, attrs, groups, counts)
 
 
 def _alternatives(node: python.expr) -> tuple[Slot, ...]:

@@ -1,6 +1,8 @@
-"""Templates: patterns of which the operator's own declaration has said that they are legal for every size.
+"""Templates: patterns of which the operator's own declaration has said that they are legal for
+every size.
 
-A template is derived once, with letters for dimensions, and kept; a program then only puts its dimensions in.
+A template is derived once, with letters for dimensions, and kept; a program then only puts its
+dimensions in.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from rlx.generate.calls.context import Collector, variable
 from rlx.generate.calls.generic import generic
 from rlx.generate.calls.pattern import (
     GROUPS,
+    CallPattern,
     Given,
     MadeSlot,
-    Pattern,
     PrimSlot,
     ShapeSlot,
     Slot,
@@ -23,7 +25,6 @@ from rlx.generate.calls.pattern import (
     element,
     parse,
 )
-from rlx.generate.calls.tables import PATTERNS
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, dtype
@@ -55,6 +56,11 @@ class Template(Record):
     pure: bool
 
 
+def lines(operator: Operator) -> list[str]:
+    """The patterns that a declaration has, one a line."""
+    return [line.strip() for line in operator.calls.split("\n") if line.strip()]
+
+
 class Family:
     """The templates of one operator.
 
@@ -66,9 +72,7 @@ class Family:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        written = PATTERNS.get(operator.name.removeprefix("relax."))
-        texts = [line for line in written.split("\n") if line.strip()] if written else None
-        self.patterns = tuple(parse(t.strip()) for t in texts or generic(operator))
+        self.patterns = tuple(parse(line) for line in lines(operator) or generic(operator))
         self.found: dict[tuple[int, ...], Template | None] = {}
         self.first = self._first()
 
@@ -80,7 +84,9 @@ class Family:
     def over(
         self, kind: DataType, rank: int, which: int, choices: Sequence[int]
     ) -> Template | None:
-        """The template nearest to these choices whose first argument is a tensor of this type and rank."""
+        """The template nearest to these choices whose first argument is a tensor of this type and
+        rank.
+        """
         for turn in range(len(self.patterns)):
             number = (which + turn) % len(self.patterns)
             pattern = self.patterns[number]
@@ -108,7 +114,9 @@ class Family:
         raise ValueError(f"no pattern of {self.operator.name} is legal")
 
 
-def _over(pattern: Pattern, kind: str, rank: int, choices: Sequence[int]) -> Sequence[int] | None:
+def _over(
+    pattern: CallPattern, kind: str, rank: int, choices: Sequence[int]
+) -> Sequence[int] | None:
     """The choices that make the first argument a tensor of this type and rank."""
     slot = pattern.args[0][0] if pattern.args else None
     if not isinstance(slot, TensorSlot) or len(slot.dims) != rank or len(pattern.args[0]) > 1:
@@ -122,7 +130,7 @@ def _over(pattern: Pattern, kind: str, rank: int, choices: Sequence[int]) -> Seq
     return (*choices[:at], kinds.index(kind), *choices[at + 1 :])
 
 
-def _derive(operator: Operator, pattern: Pattern, places: Sequence[int]) -> Template | None:
+def _derive(operator: Operator, pattern: CallPattern, places: Sequence[int]) -> Template | None:
     kinds = {g: dtype(GROUPS[g][k]) for g, k in zip(pattern.groups, places, strict=False)}
     rest = iter(places[len(pattern.groups) :])
     args = tuple(slots[next(rest) if len(slots) > 1 else 0] for slots in pattern.args)

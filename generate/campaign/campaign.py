@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.processes import Worker, examine
-from rlx.generate.campaign.state import ChunkResult, State
+from rlx.generate.campaign.state import CampaignState, ChunkResult
 
 CHUNK = 5
 """As many programs are examined before their results are taken in."""
@@ -22,7 +22,7 @@ Examine = Callable[[int], ChunkResult]
 """Examines the chunk with that first seed."""
 
 
-def chunks(state: State, seed: int) -> Iterator[int]:
+def chunks(state: CampaignState, seed: int) -> Iterator[int]:
     """The first seeds of the chunks that are not done yet."""
     first = seed * 1_000_000_000
     while True:
@@ -44,12 +44,12 @@ def local(oracle: str, against: str, jobs: int) -> tuple[ThreadPoolExecutor, Exa
 
 
 def campaign(
-    state: State,
+    state: CampaignState,
     submit: Callable[[int], Future[ChunkResult]],
     seed: int,
     seconds: float,
     jobs: int,
-    progress: Callable[[State, float], None],
+    progress: Callable[[CampaignState, float], None],
 ) -> list[Finding]:
     """Examine programs until the time is up; the findings that are new.
 

@@ -14,7 +14,9 @@ from rlx.generate.campaign.state import ChunkResult
 _own = threading.local()
 
 RETRIES = 5
-"""A chunk whose worker is lost is begun so many times again by the scheduler; then the campaign begins it again."""
+"""A chunk whose worker is lost is begun so many times again by the scheduler; then the campaign
+begins it again.
+"""
 
 
 def chunk(oracle: str, against: str, first: int) -> ChunkResult:

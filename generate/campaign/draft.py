@@ -1,12 +1,14 @@
-"""What a campaign met as a finding that is kept: the same one text file, undecided until somebody decided it."""
+"""What a campaign met as a finding that is kept: the same one text file, undecided until a person
+decides it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from rlx.generate.campaign.entry import Entry
 from rlx.generate.campaign.finding import Finding, operators_of, part
+from rlx.generate.campaign.finding_file import ASK, OWN, FindingFile
 from rlx.generate.campaign.peer import BEFORE, PASSES, version
 
 UNDECIDED = "Undecided: ask a third opinion (NumPy in float64, another path of TVM, the document)."
@@ -20,13 +22,14 @@ SHOULD = {
     "not-supported": "The program is legal and is taken.",
     "wrong-type": "The type obeys the rule.",
     "prints-wrong": "What is printed reads back as the same program.",
+    OWN: "The oracle finds nothing.",
 }
 
 _NAME_LENGTH = 70
-_NO_RULE = {"prints-wrong": "D01", "hang": "E-fuel"}
+_NO_RULE = {"prints-wrong": "D01", "hang": "E-fuel", OWN: "none"}
 
 
-def draft(finding: Finding) -> Entry:
+def draft(finding: Finding) -> FindingFile:
     """The file of a finding.
 
     Raises
@@ -35,14 +38,14 @@ def draft(finding: Finding) -> Entry:
         If the finding is of a kind that no file has.
     """
     operators = ", ".join(operators_of(finding.text)) or "none"
-    error = _error(finding)
+    error = "" if finding.kind == OWN else _error(finding)
     signal = finding.cause.split()[1] if finding.cause.startswith("signal ") else ""
-    return Entry(
+    return FindingFile(
         kind=finding.kind,
         name=_name(finding),
         program=finding.text,
         happens=finding.sentence,
-        should=f"{SHOULD[finding.kind]} {UNDECIDED}",
+        should=SHOULD[OWN] if finding.kind == OWN else f"{SHOULD[finding.kind]} {UNDECIDED}",
         rule=finding.rule or _NO_RULE.get(finding.kind, "E-operator"),
         stage=part(finding.stage),
         operator=operators,
@@ -72,7 +75,9 @@ _ENOUGH = 20
 
 
 def _error(finding: Finding) -> str:
-    """The words of an exception, with `…` for what differs from program to program; empty if there was none."""
+    """The words of an exception, with `…` for what differs from program to program; empty if there
+    was none.
+    """
     said = _EXCEPTION.match(finding.sentence)
     words, enough = said["said"] if said is not None else "", _ENOUGH
     if finding.cause.startswith("ill-formed: "):
@@ -82,6 +87,8 @@ def _error(finding: Finding) -> str:
 
 
 def _steps(finding: Finding) -> Sequence[str]:
+    if finding.kind == OWN:
+        return (ASK,)
     stage = part(finding.stage)
     if stage in PASSES:
         after = ("check",) if finding.cause.startswith("ill-formed: ") else ()

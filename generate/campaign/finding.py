@@ -13,7 +13,7 @@ class Finding(Record):
     Attributes
     ----------
     kind
-        One of :data:`rlx.generate.campaign.entry.KINDS`.
+        One of :data:`rlx.generate.campaign.finding_file.KINDS`.
     oracle
         The oracle that saw it.
     stage
@@ -44,13 +44,17 @@ class Finding(Record):
 
     @property
     def key(self) -> str:
-        """The cause as a campaign names it: stage, rule, what is seen, the trait of the input, and operators where the rest says too little."""
+        """The cause as a campaign names it: stage, rule, what is seen, the trait of the input, and
+        operators where the rest says too little.
+        """
         about = " ".join(part for part in (self.rule, self.cause) if part)
         return f"{self.kind}/{self.stage}/{about}{f' ({self.trait})' if self.trait else ''}"
 
     @property
     def says_little(self) -> bool:
-        """Whether the cause tells an effect alone (another value, a signal), so that the operators have to tell the rest."""
+        """Whether the cause tells an effect alone (another value, a signal), so that the operators
+        have to tell the rest.
+        """
         return self.cause.startswith(GENERIC)
 
     def like(self, other: Finding) -> bool:
@@ -60,8 +64,9 @@ class Finding(Record):
     def same(self, other: Finding) -> bool:
         """Whether two findings have one cause.
 
-        Many stages of a compiler call the one that is wrong, so an exception with the same words is one cause whatever the
-        stage. An effect is one cause where its trait is the same and one operator is left.
+        Many stages of a compiler call the one that is wrong, so an exception with the same words is
+        one cause whatever the stage. An effect is one cause where its trait is the same and one
+        operator is left.
         """
         if self.says_little or other.says_little:
             one = self.cause == other.cause and self.trait == other.trait
@@ -102,7 +107,9 @@ _COMPARISONS = {
 
 
 def part(stage: str) -> str:
-    """The part of the compiler that a stage looks at: a pass, its parser, printer, derivation, build, …"""
+    """The part of the compiler that a stage looks at: a pass, its parser, printer, derivation,
+    build, …
+    """
     name = stage.removesuffix(", run").removeprefix("TVM's ")
     return _COMPARISONS.get(name, name)
 
@@ -118,7 +125,8 @@ _VAR = re.compile(r"\bVar \w+(?= is not defined)")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 _OPERATOR = re.compile(r"Offending call: .*?\b(R\.[\w.]+)", re.DOTALL)
 _VALUES = re.compile(
-    r"(?: but (?:received|got|found)|,? however|, given| Mismatch|, got |: \[|: \{|PrimExpr |Offending call|, which |,? when ).*",
+    r"(?: but (?:received|got|found)|,? however|, given| Mismatch|, got |: \[|: \{|PrimExpr"
+    r" |Offending call|, which |,? when ).*",
     re.IGNORECASE,
 )
 _LISTS = re.compile(r"[(\[][^()\[\]]*N[^()\[\]]*[)\]]")
@@ -131,6 +139,7 @@ GENERIC = (
     "Fault",
     "Stuck",
     "IllFormed",
+    "TVMRefused",
     "no answer",
     "backends",
 )
@@ -164,7 +173,9 @@ _CALLED = re.compile(r"\bR\.([\w.]+)\(")
 
 
 def cause_of(message: str) -> str:
-    """A message without what differs from program to program: numbers, names, lists, values that were met."""
+    """A message without what differs from program to program: numbers, names, lists, values that
+    were met.
+    """
     lines = [line.strip() for line in message.strip().splitlines()]
     line = next((x for x in lines if x and not x.startswith(("|", "-", "^", "#"))), "")
     if "ScheduleError" in message:

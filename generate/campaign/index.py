@@ -1,4 +1,6 @@
-"""The page of a folder of findings, made from the files: `python -m rlx.generate.campaign.index findings`."""
+"""The page of a folder of findings, made from the files: `python -m rlx.generate.campaign.index
+findings`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rlx.generate.campaign.entry import KINDS, Entry, read_entries
+from rlx.generate.campaign.finding_file import KINDS, FindingFile, read_entries
 
 HEAD = """\
 # Findings
@@ -23,7 +25,7 @@ already. [generate/README.md](../generate/README.md) explains the fields of a he
 """
 
 
-def page(entries: Sequence[Entry]) -> str:
+def page(entries: Sequence[FindingFile]) -> str:
     """The page, in Markdown."""
     versions = ", ".join(sorted({entry.tvm for entry in entries})) or "no version"
     parts = [HEAD.format(count=len(entries), versions=versions)]
@@ -38,13 +40,13 @@ def page(entries: Sequence[Entry]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _by_kind(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+def _by_kind(entries: Iterable[FindingFile]) -> list[tuple[str, list[FindingFile]]]:
     kept = list(entries)
     found = [(kind, [entry for entry in kept if entry.kind == kind]) for kind in KINDS]
     return [(kind, of) for kind, of in found if of]
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: FindingFile) -> str:
     said = entry.happens.replace("|", "\\|")
     more = ", …" if len(entry.operators) > 1 else ""
     about = f"{entry.operators[0]}{more} | {entry.trait} | {entry.rule}"

@@ -1,4 +1,6 @@
-"""NumPy expressions that stand in texts: evaluated by a small evaluator that knows nothing but `np` and given names."""
+"""NumPy expressions that stand in texts: evaluated by a small evaluator that knows nothing but `np`
+and given names.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Shape(tuple[int, ...]):
 
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
-    """The value of an expression: numbers, tuples, lists, arithmetic, slices, `np.…`, and methods of values.
+    """The value of an expression: numbers, tuples, lists, arithmetic, slices, `np.…`, and methods
+    of values.
 
     Raises
     ------

@@ -48,9 +48,11 @@ PASSES = [
     "SimplifyExpr",
     "FastMathTransform",
 ]
-"""Passes of TVM that keep the meaning of a program, those that this version has and that need no arguments; what others call comes first.
+"""Passes of TVM that keep the meaning of a program, those that this version has and that need no
+arguments; what others call comes first.
 
-`DecomposeOpsForInference` and `DecomposeOpsForTraining` are none: they take `batch_norm` as it is after or in training, whatever the call says.
+`DecomposeOpsForInference` and `DecomposeOpsForTraining` are none: they take `batch_norm` as it is
+after or in training, whatever the call says.
 """
 
 BEFORE: dict[str, Sequence[str]] = {
@@ -67,7 +69,9 @@ BEFORE: dict[str, Sequence[str]] = {
     ),
     "RemovePurityChecking": ("ToNonDataflow",),
 }
-"""What must be done before a pass; these are passes of their own, so what they break is not laid to it."""
+"""What must be done before a pass; these are passes of their own, so what they break is not laid to
+it.
+"""
 
 
 def _same(*args: Any) -> Any:
@@ -151,7 +155,9 @@ class Peer:
         return str(module.script(show_meta=True))
 
     def difference(self, one: Any, other: Any) -> str:
-        """Where two modules are not structurally equal: the path to the first such place; empty if they are."""
+        """Where two modules are not structurally equal: the path to the first such place; empty if
+        they are.
+        """
         found = self.ffi.get_first_structural_mismatch(one, other, map_free_vars=True)
         return "" if found is None else str(found[0])
 
@@ -179,7 +185,8 @@ class Peer:
 
 @contextmanager
 def _frames_without_text() -> Iterator[None]:
-    """Stacks without files and lines of text: TVM's parser asks for stacks, of which it needs the variables alone.
+    """Stacks without files and lines of text: TVM's parser asks for stacks, of which it needs the
+    variables alone.
 
     To look for the text takes a third of its time.
     """

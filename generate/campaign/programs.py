@@ -11,11 +11,18 @@ from rlx.grammar.printer import print_module
 from rlx.grammar.visit import walk
 
 UNSPEAKABLE = {
-    "runtime": "R.inspect.*, R.device, R.dist.* and R.hint_on_device with a device's name: the parser of TVM "
-    "0.27 has no such words, or asks for objects that a text does not hold",
-    "scalars": "R.Prim(value=...), and prims inside of R.Tuple(...): the parser of TVM 0.27 has no words for them",
-    "rare": "PrimFuncs with T.Let, powers of integers, vectors, calls of functions from outside and unknown "
-    "intrinsics: TVM 0.27 cannot read or compile them",
+    "runtime": (
+        "R.inspect.*, R.device, R.dist.* and R.hint_on_device with a device's name: the parser of"
+        " TVM 0.27 has no such words, or asks for objects that a text does not hold"
+    ),
+    "scalars": (
+        "R.Prim(value=...), and prims inside of R.Tuple(...): the parser of TVM 0.27 has no words"
+        " for them"
+    ),
+    "rare": (
+        "PrimFuncs with T.Let, powers of integers, vectors, calls of functions from outside and"
+        " unknown intrinsics: TVM 0.27 cannot read or compile them"
+    ),
 }
 """Features of programs that texts of TVM cannot spell, and why: programs against TVM do without."""
 
@@ -27,7 +34,9 @@ AGAINST: dict[str, Options] = {
 
 
 SIZES = {"run": 3, "passes": 5}
-"""About how many bindings programs have where much is done with each; small ones say more in the same time."""
+"""About how many bindings programs have where much is done with each; small ones say more in the
+same time.
+"""
 
 EVERY = 4
 """One program in so many is a near miss."""
@@ -39,7 +48,9 @@ def is_legal(seed: int) -> bool:
 
 
 def program(seed: int, oracle: str = "check", against: str = "") -> tuple[str, set[str]]:
-    """The text of a program, and the operators that it uses; near misses for the oracle of legality alone."""
+    """The text of a program, and the operators that it uses; near misses for the oracle of legality
+    alone.
+    """
     module = _module(seed, oracle, _options(oracle, against))
     used = {
         expr.op_name

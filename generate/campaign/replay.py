@@ -1,4 +1,5 @@
-"""A finding seen again: its steps done by TVM in a process of its own, and judged by what its header says.
+"""A finding seen again: its steps done by TVM in a process of its own, and judged by what its
+header says.
 
     python -m rlx.generate.campaign.replay findings/crash/FuseOps-function-in-dataflow.rlx
 
@@ -12,6 +13,7 @@ Steps are divided by `;`:
 | `FuseOps`, any other pass | the pass is applied |
 | `build` | TVM builds the module for `llvm` |
 | `main(x=np.ones((2, 3), "float32"))` | the virtual machine calls the function |
+| `ask` | an oracle of the user's own looks at the program; TVM is not needed |
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from rlx.generate.campaign.entry import Entry, read_entry
+from rlx.generate.campaign.finding_file import ASK, FindingFile, read_entry
+from rlx.generate.campaign.message_matching import says
 from rlx.generate.campaign.numpy_text import Shape, argument, call_of, evaluate
-from rlx.generate.campaign.words import says
 
 SECONDS = 20.0
 """So long one may take; one that takes longer hangs."""
@@ -39,7 +41,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2}
 """Relative, and absolute for numbers around 1."""
 
 
-class Session:
+class ReplaySession:
     """What the steps work on.
 
     Attributes
@@ -84,7 +86,7 @@ class Session:
     def _check(self) -> None:
         why = self.peer.why_ill_formed(self.module)
         if why:
-            raise IllFormed(why)
+            raise TVMRefused(why)
 
     def _print(self) -> None:
         self.text = self.peer.print(self.module)
@@ -111,7 +113,7 @@ class Session:
         return value
 
 
-class IllFormed(Exception):
+class TVMRefused(Exception):
     """TVM's well_formed refuses a module."""
 
 
@@ -126,9 +128,13 @@ def _copied(value: Any) -> Any:
     return tuple(map(_copied, value))
 
 
-def missed(entry: Entry) -> str:
-    """Do the steps of a finding in this process: empty if what it says is seen, else what is seen instead."""
-    session = Session(entry.program)
+def missed(entry: FindingFile) -> str:
+    """Do the steps of a finding in this process: empty if what it says is seen, else what is seen
+    instead.
+    """
+    if entry.see == ASK:
+        return _judged_by_rules(entry)
+    session = ReplaySession(entry.program)
     steps = [step.strip() for step in entry.see.split(";")]
     if entry.error and not entry.later:
         return _fails(session, steps, entry.error) or _judged(session, entry)
@@ -143,7 +149,7 @@ def missed(entry: Entry) -> str:
     return _judged(session, entry)
 
 
-def _fails(session: Session, steps: Sequence[str], words: str) -> str:
+def _fails(session: ReplaySession, steps: Sequence[str], words: str) -> str:
     """Whether the last of the steps fails, in those words."""
     for step in steps[:-1]:
         try:
@@ -158,7 +164,7 @@ def _fails(session: Session, steps: Sequence[str], words: str) -> str:
     return f"{steps[-1]} does not fail"
 
 
-def _judged(session: Session, entry: Entry) -> str:
+def _judged(session: ReplaySession, entry: FindingFile) -> str:
     """Whether what the steps gave is what the header says."""
     if entry.numpy:
         expected = evaluate(entry.numpy, session.given)
@@ -186,13 +192,16 @@ def _judged(session: Session, entry: Entry) -> str:
     return "the process does not end" if entry.signal else ""
 
 
-def _judged_by_rules(entry: Entry) -> str:
-    """What a campaign wrote and nobody decided yet: whether our rules still say it."""
+def _judged_by_rules(entry: FindingFile) -> str:
+    """What a campaign wrote and is not decided yet: whether our rules still say it."""
     from rlx.generate.campaign.oracles import examine
 
     _, oracle, seed, stage = entry.judge.split(" ", 3)
-    found = examine(oracle, entry.program, "tvm", int(seed), stage)
-    return "" if found else "rlx finds no difference any more"
+    against, what = (
+        ("", "the oracle finds nothing") if ":" in oracle else ("tvm", "rlx finds no difference")
+    )
+    found = examine(oracle, entry.program, against, int(seed), stage)
+    return "" if found else f"{what} any more"
 
 
 def _words(error: Exception) -> str:
@@ -201,7 +210,9 @@ def _words(error: Exception) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are one: kinds, shapes and types alike, and numbers within :data:`TOLERANCE`."""
+    """Whether two values are one: kinds, shapes and types alike, and numbers within
+    :data:`TOLERANCE`.
+    """
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, tuple) or isinstance(other, tuple):
@@ -216,7 +227,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(np.allclose(*wide, rtol=bound, atol=bound, equal_nan=True))
 
 
-def replay(entry: Entry, seconds: float = SECONDS) -> str:
+def replay(entry: FindingFile, seconds: float = SECONDS) -> str:
     """Do the same in a process that is forked: TVM may end it, or hang.
 
     TVM should be imported already, or each of the processes imports it.
@@ -252,7 +263,7 @@ def _read(descriptor: int, deadline: float) -> str | None:
     return None
 
 
-def _in_child(entry: Entry, writing: int) -> None:
+def _in_child(entry: FindingFile, writing: int) -> None:
     faulthandler.disable()
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
@@ -267,12 +278,13 @@ def _in_child(entry: Entry, writing: int) -> None:
 
 def main(paths: Sequence[str]) -> int:
     """See each finding again, and say so; 1 if one is not there any more."""
-    import tvm  # noqa: F401 - processes that are forked have it
-    from tvm import relax  # noqa: F401
+    entries = [read_entry(Path(path)) for path in paths]
+    if any(entry.see != ASK for entry in entries):
+        import tvm  # noqa: F401 - processes that are forked have it
+        from tvm import relax  # noqa: F401
 
     gone = 0
-    for path in paths:
-        entry = read_entry(Path(path))
+    for path, entry in zip(paths, entries, strict=True):
         said = replay(entry)
         gone += bool(said)
         sys.stdout.write(f"{path}: {said or f'seen: {entry.happens}'}\n")

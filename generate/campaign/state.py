@@ -1,4 +1,6 @@
-"""What a campaign has done so far, in a folder: it can be stopped at any time and goes on from there."""
+"""What a campaign has done so far, in a folder: it can be stopped at any time and goes on from
+there.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,15 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rlx.generate.campaign.entry import Entry
 from rlx.generate.campaign.finding import Finding, from_record
-from rlx.generate.campaign.known import explanation
+from rlx.generate.campaign.finding_file import FindingFile
+from rlx.generate.campaign.known_causes import explanation
 
 PER_CAUSE = 12
 """So many findings are kept that differ only in the operators named after their cause."""
 
 
-class State:
+class CampaignState:
     """The progress of a campaign.
 
     Attributes
@@ -37,7 +39,7 @@ class State:
         The known findings: what one of them explains is counted under its path, and is not new.
     """
 
-    def __init__(self, path: Path | None = None, table: Sequence[Entry] = ()) -> None:
+    def __init__(self, path: Path | None = None, table: Sequence[FindingFile] = ()) -> None:
         self.path, self.table = path, table
         self.done: dict[int, int] = {}
         self.findings: dict[str, Finding] = {}

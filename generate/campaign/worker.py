@@ -1,7 +1,10 @@
-"""Examines programs in a process of its own: `python -m rlx.generate.campaign.worker ORACLE AGAINST`.
+"""Examines programs in a process of its own: `python -m rlx.generate.campaign.worker ORACLE
+AGAINST`.
 
-Tasks come on standard input, each a line of JSON: a seed, and the program's text where it is not the seed's own. The answers are lines of JSON on the descriptor that standard output had at
-the start: what is under way is said before it is begun, so that a process that dies has named its program and stage.
+Tasks come on standard input, each a line of JSON: a seed, and the program's text where it is not
+the seed's own. The answers are lines of JSON on the descriptor that standard output had at the
+start: what is under way is said before it is begun, so that a process that dies has named its
+program and stage.
 """
 
 from __future__ import annotations
@@ -23,12 +26,12 @@ def main() -> None:
     def say(**record: object) -> None:
         answers.write(json.dumps(record) + "\n")
 
-    from rlx.generate.campaign.oracles import ORACLES
+    from rlx.generate.campaign.oracles import named
     from rlx.generate.campaign.oracles.case import Case, raised
     from rlx.generate.campaign.programs import program
     from rlx.spec import registry
 
-    oracle = ORACLES[oracle_name]
+    oracle = named(oracle_name)
     say(ready=True)
     for line in sys.stdin:
         task = json.loads(line)

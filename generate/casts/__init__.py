@@ -1,6 +1,8 @@
-"""Random programs of casts and annotations with inputs, right and wrong: what may be left out of a run."""
+"""Random programs of casts and annotations with inputs, right and wrong: what may be left out of a
+run.
+"""
 
-from rlx.generate.casts.law import Verdict, examine
+from rlx.generate.casts.law import CastVerdict, examine
 from rlx.generate.casts.programs import program
 
-__all__ = ["Verdict", "examine", "program"]
+__all__ = ["CastVerdict", "examine", "program"]

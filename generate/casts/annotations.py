@@ -7,7 +7,7 @@ from random import Random
 KINDS = ("tensor", "tensor", "tensor", "shape", "prim", "tuple", "function", "object")
 
 
-class Names:
+class AnnotationNames:
     """What the place at hand can mention.
 
     Attributes
@@ -26,7 +26,7 @@ class Names:
         self.fresh = True
 
 
-def dimension(choose: Random, names: Names, alone: bool) -> str:
+def dimension(choose: Random, names: AnnotationNames, alone: bool) -> str:
     """A dimension; one that binds its variable stands alone."""
     if names.fresh and alone and choose.random() < 0.35:
         name = choose.choice("nmk")
@@ -41,7 +41,7 @@ def dimension(choose: Random, names: Names, alone: bool) -> str:
     return choose.choice((*forms, "T.max({a}, 0)", "T.min({a}, {b})")).format(a=a, b=b)
 
 
-def _dims(choose: Random, names: Names) -> list[str]:
+def _dims(choose: Random, names: AnnotationNames) -> list[str]:
     return [dimension(choose, names, True) for _ in range(choose.choice((0, 1, 1, 1, 2, 2)))]
 
 
@@ -49,7 +49,7 @@ def _listed(dims: list[str]) -> str:
     return f"({', '.join(dims)}{',' * (len(dims) == 1)})"
 
 
-def tensor(choose: Random, names: Names) -> str:
+def tensor(choose: Random, names: AnnotationNames) -> str:
     """Of a tensor."""
     kind = choose.choice(('"float32"', '"float32"', '"int64"', None))
     device = ', vdevice="llvm:0"' if choose.random() < 0.05 else ""
@@ -65,7 +65,7 @@ def tensor(choose: Random, names: Names) -> str:
     return f"R.Tensor({_listed(_dims(choose, names))}{dtype}{device})"
 
 
-def shape(choose: Random, names: Names) -> str:
+def shape(choose: Random, names: AnnotationNames) -> str:
     """Of a shape."""
     match choose.randrange(4):
         case 0:
@@ -75,14 +75,14 @@ def shape(choose: Random, names: Names) -> str:
     return f"R.Shape([{', '.join(_dims(choose, names))}])"
 
 
-def prim(choose: Random, names: Names) -> str:
+def prim(choose: Random, names: AnnotationNames) -> str:
     """Of a scalar."""
     if choose.random() < 0.6:
         return choose.choice(("T.int64", "T.int64", 'R.Prim("int64")', "T.int32", "T.bool"))
     return f"R.Prim(value={dimension(choose, names, True)})"
 
 
-def function(choose: Random, names: Names, depth: int) -> str:
+def function(choose: Random, names: AnnotationNames, depth: int) -> str:
     """Of a function; its dimensions are its own, or known around it."""
     pure = choose.choice((True, True, False))
     match choose.randrange(5):
@@ -96,13 +96,13 @@ def function(choose: Random, names: Names, depth: int) -> str:
     return f"R.Callable({_listed(params)}, {annotation(choose, inner, depth + 2)}, {pure})"
 
 
-def _closed(names: Names) -> Names:
-    inner = Names()
+def _closed(names: AnnotationNames) -> AnnotationNames:
+    inner = AnnotationNames()
     inner.dims, inner.shapes, inner.fresh = list(names.dims), list(names.shapes), False
     return inner
 
 
-def annotation(choose: Random, names: Names, depth: int = 0, kind: str = "") -> str:
+def annotation(choose: Random, names: AnnotationNames, depth: int = 0, kind: str = "") -> str:
     """Of any value, or of one of a kind (at times of another one)."""
     if not kind or choose.random() < 0.12:
         kind = choose.choice(KINDS)

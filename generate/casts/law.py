@@ -1,4 +1,5 @@
-"""The law: a program ends as before without the casts that are redundant, and what is said of casts is true.
+"""The law: a program ends as before without the casts that are redundant, and what is said of casts
+is true.
 
 Run it with ``python -m rlx.generate.casts``.
 """
@@ -14,7 +15,7 @@ from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.grammar import ast
 from rlx.grammar.node import Record
 from rlx.semantics import values as v
-from rlx.semantics.machine import Configuration, Program, load
+from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
 from rlx.transform.dynamic_checks import eliminate
 
@@ -22,7 +23,7 @@ FUEL = 4000
 RUNS = 6
 
 
-class Verdict(Record):
+class CastVerdict(Record):
     """What examining a program gave.
 
     Attributes
@@ -44,21 +45,24 @@ class Verdict(Record):
     broken: str = ""
 
 
-def examine(text: str, choose: Random, runs: int = RUNS) -> Verdict:
-    """Check, run, eliminate and run a program again, on inputs that fit its signature and others."""
+def examine(text: str, choose: Random, runs: int = RUNS) -> CastVerdict:
+    """Check, run, eliminate and run a program again, on inputs that fit its signature and
+    others.
+    """
     report = check_text(text)
     if any(d.severity == "error" for d in report.diagnostics):
-        return Verdict(False)
+        return CastVerdict(False)
     (module,) = report.modules
     checks = analyse(module)
     warned = {d.span for d in report.diagnostics if d.code == "D11-cast"}
-    # What is said of a cast is said of what annotations claim; where they may be wrong, so may that be.
+    # What is said of a cast is said of what annotations claim; where they may be wrong, so may that
+    # be.
     certain = warned if all(d.code != "D11-annotation" for d in report.diagnostics) else set()
     impossible = [c for c in checks if c.kind == "cast" and c.status == "impossible"]
     told = {id(c.owner): c for c in reversed(impossible)}
     for check in told.values():  # what comes after a cast that always fails is never reached
         if check.span not in warned:
-            return Verdict(True, broken=f"impossible, and nothing is said: {check.reason}")
+            return CastVerdict(True, broken=f"impossible, and nothing is said: {check.reason}")
     packed = {"id": lambda *args: args[0]}
     before = load(module, packed=packed)
     after = load(eliminate(module), packed=packed)
@@ -72,18 +76,18 @@ def examine(text: str, choose: Random, runs: int = RUNS) -> Verdict:
         if not broken and not ends_alike(first, second):
             broken = f"{_words(first)} with all checks, {_words(second)} without"
         if broken:
-            return Verdict(True, broken=f"{broken}; arguments {_shown(given)}")
+            return CastVerdict(True, broken=f"{broken}; arguments {_shown(given)}")
         reached += casts
     removed = sum(c.status == "redundant" for c in checks)
-    return Verdict(True, runs, reached, removed)
+    return CastVerdict(True, runs, reached, removed)
 
 
-def _run(program: Program, given: Sequence[v.Value]) -> Outcome:
+def _run(program: MachineProgram, given: Sequence[v.Value]) -> Outcome:
     return program.run("main", list(given), fuel=FUEL)
 
 
 def _one_run(
-    program: Program,
+    program: MachineProgram,
     checks: Sequence[DynamicCheck],
     warned: Collection[object],
     given: Sequence[v.Value],
@@ -105,7 +109,9 @@ def _one_run(
     return "", casts
 
 
-def _checks_of(program: Program, given: Sequence[v.Value]) -> Iterator[tuple[bool, object, bool]]:
+def _checks_of(
+    program: MachineProgram, given: Sequence[v.Value]
+) -> Iterator[tuple[bool, object, bool]]:
     """The casts of a run: whether each was passed, where it stands, whether it failed."""
     at: object = None
     is_cast = False

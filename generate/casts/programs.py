@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from rlx.generate.casts.annotations import Names, annotation, dimension
+from rlx.generate.casts.annotations import AnnotationNames, annotation, dimension
 
 HEAD = """@I.ir_module
 class M:
@@ -13,7 +13,7 @@ class M:
 _STEPS = 5
 
 
-class Writer:
+class CastWriter:
     """A function under construction.
 
     Attributes
@@ -24,13 +24,15 @@ class Writer:
 
     def __init__(self, choose: Random, callees: list[tuple[str, list[str]]]) -> None:
         self.choose, self.callees = choose, callees
-        self.names = Names()
+        self.names = AnnotationNames()
         self.values: list[tuple[str, str]] = []
         self.lines: list[str] = []
         self.count = 0
 
     def parameter(self, name: str, kind: str) -> str:
-        """A parameter and its annotation; of a scalar and of a shape what follows may mention the name."""
+        """A parameter and its annotation; of a scalar and of a shape what follows may mention the
+        name.
+        """
         written = annotation(self.choose, self.names, kind=kind)
         self._named(name, written)
         self.values.append((name, kind))
@@ -72,7 +74,7 @@ class Writer:
 
     def _annotated(self, name: str) -> None:
         source, kind = self.value()
-        names = Names()
+        names = AnnotationNames()
         names.dims, names.shapes, names.fresh = self.names.dims, self.names.shapes, False
         written = annotation(self.choose, names, kind=kind)
         self.lines.append(f"{name}: {written} = {source}")
@@ -122,7 +124,7 @@ class Writer:
 
     def _local(self, name: str) -> None:
         """A function literal, which sees what stands before it."""
-        inner = Writer(self.choose, self.callees)
+        inner = CastWriter(self.choose, self.callees)
         inner.names.dims = list(self.names.dims)
         inner.names.shapes = list(self.names.shapes)
         kind = self.value()[1]
@@ -147,7 +149,7 @@ class Writer:
         result = ""
         source, kind = self.choose.choice(self.values[-3:])
         if self.choose.random() < 0.5:
-            names = Names()
+            names = AnnotationNames()
             names.dims, names.shapes, names.fresh = self.names.dims, self.names.shapes, False
             result = f" -> {annotation(self.choose, names, kind=kind)}"
         head = "@R.function(private=True)" if private else "@R.function"
@@ -179,7 +181,7 @@ def _function(
     private: bool,
     steps: int,
 ) -> str:
-    writer = Writer(choose, callees)
+    writer = CastWriter(choose, callees)
     params = [writer.parameter(f"{name}{at}", kind) for at, kind in enumerate(kinds)]
     for _ in range(steps):
         writer.step()

@@ -1,4 +1,6 @@
-"""Near misses: programs in which just one rule is broken, to measure whether the checker names it."""
+"""Near misses: programs in which just one rule is broken, to measure whether the checker names
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,8 @@ from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import FEATURES, Options, random_plan
 from rlx.grammar.ast import IRModule
 
+__all__ = ["CODES", "near_miss"]
+
 CODES = (*STEPS, *BROKEN, *BREAKS, *MODULES, *FORMS)
 """The premises that can be made to fail."""
 
@@ -25,7 +29,8 @@ def near_miss(code: str, rng: random.Random, options: Options = PLAIN) -> IRModu
     Parameters
     ----------
     code
-        One of :data:`CODES`. For one of normal form (``NF…``) the rest of the module is in normal form.
+        One of :data:`CODES`. For one of normal form (``NF…``) the rest of the module is in normal
+        form.
     options
         What the program may contain; features of normal form only.
 

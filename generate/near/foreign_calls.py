@@ -1,4 +1,6 @@
-"""Calls of functions by operators that break one rule: of packed functions, closures, names, devices."""
+"""Calls of functions by operators that break one rule: of packed functions, closures, names,
+devices.
+"""
 
 from __future__ import annotations
 

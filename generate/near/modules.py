@@ -1,4 +1,6 @@
-"""Changes to a finished module that break one rule: of signatures, of the module, of normal form."""
+"""Changes to a finished module that break one rule: of signatures, of the module, of normal
+form.
+"""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 from rlx.generate.programs.module import build
-from rlx.generate.programs.plan import DEFAULT, FEATURES, Options, Plan, random_plan
+from rlx.generate.programs.plan import DEFAULT, FEATURES, ModulePlan, Options, random_plan
 from rlx.grammar.ast import IRModule
 
-__all__ = ["DEFAULT", "FEATURES", "Options", "Plan", "build", "random_module", "random_plan"]
+__all__ = ["DEFAULT", "FEATURES", "ModulePlan", "Options", "build", "random_module", "random_plan"]
 
 
 def random_module(rng: random.Random, options: Options = DEFAULT) -> IRModule:

@@ -1,14 +1,16 @@
-"""A function under construction: its scopes, its blocks, and how steps find or make what they need."""
+"""A function under construction: its scopes, its blocks, and how steps find or make what they
+need.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rlx.generate.calls.pattern import LETTERS
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import Dims, Placement, free, tensor, variables
-from rlx.generate.programs.values import Frame, Key, Value, nearest
+from rlx.generate.programs.module_builder import ModuleBuilder
+from rlx.generate.programs.values import Key, KnownValue, ScopeValues, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Binding,
@@ -28,9 +30,6 @@ from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.struct_infos import of_the_value
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
-
-if TYPE_CHECKING:
-    from rlx.generate.programs.module import ModuleBuilder
 
 _FLOATS = (1.0, 0.5, -1.0, 2.0, 0.0, 3.5)
 _CONSTANT_ELEMENTS = 4
@@ -69,7 +68,8 @@ class FunctionBuilder:
     grows
         Whether a value that is missing may become a parameter.
     pure, dataflow, output
-        What the place at hand allows: no effects; in a dataflow block; there, a binding that is put out.
+        What the place at hand allows: no effects; in a dataflow block; there, a binding that is put
+        out.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class FunctionBuilder:
         self.queue, self.at = steps, 0
         self.params: list[Var] = []
         self.count = 0
-        self.frames = [Frame()]
+        self.frames = [ScopeValues()]
         self.body = Body()
         self.dataflow = self.output = False
         self.depth = 0
@@ -91,26 +91,24 @@ class FunctionBuilder:
     # ------------------------------------------------------------------ scopes
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> ScopeValues:
         """The innermost scope."""
         return self.frames[-1]
 
     def take(self, most: int) -> None:
         """Take the next steps, as many as are left at most."""
-        from rlx.generate.programs.steps import step
-
         end = min(self.at + most, len(self.queue))
         while self.at < end:
             choices = Choices(self.queue[self.at])
             self.at += 1
-            step(self, choices)
+            self.module.step(self, choices)
         self.at = max(self.at, end)
 
     def enter(self) -> tuple[Body, bool, bool]:
         """Open a scope with a body of its own; what was there, for :meth:`leave`."""
         outer = self.body, self.dataflow, self.output
         self.body, self.dataflow, self.output = Body(), False, False
-        self.frames.append(Frame(self.frame))
+        self.frames.append(ScopeValues(self.frame))
         self.depth += 1
         return outer
 
@@ -136,8 +134,10 @@ class FunctionBuilder:
         info: StructInfo,
         annotation: StructInfo | None = None,
         truth: StructInfo | None = None,
-    ) -> Value:
-        """Bind an expression of known struct info; ``annotation`` is what is known of the variable instead."""
+    ) -> KnownValue:
+        """Bind an expression of known struct info; ``annotation`` is what is known of the variable
+        instead.
+        """
         local = self.dataflow and not self.output
         label = choices.byte()
         if annotation is None and choices.one_in(4) and not _secret(info):
@@ -152,7 +152,7 @@ class FunctionBuilder:
         self.body.bindings(False).append(VarBinding(Var("_"), value))
 
     def cast(
-        self, choices: Choices, value: Value, info: StructInfo, fresh: Sequence[tir.Var]
+        self, choices: Choices, value: KnownValue, info: StructInfo, fresh: Sequence[tir.Var]
     ) -> None:
         """Cast a value, which brings these shape variables into scope."""
         local = self.dataflow and not self.output
@@ -165,21 +165,21 @@ class FunctionBuilder:
 
     def add(
         self, label: int, expr: Expr, info: StructInfo, truth: StructInfo, local: bool = False
-    ) -> Value:
+    ) -> KnownValue:
         """Bring a value into the present scope."""
-        value = Value(label, expr, info, truth, local)
+        value = KnownValue(label, expr, info, truth, local)
         self.frame.add(value, made=True)
         return value
 
-    def consume(self, value: Value) -> None:
+    def consume(self, value: KnownValue) -> None:
         """Take a value of the present scope out of it: nothing may use what was overwritten."""
         self.frame.remove(value)
 
-    def parameter(self, info: StructInfo, label: int) -> Value:
+    def parameter(self, info: StructInfo, label: int) -> KnownValue:
         """A new parameter of the function, in scope everywhere."""
         var = Var(self.name("p"), info)
         self.params.append(var)
-        value = Value(label, var, info, info)
+        value = KnownValue(label, var, info, info)
         for frame in self.frames:
             frame.add(value)
         return value
@@ -198,7 +198,8 @@ class FunctionBuilder:
         chosen: dict[PrimExpr, PrimExpr],
         literals: bool = True,
     ) -> Expr:
-        """A tensor of a pattern of dimensions; ``chosen`` is what its letters stand for, and is added to.
+        """A tensor of a pattern of dimensions; ``chosen`` is what its letters stand for, and is
+        added to.
 
         With ``literals`` it may be a constant, of which the checker sees the elements.
         """
@@ -215,8 +216,10 @@ class FunctionBuilder:
                     chosen[var] = self.dim(choices)
         return self.fresh(choices, kind, tuple(place(d, chosen) for d in pattern), literals)
 
-    def _near(self, choices: Choices, key: Key) -> list[Value]:
-        """The values of a class in the order in which they are tried, mostly those first that a binding gave."""
+    def _near(self, choices: Choices, key: Key) -> list[KnownValue]:
+        """The values of a class in the order in which they are tried, mostly those first that a
+        binding gave.
+        """
         found = self.frame.of(key)
         if not found:
             return found

@@ -1,4 +1,6 @@
-"""Where choices come from: a program is made from records of bytes, each of which makes one step."""
+"""Where choices come from: a program is made from records of bytes, each of which makes one
+step.
+"""
 
 from __future__ import annotations
 

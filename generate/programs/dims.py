@@ -1,4 +1,6 @@
-"""Dimensions of a program under construction: equal ones are one object, so that comparing them is cheap."""
+"""Dimensions of a program under construction: equal ones are one object, so that comparing them is
+cheap.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,15 @@ from functools import lru_cache
 from rlx.grammar import tir
 from rlx.grammar.ast import (
     FuncStructInfo,
+    PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
+    TupleStructInfo,
 )
 from rlx.grammar.dtype import DataType
-from rlx.grammar.struct_infos import children, numbers, with_children, with_numbers
+from rlx.grammar.struct_infos import OBJECT, children, numbers, with_children, with_numbers
 from rlx.grammar.tir import IntImm, PrimExpr
 from rlx.operators import dim_arithmetic as arithmetic
 
@@ -118,3 +122,21 @@ def free(info: StructInfo) -> set[tir.Var]:
 def tensor(dims: Dims, kind: DataType) -> TensorStructInfo:
     """A tensor of these dimensions."""
     return TensorStructInfo(ShapeExpr(dims), kind, len(dims))
+
+
+def visible(info: StructInfo, variables: set[tir.Var]) -> StructInfo:
+    """What is left of struct info where only these shape variables can be seen."""
+    if free(info) <= variables:
+        return info
+    match info:
+        case TensorStructInfo():
+            return TensorStructInfo(None, info.dtype, info.ndim, info.vdevice)
+        case ShapeStructInfo():
+            return ShapeStructInfo(None, info.ndim)
+        case PrimStructInfo():
+            return PrimStructInfo(info.dtype)
+        case TupleStructInfo(fields=fields):
+            return TupleStructInfo(tuple(visible(f, variables) for f in fields))
+        case FuncStructInfo():
+            return OBJECT
+    return info

@@ -40,7 +40,9 @@ def _prim_func(
 
 
 def call_tir(builder: FunctionBuilder, choices: Choices) -> None:
-    """A PrimFunc of its own, called on tensors: plainly, with a gradient, or on the local part of shards."""
+    """A PrimFunc of its own, called on tensors: plainly, with a gradient, or on the local part of
+    shards.
+    """
     infos = _infos(builder, choices, 3)
     outs = infos[:1] * (1 + choices.one_in(4))
     name = builder.module.name("tir")

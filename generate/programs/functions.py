@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import free, variables
-from rlx.generate.programs.values import Value, nearest
+from rlx.generate.programs.dims import free, variables, visible
+from rlx.generate.programs.mention import mentioned
+from rlx.generate.programs.module_builder import Callee, ModuleBuilder
+from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Expr,
-    FuncStructInfo,
     Function,
     GlobalVar,
-    PrimStructInfo,
     ShapeExpr,
     ShapeStructInfo,
     StructInfo,
@@ -24,10 +23,8 @@ from rlx.grammar.ast import (
     Var,
 )
 from rlx.grammar.dtype import dtype
+from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import OBJECT
-
-if TYPE_CHECKING:
-    from rlx.generate.programs.module import ModuleBuilder
 
 _KINDS = ("float32", "int64", "float16")
 
@@ -67,8 +64,6 @@ def helper(module: ModuleBuilder, head: Choices, steps: Sequence[bytes]) -> None
 
 def publish(module: ModuleBuilder, name: GlobalVar, function: Function) -> None:
     """Let later functions call this one."""
-    from rlx.generate.programs.module import Callee
-
     params = tuple(p.struct_info_annotation or OBJECT for p in function.params)
     ret = function.ret_struct_info
     assert ret is not None
@@ -87,7 +82,21 @@ def finished(builder: FunctionBuilder, head: Choices, attrs: dict[str, object]) 
     # What the result says is the callers' only knowledge; `main` has no callers.
     written = None if "global_symbol" in attrs and head.one_in(4) else ret
     pure = None if builder.pure else False
-    return Function(params, builder.body.sequence(expr), written, pure, attrs, binders)
+    body = _Scalars(params).expr(builder.body.sequence(expr))
+    return Function(params, body, written, pure, attrs, binders)
+
+
+class _Scalars(Rewriter):
+    """Puts a scalar parameter where its number stands as a value: a text says the same of both."""
+
+    def __init__(self, params: Sequence[Var]) -> None:
+        super().__init__()
+        self.scalars = {p.shape_var: p for p in params if p.shape_var is not None}
+
+    def prim_value(self, expr: ast.PrimValue) -> Expr:
+        """A boxed scalar."""
+        found = self.scalars.get(expr.value) if isinstance(expr.value, tir.Var) else None
+        return expr if found is None else found
 
 
 def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
@@ -102,33 +111,13 @@ def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
     count = head.below(3)
     if not count or "tuples" not in builder.module.options.features:
         return values[-1].expr, values[-1].info
-    chosen: list[Value] = [values[-1]]
+    chosen: list[KnownValue] = [values[-1]]
     chosen += [nearest(values, head.byte())[0] for _ in range(count)]
     return ast.Tuple(tuple(v.expr for v in chosen)), TupleStructInfo(tuple(v.info for v in chosen))
 
 
-def visible(info: StructInfo, variables: set[tir.Var]) -> StructInfo:
-    """What is left of struct info where only these shape variables can be seen."""
-    if free(info) <= variables:
-        return info
-    match info:
-        case TensorStructInfo():
-            return TensorStructInfo(None, info.dtype, info.ndim, info.vdevice)
-        case ShapeStructInfo():
-            return ShapeStructInfo(None, info.ndim)
-        case PrimStructInfo():
-            return PrimStructInfo(info.dtype)
-        case TupleStructInfo(fields=fields):
-            return TupleStructInfo(tuple(visible(f, variables) for f in fields))
-        case FuncStructInfo():
-            return OBJECT
-    return info
-
-
 def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
     """The shape variables of the function that its parameters or its body mention."""
-    from rlx.generate.programs.mention import mentioned
-
     params = {v for p in builder.params for v in free(p.struct_info_annotation or OBJECT)}
     return params | mentioned(builder.body)
 
@@ -136,7 +125,9 @@ def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
 def _binding_parameter(
     builder: FunctionBuilder, head: Choices, binders: Sequence[tir.Var], entry: bool
 ) -> tuple[Var, ...]:
-    """A parameter that binds those shape variables which no other one binds where it first occurs."""
+    """A parameter that binds those shape variables which no other one binds where it first
+    occurs.
+    """
     missing = list(binders)
     for param in builder.params:
         info = param.struct_info_annotation

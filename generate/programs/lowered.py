@@ -1,11 +1,13 @@
-"""What lowering makes of casts and shapes: calls of the virtual machine's run time, over a heap of numbers."""
+"""What lowering makes of casts and shapes: calls of the virtual machine's run time, over a heap of
+numbers.
+"""
 
 from __future__ import annotations
 
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import tensor
-from rlx.generate.programs.values import Value, nearest
+from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     DataTypeImm,
@@ -24,8 +26,10 @@ LOAD = 1
 """How ``make_shape`` takes a number from the heap."""
 
 
-def run_time_calls(builder: FunctionBuilder, choices: Choices, value: Value) -> None:
-    """Check a tensor, keep its dimensions on a heap, make a shape of them, and give it that shape."""
+def run_time_calls(builder: FunctionBuilder, choices: Choices, value: KnownValue) -> None:
+    """Check a tensor, keep its dimensions on a heap, make a shape of them, and give it that
+    shape.
+    """
     assert isinstance(value.info, TensorStructInfo)
     rank, kind = value.info.ndim, value.info.dtype
     slots = max(rank, 1)
@@ -51,13 +55,13 @@ def run_time_calls(builder: FunctionBuilder, choices: Choices, value: Value) -> 
     builder.bind(choices, reshaped, info)
 
 
-def ranked(builder: FunctionBuilder, choices: Choices) -> Value | None:
+def ranked(builder: FunctionBuilder, choices: Choices) -> KnownValue | None:
     """A tensor of known rank and element type, if there is one."""
     found = [v for v in builder.frame.order if v.dims is not None and _is_tensor(v)]
     return nearest(found, choices.byte())[0] if found else None
 
 
-def _is_tensor(value: Value) -> bool:
+def _is_tensor(value: KnownValue) -> bool:
     return isinstance(value.info, TensorStructInfo) and value.info.vdevice is None
 
 

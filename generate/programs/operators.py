@@ -30,14 +30,18 @@ from rlx.operators.registry import lookup
 
 RUNTIME = frozenset({"inspection", "memory"})
 _ON_DEVICES = ("to_vdevice", "hint_on_device")
-"""Families of which programs are full only late in a compilation, and what texts of TVM leave out."""
+"""Families of which programs are full only late in a compilation, and what texts of TVM leave
+out.
+"""
 _UNREADABLE = ("device", "dist.", "hint_on_device")
 
 Chosen = dict[PrimExpr, PrimExpr]
 
 
 def of_templates(name: str) -> bool:
-    """Whether calls of an operator follow from what its arguments are: not those that declare their result."""
+    """Whether calls of an operator follow from what its arguments are: not those that declare their
+    result.
+    """
     operator = lookup(f"relax.{name}")
     assert operator is not None
     return not any(p.kind == "types" for p in operator.parameters) and not _function(
@@ -166,7 +170,9 @@ _AROUND = frozenset(f"relax.{n}" for f in ("unary", "binary") for n in FAMILIES[
 
 
 def _literals(template: Template, group: str) -> bool:
-    """Whether a constant may stand there: no index out of bounds; TVM asks for variables in some places."""
+    """Whether a constant may stand there: no index out of bounds; TVM asks for variables in some
+    places.
+    """
     return group not in _INDICES and not template.operator.op_name.startswith("relax.grad.")
 
 

@@ -30,6 +30,10 @@ FEATURES = frozenset(
 """All that a program may contain besides calls of operators."""
 
 
+NEEDS = {"higher_order": "symbolic", "recursion": "if", "mutual": "if"}
+"""Features that another one is a part of."""
+
+
 class Options(Record):
     """What programs to make.
 
@@ -58,13 +62,13 @@ class FunctionPlan(Record):
     steps: Sequence[bytes]
 
 
-class Plan(Record):
+class ModulePlan(Record):
     """A module: the functions that it defines, the one that is entered last."""
 
     functions: Sequence[FunctionPlan]
 
 
-def random_plan(rng: random.Random, options: Options = DEFAULT) -> Plan:
+def random_plan(rng: random.Random, options: Options = DEFAULT) -> ModulePlan:
     """A plan from a source of random numbers."""
     left = options.size
     functions = []
@@ -73,7 +77,7 @@ def random_plan(rng: random.Random, options: Options = DEFAULT) -> Plan:
         left -= steps
         functions.append(_function(rng, steps))
     functions.append(_function(rng, left))
-    return Plan(functions)
+    return ModulePlan(functions)
 
 
 def _function(rng: random.Random, steps: int) -> FunctionPlan:

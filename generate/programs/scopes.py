@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import free, tensor
+from rlx.generate.programs.dims import free, tensor, visible
 from rlx.generate.programs.operators import operator_call
-from rlx.generate.programs.values import Value, nearest
+from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     Expr,
@@ -68,7 +68,9 @@ def branches(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def joined(builder: FunctionBuilder, choices: Choices) -> None:
-    """An If between two values of any kind, alike if possible; what is known of it is their least upper bound."""
+    """An If between two values of any kind, alike if possible; what is known of it is their least
+    upper bound.
+    """
     values = builder.frame.order
     if builder.dataflow or not values:
         return operator_call(builder, choices)
@@ -104,7 +106,7 @@ def make_closure(
     params: list[TensorStructInfo],
     wanted: TensorStructInfo | None,
     steps: int,
-) -> Value:
+) -> KnownValue:
     """Bind a function literal; ``wanted`` is the result it must have."""
     outer, pure = builder.enter(), builder.pure
     builder.pure = True
@@ -116,8 +118,6 @@ def make_closure(
     builder.take(steps)
     expr, yielded = _result(builder, choices, wanted)
     inner = set(builder.frame.dims) - set(outside.dims) - set(own)
-    from rlx.generate.programs.functions import visible
-
     seen = {v for v in free(yielded) if v not in inner}
     ret = visible(yielded, seen)
     builder.pure = pure
@@ -189,7 +189,9 @@ def higher_order(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def _twice(builder: FunctionBuilder, choices: Choices, rank: int) -> ast.GlobalVar:
-    """A function that takes a closure; its shape variables are bound by the tensor that it takes first."""
+    """A function that takes a closure; its shape variables are bound by the tensor that it takes
+    first.
+    """
     name = builder.module.name("twice")
     dims = tuple(tir.Var(hint) for hint in "nmk"[:rank])
     info = tensor(dims, dtype("float32"))

@@ -12,7 +12,7 @@ from rlx.generate.programs.dims import known
 from rlx.generate.programs.lowered import ranked, run_time_calls
 from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.plan import Options
-from rlx.generate.programs.values import Value, nearest
+from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     PrimStructInfo,
@@ -73,7 +73,7 @@ def _fresh(builder: FunctionBuilder, fresh: list[tir.Var]) -> tir.PrimExpr:
     return fresh[-1]
 
 
-def _with(value: Value, dims: tuple[tir.PrimExpr, ...]) -> StructInfo:
+def _with(value: KnownValue, dims: tuple[tir.PrimExpr, ...]) -> StructInfo:
     if isinstance(value.truth, TensorStructInfo):
         return TensorStructInfo(ast.ShapeExpr(dims), value.truth.dtype, len(dims))
     return ShapeStructInfo(dims, len(dims))

@@ -27,14 +27,14 @@ _CLASS: dict[type[StructInfo], str] = {
 }
 
 
-class Value:
+class KnownValue:
     """A value in scope.
 
     Attributes
     ----------
     label
-        A byte by which later steps name it: they take the value whose label is the next at or above theirs, so
-        that it stays the same one when others disappear.
+        A byte by which later steps name it: they take the value whose label is the next at or above
+        theirs, so that it stays the same one when others disappear.
     info
         What the checker knows.
     truth
@@ -55,7 +55,7 @@ class Value:
         self.dims = shape.values if type(shape) is ShapeExpr else None
 
 
-def key_of(value: Value) -> Key:
+def key_of(value: KnownValue) -> Key:
     """The class of values among which one is looked for: element type and rank, or a kind."""
     info = value.info
     if value.dims is not None and isinstance(info, TensorStructInfo) and info.vdevice is None:
@@ -63,7 +63,7 @@ def key_of(value: Value) -> Key:
     return _CLASS.get(type(info), "object")
 
 
-class Frame:
+class ScopeValues:
     """The values and dimensions of a scope, those of the scopes around it included.
 
     Attributes
@@ -74,29 +74,29 @@ class Frame:
 
     __slots__ = ("dims", "made", "order", "values")
 
-    def __init__(self, outer: Frame | None = None) -> None:
-        self.values: dict[Key, list[Value]] = (
+    def __init__(self, outer: ScopeValues | None = None) -> None:
+        self.values: dict[Key, list[KnownValue]] = (
             {k: list(v) for k, v in outer.values.items()} if outer else {}
         )
-        self.order: list[Value] = list(outer.order) if outer else []
+        self.order: list[KnownValue] = list(outer.order) if outer else []
         self.dims: list[PrimExpr] = list(outer.dims) if outer else []
-        self.made: list[Value] = list(outer.made) if outer else []
+        self.made: list[KnownValue] = list(outer.made) if outer else []
 
-    def add(self, value: Value, made: bool = False) -> None:
+    def add(self, value: KnownValue, made: bool = False) -> None:
         """Bring a value into scope; ``made`` if a binding gave it."""
         self.values.setdefault(key_of(value), []).append(value)
         self.order.append(value)
         if made and value.dims is not None:
             self.made.append(value)
 
-    def remove(self, value: Value) -> None:
+    def remove(self, value: KnownValue) -> None:
         """Take a value out of scope."""
         self.values[key_of(value)].remove(value)
         self.order.remove(value)
         if value in self.made:
             self.made.remove(value)
 
-    def of(self, key: Key) -> list[Value]:
+    def of(self, key: Key) -> list[KnownValue]:
         """The values of a class."""
         return self.values.get(key, _NONE)
 
@@ -108,9 +108,9 @@ class Frame:
             self.values = {k: [v for v in vs if not v.local] for k, vs in self.values.items()}
 
 
-_NONE: list[Value] = []
+_NONE: list[KnownValue] = []
 
 
-def nearest(values: Iterable[Value], label: int) -> list[Value]:
+def nearest(values: Iterable[KnownValue], label: int) -> list[KnownValue]:
     """Values in the order in which a label names them."""
     return sorted(values, key=lambda v: (v.label - label) & 255)

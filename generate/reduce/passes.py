@@ -1,8 +1,8 @@
 """The ways to make a module smaller.
 
-A pass finds sites in a module, and makes the module that is left when some of them are gone. Sites of a pass are
-independent of each other: any set of them may go at once. Nothing here asks whether the result is legal, only the
-test knows what is of interest.
+A pass finds sites in a module, and makes the module that is left when some of them are gone. Sites
+of a pass are independent of each other: any set of them may go at once. Nothing here asks whether
+the result is legal, only the test knows what is of interest.
 """
 
 from __future__ import annotations
@@ -338,7 +338,9 @@ def _without_statements(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRMod
 
 
 def size(module: ast.IRModule) -> tuple[int, int, int]:
-    """What every step must make smaller: functions, bindings and statements; then the text; then the numbers."""
+    """What every step must make smaller: functions, bindings and statements; then the text; then
+    the numbers.
+    """
     from rlx.grammar.printer import print_module
 
     parts = len(module.functions) + len(_all_bindings(module)) + len(_statements(module))

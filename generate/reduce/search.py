@@ -1,4 +1,6 @@
-"""The search for a small interesting module: delta debugging, pass by pass, until nothing more can go."""
+"""The search for a small interesting module: delta debugging, pass by pass, until nothing more can
+go.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
 
 
 class _Shapes:
-    """The dimensions of a PrimFunc: numbers as they are, a variable of its own for each other one."""
+    """The dimensions of a PrimFunc: numbers as they are, a variable of its own for each other
+    one.
+    """
 
     def __init__(self) -> None:
         self.known: dict[PrimExpr, tir.Var] = {}
@@ -38,7 +40,8 @@ def prim_func(
 ) -> PrimFunc:
     """A PrimFunc that computes each output from the inputs, or changes the first input without any.
 
-    It ends on all inputs, reads only what is there and was written, and divides by nothing that may be 0.
+    It ends on all inputs, reads only what is there and was written, and divides by nothing that may
+    be 0.
 
     Parameters
     ----------

@@ -68,7 +68,9 @@ class Stages:
         init: Stmt | None = None,
         reduced: int = 0,
     ) -> Stmt:
-        """A block whose axes are bound to these loops, the last few to be reduced, and the loops."""
+        """A block whose axes are bound to these loops, the last few to be reduced, and the
+        loops.
+        """
         kinds = "S" * (len(loops) - reduced) + "R" * reduced
         iters = tuple(
             tir.IterVar(axis, kind, (tir.IntImm(0, axis.dtype), extent), loop)
@@ -100,7 +102,9 @@ class Stages:
         self.statements.append(self.block(loops, axes, self.store(out, axes)))
 
     def reduction(self, out: Buffer) -> None:
-        """A block with a reduction axis; its result is written before where the axis may be empty."""
+        """A block with a reduction axis; its result is written before where the axis may be
+        empty.
+        """
         inner: PrimExpr = tir.IntImm(self.choices.pick(_EXTENTS), INT32)
         others = [d for b in self.readable for d in b.shape if b is not out]
         if others and self.choices.one_in(2):
@@ -200,7 +204,9 @@ class Stages:
         self.plain(out)
 
     def lanes(self, out: Buffer) -> None:
-        """Vectors, where the last axis has as many elements; loops that may become vectors elsewhere."""
+        """Vectors, where the last axis has as many elements; loops that may become vectors
+        elsewhere.
+        """
         if not out.shape or not self.rare:
             return self.plain(out)
         last = out.shape[-1]
@@ -220,7 +226,9 @@ class Stages:
         return None
 
     def unknown(self, out: Buffer) -> None:
-        """An intrinsic that no rule gives a meaning, or one without its type; the machine must say so."""
+        """An intrinsic that no rule gives a meaning, or one without its type; the machine must say
+        so.
+        """
         self.plain(out)
         if self.rare:
             call = tir.Call("tvm_warp_activemask", ())

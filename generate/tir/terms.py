@@ -1,4 +1,6 @@
-"""Expressions in a PrimFunc: defined whatever the buffers hold, and the same on every machine but for rounding."""
+"""Expressions in a PrimFunc: defined whatever the buffers hold, and the same on every machine but
+for rounding.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from rlx.grammar.tir import Buffer, PrimExpr, Var
 
 _ZERO = tir.IntImm(0)
 _LIMIT = 100
-"""Floats are brought between -100 and 100 before they become integers: all integer types hold these."""
+"""Floats are brought between -100 and 100 before they become integers: all integer types hold
+these.
+"""
 
 Axis = tuple[Var, PrimExpr]
 """A variable that counts from 0, and how far."""
@@ -67,7 +71,9 @@ class Terms:
         return found
 
     def load(self, buffer: Buffer) -> PrimExpr:
-        """An element; where no axis fits, an index that is brought into range, or 0 of an empty buffer."""
+        """An element; where no axis fits, an index that is brought into range, or 0 of an empty
+        buffer.
+        """
         if any(alike(dim, _ZERO) for dim in buffer.shape):
             return number(0, buffer.dtype)
         indices: list[PrimExpr] = []

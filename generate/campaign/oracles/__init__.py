@@ -1,4 +1,6 @@
-"""The oracles: each looks at one program and says what is wrong, with the program or with who judges it."""
+"""The oracles: each looks at one program and says what is wrong, with the program or with who
+judges it.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,21 @@ ORACLES: dict[str, Oracle] = {
 """By the name that `rlx fuzz --oracle` takes."""
 
 
+def named(name: str) -> Oracle:
+    """The oracle of a name: one of :data:`ORACLES`, or ``my_module:function``.
+
+    Raises
+    ------
+    rlx.generate.campaign.oracles.own.OwnOracleError
+        If there is no such function.
+    """
+    if ":" not in name:
+        return ORACLES[name]
+    from rlx.generate.campaign.oracles.own import own
+
+    return own(name)
+
+
 def examine(
     oracle: str, text: str, against: str = "", seed: int = 0, only: str = ""
 ) -> list[Finding]:
@@ -32,7 +49,7 @@ def examine(
     Parameters
     ----------
     oracle
-        A name of :data:`ORACLES`.
+        What :func:`named` takes.
     text
         The program.
     against
@@ -40,4 +57,4 @@ def examine(
     only
         The stage that is asked for; all of them if empty.
     """
-    return ORACLES[oracle](Case(text, seed, against, lambda _: None, only))
+    return named(oracle)(Case(text, seed, against, lambda _: None, only))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.peer import Peer
@@ -59,6 +59,18 @@ class Case:
         self.stage = stage
         self._enter(stage)
 
+    def read_by_peer(self) -> Any:
+        """The program as TVM reads it; None where it refuses it, which the oracle of legality
+        reports.
+        """
+        assert self.peer is not None
+        self.begin("TVM's parser")
+        try:
+            module = self.peer.read(self.text)
+            return module if self.peer.well_formed(module) else None
+        except Exception:  # noqa: BLE001 - whatever the peer raises is a refusal
+            return None
+
     @cached_property
     def report(self) -> Report:
         """What our checker says."""
@@ -82,7 +94,9 @@ class Case:
         return said
 
     def meanings(self, text: str, earlier: Sequence[Meaning] = ()) -> list[Meaning]:
-        """What the entries of a program return, see :func:`rlx.generate.campaign.oracles.meaning.meanings`; remembered."""
+        """What the entries of a program return, see
+        :func:`rlx.generate.campaign.oracles.meaning.meanings`; remembered.
+        """
         from rlx.generate.campaign.oracles.meaning import meanings
 
         if text not in self._meanings:
@@ -114,24 +128,31 @@ class Case:
 
 
 REFUSALS = (NotImplementedError, ValueError)
-"""What a compiler raises to say that it does not take a program; other exceptions are its own mistakes."""
+"""What a compiler raises to say that it does not take a program; other exceptions are its own
+mistakes.
+"""
 
 
 _UNSUPPORTED = re.compile(
-    r"not (?:yet )?support|unsupported|only supports?\b|only applies|not implemented|requires static|cannot emit this",
+    r"not (?:yet )?support|unsupported|only supports?\b|only applies|not implemented|requires"
+    r" static|cannot emit this",
     re.IGNORECASE,
 )
 
 
 def kind_of(error: Exception) -> str:
-    """The kind of finding that an exception over a legal program is: what says that it is not supported is no crash."""
+    """The kind of finding that an exception over a legal program is: what says that it is not
+    supported is no crash.
+    """
     if _UNSUPPORTED.search(raised(error)):
         return "not-supported"
     return "refuses-legal" if isinstance(error, REFUSALS) else "crash"
 
 
 def raised(error: Exception) -> str:
-    """What an exception says: its type and the end of its message, without the traceback of the other side."""
+    """What an exception says: its type and the end of its message, without the traceback of the
+    other side.
+    """
     text = str(error)
     diagnosis = _DIAGNOSIS.search(text)
     if diagnosis is not None:
@@ -145,7 +166,8 @@ def raised(error: Exception) -> str:
 
 
 _DIAGNOSIS = re.compile(
-    r"error: (?P<said>.*?)\n\s*-->[^\n]*\n[^\n]*\|[^\n]*\n\s*\d+ \|(?P<line>[^\n]*)\n[^\n|]*\|(?P<caret> *)",
+    r"error: (?P<said>.*?)\n\s*-->[^\n]*\n[^\n]*\|[^\n]*\n\s*\d+"
+    r" \|(?P<line>[^\n]*)\n[^\n|]*\|(?P<caret> *)",
     re.DOTALL,
 )
 _OPERATOR = re.compile(r"R\.[\w.]+")

@@ -1,4 +1,6 @@
-"""Types: what the other side derives for each variable is compatible with the rules of derivation."""
+"""Types: what the other side derives for each variable is compatible with the rules of
+derivation.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from rlx.grammar.node import replace
 
 
 def derive(case: Case) -> list[Finding]:
-    """TVM derives every type anew and prints it as an annotation; our checker compares annotations with values."""
+    """TVM derives every type anew and prints it as an annotation; our checker compares annotations
+    with values.
+    """
     from rlx.grammar.parser import parse
     from rlx.grammar.printer import print_module
 

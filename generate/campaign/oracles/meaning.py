@@ -19,7 +19,9 @@ SIZES = (3, 1, 0)
 
 FUEL = 200_000
 ITERATIONS = 10_000
-"""As many iterations of loops in a PrimFunc: a third of a second. Without an answer by then nothing is compared."""
+"""As many iterations of loops in a PrimFunc: a third of a second. Without an answer by then nothing
+is compared.
+"""
 
 TOLERANCE: dict[str, float] = {
     "float64": 1e-9,
@@ -27,7 +29,9 @@ TOLERANCE: dict[str, float] = {
     "float16": 5e-2,
     "bfloat16": 2e-1,
 }
-"""Relative, and absolute for numbers around 1; other floats are compared for a half of their range."""
+"""Relative, and absolute for numbers around 1; other floats are compared for a half of their
+range.
+"""
 
 
 class Meaning(Record):
@@ -49,7 +53,7 @@ class Meaning(Record):
     outcome: Outcome
 
 
-class Difference(Record):
+class RunDifference(Record):
     """What differs between two runs.
 
     Attributes
@@ -72,8 +76,8 @@ def meanings(
     Parameters
     ----------
     earlier
-        Runs of the program that a pass made this one of: their arguments are taken again. What is made up depends
-        on names and annotations, which a pass may change.
+        Runs of the program that a pass made this one of: their arguments are taken again. What is
+        made up depends on names and annotations, which a pass may change.
     """
     from rlx.generate.campaign.peer import PACKED
     from rlx.grammar.parser import parse
@@ -108,10 +112,11 @@ def arguments(function: ast.Function, size: int, seed: int) -> Sequence[Value] |
         return None
 
 
-def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> Difference | None:
+def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> RunDifference | None:
     """The first difference between what two programs return.
 
-    A run that ended without a value may end in any way afterwards (inside of dataflow blocks checks may go).
+    A run that ended without a value may end in any way afterwards (inside of dataflow blocks checks
+    may go).
     """
     found = {(m.function, m.size): m.outcome for m in after}
     for one in before:
@@ -125,10 +130,10 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> Difference | 
             assert isinstance(other, Ended)
             kind = type(other).__name__
             said = f"{where}: returned a value before, now {kind} {other.code}: {other.message}"
-            return Difference(said, one.size)
+            return RunDifference(said, one.size)
         unequal = compare(one.outcome.value, other.value)
         if unequal:
-            return Difference(f"{where}: {unequal}", one.size)
+            return RunDifference(f"{where}: {unequal}", one.size)
     return None
 
 
@@ -146,7 +151,9 @@ def how(difference: str) -> str:
 
 
 def ruling(difference: str) -> str:
-    """The rule that says who is right: the one that ended the run, or that of the values of operators."""
+    """The rule that says who is right: the one that ended the run, or that of the values of
+    operators.
+    """
     found = _ENDED.search(difference)
     return found[2] if found is not None else "E-evaluate"
 

@@ -8,8 +8,8 @@ from typing import Any
 from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import (
-    Difference,
     Meaning,
+    RunDifference,
     differ,
     how,
     ruling,
@@ -19,16 +19,14 @@ from rlx.generate.campaign.peer import BEFORE, Peer
 
 
 def passes(case: Case) -> list[Finding]:
-    """What a pass of TVM makes of the program is well-formed to TVM and to us, and returns the same values."""
+    """What a pass of TVM makes of the program is well-formed to TVM and to us, and returns the same
+    values.
+    """
     case.begin("relax-check")
     if case.errors() or case.peer is None:
         return []
-    try:
-        case.begin("TVM's parser")
-        module = case.peer.read(case.text)
-        if not case.peer.well_formed(module):
-            return []
-    except Exception:  # noqa: BLE001 - the oracle of legality reports it
+    module = case.read_by_peer()
+    if module is None:
         return []
     printed = case.peer.print(module)
     if case.errors(printed):
@@ -66,7 +64,9 @@ def _once(found: Iterable[Finding]) -> list[Finding]:
 
 
 class _Prepared:
-    """What passes are given: the module after those that must come before them, each of which is done once."""
+    """What passes are given: the module after those that must come before them, each of which is
+    done once.
+    """
 
     def __init__(self, peer: Peer, module: Any) -> None:
         self.peer = peer
@@ -74,7 +74,9 @@ class _Prepared:
         self.made: dict[tuple[str, ...], Any] = {(): module}
 
     def after(self, names: tuple[str, ...]) -> Any:
-        """The module after these passes; None where one of them fails, or makes an ill-formed module."""
+        """The module after these passes; None where one of them fails, or makes an ill-formed
+        module.
+        """
         if names not in self.made:
             self.made[names] = self._step(names)
         return self.made[names]
@@ -130,7 +132,7 @@ def _compared(
     return [_changed(case, f"{name} changes what the program means", difference)]
 
 
-def _changed(case: Case, what: str, difference: Difference) -> Finding:
+def _changed(case: Case, what: str, difference: RunDifference) -> Finding:
     said = difference.said
     return case.found(
         "wrong-code",

@@ -1,4 +1,6 @@
-"""What is special about the input on which values differ: the part of a cause that no message names."""
+"""What is special about the input on which values differ: the part of a cause that no message
+names.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +18,16 @@ EMPTY, ELEMENT_TYPE, SHAPE, KIND, NAN, INFINITE, ONE = (
 
 
 def trait(difference: str, size: int, text: str) -> str:
-    """What is special where two values differ, several traits with commas; empty if nothing can be said.
+    """What is special where two values differ, several traits with commas; empty if nothing can be
+    said.
 
     Parameters
     ----------
     difference
         What :func:`rlx.generate.campaign.oracles.meaning.compare` says.
     size
-        The number that the shape variables have. Larger ones come first, so that what differs with 0 differs with no
-        other.
+        The number that the shape variables have. Larger ones come first, so that what differs with
+        0 differs with no other.
     text
         The program.
     """

@@ -1,7 +1,8 @@
 """A finding as ONE text file: a header of comments that people and programs read, then the program.
 
-The header is lines `# field: text`; a line that begins with `#` and four spaces goes on with the field above it. It
-ends at the first empty line. The folder of a file is its kind, its name says what happens.
+The header is lines `# field: text`; a line that begins with `#` and four spaces goes on with the
+field above it. It ends at the first empty line. The folder of a file is its kind, its name says
+what happens.
 """
 
 from __future__ import annotations
@@ -12,8 +13,16 @@ from pathlib import Path
 
 from rlx.grammar.node import Record, replace
 
+OWN = "own-oracle"
+"""The kind of what an oracle of the user's own says."""
+
+ASK = "ask"
+"""The step of such a finding: the oracle is asked again."""
+
 KINDS = {
-    "wrong-code": "A program runs and returns another value, or a pass makes another program of it.",
+    "wrong-code": (
+        "A program runs and returns another value, or a pass makes another program of it."
+    ),
     "crash": "TVM breaks down over a legal program: a signal, or one of its own checks fails.",
     "hang": "TVM gives no answer.",
     "accepts-illegal": "TVM takes a program that breaks a rule.",
@@ -22,6 +31,7 @@ KINDS = {
     "wrong-type": "TVM derives a type that breaks a rule.",
     "prints-wrong": "What TVM prints it cannot read, or it reads another program.",
     "by-choice": "TVM does otherwise than a rule, and can defend it: no mistake.",
+    OWN: "Your own oracle refuses a program.",
 }
 """What a finding can be: the folders, in the order of the index."""
 
@@ -40,13 +50,16 @@ ORACLES = (
     "document",
     "judge",
 )
-"""The fields of which at least one tells how the finding is recognised, without our checker and machine.
+"""The fields of which at least one tells how the finding is recognised, without our checker and
+machine.
 
-``error``: words of TVM's error at the last step (`…` stands for any words). ``signal``: how the process ends.
-``numpy``: the value that the last step should return; ``returns``: the value that TVM returns. ``prints``: words
-that the module has after the steps and the program has not. ``differs``: the end of the path at which TVM says that two
-modules differ. ``refuted``: a call of NumPy that raises. ``later``: more steps, the last of which fails with the
-``error``. ``document``: the clause of the specification that decides what no run can show. ``judge: rlx``: our rules alone say so; such a finding is undecided, and a campaign writes it.
+``error``: words of TVM's error at the last step (`…` stands for any words). ``signal``: how the
+process ends. ``numpy``: the value that the last step should return; ``returns``: the value that TVM
+returns. ``prints``: words that the module has after the steps and the program has not. ``differs``:
+the end of the path at which TVM says that two modules differ. ``refuted``: a call of NumPy that
+raises. ``later``: more steps, the last of which fails with the ``error``. ``document``: the clause
+of the specification that decides what no run can show. ``judge: rlx``: our rules alone say so; such
+a finding is undecided, and a campaign writes it.
 """
 
 FIELDS = (*TELLS, *ORACLES, "also")
@@ -57,7 +70,7 @@ class EntryError(Exception):
     """A text is no finding; says why."""
 
 
-class Entry(Record):
+class FindingFile(Record):
     """A finding as it is kept.
 
     Attributes
@@ -69,9 +82,11 @@ class Entry(Record):
     rule
         The rule, or the premise of one, that says so.
     stage
-        Where it happens: TVM's parser, well_formed, derivation, printer, build, virtual machine, or a pass.
+        Where it happens: TVM's parser, well_formed, derivation, printer, build, virtual machine, or
+        a pass.
     operator, trait
-        What is left of the program after reduction, and what is special about its input; the three are the cause.
+        What is left of the program after reduction, and what is special about its input; the three
+        are the cause.
     see
         The steps to see it, see :mod:`rlx.generate.campaign.replay`.
     program
@@ -112,13 +127,13 @@ class Entry(Record):
         return tuple(name.strip() for name in self.operator.split(","))
 
 
-def show(entry: Entry) -> str:
+def show(entry: FindingFile) -> str:
     """The file's text."""
     header = "\n".join(_header(entry))
     return f"{header}\n\n{entry.program.strip()}\n"
 
 
-def _header(entry: Entry) -> Iterator[str]:
+def _header(entry: FindingFile) -> Iterator[str]:
     for field in FIELDS:
         value = getattr(entry, field)
         if value:
@@ -132,7 +147,7 @@ def _header(entry: Entry) -> Iterator[str]:
             )
 
 
-def parse_entry(kind: str, name: str, text: str) -> Entry:
+def parse_entry(kind: str, name: str, text: str) -> FindingFile:
     """The finding that a file holds.
 
     Raises
@@ -158,17 +173,17 @@ def parse_entry(kind: str, name: str, text: str) -> Entry:
         raise EntryError(f"{kind}/{name}: one of {', '.join(ORACLES)} is missing")
     if kind not in KINDS:
         raise EntryError(f"{kind}/{name}: unknown kind; expected one of {', '.join(KINDS)}")
-    return Entry(kind, name, program, **values)
+    return FindingFile(kind, name, program, **values)
 
 
-def unused(entry: Entry, folder: Path) -> Entry:
+def unused(entry: FindingFile, folder: Path) -> FindingFile:
     """The finding under a name that no file below a folder has."""
     names = (entry.name, *(f"{entry.name}-{count}" for count in range(2, 1000)))
     free = (name for name in names if not (folder / entry.kind / f"{name}.rlx").exists())
     return replace(entry, name=next(free))
 
 
-def write_entry(entry: Entry, folder: Path) -> Path:
+def write_entry(entry: FindingFile, folder: Path) -> Path:
     """Write a finding to its place below a folder."""
     path = folder / entry.path
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,7 +191,7 @@ def write_entry(entry: Entry, folder: Path) -> Path:
     return path
 
 
-def read_entry(path: Path) -> Entry:
+def read_entry(path: Path) -> FindingFile:
     """Read a finding.
 
     Raises
@@ -187,7 +202,7 @@ def read_entry(path: Path) -> Entry:
     return parse_entry(path.parent.name, path.stem, path.read_text(encoding="utf-8"))
 
 
-def read_entries(folder: Path) -> list[Entry]:
+def read_entries(folder: Path) -> list[FindingFile]:
     """All findings below a folder, by kind and name.
 
     Raises

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 
 def reduced(text: str, interesting: Callable[[str], bool]) -> str:
-    """The smallest text found: by modules where it can be read and printing it anew keeps it interesting."""
+    """The smallest text found: by modules where it can be read and printing it anew keeps it
+    interesting.
+    """
     from rlx.generate.reduce.search import reduce, reduce_text
     from rlx.grammar.parser import parse
     from rlx.grammar.printer import print_module

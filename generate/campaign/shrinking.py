@@ -6,7 +6,7 @@ import time
 
 from rlx.generate.campaign.finding import Finding, with_operators
 from rlx.generate.campaign.processes import Worker, findings
-from rlx.generate.reduce.texts import reduced
+from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.node import replace
 
 SECONDS = 25.0

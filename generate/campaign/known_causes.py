@@ -1,33 +1,35 @@
-"""The table of known causes: the findings that are kept. What a campaign meets is new if none of them explains it."""
+"""The table of known causes: the findings that are kept. What a campaign meets is new if none of
+them explains it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from rlx.generate.campaign.entry import Entry
 from rlx.generate.campaign.finding import Finding, family, operators_of
-from rlx.generate.campaign.words import says
+from rlx.generate.campaign.finding_file import FindingFile
+from rlx.generate.campaign.message_matching import says
 
 BOTH_WAYS = ("accepts-illegal", "wrong-type", "by-choice")
 """Kinds of what TVM accepts: one that is accepted against a rule is known by the rule."""
 
 
-def explanation(finding: Finding, table: Iterable[Entry]) -> Entry | None:
+def explanation(finding: Finding, table: Iterable[FindingFile]) -> FindingFile | None:
     """The known finding that is the cause of one that was met; None if it is new."""
     operators = frozenset(_constructs(finding.text)) if finding.says_little else frozenset[str]()
     return next((entry for entry in table if _explains(entry, finding, operators)), None)
 
 
 def _constructs(text: str) -> list[str]:
-    """What a program is made of, in the words of :attr:`Entry.operator`."""
+    """What a program is made of, in the words of :attr:`FindingFile.operator`."""
     found = operators_of(text)
     found += ["if"] if re.search(r"^\s+if ", text, re.MULTILINE) else []
     found += ["function"] if re.search(r"^\s{8,}def ", text, re.MULTILINE) else []
     return found
 
 
-def _explains(entry: Entry, finding: Finding, operators: frozenset[str]) -> bool:
+def _explains(entry: FindingFile, finding: Finding, operators: frozenset[str]) -> bool:
     said = f"{finding.stage}: {finding.rule} {finding.cause}: {finding.sentence}"
     elsewhere = any(says(words, said) for words in entry.also.split("|") if words.strip())
     if finding.says_little:
@@ -38,15 +40,18 @@ def _explains(entry: Entry, finding: Finding, operators: frozenset[str]) -> bool
         return entry.kind in BOTH_WAYS and entry.rule == finding.rule
     if not entry.error or entry.later or not says(entry.error, finding.sentence):
         return False
-    # An ill-formed module is the fault of the pass that made it; an exception may come through any of them.
+    # An ill-formed module is the fault of the pass that made it; an exception may come through any
+    # of them.
     made = finding.kind == "wrong-code" or entry.kind == "wrong-code"
     return not made or family(entry.stage) == family(finding.stage)
 
 
 def _same_effect(
-    entry: Entry, finding: Finding, operators: frozenset[str], elsewhere: bool
+    entry: FindingFile, finding: Finding, operators: frozenset[str], elsewhere: bool
 ) -> bool:
-    """Whether one operator has the same effect on the same kind of input, at the same part of the compiler."""
+    """Whether one operator has the same effect on the same kind of input, at the same part of the
+    compiler.
+    """
     if operators.isdisjoint(entry.operators):
         return False
     # A type that is derived wrongly shows wherever a value is compared with it.

@@ -1,0 +1,145 @@
+"""A process that is told things in lines of JSON and answers in lines of JSON, and may die or hang
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+LOOK = 1.0
+"""Seconds between two looks at a process that says nothing."""
+
+_AT_WORK = frozenset("RD")
+"""States of a process that works, or waits for the processor or the disk."""
+
+
+class Child:
+    """One process.
+
+    Parameters
+    ----------
+    command
+        What is run. What it writes to stderr is shown only if ``RLX_TRACEBACK`` is set.
+    environment
+        What its environment has besides ours.
+    """
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._unread = b""
+        self._ended = False
+        self._patience = 0.0
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if os.environ.get("RLX_TRACEBACK") else subprocess.DEVNULL,
+            env={**os.environ, **(environment or {})},
+        )
+
+    def tell(self, what: object) -> bool:
+        """Tell the process something; whether it was there to be told."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write(json.dumps(what).encode() + b"\n")
+            stdin.flush()
+        except OSError:
+            self._ended = True
+        return not self._ended
+
+    def answers(self, patience: float) -> Iterator[dict[str, Any]]:
+        """What the process says, until it ends, or works or sleeps for so many seconds without a
+        word.
+
+        That it waits for the processor, since the machine is busy, is not counted.
+        """
+        stream = self._process.stdout
+        assert stream is not None
+        self._patience = patience
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(stream, selectors.EVENT_READ)
+            silence = Silence(self._process.pid)
+            while True:
+                line, newline, rest = self._unread.partition(b"\n")
+                if newline:
+                    self._unread = rest
+                    yield json.loads(line)
+                    silence = Silence(self._process.pid)
+                    continue
+                if waiting.select(min(LOOK, patience)):
+                    more = os.read(stream.fileno(), 1 << 16)
+                    if not more:
+                        self._ended = True
+                        return
+                    self._unread += more
+                elif silence.longer_than(patience):
+                    return
+
+    def ending(self) -> tuple[str, str]:
+        """What became of a process that answers no more: ``"crash"`` or ``"hang"``, and how it
+        ended; then it is closed.
+        """
+        if not self._ended:
+            self.close()
+            return "hang", f"no answer within {self._patience:g} s"
+        code = self._process.wait()
+        self.close()
+        return "crash", signal.Signals(-code).name if code < 0 else f"exit status {code}"
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            with suppress(OSError):  # what it was told and did not read
+                stream.close()
+
+
+class Silence:
+    """How long a process says nothing: the time that it computes, and the time that it sleeps."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.asleep = 0.0
+        self.looked = time.monotonic()
+        self.start = self.computed = processor_time(pid)
+
+    def longer_than(self, seconds: float) -> bool:
+        """Look at the process; whether it computed or slept for longer than that."""
+        now, computed = time.monotonic(), processor_time(self.pid)
+        if computed == self.computed and state(self.pid) not in _AT_WORK:
+            self.asleep += now - self.looked
+        self.looked, self.computed = now, computed
+        return max(computed - self.start, self.asleep) > seconds
+
+
+def processor_time(pid: int) -> float:
+    """Seconds of the processor's time that a process used; 0 where the system does not tell."""
+    fields = _fields(pid)
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def state(pid: int) -> str:
+    """The letter of a process's state: ``"R"`` is running; nothing where the system does not
+    tell.
+    """
+    return next(iter(_fields(pid)), "")
+
+
+def _fields(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []

@@ -1,0 +1,90 @@
+"""An oracle of the user's own: a function of a module, named ``my_module:function`` or
+``path/to/file.py:function``.
+
+It is called with one legal :class:`rlx.IRModule` after the other. An exception that it raises is a
+finding, and so is a text or False that it returns; None and True say that all is well.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.finding_file import OWN
+from rlx.generate.campaign.oracles.case import Case
+from rlx.operators.user_modules import imported
+
+Own = Callable[[Any], object]
+
+
+class OwnOracleError(ValueError):
+    """There is no such function; the message says what was expected and what was found."""
+
+
+def function_of(name: str) -> Own:
+    """The function of a name.
+
+    Raises
+    ------
+    OwnOracleError
+        If the module cannot be imported, or has no such function.
+    """
+    home, _, wanted = name.rpartition(":")
+    if not home or not wanted:
+        raise OwnOracleError(f"expected my_module:function, found {name!r}")
+    try:
+        module = imported(home)
+    except Exception as error:
+        raise OwnOracleError(f"cannot import {home!r}: {type(error).__name__}: {error}") from error
+    found = getattr(module, wanted, None)
+    if not callable(found):
+        known = [key for key, value in vars(module).items() if callable(value)]
+        near = get_close_matches(wanted, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise OwnOracleError(f"{home!r} has no function {wanted!r}{hint}")
+    made: Own = found
+    return made
+
+
+def own(name: str) -> Callable[[Case], list[Finding]]:
+    """The oracle that calls the user's function.
+
+    Raises
+    ------
+    OwnOracleError
+        As :func:`function_of` does.
+    """
+    function = function_of(name)
+
+    def look(case: Case) -> list[Finding]:
+        from rlx.grammar.parser import parse
+
+        module = parse(case.text).modules[0]
+        case.begin(name.rpartition(":")[2])
+        try:
+            said = function(module)
+        except Exception as error:  # noqa: BLE001 - what it raises is what it says
+            return [case.found(OWN, name, _words(error))]
+        if said is None or said is True:
+            return []
+        if isinstance(said, str):
+            return [case.found(OWN, name, said)]
+        if said is False:
+            return [case.found(OWN, name, "returns False")]
+        return [
+            case.found(OWN, name, f"returns {type(said).__name__}; expected None, a bool or a text")
+        ]
+
+    return look
+
+
+def _words(error: Exception) -> str:
+    """What an exception says; where it says nothing, the line that raised it."""
+    said = str(error).strip()
+    if not said:
+        frames = traceback.extract_tb(error.__traceback__)
+        said = frames[-1].line or f"line {frames[-1].lineno}" if frames else "no message"
+    return f"{type(error).__name__}: {said}"
