@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlx.spec.reader import Entry, Example, Inference, Rule, ledger, premise_rule, rules
+    from rlx.spec.reader import Example, Inference, LedgerEntry, Rule, ledger, premise_rule, rules
 
-__all__ = ["Entry", "Example", "Inference", "Rule", "ledger", "premise_rule", "rules"]
+__all__ = ["Example", "Inference", "LedgerEntry", "Rule", "ledger", "premise_rule", "rules"]
 
 
 def __getattr__(name: str) -> object:
-    """What the reader offers, loaded when it is asked for: registering a rule must not read files."""
+    """What the reader offers, loaded when it is asked for: registering a rule must not read
+    files.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rlx.spec import reader

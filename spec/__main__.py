@@ -1,6 +1,7 @@
 """`python -m rlx.spec`: the rules with their hashes, and what is wrong with them.
 
-`html OUT` writes the specification as pages into a folder, `--write` makes the tables of `spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
+`html OUT` writes the specification as pages into a folder, `--write` makes the tables of
+`spec/README.md`; `--coverage` and `--gate` show a test run's coverage.
 """
 
 from __future__ import annotations
@@ -34,11 +35,14 @@ def main(argv: Sequence[str]) -> int:
     wrong = 0
     for name, rule in rules().items():
         known = implementations.get(name, [])
-        state = "missing" if not known else "twice" if len(known) > 1 else known[0][1].__module__
-        if known and known[0][0] != rule.clause:
-            state += f" (registered for {known[0][0]})"
-        wrong += len(known) != 1 or known[0][0] != rule.clause
-        print(f"{name:<22}{rule.clause}  {state:<36}{', '.join(rule.premises)}")
+        state = (
+            "missing" if not known else "twice" if len(known) > 1 else known[0].function.__module__
+        )
+        if known and known[0].clause != rule.clause:
+            state += f" (registered for {known[0].clause})"
+        wrong += len(known) != 1 or known[0].clause != rule.clause
+        judgement = repr(rule.block.judgement) if rule.block else "-"
+        print(f"{name:<22}{rule.clause}  {judgement:<24}{state:<36}{', '.join(rule.premises)}")
     for name in implementations.keys() - rules().keys():
         wrong += 1
         print(f"{name:<22}no heading")

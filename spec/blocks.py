@@ -1,25 +1,51 @@
-"""What the blocks of the rules must say, the index that they make, and the parts of `spec/README.md` made of both."""
+"""What the blocks of the rules must say, the index that they make, and the parts of
+`spec/README.md` made of both.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from rlx.spec import judgements
-from rlx.spec.reader import FOLDER, Rule, rules
-from rlx.spec.registry import implementations
+from rlx.spec.reader import FOLDER, Inference, Rule, rules
+from rlx.spec.registry import Registration, implementations
 
 README = FOLDER / "README.md"
 
 _NAME = re.compile(r"\b[A-Z]\w+\b")
 
-ROOMS = ("solver", "operators", "checker", "semantics")
+ROOMS = ("rlx.solver.", "rlx.operators.", "rlx.checker.", "rlx.semantics.", "rlx.vm.")
 """The packages whose code reports premises."""
 
+REPORTED_ELSEWHERE = {
+    "E-var-bound": "rlx.semantics.machine.compile",
+    "E-var-alive": "rlx.semantics.machine.compile",
+    "E-constant-data": "rlx.semantics.machine.compile",
+    "E-prim-divide": "rlx.semantics.machine.prim_exprs",
+    "E-prim-overflow": "rlx.semantics.machine.prim_exprs",
+    "E-prim-defined": "rlx.semantics.machine.prim_exprs",
+    "E-prim-arithmetic": "rlx.semantics.machine.prim_exprs",
+    "E-native-compiler": "rlx.semantics.native.cache",
+    "E-tir-return-value": "rlx.semantics.tir.program",
+    "TIR04-region": "rlx.checker.prim_funcs.statements",
+    "TIR07-kind": "rlx.checker.prim_funcs.statements",
+    "TIR07-remap": "rlx.checker.prim_funcs.statements",
+    "TIR07-integer": "rlx.checker.prim_funcs.statements",
+}
+"""Premises that the function of their rule leaves to a module that its own does not import."""
+
 SHOWN_BY_TESTS = {
-    "E-packed-value": "only a packed function written against the values of the machine can break it",
+    "V-call-outside-value": (
+        "only a packed function written against the values of the machine can break it"
+    ),
+    "E-packed-value": (
+        "only a packed function written against the values of the machine can break it"
+    ),
     "E-result-memory-there": "it is the memory of the computer at hand",
     "E-native-compiler": "it is the compiler of the computer at hand",
     "E-native-cache-private": "it is the file system of the computer at hand",
@@ -27,7 +53,7 @@ SHOWN_BY_TESTS = {
 """Premises that no program can make fail by itself, with the reason."""
 
 PHASES = {
-    "validity": ("well_formedness.md", "normal_form.md", "prim_funcs.md"),
+    "validity": ("well_formedness.md", "normal_form.md", "prim_funcs.md", "lowered.md"),
     "derivation": ("derivation.md", "operators.md"),
     "order": ("order.md",),
     "dynamic checks": ("dynamic_checks.md",),
@@ -37,6 +63,7 @@ PHASES = {
         "evaluation_nn.md",
         "evaluation_tir.md",
         "evaluation_native.md",
+        "virtual_machine.md",
     ),
 }
 """The columns of the index, with the chapters that each takes its rules from."""
@@ -68,14 +95,10 @@ def problems_of(rule: Rule) -> list[str]:
         f"{name}: {c} labels no premise of the rule" for c in labels if c not in rule.premises
     ]
     found += [f"{name}: {c} stands twice in the block" for c in set(labels) if labels.count(c) > 1]
-    found += [f"{name}: no code reports {c}" for c in labels if not is_written(c)]
     if not block.judgement:
         found.append(f"{name}: the conclusion has the form of no judgement: {block.conclusion}")
-    found += [
-        f"{name}: {function.__module__} does not decide {block.judgement!r}"
-        for _, function in implementations.get(name, [])
-        if block.judgement and not judgements.decided_in(block.judgement, function.__module__)
-    ]
+    for registered in implementations.get(name, []):
+        found += _misfits(rule, block, registered)
     said = {*_NAME.findall(" ".join((*(text for _, text in block.premises), block.conclusion)))}
     found += [
         f"{name}: the block lacks {c} of the heading" for c in rule.constructs if c not in said
@@ -89,31 +112,69 @@ def problems_of(rule: Rule) -> list[str]:
     return found
 
 
-# ---------------------------------------------------------------- the codes that the code reports
+# ---------------------------------------------------------------- the block and the function
 
 
-def is_written(code: str) -> bool:
-    """Whether the code of the toolkit reports a premise: as a literal, or as one that begins so and is completed."""
-    whole, begun = _written()
+def _misfits(rule: Rule, block: Inference, registered: Registration) -> list[str]:
+    """What tells a rule's block from the function that is registered for the rule."""
+    name, module = rule.identifier, registered.function.__module__
+    found = []
+    if block.judgement and registered.judgement != block.judgement:
+        found.append(
+            f"{name}: {module} registers it for the judgement {registered.judgement!r}, "
+            f"its block concludes {block.judgement!r}"
+        )
+    if block.judgement and not judgements.decided_in(block.judgement, module):
+        found.append(f"{name}: {module} does not decide {block.judgement!r}")
+    near = {module, *_imported(module)}
+    for label in block.labels:
+        where = REPORTED_ELSEWHERE.get(label)
+        if not any(is_written(label, at) for at in ({where} if where else near)):
+            found.append(f"{name}: neither {module} nor what it imports reports {label}")
+    return found
+
+
+def is_written(code: str, module: str) -> bool:
+    """Whether a module reports a premise: by a literal, or by one that begins so and is
+    completed.
+    """
+    whole, begun = _written(module)
     # Compatibility weighs the premises of subtyping, and reports them by its own names.
     asked = {code, code.replace("COMPAT-", "SUB-")}
     return any(c in whole or any(c.startswith(b) for b in begun) for c in asked)
 
 
 @cache
-def _written() -> tuple[frozenset[str], frozenset[str]]:
-    """The strings of the rooms that may be codes; and the beginnings of those that the code puts together."""
+def _tree(module: str) -> ast.Module:
+    found = find_spec(module)
+    assert found is not None and found.origin is not None, module
+    return ast.parse(Path(found.origin).read_text(encoding="utf-8"))
+
+
+@cache
+def _imported(module: str) -> frozenset[str]:
+    """The modules of the rooms that a module imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(ROOMS):
+            for name in (f"{node.module}.{alias.name}" for alias in node.names):
+                found.add(name if name in sys.modules else node.module)
+    return frozenset(found)
+
+
+@cache
+def _written(module: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The strings of a module that may be codes; and the beginnings of those that it puts
+    together.
+    """
     whole: set[str] = set()
     begun: set[str] = set()
-    package = Path(__file__).resolve().parent.parent
-    for room in ROOMS:
-        for path in (package / room).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                match node:
-                    case ast.JoinedStr(values=[ast.Constant(value=str() as text), *_]):
-                        begun.add(text)
-                    case ast.Constant(value=str() as text):
-                        whole.add(text)
+    for node in ast.walk(_tree(module)):
+        match node:
+            case ast.JoinedStr(values=[ast.Constant(value=str() as text), *_]):
+                begun.add(text)
+            case ast.Constant(value=str() as text):
+                whole.add(text)
     return frozenset(whole), frozenset(b for b in begun if re.match(r"[A-Z]+\d*-", b))
 
 
@@ -122,7 +183,9 @@ def _written() -> tuple[frozenset[str], frozenset[str]]:
 
 @cache
 def constructs() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the abstract syntax, of Relax and of TIR, in the order of the grammar in `spec/README.md`."""
+    """The names of the abstract syntax, of Relax and of TIR, in the order of the grammar in
+    `spec/README.md`.
+    """
     text = README.read_text(encoding="utf-8").split("# Abstract syntax", 1)[1].split("```")[1]
     relax: dict[str, None] = {}
     tir: dict[str, None] = {}
@@ -138,7 +201,9 @@ def constructs() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def constructs_of(rule: Rule) -> list[str]:
-    """The constructs that the heading or the conclusion of a rule names; ``tir.Call`` where Relax has the same name."""
+    """The constructs that the heading or the conclusion of a rule names; ``tir.Call`` where Relax
+    has the same name.
+    """
     if rule.block is None:
         return []
     relax, tir = constructs()

@@ -1,7 +1,7 @@
 """Which rules tests apply, and which premises they make fail.
 
-A test run writes `build/rule-coverage.json` (the pytest plugin `rlx.spec.plugin`); this module reads it,
-renders it, and says whether it is enough.
+A test run writes `build/rule-coverage.json` (the pytest plugin `rlx.spec.plugin`); this module
+reads it, renders it, and says whether it is enough.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ RESULT = Path("build") / "rule-coverage.json"
 
 
 class Coverage:
-    """How often each rule was applied, how often it held then, and how often each premise failed."""
+    """How often each rule was applied, how often it held then, and how often each premise
+    failed.
+    """
 
     def __init__(
         self, applied: dict[str, int], failed: dict[str, int], held: dict[str, int]
@@ -48,7 +50,9 @@ class Coverage:
         ]
 
     def not_held(self) -> list[str]:
-        """The rules that tests apply, and never where they hold; without those whose code is only the refusal."""
+        """The rules that tests apply, and never where they hold; without those whose code is only
+        the refusal.
+        """
         register_all()
         return [
             name

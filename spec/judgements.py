@@ -1,7 +1,7 @@
 """The judgements of the specification: their forms, and which part of the code decides each.
 
-A rule's conclusion has the form of one of them; the function that is registered for the rule stands in one of the
-modules that decide it. `spec/README.md` shows this table.
+A rule's conclusion has the form of one of them; the function that is registered for the rule stands
+in one of the modules that decide it. `spec/README.md` shows this table.
 """
 
 from __future__ import annotations
@@ -85,6 +85,13 @@ JUDGEMENTS = (
         ("rlx.checker.overwritten",),
     ),
     Judgement(
+        "memory",
+        "K |- X keeps m",
+        r"K \|- .+ keeps .+",
+        "at the place K of a lowered program, X handles the memory m as memory may be handled",
+        ("rlx.checker.lowered",),
+    ),
+    Judgement(
         "subtyping",
         "S |- I <: J",
         r"S \|- .+ <: .+",
@@ -151,7 +158,8 @@ JUDGEMENTS = (
         "obligation",
         "S |- Q holds",
         r"S \|- .+ holds",
-        "what the operator asks by Q of the struct infos of its operands holds for all sizes of at least 1",
+        "what the operator asks by Q of the struct infos of its operands holds for all sizes of at"
+        " least 1",
         ("rlx.operators",),
     ),
     Judgement(
@@ -172,14 +180,24 @@ JUDGEMENTS = (
         "step",
         "<X, F, H> -> <Y, F', H'>",
         r"<.+, F, H> -> .+",
-        "with the frames F and the store H the redex X becomes Y: a value, or what is evaluated next",
+        "with the frames F and the store H the redex X becomes Y: a value, or what is evaluated"
+        " next",
         ("rlx.semantics.machine", "rlx.semantics.arrays"),
+    ),
+    Judgement(
+        "machine instruction",
+        "i | r, A --> i' | r', A'",
+        r".+ \| .+ --> .+",
+        "on the virtual machine with the registers r and the waiting calls A the instruction i"
+        " leads to i', r' and A'",
+        ("rlx.vm",),
     ),
     Judgement(
         "check of values",
         "F; H |- vs : Is => F'",
         r"F; H \|- .+ : .+ => F'",
-        "the values vs belong to the struct infos Is, and F' has the shape variables that this binds",
+        "the values vs belong to the struct infos Is, and F' has the shape variables that this"
+        " binds",
         ("rlx.semantics.cast",),
     ),
     Judgement(

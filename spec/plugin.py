@@ -1,4 +1,5 @@
-"""A pytest plugin (`-p rlx.spec.plugin`) that records which rules the tests apply and which premises fail.
+"""A pytest plugin (`-p rlx.spec.plugin`) that records which rules the tests apply and which
+premises fail.
 
 With `--rules-gate` a run that leaves one out fails.
 

@@ -29,12 +29,13 @@ class Inference(NamedTuple):
     Attributes
     ----------
     premises
-        Pairs of label and text, in order. The label is the code that is reported where the premise fails; it is
-        empty where the premise names a value, or has rules of its own.
+        Pairs of label and text, in order. The label is the code that is reported where the premise
+        fails; it is empty where the premise names a value, or has rules of its own.
     conclusion
         What holds if all premises do.
     judgement
-        The name of the judgement that the conclusion has the form of (:mod:`rlx.spec.judgements`); empty if of none.
+        The name of the judgement that the conclusion has the form of (:mod:`rlx.spec.judgements`);
+        empty if of none.
     """
 
     premises: tuple[tuple[str, str], ...]
@@ -124,8 +125,13 @@ class Rule:
 
     @property
     def clause(self) -> str:
-        """The hash that a registration names: of the statement and the premises, white space folded."""
+        """The hash that a registration names: of the statement, the premises and the block, white
+        space folded.
+        """
         demanded = [self.statement, *(f"{code}: {text}" for code, text in self.premises.items())]
+        if self.block is not None:
+            demanded += [f"{label}: {text}" for label, text in self.block.premises]
+            demanded.append(self.block.conclusion)
         folded = " ".join(" ".join(demanded).split())
         return hashlib.sha256(folded.encode()).hexdigest()[:8]
 
@@ -163,7 +169,9 @@ def _joined(lines: list[str]) -> list[str]:
 
 
 def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], list[str]]]]:
-    """The lines outside of fenced blocks, without the targets of links; of each block the words of its head, and its lines."""
+    """The lines outside of fenced blocks, without the targets of links; of each block the words of
+    its head, and its lines.
+    """
     outside: list[str] = []
     fences: list[tuple[list[str], list[str]]] = []
     inside = False
@@ -179,7 +187,7 @@ def _without_fences(lines: list[str]) -> tuple[list[str], list[tuple[list[str], 
     return outside, fences
 
 
-class Entry:
+class LedgerEntry:
     """An entry of the ledger: a place where the specification contradicts itself.
 
     Attributes
@@ -223,17 +231,19 @@ def rules() -> dict[str, Rule]:
 
 
 @cache
-def ledger() -> dict[int, Entry]:
+def ledger() -> dict[int, LedgerEntry]:
     """The entries of the ledger by number."""
     path = FOLDER / "ledger.md"
     return {
-        int(number): Entry(int(number), title, lines)
+        int(number): LedgerEntry(int(number), title, lines)
         for (number, title), lines in _sections(path, _ENTRY)
     }
 
 
 def premise_rule(code: str) -> Rule | None:
-    """The rule that a diagnostic's code belongs to: its own heading, or the one with that premise."""
+    """The rule that a diagnostic's code belongs to: its own heading, or the one with that
+    premise.
+    """
     known = rules()
     if code in known:
         return known[code]

@@ -5,6 +5,20 @@ constructs and the entries of the ledger are linked wherever a text names them, 
 searches all of it. The pages are made from `spec/*.md` alone and ask for nothing from elsewhere.
 """
 
-from rlx.spec.html.site import build
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlx.spec.html.site import build
 
 __all__ = ["build"]
+
+
+def __getattr__(name: str) -> object:
+    """Pages need the package markdown-it-py, colours and signs do not."""
+    if name != "build":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rlx.spec.html.site import build
+
+    return build

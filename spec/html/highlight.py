@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html import escape
 
+from rlx.spec.blocks import constructs
+
 _TOKEN = re.compile(
     r"""(?P<comment>\#.*)
     |(?P<string>"[^"\n]*"|'[^'\n]*')
@@ -61,6 +63,23 @@ def formula(text: str) -> str:
         parts.append(sign or _letter(match))
         at = match.end()
     return "".join([*parts, escape(text[at:])])
+
+
+_CONSTRUCT = re.compile(r"\b[A-Z][A-Za-z]+\b")
+
+
+def typeset(text: str) -> str:
+    """A line of an inference, with the constructs of the abstract syntax in bold; HTML, without
+    links.
+    """
+    known = {*constructs()[0], *constructs()[1]}
+    parts: list[str] = []
+    at = 0
+    for match in _CONSTRUCT.finditer(text):
+        if match[0] in known:
+            parts += [formula(text[at : match.start()]), f"<b>{match[0]}</b>"]
+            at = match.end()
+    return "".join([*parts, formula(text[at:])])
 
 
 def _letter(match: re.Match[str]) -> str:
