@@ -4,7 +4,8 @@
 >>> rlx.prove("(n + 3)//4*4 >= n").status
 'proved'
 
-Whatever is given to :func:`check`, :func:`load`, :func:`run`, :func:`fmt`, :func:`show` and :func:`why` is a path, a text, a module of
+Whatever is given to :func:`check`, :func:`load`, :func:`run`, :func:`fmt`, :func:`show` and
+:func:`why` is a path, a text, a module of
 :func:`parse`, or a ``tvm.IRModule``. Each name is imported when it is first asked for.
 """
 
@@ -13,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlx import tvm
+    from rlx import tvm, vm
     from rlx.api import check, fmt, load, parse, run, show, why
-    from rlx.checker.check import Report
+    from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
     from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Diagnostic
@@ -24,21 +25,37 @@ if TYPE_CHECKING:
     from rlx.semantics.outcome import Outcome
     from rlx.solver.api import prove
     from rlx.solver.verdict import Verdict
-    from rlx.subject import IllFormedError, SubjectError
+    from rlx.subject import SubjectError
+    from rlx.transform import op, te
+    from rlx.transform.builder.builder import BlockBuilder
+    from rlx.transform.builder.errors import BuildError, BuildWarning
+    from rlx.transform.builder.values import Var, const, dim
+    from rlx.transform.visitors.dataflow import DataflowMutator
+    from rlx.transform.visitors.mutator import ExprMutator
+    from rlx.transform.visitors.visitor import ExprVisitor
 
     __version__: str
 
 _HOMES = {
+    "BlockBuilder": "rlx.transform.builder.builder",
+    "BuildError": "rlx.transform.builder.errors",
+    "BuildWarning": "rlx.transform.builder.errors",
     "Diagnostic": "rlx.grammar.diagnostic",
+    "DataflowMutator": "rlx.transform.visitors.dataflow",
+    "ExprMutator": "rlx.transform.visitors.mutator",
+    "ExprVisitor": "rlx.transform.visitors.visitor",
     "IRModule": "rlx.grammar.ast",
-    "IllFormedError": "rlx.subject",
+    "IllFormedError": "rlx.checker.check",
     "Outcome": "rlx.semantics.outcome",
     "ParseError": "rlx.grammar.parser",
     "PlaceError": "rlx.checker.why.place",
     "Report": "rlx.checker.check",
     "SubjectError": "rlx.subject",
+    "Var": "rlx.transform.builder.values",
     "Verdict": "rlx.solver.verdict",
     "check": "rlx.api",
+    "const": "rlx.transform.builder.values",
+    "dim": "rlx.transform.builder.values",
     "fmt": "rlx.api",
     "load": "rlx.api",
     "operator": "rlx.operators.external",
@@ -48,6 +65,8 @@ _HOMES = {
     "show": "rlx.api",
     "why": "rlx.api",
 }
+_MODULES = {"op": "rlx.transform.op", "te": "rlx.transform.te"}
+"""Modules that have a short name here."""
 _ROOMS = (
     "checker",
     "generate",
@@ -58,10 +77,17 @@ _ROOMS = (
     "spec",
     "transform",
     "tvm",
+    "vm",
 )
 
 __all__ = [
+    "BlockBuilder",
+    "BuildError",
+    "BuildWarning",
+    "DataflowMutator",
     "Diagnostic",
+    "ExprMutator",
+    "ExprVisitor",
     "IRModule",
     "IllFormedError",
     "Outcome",
@@ -69,17 +95,23 @@ __all__ = [
     "PlaceError",
     "Report",
     "SubjectError",
+    "Var",
     "Verdict",
     "__version__",
     "check",
+    "const",
+    "dim",
     "fmt",
     "load",
+    "op",
     "operator",
     "parse",
     "prove",
     "run",
     "show",
+    "te",
     "tvm",
+    "vm",
     "why",
 ]
 
@@ -90,10 +122,12 @@ def __getattr__(name: str) -> object:
 
     if name in _ROOMS:
         return import_module(f"rlx.{name}")
-    if name == "__version__":
+    if name in _MODULES:
+        value: object = import_module(_MODULES[name])
+    elif name == "__version__":
         from importlib.metadata import version
 
-        value: object = version("rlx")
+        value = version("rlx")
     elif name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     else:

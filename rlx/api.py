@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.subject import (
-    IllFormedError,
     Subject,
     SubjectError,
     chosen,
@@ -35,7 +34,8 @@ def check(subject: Subject) -> Report:
     Returns
     -------
     Report
-        With ``ok``, ``errors``, ``warnings`` and ``diagnostics``; ``str`` of it is what `relax-check` prints.
+        With ``ok``, ``errors``, ``warnings`` and ``diagnostics``; ``str`` of it is what
+        `relax-check` prints.
 
     Raises
     ------
@@ -56,11 +56,11 @@ def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     Parameters
     ----------
     subject
-        A path, a text of any dialect, a module of :func:`parse`, or a ``tvm.IRModule``; of a module the place is one of its
-        text, as :func:`show` writes it.
+        A path, a text of any dialect, a module of :func:`parse`, or a ``tvm.IRModule``; of a module
+        the place is one of its text, as :func:`show` writes it.
     line, column
-        From 1, in characters. With a column the innermost expression there is meant, without one the whole statements
-        of the line.
+        From 1, in characters. With a column the innermost expression there is meant, without one
+        the whole statements of the line.
 
     Returns
     -------
@@ -154,7 +154,8 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
     Raises
     ------
     SubjectError
-        If the text has syntax errors, or holds what printing would lose; the message names the place.
+        If the text has syntax errors, or holds what printing would lose; the message names the
+        place.
     ValueError
         If there is no such dialect.
     """
@@ -189,9 +190,9 @@ def run(
     entry
         The function to call; None for ``main``, or the only one.
     inputs
-        Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of an earlier run; sizes of
-        shape variables by their names. A text is read as the command line's: ``"zeros"``, ``"x.npy"``. What is not
-        given follows from what is, or is made up.
+        Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of
+        an earlier run; sizes of shape variables by their names. A text is read as the command
+        line's: ``"zeros"``, ``"x.npy"``. What is not given follows from what is, or is made up.
     packed
         The external functions that the program may call, by name. No other code is ever called.
     seed
@@ -206,8 +207,8 @@ def run(
     Returns
     -------
     Outcome
-        ``ok`` says whether there is a ``value``; ``numpy()`` gives it as arrays and numbers. Otherwise ``code``
-        and ``message`` say which rule ended the run, and why.
+        ``ok`` says whether there is a ``value``; ``numpy()`` gives it as arrays and numbers.
+        Otherwise ``code`` and ``message`` say which rule ended the run, and why.
 
     Raises
     ------
@@ -218,6 +219,7 @@ def run(
     ValueError
         If an input does not fit, or there is no such backend.
     """
+    from rlx.checker.check import IllFormedError
     from rlx.semantics.machine import load as prepare
     from rlx.semantics.run.inputs import inputs as arguments
     from rlx.semantics.run.options import FUEL, ITERATIONS, callable_functions, default_entry

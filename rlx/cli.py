@@ -11,24 +11,28 @@ UNABLE, BUG, INTERRUPTED = 2, 101, 130
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.commands.check", "check programs, as relax-check does"),
     "fmt": ("rlx.commands.fmt", "print programs in one style, in any dialect"),
-    "prove": ("rlx.commands.prove", "ask the prover about shape arithmetic"),
+    "prove": ("rlx.commands.prove", "decide a condition over integers"),
     "run": ("rlx.commands.run", "run a program, and print what it returns"),
     "step": ("rlx.commands.step", "show a run step by step, as text or as a page"),
-    "fuzz": ("rlx.commands.fuzz", "put random programs before an oracle"),
-    "reduce": ("rlx.commands.reduce", "make a program smaller while a command succeeds"),
-    "why": ("rlx.commands.why", "show which rules gave what stands at a place"),
+    "generate": ("rlx.commands.generate", "print random legal programs"),
+    "lower": ("rlx.commands.lower", "show a program on its way to the virtual machine"),
+    "build": ("rlx.commands.build", "compile a program for the virtual machine"),
+    "disasm": ("rlx.commands.disasm", "print an executable of the virtual machine"),
+    "fuzz": ("rlx.commands.fuzz", "test rlx or TVM with random programs"),
+    "reduce": ("rlx.commands.reduce", "make a program smaller as long as a command succeeds on it"),
+    "why": ("rlx.commands.why", "show which rules gave a place its type"),
     "bisect": (
         "rlx.commands.bisect",
-        "find the first pass of a pipeline of TVM that breaks a program",
+        "find the first pass of a TVM pipeline that breaks a program",
     ),
-    "lsp": ("rlx.commands.lsp", "answer an editor over the Language Server Protocol"),
+    "lsp": ("rlx.commands.lsp", "serve an editor over the Language Server Protocol"),
     "explain": ("rlx.commands.explain", "say what a rule demands, and why"),
-    "completion": ("rlx.completion", "print a script that completes commands in a shell"),
+    "completion": ("rlx.completion", "print a completion script for a shell"),
 }
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
 
-CHECKING = frozenset(["run", "step", "reduce", "why"])
+CHECKING = frozenset(["run", "step", "reduce", "why", "lower", "build"])
 """The commands besides `check` that check programs: they know the project's own operators."""
 
 
@@ -49,7 +53,7 @@ def main() -> int:
         arguments = ["check", "--version"]
     name, *rest = arguments
     if name not in COMMANDS:
-        sys.stderr.write(f"rlx: there is no command {name!r}\n\n{_usage()}")
+        sys.stderr.write(f"rlx: there is no command {name!r}{_near(name)}\n\n{_usage()}")
         return 2
     from importlib import import_module
 
@@ -60,7 +64,9 @@ def main() -> int:
 
 
 def _configured(prog: str) -> bool:
-    """Whether the project's own operators could be loaded; the command itself has no options for them."""
+    """Whether the project's own operators could be loaded; the command itself has no options for
+    them.
+    """
     from rlx.checker.driver.configuration import ConfigurationError, configuration
 
     try:
@@ -76,6 +82,14 @@ def _configured(prog: str) -> bool:
         sys.stderr.write(f"{prog}: {error}\n")
         return False
     return True
+
+
+def _near(name: str) -> str:
+    """The command that was meant, perhaps."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, COMMANDS, n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def _usage() -> str:

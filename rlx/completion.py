@@ -1,7 +1,8 @@
-"""`rlx completion SHELL`: what a shell needs to complete the commands, as a script that stands alone.
+"""`rlx completion SHELL`: what a shell needs to complete the commands, as a script that stands
+alone.
 
-The scripts are written from the commands' own parsers, so they know every option; a shell that completes with one
-runs no Python.
+The scripts are written from the commands' own parsers, so they know every option; a shell that
+completes with one runs no Python.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib import import_module
 from unittest.mock import patch
 
 from rlx.cli import COMMANDS
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.node import Record
 
 FILES = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
@@ -67,12 +69,10 @@ def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
     int
         The exit status.
     """
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=prog,
         description="Print a script that lets a shell complete rlx and relax-check.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("shell", choices=tuple(SHELLS), metavar="SHELL", help="bash, zsh or fish")
     shell = parser.parse_args(argv).shell
@@ -83,7 +83,7 @@ def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
 def commands() -> tuple[Command, ...]:
     """All commands, as their parsers describe them."""
     return tuple(
-        Command(name, what, tuple(map(_option, _parser(name)._actions)))
+        Command(name, what, tuple(map(_option, parser_of(name)._actions)))
         for name, (_, what) in COMMANDS.items()
     )
 
@@ -96,7 +96,7 @@ class _Parsed(Exception):
         self.parser = parser
 
 
-def _parser(name: str) -> argparse.ArgumentParser:
+def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a command: every command makes one before it does anything else."""
 
     def give(self: argparse.ArgumentParser, *_: object) -> None:

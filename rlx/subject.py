@@ -11,25 +11,20 @@ from rlx.grammar.diagnostic import Source
 from rlx.grammar.node import replace
 
 if TYPE_CHECKING:
-    from rlx.checker.check import Report
     from rlx.grammar.parser import Parsed
 
 Subject = object
-"""A path (``pathlib.Path``, or a string of one line that names a file), a text, an :class:`IRModule`, or a ``tvm.IRModule``."""
+"""A path (``pathlib.Path``, or a string of one line that names a file), a text, an
+:class:`IRModule`, or a ``tvm.IRModule``.
+"""
 
 _SUFFIXES = (".rlx", ".py")
 
 
 class SubjectError(ValueError):
-    """What was handed in holds no module, or several; the message says what was expected and what was found."""
-
-
-class IllFormedError(ValueError):
-    """The checker finds errors; ``report`` has them, and the message shows them."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__(f"the program has errors\n{report}")
-        self.report = report
+    """What was handed in holds no module, or several; the message says what was expected and what
+    was found.
+    """
 
 
 def source_of(subject: Subject) -> Source:
@@ -57,12 +52,15 @@ def source_of(subject: Subject) -> Source:
     if is_of_tvm(subject):
         return Source(_script(subject), "<tvm module>")
     raise TypeError(
-        f"expected a path, a text, a module of rlx.parse or a tvm.IRModule; found {type(subject).__name__}"
+        "expected a path, a text, a module of rlx.parse or a tvm.IRModule; found"
+        f" {type(subject).__name__}"
     )
 
 
 def _is_path(text: str) -> bool:
-    """Whether a string names a file: one line with the suffix of one, or the name of one that is there."""
+    """Whether a string names a file: one line with the suffix of one, or the name of one that is
+    there.
+    """
     if not text or "\n" in text or "\0" in text:
         return False
     return text.endswith(_SUFFIXES) or os.path.exists(text)

@@ -27,7 +27,8 @@ class Blame(Record):
     kind
         One of :data:`KINDS`.
     cause
-        What stays the same while the program is reduced: the diagnostic's code, the error's type, the signal.
+        What stays the same while the program is reduced: the diagnostic's code, the error's type,
+        the signal.
     message
         What is wrong, in one or more lines.
     done

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import selectors
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from typing import Any, Self
 
 from rlx.bisect.blame import Blame, Pipeline
 from rlx.bisect.worker import OURS
+from rlx.generate.campaign.child import Child
 
 PATIENCE = 120.0
-"""Seconds that one program may take."""
+"""Seconds that one pass may take."""
 
 
 class UnusableError(Exception):
@@ -29,7 +24,7 @@ class Process:
     Parameters
     ----------
     patience
-        Seconds that one program may take.
+        Seconds that one pass may take.
     """
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
@@ -38,8 +33,7 @@ class Process:
             *(pipeline.expression, pipeline.target, json.dumps(pipeline.sizes), str(pipeline.seed)),
         ]
         self.patience = patience
-        self._process: subprocess.Popen[bytes] | None = None
-        self._unread = b""
+        self._process: Child | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -55,79 +49,38 @@ class Process:
         UnusableError
             If there is no such pipeline, or no TVM.
         """
-        stdin = self._running().stdin
-        assert stdin is not None
+        process = self._running()
         way = _Way()
-        try:
-            stdin.write(json.dumps(text).encode() + b"\n")
-            stdin.flush()
-        except OSError:
-            return self._lost(way, "crash")
-        deadline = time.monotonic() + self.patience
-        for said in self._answers(deadline):
-            if "fine" in said:
-                return None
-            if "problem" in said:
-                return way.problem(said)
-            if "raised" in said:
-                return way.raised(said)
-            way.note(said)
-        return self._lost(way, "hang" if time.monotonic() > deadline else "crash")
+        if process.tell(text):
+            for said in process.answers(self.patience):
+                if "fine" in said:
+                    return None
+                if "problem" in said:
+                    return way.problem(said)
+                if "raised" in said:
+                    return way.raised(said)
+                way.note(said)
+        return self._lost(process, way)
 
     def close(self) -> None:
         """End the process."""
-        process, self._process, self._unread = self._process, None, b""
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _running(self) -> Child:
         if self._process is None:
-            self._process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE if os.environ.get("RLX_TRACEBACK") else subprocess.DEVNULL,
-            )
-            said = next(self._answers(time.monotonic() + PATIENCE), {})
+            self._process = Child(self.command)
+            said = next(self._process.answers(PATIENCE), {})
             if "ready" not in said:
                 self.close()
                 raise UnusableError(said.get("unusable", "its process ended before it began"))
         return self._process
 
-    def _answers(self, deadline: float) -> Iterator[dict[str, Any]]:
-        assert self._process is not None and self._process.stdout is not None
-        stream = self._process.stdout
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(stream, selectors.EVENT_READ)
-            while True:
-                line, newline, rest = self._unread.partition(b"\n")
-                if newline:
-                    self._unread = rest
-                    yield json.loads(line)
-                    continue
-                left = deadline - time.monotonic()
-                if left <= 0 or not waiting.select(left):
-                    return
-                more = os.read(stream.fileno(), 1 << 16)
-                if not more:
-                    return
-                self._unread += more
-
-    def _lost(self, way: _Way, kind: str) -> Blame | None:
+    def _lost(self, process: Child, way: _Way) -> Blame | None:
         """The process died, or does not answer."""
-        process = self._process
-        assert process is not None
-        if kind == "hang":
-            process.kill()
-        code = process.wait()
-        self.close()
-        how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        if kind == "hang":
-            how = f"no answer within {self.patience:.0f} s"
+        self._process = None
+        kind, how = process.ending()
         if way.under_way == OURS:
             return None  # this tool took too long: nothing about a pass
         return Blame(way.under_way, kind, how, how, tuple(way.done), way.text)

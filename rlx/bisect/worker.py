@@ -1,7 +1,9 @@
-"""Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE TARGET SIZES SEED`.
+"""Takes programs through a pipeline in a process of its own: `python -m rlx.bisect.worker PIPELINE
+TARGET SIZES SEED`.
 
-Tasks come on standard input, each a text as a line of JSON. The answers are lines of JSON on what standard output was at
-the start. What is under way is said before it is begun, so that a process that dies has named its pass.
+Tasks come on standard input, each a text as a line of JSON. The answers are lines of JSON on what
+standard output was at the start. What is under way is said before it is begun, so that a process
+that dies has named its pass.
 """
 
 from __future__ import annotations

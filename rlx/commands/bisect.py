@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlx.bisect.blame import INPUT, Blame, Pipeline
+from rlx.grammar.command_line import CommandParser
 
 if TYPE_CHECKING:
     from rlx.bisect.process import Process
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 FINE, BLAMED, UNABLE = 0, 1, 2
 
 EPILOG = """\
-The program is checked before the first pass and after each one, and, unless --no-run is given, run on inputs of several sizes.
-A pass is to blame if it makes a module with errors that were not there before, if what it makes returns other values, if it raises
-an error, ends the process, or does not end. The program is then reduced while the same pass does the same.
+The command checks the program before the first pass and after each one. Unless --no-run is given, it also runs the
+program on inputs of several sizes. A pass is to blame if its result has new errors or returns other values, or if the
+pass raises an error, ends the process, or does not end. The command then reduces the program as long as the same pass
+fails in the same way.
 
 exit status: 0 all passes went well; 1 a pass is to blame, or the program itself is wrong; 2 wrong usage, an unreadable file,
 no such pipeline, or no TVM."""
@@ -91,7 +93,9 @@ def _put(
 
 
 def _text(path: str, name: str | None, prog: str) -> str | None:
-    """The program in the dialect of the TVM that is tested; None where it cannot be had, and that has been said."""
+    """The program in the dialect of the TVM that is tested; None where it cannot be had, and that
+    has been said.
+    """
     from rlx.api import show
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.parser import ParseError
@@ -112,7 +116,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
 
 def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple[str, Blame]:
     """The smallest program found for which the same pass does the same, and what it does there."""
-    from rlx.generate.reduce.texts import reduced
+    from rlx.generate.reduce.text_reduction import reduced
 
     deadline = time.monotonic() + seconds
     found = {text: blame}
@@ -131,44 +135,50 @@ def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=prog,
         description="Find the first pass of a pipeline of TVM that breaks a program.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="the program, .rlx or .py; - for standard input")
-    add("--module", metavar="NAME", help="which module, where the file holds several")
+    add("--module", metavar="NAME", help="the module to compile, if the file has several")
     add(
         "--pipeline",
         default="default",
         metavar="PIPELINE",
-        help="a name that relax.get_pipeline knows, or a Python expression over tvm and relax that gives a pass "
-        "(default: default)",
+        help=(
+            "a name that relax.get_pipeline knows, or a Python expression over tvm and relax that"
+            " gives a pass (default: default)"
+        ),
     )
-    add("--target", default="llvm", help="the target in whose scope the passes run (default: llvm)")
+    add("--target", default="llvm", help="the target that the passes compile for (default: llvm)")
     add("--no-run", action="store_true", help="check only; do not compare what the program returns")
     add(
         "--sizes",
         type=_sizes,
         default=(3, 1),
         metavar="N,N",
-        help="the numbers that shape variables get in runs (3,1)",
+        help="the sizes of the shape variables in runs (default: 3,1)",
     )
-    add("--no-reduce", action="store_true", help="report the program as it is")
-    add("--seconds", type=float, default=60.0, metavar="S", help="so long it is reduced (60)")
+    add("--no-reduce", action="store_true", help="do not reduce the program")
+    add(
+        "--seconds",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="the time limit of the reduction in seconds (default: 60)",
+    )
     add(
         "--patience",
         type=float,
         default=120.0,
         metavar="S",
-        help="so long one run through the passes may take (120)",
+        help="the time limit of one pass in seconds (default: 120)",
     )
-    add("--seed", type=int, default=0, metavar="N", help="of the inputs (0)")
+    add("--seed", type=int, default=0, metavar="N", help="the seed of the inputs (default: 0)")
     add("--format", choices=("human", "json"), default="human")
-    add("-o", "--output", metavar="PATH", help="write the report there")
+    add("-o", "--output", metavar="PATH", help="write the report to this file")
     return parser
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from rlx.checker.render.files import FileReport, summarise
 from rlx.checker.selection import Selection, matches, parse
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.node import replace
 
 if TYPE_CHECKING:
-    from rlx.checker.driver.configuration import Configuration
+    from rlx.checker.driver.configuration import ProjectSettings
 
 PROGRAM = "relax-check"
 STDIN = "-"
@@ -22,9 +23,9 @@ CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
 DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
 
 EPILOG = """\
-PATH is a .rlx or .py file (of which only decorated classes and functions are read), a directory
-(all .rlx files under it, and .py files that hold Relax), or - for standard input. CODES are codes
-(D14-arity), rules (D14) or families (WF), separated by commas.
+PATH is a .rlx or .py file, a directory, or - for standard input. In a .py file only decorated classes
+and functions are read. In a directory the command checks every .rlx file, and every .py file that
+contains Relax. CODES are codes (D14-arity), rules (D14) or families (WF), separated by commas.
 
 exit status: 0 no error; 1 errors, or warnings under --strict; 2 wrong usage or an unreadable
 file; 101 a bug in the tool."""
@@ -72,13 +73,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     except _refusals() as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
-    selection = Selection(
-        (*parse(arguments.select), *(() if arguments.select else project.select)),
-        (*parse(arguments.ignore), *project.ignore),
-    )
-    unknown = _unknown_selectors(selection)
-    if unknown:
-        parser.error(f"no rule is named {', '.join(unknown)}")
+    selection = _selection(parser, arguments, project)
     if arguments.diff:
         return _diff(arguments, project)
     if arguments.fix and STDIN in arguments.path:
@@ -110,7 +105,21 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     return status(files, arguments.strict or project.strict)
 
 
-def _fix(arguments: argparse.Namespace, project: Configuration, prog: str) -> None:
+def _selection(
+    parser: argparse.ArgumentParser, arguments: argparse.Namespace, project: ProjectSettings
+) -> Selection:
+    """The codes that the command line and the project ask for."""
+    selection = Selection(
+        (*parse(arguments.select), *(() if arguments.select else project.select)),
+        (*parse(arguments.ignore), *project.ignore),
+    )
+    unknown = _unknown_selectors(selection)
+    if unknown:
+        parser.error(f"no rule is named {', '.join(unknown)}{_near(unknown)}")
+    return selection
+
+
+def _fix(arguments: argparse.Namespace, project: ProjectSettings, prog: str) -> None:
     from rlx.checker.driver.fix import apply, fixes
 
     for fixed in fixes(_found(arguments.path, project), arguments.stdin_filename):
@@ -118,7 +127,9 @@ def _fix(arguments: argparse.Namespace, project: Configuration, prog: str) -> No
 
 
 def _mended(name: str | None) -> int:
-    """Write the mended text of standard input to standard output, and what is left to say to stderr."""
+    """Write the mended text of standard input to standard output, and what is left to say to
+    stderr.
+    """
     from rlx.checker.driver.fix import fixes
 
     for fixed in fixes([STDIN], name):
@@ -129,7 +140,7 @@ def _mended(name: str | None) -> int:
     return UNABLE
 
 
-def _diff(arguments: argparse.Namespace, project: Configuration) -> int:
+def _diff(arguments: argparse.Namespace, project: ProjectSettings) -> int:
     """Print what `--fix` would change."""
     from rlx.checker.driver.fix import fixes
 
@@ -141,7 +152,7 @@ def _diff(arguments: argparse.Namespace, project: Configuration) -> int:
     return FOUND if any(changes) else CLEAN
 
 
-def _found(paths: Sequence[str], project: Configuration) -> list[str]:
+def _found(paths: Sequence[str], project: ProjectSettings) -> list[str]:
     """The files that paths mean, without those that the project excludes."""
     from rlx.checker.driver.sources import find
 
@@ -160,28 +171,48 @@ def status(files: Sequence[FileReport], strict: bool = False) -> int:
     return FOUND if summary.errors or (strict and summary.warnings) else CLEAN
 
 
+def _near(unknown: Sequence[str]) -> str:
+    """The codes that were meant, perhaps."""
+    from rlx.checker.explain import codes
+    from rlx.grammar.suggest import closest, did_you_mean
+
+    hint = did_you_mean([near for name in unknown for near in closest(name, codes())])
+    return f"; {hint}" if hint else ""
+
+
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=prog,
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
-    add("path", nargs="*", metavar="PATH", help="what to check")
-    add("--format", choices=RENDERERS, default="human", help="how to report (default: human)")
-    add("--strict", action="store_true", help="let warnings fail the run")
-    add("--select", action="append", default=[], metavar="CODES", help="report only these")
-    add("--ignore", action="append", default=[], metavar="CODES", help="do not report these")
+    add("path", nargs="*", metavar="PATH", help="a file or directory to check")
+    add(
+        "--format",
+        choices=RENDERERS,
+        default="human",
+        help="the format of the report (default: human)",
+    )
+    add("--strict", action="store_true", help="exit with 1 if there are warnings")
+    add("--select", action="append", default=[], metavar="CODES", help="report only these codes")
+    add("--ignore", action="append", default=[], metavar="CODES", help="do not report these codes")
     add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
     add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
-    add("--fix", action="store_true", help="mend what can be mended in the files, then check them")
-    add("--diff", action="store_true", help="print what --fix would change, and change nothing")
+    add("--fix", action="store_true", help="apply the edits that diagnostics propose, then check")
+    add("--diff", action="store_true", help="print what --fix would change, without changing it")
     add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
-    add("--stdin-filename", metavar="NAME", help="what to call standard input; NAME.py is Python")
-    add("--statistics", action="store_true", help="count codes, and questions to the prover")
-    add("--dynamic-checks", action="store_true", help="list the checks that a run makes")
+    add(
+        "--stdin-filename",
+        metavar="NAME",
+        help="the name of standard input in reports; NAME.py makes it Python",
+    )
+    add(
+        "--statistics",
+        action="store_true",
+        help="print how often each code occurred, and what the prover was asked",
+    )
+    add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
     add("--derivations", action="store_true", help=_DERIVATIONS)
     add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
     add("--version", action=_Version, help="print the version, and exit")
@@ -189,13 +220,13 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
 
 _ALLOW = (
-    "let an operator pass that Relax does not have, or all that a pattern such as 'my.*' describes"
+    "accept calls of an operator that Relax does not have; NAME may be a pattern such as 'my.*'"
 )
-_DERIVATIONS = "with --format json: add why each expression is what it is, as `rlx why` does"
-_OPERATORS = "import operators that a module, or a .py file, declares with @rlx.operator"
+_DERIVATIONS = "with --format json: add the derivation of each expression, as `rlx why` shows it"
+_OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
 
 
-def _project() -> Configuration:
+def _project() -> ProjectSettings:
     from rlx.checker.driver.configuration import configuration
 
     return configuration()
@@ -241,7 +272,9 @@ def version() -> str:
 
 
 def _unknown_selectors(selection: Selection) -> list[str]:
-    """Selectors that name no code; reading the rules takes a moment, so only if there are selectors."""
+    """Selectors that name no code; reading the rules takes a moment, so only if there are
+    selectors.
+    """
     written = (*selection.select, *selection.ignore)
     if not written:
         return []
@@ -255,7 +288,7 @@ def _check(
     paths: Sequence[str],
     selection: Selection,
     check: Callable[[str], FileReport],
-    project: Configuration,
+    project: ProjectSettings,
 ) -> list[FileReport]:
     """The reports on all files, in order of path."""
     from rlx.checker.driver.progress import with_progress

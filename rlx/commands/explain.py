@@ -9,9 +9,9 @@ from rlx.checker.explain import explain, titles
 
 def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
     """Explain codes; without any, list the rules."""
-    from argparse import ArgumentParser
+    from rlx.grammar.command_line import CommandParser
 
-    parser = ArgumentParser(prog=prog, description="Say what a rule demands, and why.")
+    parser = CommandParser(prog=prog, description="Say what a rule demands, and why.")
     parser.add_argument(
         "code", nargs="*", metavar="CODE", help="D14, D14-arity, R.concat; none: list rules"
     )

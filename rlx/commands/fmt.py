@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.formatting import CHANGED, FAILED, SAME, format_text
 
@@ -17,8 +18,8 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     Returns
     -------
     int
-        0 if all is well; 1 if a text has syntax errors, or `--check` found one that is not formatted;
-        2 if a file could not be read or written, or can't be formatted.
+        0 if all is well; 1 if a text has syntax errors, or `--check` found one that is not
+        formatted; 2 if a file could not be read or written, or can't be formatted.
     """
     options = _arguments(prog).parse_args(list(argv))
     worst = SAME
@@ -28,27 +29,25 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
 
 
 def _arguments(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=prog, description="Print programs in one style, in any dialect."
-    )
+    parser = CommandParser(prog=prog, description="Print programs in one style, in any dialect.")
     parser.add_argument(
         "--dialect",
         default=DEFAULT,
         choices=list(DIALECTS),
         metavar="VERSION",
-        help=f"the version of TVM whose spelling to write: 0.16 to 0.27 (default {DEFAULT})",
+        help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
     )
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit 1 if a file would change"
+        "--check", action="store_true", help="change nothing; exit with 1 if a file would change"
     )
     parser.add_argument(
-        "--diff", action="store_true", help="write nothing; print what would change"
+        "--diff", action="store_true", help="change nothing; print what would change"
     )
     parser.add_argument(
         "paths",
         nargs="+",
         metavar="PATH",
-        help="a file, a directory (its .rlx files), or - for stdin",
+        help="a file, a directory (its .rlx files), or - for standard input",
     )
     return parser
 

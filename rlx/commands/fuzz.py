@@ -13,21 +13,42 @@ from pathlib import Path
 
 from rlx.generate.campaign.campaign import campaign, local
 from rlx.generate.campaign.draft import draft
-from rlx.generate.campaign.entry import Entry, EntryError, read_entries, unused, write_entry
 from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.finding_file import (
+    EntryError,
+    FindingFile,
+    read_entries,
+    unused,
+    write_entry,
+)
 from rlx.generate.campaign.index import write_page
-from rlx.generate.campaign.known import explanation
-from rlx.generate.campaign.state import ChunkResult, State
+from rlx.generate.campaign.known_causes import explanation
+from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
+from rlx.generate.campaign.state import CampaignState, ChunkResult
+from rlx.grammar.command_line import CommandParser, positive
 
 NOTHING, FOUND, UNABLE = 0, 1, 2
 
-ORACLES = ("check", "derive", "run", "passes", "roundtrip")
+OUT = Path(".rlx", "fuzz")
+"""Where findings go by default; git is told to ignore what lies there."""
+
+
+class _Oracles(tuple[str, ...]):
+    """The names that `--oracle` takes, and any other with a colon."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and ":" in name)
+
+
+ORACLES = _Oracles(("check", "derive", "run", "passes", "roundtrip"))
 
 EPILOG = """\
 Oracles: check (legal programs are accepted), derive (types agree with the rules), run (values agree with the
-rules), passes (every pass keeps legality and meaning), roundtrip (what is printed reads back).
-A campaign goes on where an earlier one with the same --out, --seed and oracle stopped. What it finds is new if no finding
-below --known or --out explains it: each new cause becomes one file, KIND/STAGE-WHAT.rlx.
+rules), passes (every pass preserves legality and meaning), roundtrip (a printed program reads back).
+my_module:function, or my_file.py:function, is your own oracle. It is called with one rlx.IRModule at a time. It rejects
+a program if it raises an exception, or returns a text or False.
+A campaign continues an earlier one with the same --out, --seed and oracle. A finding is new if no file below --known or
+--out explains it. Each new cause becomes one file, KIND/STAGE-WHAT.rlx.
 
 exit status: 0 nothing new was found; 1 new findings; 2 wrong usage."""
 
@@ -42,19 +63,15 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     """
     parser = _parser(prog)
     options = parser.parse_args(argv)
-    if options.against == "tvm" and not _importable("tvm"):
-        parser.error("--against tvm needs TVM: install the extra `tvm`")
-    if options.dask and not _importable("distributed"):
-        parser.error("--dask needs Dask: install the extra `cluster`")
-    folder = Path(options.out)
-    name = f"campaign-{options.oracle}-{options.against or 'alone'}-{options.seed}.json"
+    _refuse_what_is_missing(parser, options)
+    folder = _folder(options.out)
+    oracle = re.sub(r"[^\w.-]+", "-", options.oracle)
+    name = f"campaign-{oracle}-{options.against or 'alone'}-{options.seed}.json"
     try:
-        table = [
-            entry for place in {options.known, options.out} for entry in read_entries(Path(place))
-        ]
+        table = [entry for place in {Path(options.known), folder} for entry in read_entries(place)]
     except EntryError as error:
         parser.error(str(error))
-    state = State(folder / name, table)
+    state = CampaignState(folder / name, table)
     try:
         submit, close = _submit(options)
     except (OSError, ValueError) as error:
@@ -71,6 +88,28 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     finally:
         close()
     sys.stderr.write("\n")
+    _keep_all(state, options, folder, table)
+    write_page(folder)
+    sys.stdout.write(_summary(state, new))
+    return FOUND if state.findings else NOTHING
+
+
+def _refuse_what_is_missing(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.against == "tvm" and not _importable("tvm"):
+        parser.error("--against tvm needs TVM: install the extra `tvm`")
+    if options.dask and not _importable("distributed"):
+        parser.error("--dask needs Dask: install the extra `cluster`")
+    if ":" in options.oracle:
+        try:
+            function_of(options.oracle)
+        except OwnOracleError as error:
+            parser.error(f"--oracle {options.oracle}: {error}")
+
+
+def _keep_all(
+    state: CampaignState, options: argparse.Namespace, folder: Path, table: list[FindingFile]
+) -> None:
+    """Reduce the findings that have no file yet, and write one for each."""
     with ThreadPoolExecutor(options.jobs) as pool:
         todo = [f for key, f in state.findings.items() if key not in state.kept]
         smaller = pool.map(lambda finding: _reduced(finding, options), todo)
@@ -79,14 +118,23 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
             state.save()
             sys.stdout.write(_keep(small, folder, table))
             sys.stdout.flush()
-    write_page(folder)
-    sys.stdout.write(_summary(state, new))
-    return FOUND if state.findings else NOTHING
+
+
+def _folder(given: str | None) -> Path:
+    """Where findings go; a default folder is kept out of version control."""
+    if given is not None:
+        return Path(given)
+    own, *rest = OUT.parts
+    Path(own).mkdir(exist_ok=True)
+    ignore = Path(own, ".gitignore")
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    return Path(own, *rest)
 
 
 def _reduced(finding: Finding, options: argparse.Namespace) -> Finding:
     from rlx.generate.campaign.processes import Worker
-    from rlx.generate.campaign.reduction import reduce
+    from rlx.generate.campaign.shrinking import reduce
 
     if not options.reduce:
         return finding
@@ -97,7 +145,7 @@ def _reduced(finding: Finding, options: argparse.Namespace) -> Finding:
         worker.close()
 
 
-def _keep(finding: Finding, folder: Path, table: list[Entry]) -> str:
+def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
     """Write a finding, unless a known one turns out to be its cause; a line that says so."""
     cause = explanation(finding, table)
     if cause is not None:
@@ -125,7 +173,7 @@ class _Progress:
     def __init__(self, seconds: float) -> None:
         self.seconds, self.begun, self.last = seconds, -1, 0.0
 
-    def __call__(self, state: State, elapsed: float) -> None:
+    def __call__(self, state: CampaignState, elapsed: float) -> None:
         if self.begun < 0:
             self.begun = state.programs
         if elapsed - self.last < 1.0 and elapsed < self.seconds:
@@ -133,16 +181,19 @@ class _Progress:
         self.last = elapsed
         rate = (state.programs - self.begun) / max(elapsed, 0.001)
         text = (
-            f"{elapsed:.0f} of {self.seconds:.0f} s: {state.programs} programs, {rate:.1f}/s, "
-            f"{len(state.rules)} rules, {len(state.operators)} operators, {len(state.findings)} findings"
+            f"{elapsed:.0f} of {self.seconds:.0f} s: {state.programs} programs, {rate:.1f}/s,"
+            f" {len(state.rules)} rules, {len(state.operators)} operators, {len(state.findings)}"
+            " findings"
         )
         end = "\r" if sys.stderr.isatty() else "\n"
         sys.stderr.write(f"{text:<78}{end}")
         sys.stderr.flush()
 
 
-def _summary(state: State, new: Sequence[Finding]) -> str:
-    """How often each cause was met: those that are new, and those that a known finding explains, by its path."""
+def _summary(state: CampaignState, new: Sequence[Finding]) -> str:
+    """How often each cause was met: those that are new, and those that a known finding explains, by
+    its path.
+    """
     lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
     known = sorted(cause.path for cause in state.table if cause.path in state.seen)
     lines += [f"{state.seen[key]:>6}  {key}" for key in (*sorted(state.findings), *known)]
@@ -165,33 +216,61 @@ def _duration(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive number, found {text!r}")
-    return int(text)
-
-
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=prog,
         description="Make random legal programs and put them before an oracle.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--against", choices=("tvm",), default="", help="compare with TVM (default: rlx alone)")
-    add("--oracle", choices=ORACLES, default="check", help="what to look for (default: check)")
-    add("--time", type=_duration, default=600.0, metavar="10m", help="for how long (default: 10m)")
-    add("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="how many processes")
-    add("--seed", type=int, default=int(time.time()) // 86_400, metavar="S", help="which programs")
-    add("--out", default="fuzz", metavar="DIR", help="where findings go (default: fuzz)")
+    add("--against", choices=("tvm",), default="", help="compare with TVM (default: use rlx alone)")
+    add(
+        "--oracle",
+        choices=ORACLES,
+        default="check",
+        metavar="ORACLE",
+        help=(
+            "what to look for: check, derive, run, passes, roundtrip, or my_module:function"
+            " (default: check)"
+        ),
+    )
+    add(
+        "--time",
+        type=_duration,
+        default=600.0,
+        metavar="10m",
+        help="how long to search (default: 10m)",
+    )
+    add(
+        "--jobs",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="the number of processes (default: one for each core)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=int(time.time()) // 86_400,
+        metavar="S",
+        help="the seed of the first program (default: the day)",
+    )
+    add(
+        "--out",
+        metavar="DIR",
+        help=f"write findings to this folder (default: {OUT}, which git ignores)",
+    )
     add(
         "--known",
         default="findings",
         metavar="DIR",
-        help="findings that are known (default: findings)",
+        help="the folder of known findings (default: findings)",
     )
-    add("--no-reduce", dest="reduce", action="store_false", help="keep programs as they are")
+    add(
+        "--no-reduce",
+        dest="reduce",
+        action="store_false",
+        help="do not reduce the programs of findings",
+    )
     add("--dask", metavar="ADDRESS", help="use the workers of a Dask scheduler")
     return parser

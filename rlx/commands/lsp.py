@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -19,13 +18,21 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     int
         The exit status.
     """
-    parser = argparse.ArgumentParser(
+    from rlx.grammar.command_line import CommandParser
+
+    parser = CommandParser(
         prog=prog,
-        description="Answer an editor over the Language Server Protocol, on standard input and output.",
-        epilog="It needs the extra `lsp`: pip install 'rlx[lsp]'. How to set up editors is told in editors/README.md.",
-        allow_abbrev=False,
+        description=(
+            "Serve an editor over the Language Server Protocol, on standard input and output."
+        ),
+        epilog=(
+            "The command needs the extra `lsp`: pip install 'rlx[lsp]'. editors/README.md shows how"
+            " to set up editors."
+        ),
     )
-    parser.add_argument("--stdio", action="store_true", help="what editors say; it is so anyway")
+    parser.add_argument(
+        "--stdio", action="store_true", help="accepted because editors pass it; it is the default"
+    )
     parser.parse_args(argv)
     try:
         from rlx.lsp.server import create
@@ -37,7 +44,9 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
-    """The protocol's own input and output. It closes them in the end; what is printed goes to stderr, not between its messages."""
+    """The protocol's own input and output. It closes them in the end; what is printed goes to
+    stderr, not between its messages.
+    """
     reads, writes = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(reads, "rb"), os.fdopen(writes, "wb")

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
 _USAGE = 2
+EPILOG = """\
+Variables are integers, and at least 0 unless --lower says otherwise.
+
+operators: + - * // % == != < <= > >= and or not (also && || !)
+calls: min max select if_then_else floordiv floormod truncdiv truncmod ceildiv abs, and casts
+such as int32(n); each may have the prefix T.
+
+if_then_else(c, a, b) evaluates only the branch it takes. For select(c, a, b) the answer holds
+even if both branches are evaluated.
+
+exit status: 0 proved; 1 refuted; 2 wrong usage; 3 unknown."""
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
@@ -39,34 +50,50 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
 
 
 def _parser(prog: str) -> ArgumentParser:
-    from argparse import ArgumentParser
+    from rlx.grammar.command_line import CommandParser
 
-    parser = ArgumentParser(
+    parser = CommandParser(
         prog=prog,
-        description="Decide whether a condition over integers holds for all values of its variables.",
-        epilog="Operators: + - * // % == != < <= > >= and or not (&& || !); calls: min max select if_then_else floordiv floormod "
-        "truncdiv truncmod ceildiv abs, casts like int32(n); T. may stand before them. "
-        "if_then_else(c, a, b) evaluates the branch it takes; an answer on select(c, a, b) is right whether the "
-        "other branch is evaluated or not: where it would be undefined, select claims less. "
-        "Variables are >= 0 unless --lower says otherwise. "
-        "Exit status: 0 proved, 1 refuted, 3 unknown, 2 usage.",
+        description=(
+            "Decide whether a condition over integers holds for all values of its variables."
+        ),
+        epilog=EPILOG,
     )
     parser.add_argument("goal", help="the condition, for instance '(n + 3)//4*4 >= n'")
     parser.add_argument(
-        "--assume", action="append", default=[], metavar="CONDITION", help="what holds; repeatable"
+        "--assume",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="a condition that holds; repeatable",
     )
     parser.add_argument(
         "--lower",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="smallest value of a variable, or none; repeatable",
+        help="the smallest value of a variable, or none; repeatable",
     )
-    parser.add_argument("--format", choices=("human", "json"), default="human")
-    parser.add_argument("--int64", action="store_true", help="a value beyond 64 bits is a failure")
-    parser.add_argument("--explain", action="store_true", help="show the steps")
     parser.add_argument(
-        "--smtlib", action="store_true", help="print the question as SMT-LIB 2 and do not answer it"
+        "--format",
+        choices=("human", "json"),
+        default="human",
+        help="the format of the answer (default: human)",
+    )
+    parser.add_argument(
+        "--int64",
+        action="store_true",
+        help="a value that does not fit into 64 bits refutes the condition",
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="show the tactics that were tried, and why the answer holds",
+    )
+    parser.add_argument(
+        "--smtlib",
+        action="store_true",
+        help="print the question as SMT-LIB 2 instead of answering it",
     )
     return parser
 
@@ -110,7 +137,7 @@ def _lower(text: str) -> tuple[str, int | None]:
 
 
 def _sentence(verdict: Verdict) -> str:
-    from rlx.solver.text import show
+    from rlx.solver.question_parser import show
     from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown
 
     match verdict:
@@ -141,7 +168,7 @@ def _division(divisors: list[str]) -> str:
 
 
 def _record(goal: str, verdict: Verdict, explanation: str | None) -> dict[str, object]:
-    from rlx.solver.text import show
+    from rlx.solver.question_parser import show
     from rlx.solver.verdict import Proved, Refuted, Unknown
 
     record: dict[str, object] = {"version": 1, "goal": goal, "status": verdict.status}

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rlx.generate.reduce.texts import reduced
+from rlx.generate.reduce.text_reduction import reduced
+from rlx.grammar.command_line import CommandParser
 
 REDUCED, BORING, UNABLE = 0, 1, 2
 
 EPILOG = """\
-The command is one of the shell (sh), run with the path of a candidate in place of {}, or at its end where there is
-no {}; exit status 0 says that the candidate is still interesting. It may meet programs that break any rule.
-When it is interrupted, what is smallest by then is written.
+COMMAND runs in the shell (sh). {} stands for the path of a candidate; without {} the path is appended. Exit status 0
+keeps the candidate. The command may meet programs that break any rule. If you interrupt it, the smallest program so
+far is written.
 
-exit status: 0 a reduced program was written; 1 the file itself is not interesting; 2 wrong usage or
+exit status: 0 a reduced program was written; 1 COMMAND does not succeed on the file itself; 2 wrong usage or
 an unreadable file."""
 
 
@@ -51,7 +52,8 @@ def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
             _put(options, trial.smallest)
             raise
     sys.stderr.write(
-        f"{len(text.splitlines())} lines became {len(smallest.splitlines())}, in {trial.count} runs\n"
+        f"{len(text.splitlines())} lines became {len(smallest.splitlines())}, in {trial.count}"
+        " runs\n"
     )
     return _put(options, smallest)
 
@@ -95,14 +97,16 @@ class _Trial:
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=prog,
         description="Make a program smaller while a command succeeds on it.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", help="the program")
-    parser.add_argument("--test", required=True, metavar="COMMAND", help="what must succeed")
-    parser.add_argument("-o", "--output", metavar="PATH", help="where to write (default: stdout)")
+    parser.add_argument(
+        "--test", required=True, metavar="COMMAND", help="the command that must succeed"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", help="write the program to this file (default: stdout)"
+    )
     return parser

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rlx.checker.check import IllFormedError
+from rlx.grammar.command_line import natural
+from rlx.semantics.run.json_values import plain
 from rlx.semantics.run.options import (
     ENDED,
     FUEL,
     UNABLE,
-    IllFormedError,
     Prepared,
     UsageError,
     interruptible,
-    natural,
     parser,
     prepare,
     program,
+    show_errors,
     status,
 )
 
@@ -37,15 +40,16 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     int
         The exit status.
     """
-    arguments = parser(
-        prog, "Run a program by the rules of the specification, and print what it returns."
-    )
-    arguments.add_argument(
-        "--fuel", type=natural, default=FUEL, metavar="N", help=f"how many steps to take ({FUEL})"
-    )
-    arguments.add_argument("--out", metavar="DIR", help="write the tensors returned there, as .npy")
-    arguments.add_argument("--format", choices=("human", "json"), default="human")
-    options = arguments.parse_args(argv)
+    options = _parser(prog).parse_args(argv)
+    from rlx.vm.saving import is_executable
+
+    if options.backend == "vm" or is_executable(options.file):
+        from rlx.commands.run_vm import run
+
+        return run(options, prog)
+    if options.profile:
+        sys.stderr.write(f"{prog}: --profile goes with --backend vm\n")
+        return UNABLE
     try:
         prepared = prepare(options)
         printed: list[str] = []
@@ -54,12 +58,12 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
             sys.stdout.write("\n".join([*_inputs(prepared), "", ""]))
         with interruptible():
             result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)
-        written = _write_out(result, options.out)
+        written = write_out(result, options.out)
     except UsageError as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
     except IllFormedError as error:
-        error.show()
+        show_errors(error.report)
         return ENDED
     for note in running.notes:
         sys.stderr.write(f"{prog}: {note}\n")
@@ -72,7 +76,31 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     return status(result)
 
 
-def _write_out(result: Outcome, folder: str | None) -> list[Path]:
+def _parser(prog: str) -> argparse.ArgumentParser:
+    arguments = parser(
+        prog,
+        "Run a program by the rules of the specification, and print what it returns; or an"
+        " executable of `rlx build`.",
+        ("steps", "native", "vm"),
+    )
+    arguments.add_argument(
+        "--fuel",
+        type=natural,
+        default=FUEL,
+        metavar="N",
+        help=f"the largest number of steps (default: {FUEL})",
+    )
+    arguments.add_argument(
+        "--out", metavar="DIR", help="write the returned tensors to this folder, as .npy files"
+    )
+    arguments.add_argument("--format", choices=("human", "json"), default="human")
+    arguments.add_argument(
+        "--profile", action="store_true", help="with the virtual machine: how long each call took"
+    )
+    return arguments
+
+
+def write_out(result: Outcome, folder: str | None) -> list[Path]:
     from rlx.semantics.outcome import Returned
 
     if folder is None or not isinstance(result, Returned):
@@ -102,7 +130,7 @@ def _tensors(value: Value, name: str) -> Iterator[tuple[str, Any]]:
 
 def _inputs(prepared: Prepared) -> list[str]:
     """The inputs, a line for each."""
-    from rlx.semantics.run.text import line
+    from rlx.semantics.run.value_text import line
 
     made = prepared.inputs
     lines = []
@@ -118,7 +146,7 @@ def _inputs(prepared: Prepared) -> list[str]:
 
 def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
     from rlx.semantics.outcome import Ended, Returned
-    from rlx.semantics.run.text import block
+    from rlx.semantics.run.value_text import block
 
     if isinstance(result, Returned):
         yield f"{prepared.entry} returned"
@@ -131,7 +159,7 @@ def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
 def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     """What went wrong, where, with which values."""
     from rlx.semantics.outcome import KINDS
-    from rlx.semantics.run.text import line
+    from rlx.semantics.run.value_text import line
 
     yield f"{KINDS[type(result)]}[{result.code}]: {result.message}"
     yield from _place(prepared, result.span, "-->")
@@ -185,39 +213,3 @@ def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
         if result.span is not None:
             record["line"], record["column"] = prepared.source.position(result.span[0])
     return json.dumps(record) + "\n"
-
-
-def plain(value: Value) -> object:
-    """A value as JSON: tensors with shape, element type and, up to a thousand, their elements."""
-    from rlx.semantics.run.text import line
-    from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
-
-    match value:
-        case Tensor(data=array):
-            found: dict[str, object] = {"shape": list(value.shape), "dtype": value.dtype}
-            if array.size <= 1000:
-                found["data"] = [_element(x) for x in array.reshape(-1)]
-            return found
-        case TupleValue(fields=fields):
-            return [plain(field) for field in fields]
-        case ShapeValue(values=sizes):
-            return {"sizes": list(sizes)}
-        case Scalar(value=number, dtype=kind):
-            return {"number": _json_number(number), "dtype": str(kind)}
-    return line(value)
-
-
-def _element(element: Any) -> object:
-    """An element as JSON has it."""
-    if element.dtype.kind == "b":
-        return bool(element)
-    if "int" in element.dtype.name:
-        return int(element)
-    return _json_number(float(element))
-
-
-def _json_number(number: float) -> object:
-    """A number, where JSON has one, else its text."""
-    import math
-
-    return number if math.isfinite(number) else str(number)

@@ -7,21 +7,22 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rlx.semantics.machine import Program
+from rlx.checker.check import IllFormedError
+from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
     ENDED,
     UNABLE,
     UNDECIDED,
-    IllFormedError,
     Prepared,
     UsageError,
     interruptible,
     parser,
     prepare,
     program,
+    show_errors,
     status,
 )
-from rlx.semantics.run.trace import LIMIT, Recorder, Trace, page
+from rlx.semantics.run.trace import LIMIT, Trace, TraceRecorder, page
 
 
 def main(argv: Sequence[str], prog: str = "rlx step") -> int:
@@ -36,9 +37,15 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         prog, "Run a program step by step, and show what each step did and by which rule."
     )
     add = arguments.add_argument
-    add("--limit", type=int, default=LIMIT, metavar="N", help=f"record at most N steps ({LIMIT})")
-    add("--rule", metavar="RULE", help="show only steps of this rule (text)")
-    add("--html", metavar="PATH", help="write a page that plays the run, and nothing else")
+    add(
+        "--limit",
+        type=int,
+        default=LIMIT,
+        metavar="N",
+        help=f"record at most N steps (default: {LIMIT})",
+    )
+    add("--rule", metavar="RULE", help="show only the steps of this rule; not with --html")
+    add("--html", metavar="PATH", help="write a page that plays the run, instead of the text")
     add("--format", choices=("human", "json"), default="human")
     options = arguments.parse_args(argv)
     if not 0 < options.limit <= LIMIT:
@@ -54,7 +61,7 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
     except IllFormedError as error:
-        error.show()
+        show_errors(error.report)
         return ENDED
     if options.html:
         more = "" if trace.outcome is not None else ", where recording ended and the run did not"
@@ -96,11 +103,11 @@ def _rule(options: argparse.Namespace) -> str:
     raise UsageError(f"--rule {name}: programs are evaluated by no such rule; {hint}")
 
 
-def follow(prepared: Prepared, running: Program, limit: int = LIMIT) -> Trace:
+def follow(prepared: Prepared, running: MachineProgram, limit: int = LIMIT) -> Trace:
     """Record a run."""
     from rlx.semantics.machine.configuration import Configuration
 
-    recorder = Recorder()
+    recorder = TraceRecorder()
     at = running.start(prepared.entry, prepared.inputs.values)
     if not isinstance(at, Configuration):
         return Trace(prepared.source, prepared.entry, recorder, at)
@@ -125,6 +132,8 @@ def lines(trace: Trace, rule: str | None = None) -> Iterator[str]:
     recorder = trace.recorder
     rules = list(recorder.rules)
     width = max((len(name) for name in rules), default=0)
+    if rule is None:
+        yield f"{0:>5}  {'':<{width}}  {'':>7}  {_did([0, -1, -1, recorder.beginning])}"
     for number, step in enumerate(recorder.steps, 1):
         name = rules[step[0]]
         if rule is not None and name != rule:

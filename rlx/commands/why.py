@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from rlx.grammar.command_line import CommandParser
 from rlx.grammar.node import Record
 
 FINE, FOUND, UNABLE = 0, 1, 2
@@ -19,13 +20,13 @@ LINES = 1000
 _STDIN = "<stdin>"
 
 EPILOG = """\
-With a column the innermost expression there is meant, without one the whole statements of the
-line. FILE is a .rlx or .py file, or - for standard input. A line of the tree says what is concluded
-and by which rule; below it stand what it rests on, what was compared, and what the prover was
-asked. ✓ lists the premises of the rule that hold; ✗ marks what is certainly wrong, ! what may be,
-? what could not be decided.
+FILE is a .rlx or .py file, or - for standard input. With a column the command explains the innermost
+expression at that place; without one it explains every statement of the line.
+Each line of the tree shows a conclusion and its rule. The lines below it show what the rule used, what it
+compared, and what it asked the prover. ✓ marks premises that hold; ✗ marks what is certainly wrong, ! what
+may be wrong, and ? what could not be decided.
 
-exit status: 0 the tree is shown; 1 it is shown, and an error stands in it; 2 there is nothing at
+exit status: 0 the tree is shown; 1 it is shown, and contains an error; 2 there is nothing at
 that place, or the file cannot be read; 101 a bug in the tool."""
 
 
@@ -87,7 +88,7 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
         )
     else:
         from rlx.checker.render.colour import theme_for
-        from rlx.checker.why.text import encodable, inferences, render
+        from rlx.checker.why.tree_text import encodable, inferences, render
 
         theme, depth = theme_for(sys.stdout), arguments.depth
         limit = LINES if depth is None else None
@@ -107,20 +108,23 @@ def _place(text: str) -> _Wanted | None:
     return _Wanted(path, int(match[2]), None if match[3] is None else int(match[3]))
 
 
-_DEPTH = f"show N levels below what was asked for (default: all, until {LINES} lines are shown)"
+_DEPTH = f"show N levels (default: all levels, up to {LINES} lines)"
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog=prog,
-        description="Show the derivation of what stands at a place, as a tree of rules.",
+        description="Show which rules gave a place its type, as a tree.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
-    add("place", metavar="FILE:LINE[:COLUMN]", help="what to explain")
-    add("--format", choices=("human", "json"), default="human", help="how (default: human)")
+    add("place", metavar="FILE:LINE[:COLUMN]", help="the place to explain")
+    add(
+        "--format",
+        choices=("human", "json"),
+        default="human",
+        help="the format of the tree (default: human)",
+    )
     add("--depth", type=int, metavar="N", help=_DEPTH)
-    add("--rules", action="store_true", help="write out the rules of the tree behind it")
+    add("--rules", action="store_true", help="print the text of each rule after the tree")
     return parser

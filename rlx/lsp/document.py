@@ -1,10 +1,13 @@
-"""What an editor asks of one text: what stands where, where it comes from, what could stand there."""
+"""What an editor asks of one text: what stands where, where it comes from, what could stand
+there.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 from rlx.checker.check import Report, check_text
 from rlx.checker.why.place import Construct, constructs
@@ -13,6 +16,7 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.node import Record, Span
 from rlx.grammar.recursion import recursion_room
+from rlx.grammar.source_tokens import statements
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -48,7 +52,7 @@ class Document:
     Parameters
     ----------
     report
-        The report on this text, where somebody has it already.
+        The report on this text, if it is known already.
     """
 
     def __init__(self, text: str, path: str, report: Report | None = None) -> None:
@@ -199,7 +203,8 @@ class Document:
         Raises
         ------
         RenameError
-            If there is nothing to be renamed, the name is none, or it would stand for something else.
+            If there is nothing to be renamed, the name is none, or it would stand for something
+            else.
         """
         if not name.isidentifier():
             raise RenameError(f"{name!r} is no name")
@@ -217,7 +222,9 @@ class Document:
         return edits
 
     def _keeps_the_program(self, edits: list[Edit], name: str, is_global: bool) -> None:
-        """Refuse a name that captures, or is captured; the name of a function is a part of the program."""
+        """Refuse a name that captures, or is captured; the name of a function is a part of the
+        program.
+        """
         from rlx.checker.fixing import with_edits_applied
         from rlx.grammar.equal import structural_equal
         from rlx.grammar.parser import parse
@@ -241,7 +248,9 @@ class Document:
     # ---------------------------------------------------------------- what could stand here
 
     def completions(self, offset: int) -> list[tuple[str, str, Span]]:
-        """What could stand before an offset: the word, what it is, and the text that it replaces."""
+        """What could stand before an offset: the word, what it is, and the text that it
+        replaces.
+        """
         text = self.source.text
         start = offset
         while start and (text[start - 1].isalnum() or text[start - 1] in "_."):
@@ -313,16 +322,16 @@ def _named(subject: ast.Var, start: int, is_definition: bool) -> Occurrence:
 
 def _in_branches(var: ast.Var, value: ast.Expr, text: str) -> Iterator[Occurrence]:
     """The places where branches bind the variable of their ``if``."""
-    name = re.compile(rf"^[ \t]*({re.escape(var.name_hint)})[ \t]*[:=]", re.MULTILINE)
     pending = [value]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.If):
             for branch in (node.true_branch, node.false_branch):
-                span = branch.body_span if isinstance(branch, ast.SeqExpr) else None
+                span = branch.span if isinstance(branch, ast.SeqExpr) else None
                 if span is not None:
-                    bound = list(name.finditer(text, 0, span[0]))
-                    yield from (_named(var, m.start(1), True) for m in bound[-1:])
+                    firsts = [statement[0] for statement in statements(text, span)]
+                    bound = [token for token in firsts if token.value == var.name_hint]
+                    yield from (_named(var, token.start, True) for token in bound[-1:])
                 pending.append(branch)
         elif isinstance(node, ast.SeqExpr):
             pending.append(node.body)
@@ -330,21 +339,16 @@ def _in_branches(var: ast.Var, value: ast.Expr, text: str) -> Iterator[Occurrenc
 
 def _outputs(report: Report, text: str) -> Iterator[Occurrence]:
     """The names in ``R.output(…)``: they are uses of what the block binds."""
-    pattern = re.compile(r"^[ \t]*[\w.]+\.output\(([^)]*)\)", re.MULTILINE)
-    places = {found.start(): found for found in pattern.finditer(text)}
-    if not places:
-        return
     for module in report.modules:
         for function in module.functions.values():
             for block in _dataflow_blocks(function):
-                if block.span is None:
-                    continue
-                bound = {b.var.name_hint: b.var for b in block.bindings if b.var is not None}  # type: ignore[attr-defined]
-                for start, found in places.items():
-                    if block.span[0] <= start <= block.span[1]:
-                        for name in _NAME.finditer(text, *found.span(1)):
-                            if name[0] in bound:
-                                yield Occurrence(bound[name[0]], name.span(), False)
+                bindings: tuple[Any, ...] = block.bindings
+                bound = {b.var.name_hint: b.var for b in bindings if b.var is not None}
+                for statement in () if block.span is None else statements(text, block.span):
+                    head, *names = statement
+                    if head.type == "HEAD" and head.value.endswith((".output(", ".outputs(")):
+                        known = (name for name in names if name.value in bound)
+                        yield from (Occurrence(bound[n.value], n.span, False) for n in known)
 
 
 def _dataflow_blocks(function: object) -> Iterator[ast.DataflowBlock]:
@@ -369,7 +373,9 @@ def operator_names() -> list[str]:
 
 
 def signature(name: str) -> str:
-    """An operator with its parameters: ``R.sum(x: tensor, axis: ints = None, keepdims: bool = False)``."""
+    """An operator with its parameters: ``R.sum(x: tensor, axis: ints = None, keepdims: bool =
+    False)``.
+    """
     from rlx.operators.parameters import Required
     from rlx.operators.registry import lookup
 

@@ -1,9 +1,11 @@
 """Checking a text again after an edit: only the functions that changed.
 
-The text is cut into functions by their indentation. After an edit within functions, what is checked is the text with all other
-functions cut down to their signatures, or to their names where it does not mention them: what a function is to the others is its signature, where
-its result is annotated. Functions without such an annotation, and PrimFuncs, are left whole. Everything else (an edit outside of functions, of a signature, of a function
-that is left whole, errors of syntax that reach beyond a function) is checked in full.
+The text is cut into functions by :mod:`rlx.grammar.outline`. After an edit within functions, what
+is checked is the text with all other functions cut down to their signatures, or to their names
+where it does not mention them: what a function is to the others is its signature, where its result
+is annotated. Functions without such an annotation, and PrimFuncs, are left whole. Everything else
+(an edit outside of functions, of a signature, of a function that is left whole, errors of syntax
+that reach beyond a function) is checked in full.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ from collections.abc import Iterator, Sequence
 
 from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
+from rlx.grammar.entries import Token
+from rlx.grammar.lexer import OPENING
 from rlx.grammar.node import Record, Span, replace
+from rlx.grammar.outline import FunctionOutline, outline
 from rlx.grammar.recursion import recursion_room
+from rlx.grammar.source_tokens import closing, statements
 
-_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
-_DEFINITION = re.compile(r"(?P<indent>[ \t]*)(?P<what>@|def\b)")
 SMALL = 20_000
 """Texts of fewer characters are checked in full: that takes no time."""
 
@@ -29,68 +33,42 @@ class Piece(Record):
     ----------
     span
         From its first decorator to the end of its last line.
+    name
+        What it is called.
     head
         The text to the colon of its signature; None where others depend on more of it.
     """
 
     span: Span
+    name: str
     head: str | None
 
 
 def pieces(text: str) -> list[Piece]:
     """The functions that a text defines at its top, or at the top of its classes."""
-    return [Piece(span, _head(text, span)) for span in _regions(text)]
+    return [
+        Piece((found.start, found.end), found.name, _head(text, found)) for found in outline(text)
+    ]
 
 
-def _regions(text: str) -> Iterator[Span]:
-    """From the first decorator or ``def`` to where the indentation ends."""
-    start: int | None = None
-    indent, last, heading = "", 0, False
-    for line in _LINE.finditer(text):
-        if not line[0]:
-            continue
-        stripped = line[0].strip()
-        if start is not None and stripped and not _belongs(line[0], indent, heading):
-            yield start, last
-            start = None
-        if start is None:
-            head = _DEFINITION.match(line[0])
-            if head is None or line[0].lstrip().startswith("@I."):
-                continue
-            start, indent, heading = line.start(), head["indent"], True
-        if stripped.startswith("def"):
-            heading = True
-        if stripped:
-            last = line.end()
-            heading = heading and not stripped.endswith(":")
-    if start is not None:
-        yield start, last
-
-
-def _belongs(line: str, indent: str, heading: bool) -> bool:
-    """Whether a line is part of the function that is open."""
-    if heading:
-        return True
-    deeper = line.startswith(indent) and line[len(indent) : len(indent) + 1] in (" ", "\t")
-    return deeper or line.lstrip().startswith("#")
-
-
-def _head(text: str, span: Span) -> str | None:
+def _head(text: str, found: FunctionOutline) -> str | None:
     """The signature of a function with an annotated result; None for any other."""
-    found = re.compile(r"^[ \t]*def\b", re.MULTILINE).search(text, *span)
-    if found is None:
-        return None
-    depth = 0
-    for at in range(found.end(), span[1]):
-        character = text[at]
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == ":" and depth == 0:
-            head = text[span[0] : at + 1]
-            return head if "->" in head else None
+    for statement in statements(text, (found.head, found.head_end)):
+        end = closing(statement, 1)
+        if end is None or end + 1 >= len(statement) or statement[end + 1].type != "ARROW":
+            return None
+        colon = next((t for t in _outside(statement[end + 1 :]) if t.type == "COLON"), None)
+        return None if colon is None else text[found.start : colon.end]
     return None
+
+
+def _outside(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens that stand in no bracket."""
+    depth = 0
+    for token in tokens:
+        depth += OPENING.get(token.type, 0)
+        if depth == 0:
+            yield token
 
 
 class Checker:
@@ -171,8 +149,29 @@ class Checker:
                 yield moved
 
     def _of_one(self, text: str, now: Sequence[Piece], wanted: int) -> list[Diagnostic] | None:
-        """What is to be said of one function, beside those that it mentions; None if they cannot be read."""
+        """What is to be said of one function, beside those that it mentions; None if they cannot be
+        read.
+
+        The names of the others matter only to what is wrong: a misspelt name may be one of theirs.
+        """
         needed = _mentioned(text, now, wanted)
+        words = set(_WORD.findall(text, *now[wanted].span))
+        found = self._beside(text, now, wanted, needed, words)
+        if found == [] or len(needed) == len(now):
+            return found
+        return self._beside(text, now, wanted, needed, None)
+
+    def _beside(
+        self,
+        text: str,
+        now: Sequence[Piece],
+        wanted: int,
+        needed: set[int],
+        words: set[str] | None,
+    ) -> list[Diagnostic] | None:
+        """The same, beside the functions that are needed and, of the others, the names among these
+        words, or all.
+        """
         parts: list[str] = []
         reduced: list[Piece] = []
         at = length = 0
@@ -180,13 +179,13 @@ class Checker:
             between = text[at : piece.span[0]]
             own = text[slice(*piece.span)]
             if number not in needed:
-                own = _name_alone(own)
+                own = _name_alone(own, piece.name, words)
             elif number != wanted and piece.head is not None:
                 own = f"{piece.head} return ()\n"
             parts += [between, own]
             start = length + len(between)
             length = start + len(own)
-            reduced.append(Piece((start, length), piece.head))
+            reduced.append(Piece((start, length), piece.name, piece.head))
             at = piece.span[1]
         parts.append(text[at:])
         with recursion_room():
@@ -203,7 +202,7 @@ class Checker:
         return [diagnostic for diagnostic in moved if diagnostic is not None]
 
 
-_NAMED = re.compile(r"^[ \t]*def[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _MENTION = re.compile(r"\.[ \t]*(\w+)")
 
 
@@ -211,9 +210,7 @@ def _mentioned(text: str, now: Sequence[Piece], wanted: int) -> set[int]:
     """The functions that one can reach by name, through those that are left whole."""
     numbers: dict[str, list[int]] = {}
     for number, piece in enumerate(now):
-        name = _NAMED.search(text, *piece.span)
-        if name is not None:
-            numbers.setdefault(name[1], []).append(number)
+        numbers.setdefault(piece.name, []).append(number)
     found, pending = {wanted}, [wanted]
     while pending:
         piece = now[pending.pop()]
@@ -226,17 +223,19 @@ def _mentioned(text: str, now: Sequence[Piece], wanted: int) -> set[int]:
     return found
 
 
-def _name_alone(text: str) -> str:
+def _name_alone(text: str, name: str, words: set[str] | None) -> str:
     """A function of which only the name counts: others are told of it where they misspell it."""
-    found = _NAMED.search(text)
-    if found is None:
+    head, word, _ = text.partition(f"def {name}")
+    if not word or (words is not None and name not in words):
         return ""
-    body = "pass" if "prim_func" in text[: found.start()] else "return ()"
-    return f"{text[: found.end()]}(): {body}\n"
+    body = "pass" if "prim_func" in head else "return ()"
+    return f"{head}{word}(): {body}\n"
 
 
 def _reads(found: Sequence[Diagnostic], inside: Sequence[Piece]) -> bool:
-    """Whether all errors of syntax lie within these functions: others may hide what comes behind them."""
+    """Whether all errors of syntax lie within these functions: others may hide what comes behind
+    them.
+    """
     return all(
         any(piece.span[0] <= d.span[0] < piece.span[1] for piece in inside)
         for d in found

@@ -1,4 +1,6 @@
-"""Between offsets in a text and the positions of the Language Server Protocol: lines and UTF-16 units, from 0."""
+"""Between offsets in a text and the positions of the Language Server Protocol: lines and UTF-16
+units, from 0.
+"""
 
 from __future__ import annotations
 

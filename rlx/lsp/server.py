@@ -1,4 +1,6 @@
-"""The server: what clients of the Language Server Protocol ask, answered by :mod:`rlx.lsp.document`."""
+"""The server: what clients of the Language Server Protocol ask, answered by
+:mod:`rlx.lsp.document`.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,7 @@ class Server(LanguageServer):
             found.settling = asyncio.get_running_loop().create_task(self.settle(uri, found))
 
     async def settle(self, uri: str, found: _Open) -> None:
-        """When nobody types any more, check the whole text."""
+        """When the user stops typing, check the whole text."""
         await asyncio.sleep(QUIET)
         source = found.document.source
         checked = await asyncio.get_running_loop().run_in_executor(
@@ -132,6 +134,13 @@ class Server(LanguageServer):
 def create() -> Server:
     """A server with everything that it answers."""
     server = Server()
+    for add in (_add_texts, _add_places, _add_edits, _add_suggestions):
+        add(server)
+    return server
+
+
+def _add_texts(server: Server) -> None:
+    """Texts that are opened, edited and closed."""
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
@@ -144,6 +153,10 @@ def create() -> Server:
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
         server.forget(params.text_document.uri)
+
+
+def _add_places(server: Server) -> None:
+    """What stands at a place, where it is defined and where it is used."""
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
@@ -168,6 +181,10 @@ def create() -> Server:
         found = document.references(at, params.context.include_declaration)
         uri = params.text_document.uri
         return [lsp.Location(uri, _range(document.source, span)) for span in found]
+
+
+def _add_edits(server: Server) -> None:
+    """Changes of the text: names, layout, what mends a diagnostic."""
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def can_rename(params: lsp.PrepareRenameParams) -> lsp.Range | None:
@@ -202,6 +219,10 @@ def create() -> Server:
         found = server.text(params.text_document.uri)
         return list(_actions(found, params))
 
+
+def _add_suggestions(server: Server) -> None:
+    """What may be written at a place, and what is known there."""
+
     @server.feature(
         lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "(", ","])
     )
@@ -228,8 +249,6 @@ def create() -> Server:
             if first <= place.line <= last:
                 found.append(lsp.InlayHint(place, hint.text, lsp.InlayHintKind.Type))
         return found
-
-    return server
 
 
 def _place(server: Server, params: _AtPlace) -> tuple[Document, int]:

@@ -1,11 +1,14 @@
 """Modules of TVM in memory: what rlx says of them, and of what each pass makes of them.
 
-Nothing here needs TVM to be imported; :class:`Instrument` and :func:`check` take what TVM gives them.
+Nothing here needs TVM to be imported; :class:`Instrument` and :func:`check` take what TVM gives
+them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from rlx import lazy
 
 if TYPE_CHECKING:
     from rlx.tvm.checking import check
@@ -18,14 +21,4 @@ __all__ = ["Instrument", "Problem", "check"]
 
 
 def __getattr__(name: str) -> object:
-    """What is imported only when it is asked for."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}; it has: {', '.join(__all__)}"
-        )
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"rlx.tvm.{home}"), name)
-    globals()[name] = value
-    return value
+    return lazy.found(__name__, name, _HOMES)

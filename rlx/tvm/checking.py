@@ -25,7 +25,8 @@ def check(module: object) -> Report:
     """
     if not is_of_tvm(module):
         raise TypeError(
-            f"expected a tvm.IRModule, found {type(module).__name__}: rlx.check takes paths and texts"
+            f"expected a tvm.IRModule, found {type(module).__name__}: rlx.check takes paths and"
+            " texts"
         )
     from rlx.api import check as check_subject
 

@@ -14,12 +14,14 @@ class Instrument:
     Parameters
     ----------
     run
-        Whether to run the functions before and after each pass, too, and to compare what they return.
+        Whether to run the functions before and after each pass, too, and to compare what they
+        return.
     sizes
-        The numbers that shape variables get in these runs. TVM's code for dimensions of 0 is often wrong, so 0 is
-        not among those of the default.
+        The numbers that shape variables get in these runs. TVM's code for dimensions of 0 is often
+        wrong, so 0 is not among those of the default.
     stop
-        Whether the first problem stops the pipeline with a ``RuntimeError``; otherwise all are collected.
+        Whether the first problem stops the pipeline with a ``RuntimeError``; otherwise all are
+        collected.
     seed
         Of the inputs.
 
@@ -37,7 +39,8 @@ class Instrument:
 
     Notes
     -----
-    Modules without a Relax function (those that later stages of a build take PrimFuncs through) are passed over.
+    Modules without a Relax function (those that later stages of a build take PrimFuncs through) are
+    passed over.
     """
 
     seen: list[str]

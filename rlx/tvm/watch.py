@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ILLEGAL, MEANING = "illegal", "meaning"
 SIZES = (3, 1)
-"""The numbers that shape variables get where nobody says otherwise."""
+"""The numbers that shape variables get by default."""
 INPUT = "(the input)"
 """Stands for the pass where the module was wrong before the first one."""
 
@@ -26,7 +26,8 @@ class Problem(Record):
     pass_name
         The pass, :data:`INPUT` where the module was wrong before the first one.
     kind
-        ``"illegal"``: what it made has errors that were not there before. ``"meaning"``: it returns another value.
+        ``"illegal"``: what it made has errors that were not there before. ``"meaning"``: it returns
+        another value.
     message
         What is wrong, in a line.
     before, after
@@ -50,8 +51,8 @@ class Problem(Record):
 class Watch:
     """Follows a module through passes.
 
-    Passes contain passes: what was seen after the inner one is not laid to the outer one, since only what is new
-    since the last text counts.
+    Passes contain passes: what was seen after the inner one is not laid to the outer one, since
+    only what is new since the last text counts.
 
     Parameters
     ----------
@@ -78,7 +79,9 @@ class Watch:
         self._meanings: Sequence[Meaning] = ()
 
     def before(self, text: str) -> Problem | None:
-        """The text that a pass is given; a problem if it is wrong already and nobody has said so."""
+        """The text that a pass is given; a problem if it is wrong already and that was not
+        reported.
+        """
         if self._text is not None:
             return None
         report = check_text(text, "<before all passes>")

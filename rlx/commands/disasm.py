@@ -1,0 +1,44 @@
+"""`rlx disasm`: what is in an executable of the virtual machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rlx.grammar.command_line import CommandParser
+from rlx.semantics.run.options import UNABLE
+
+
+def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    from rlx.vm import Executable, LoadError
+
+    parser = CommandParser(
+        prog=prog,
+        description="Print an executable of the virtual machine.",
+        epilog=(
+            "exit status: 0 printed; 2 wrong usage, an unreadable file, or one that is no"
+            " executable."
+        ),
+    )
+    parser.add_argument("file", metavar="FILE", help="the executable: model.rlxexe")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--python", action="store_true", help="as a program in Python that builds it")
+    way.add_argument("--stats", action="store_true", help="only how much there is of what")
+    options = parser.parse_args(argv)
+    try:
+        found = Executable.load(options.file)
+    except (LoadError, OSError) as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    text = found.as_python() if options.python else f"{found.stats()}\n"
+    if not options.python and not options.stats:
+        text += f"\n{found.as_text()}"
+    sys.stdout.write(text)
+    return 0

@@ -1,0 +1,175 @@
+"""`rlx generate`: random legal programs."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from rlx.generate.programs.plan import FEATURES, NEEDS, Options
+from rlx.grammar.ast import IRModule
+from rlx.grammar.command_line import CommandParser, positive
+from rlx.grammar.dialects import DEFAULT, DIALECTS
+
+EPILOG = f"""\
+Each program has its own seed: the first has --seed, the next has the number after it. The same seed always gives the
+same program, alone or among others.
+
+features: {" ".join(sorted(FEATURES)[:9])}
+          {" ".join(sorted(FEATURES)[9:])}
+
+exit status: 0 all is well; 2 wrong usage, or a file that cannot be written."""
+
+
+def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    parser = _parser(prog)
+    given = parser.parse_args(argv)
+    operators = tuple(_operator(name, parser) for name in given.operators or ())
+    features = _chosen(given)
+    if given.near:
+        features -= {"nested"}  # calls in calls have no place of their own for the mistake
+    options = Options(given.size, features, operators)
+    if given.out is None:
+        sys.stdout.write("\n".join(_text(module, given) for module in _modules(given, options)))
+        return 0
+    folder = Path(given.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for module in _modules(given, options):
+        path = folder / f"{module.name.lower()}.rlx"
+        path.write_text(_text(module, given), encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
+    return 0
+
+
+def _chosen(given: argparse.Namespace) -> frozenset[str]:
+    """The features that are asked for; one that builds on another goes with it."""
+    without = set(given.without)
+    without |= {feature for feature, needed in NEEDS.items() if needed in without}
+    return frozenset(FEATURES if given.features is None else given.features) - without
+
+
+def _modules(given: argparse.Namespace, options: Options) -> Iterator[IRModule]:
+    """The programs, each under a name of its own."""
+    from rlx.generate.near import near_miss
+    from rlx.generate.programs import random_module
+    from rlx.grammar.node import replace
+
+    for seed in range(given.seed, given.seed + given.count):
+        rng = random.Random(seed)
+        if given.near:
+            module = near_miss(given.near, rng, options)
+        else:
+            module = random_module(rng, options)
+        yield replace(module, name=f"Program{seed}".replace("-", "M"))
+
+
+def _text(module: IRModule, given: argparse.Namespace) -> str:
+    from rlx.grammar.printer import print_module
+
+    return print_module(module, given.dialect)
+
+
+def _operator(name: str, parser: argparse.ArgumentParser) -> str:
+    from rlx.generate.strategies import operator_name
+
+    try:
+        return operator_name(name.removeprefix("R."))
+    except ValueError as error:
+        parser.error(f"argument --operators: {error}")
+
+
+def _features(text: str) -> list[str]:
+    return [_one_of(name.strip(), FEATURES, "feature") for name in text.split(",") if name.strip()]
+
+
+def _code(text: str) -> str:
+    from rlx.generate.near import CODES
+
+    return _one_of(text, CODES, "code that a program can be made to have")
+
+
+def _one_of(name: str, known: Sequence[str] | frozenset[str], what: str) -> str:
+    if name in known:
+        return name
+    near = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(sorted(known))}"
+    raise argparse.ArgumentTypeError(f"expected a {what}, found {name!r}{hint}")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = CommandParser(
+        prog=prog,
+        description="Print random programs that are legal by construction.",
+        epilog=EPILOG,
+    )
+    add = parser.add_argument
+    add(
+        "-n",
+        "--count",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="the number of programs (default: 1)",
+    )
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="the seed of the first program (default: 0)",
+    )
+    add(
+        "--size",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="the approximate number of bindings of each program (default: 10)",
+    )
+    add(
+        "--dialect",
+        default=DEFAULT,
+        choices=list(DIALECTS),
+        metavar="VERSION",
+        help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
+    )
+    add(
+        "--features",
+        type=_features,
+        metavar="NAMES",
+        help="the features that may occur, separated by commas",
+    )
+    add(
+        "--without",
+        type=_features,
+        default=(),
+        metavar="NAMES",
+        help="the features that must not occur",
+    )
+    add(
+        "--operators",
+        type=_names,
+        metavar="NAMES",
+        help="the operators to use, such as nn.relu,add",
+    )
+    add(
+        "--near",
+        type=_code,
+        metavar="CODE",
+        help="make programs with exactly this mistake, such as WF02-undefined",
+    )
+    add("-o", "--out", metavar="DIR", help="write each program to a file in this folder")
+    return parser

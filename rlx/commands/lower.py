@@ -1,0 +1,74 @@
+"""`rlx lower`: a program on its way to the virtual machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from rlx.checker.check import IllFormedError
+from rlx.grammar.command_line import CommandParser
+from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
+
+
+def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    from rlx.grammar.printer import print_module
+    from rlx.transform.lowering.passes import PassError
+    from rlx.vm.compilation import STAGES
+
+    names = [stage.__name__ for stage in STAGES]
+    parser = CommandParser(
+        prog=prog,
+        description="Print a program as it is after a pass on the way to the virtual machine.",
+        epilog=f"stages, in order: {', '.join(names)}\n\n"
+        "exit status: 0 printed; 1 the checker found errors; 2 wrong usage or an unreadable file; "
+        "3 a pass does not take the program.",
+    )
+    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
+    parser.add_argument(
+        "--to", metavar="STAGE", default=names[-1], help="the last pass (default: all)"
+    )
+    parser.add_argument(
+        "--module", metavar="NAME", help="which module, where the file holds several"
+    )
+    parser.add_argument(
+        "--legalize", action="store_true", help="make PrimFuncs of operators before"
+    )
+    options = parser.parse_args(argv)
+    try:
+        last = _stage(options.to, names)
+        now = checked(options.file, options.module)
+        if options.legalize:
+            from rlx.transform.legalization import legalize
+
+            now = legalize(now)
+        for stage in STAGES[: last + 1]:
+            now = stage()(now)
+    except UsageError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    except IllFormedError as error:
+        show_errors(error.report)
+        return ENDED
+    except PassError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNDECIDED
+    sys.stdout.write(print_module(now))
+    return 0
+
+
+def _stage(name: str, names: Sequence[str]) -> int:
+    alike = {known.lower(): k for k, known in enumerate(names)}
+    found = alike.get(name.lower())
+    if found is None:
+        near = get_close_matches(name.lower(), alike, n=1)
+        hint = f"; did you mean {names[alike[near[0]]]}?" if near else f": {', '.join(names)}"
+        raise UsageError(f"--to: there is no stage {name!r}{hint}")
+    return found

@@ -1,0 +1,140 @@
+"""`rlx run` on the virtual machine: of a program, or of an executable."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.checker.check import IllFormedError
+from rlx.grammar import ast
+from rlx.semantics.run.options import (
+    ENDED,
+    UNABLE,
+    UNDECIDED,
+    UsageError,
+    checked,
+    default_entry,
+    given_inputs,
+    interruptible,
+    show_errors,
+)
+
+if TYPE_CHECKING:
+    from rlx.semantics.run.inputs import Inputs
+    from rlx.semantics.values import Value
+    from rlx.vm import Executable, RunError
+
+
+def run(options: argparse.Namespace, prog: str) -> int:
+    """Run an executable, or a program that is built before.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    from rlx.semantics.run.inputs import InputError
+    from rlx.transform.lowering.passes import PassError
+    from rlx.vm import LoadError
+
+    try:
+        executable = _executable(options.file)
+        entry, function = _entry(executable, options.entry)
+        made = _inputs(function, options)
+    except (UsageError, LoadError, OSError) as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    except InputError as error:
+        sys.stderr.write(f"{prog}: --input {error}\n")
+        return UNABLE
+    except IllFormedError as error:
+        show_errors(error.report)
+        return ENDED
+    except PassError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNDECIDED
+    return _run(executable, entry, made, options)
+
+
+def _executable(path: str) -> Executable:
+    from rlx.vm import Executable, build
+    from rlx.vm.saving import is_executable
+
+    return Executable.load(path) if is_executable(path) else build(checked(path))
+
+
+def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]:
+    from rlx.grammar.parser import parse
+
+    known = {function.name: function for function in executable.functions}
+    chosen = default_entry(known) if name is None else name
+    if chosen not in known or chosen not in executable.signatures:
+        names = ", ".join(n for n in known if n in executable.signatures) or "none"
+        raise UsageError(f"there is no entry {chosen!r}; functions that can be called: {names}")
+    for module in parse(executable.signatures[chosen]).modules:
+        for function in module.functions.values():
+            if isinstance(function, ast.Function):
+                return chosen, function
+    raise UsageError(f"the executable does not say what {chosen} takes")
+
+
+def _inputs(function: ast.Function, options: argparse.Namespace) -> Inputs:
+    from rlx.semantics.run.inputs import inputs
+
+    return inputs(function, given_inputs(options.input), options.seed)
+
+
+def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Namespace) -> int:
+    from rlx.semantics.run.json_values import plain
+    from rlx.semantics.run.value_text import block
+    from rlx.vm import OutOfFuel, RunError, Unsupported, VirtualMachine
+
+    printed: list[str] = []
+    as_json = options.format == "json"
+    output = printed.append if as_json else print
+    machine = VirtualMachine(executable, output=output, fuel=options.fuel)
+    try:
+        with interruptible():
+            if options.profile:
+                profile = machine.profile_values(entry, made.values)
+                sys.stderr.write(f"{profile}\n")
+                assert profile.value is not None
+                value: Value = profile.value
+            else:
+                value = machine.invoke(entry, made.values)
+    except RunError as error:
+        record = {"outcome": _kind(error), "code": error.code, "message": error.message}
+        if as_json:
+            print(json.dumps({"version": 1, "entry": entry, "printed": printed, **record}))
+        else:
+            print("\n".join(_ending(error)))
+        return UNDECIDED if isinstance(error, OutOfFuel | Unsupported) else ENDED
+    if as_json:
+        ended = {"outcome": "returned", "value": plain(value)}
+        print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))
+    else:
+        print(f"{entry} returned\n{block(value)}")
+    return 0
+
+
+def _ending(error: RunError) -> Iterator[str]:
+    yield f"{_kind(error)}[{error.code}]: {error.message}"
+    places: Sequence[tuple[str, int] | None] = (error.place, *reversed(error.calls))
+    for place in places:
+        if place is not None:
+            yield f"  = in {place[0]}, instruction {place[1]}"
+
+
+def _kind(error: RunError) -> str:
+    from rlx.vm import CheckFailed, Fault, OutOfFuel, Unsupported
+
+    kinds: dict[type[RunError], str] = {
+        CheckFailed: "check failed",
+        Fault: "fault",
+        OutOfFuel: "out of fuel",
+        Unsupported: "unsupported",
+    }
+    return kinds.get(type(error), "ill-formed")
