@@ -1,0 +1,43 @@
+"""What MkDocs is told besides pages that people wrote: the reference, made from the code and the
+specification.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:  # `mkdocs` does not look for modules where it runs
+    sys.path.insert(0, str(ROOT))
+
+from mkdocs.structure.files import File, Files
+
+from docs.build import codes, commands, operators, pictures, python_api, tvm_differs
+
+_specification = tempfile.TemporaryDirectory()
+"""The pages of the specification, for as long as the site is built."""
+
+
+_ROLE = re.compile(r":(?:func|class|mod|meth|attr|data|exc):(?=<code>)")
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Docstrings name functions by the roles of another tool: they are code here."""
+    return _ROLE.sub("", html)
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what is made, and the pages of the specification as they are."""
+    from rlx.spec.html import build
+
+    for make in (codes, commands, operators, pictures, python_api, tvm_differs):
+        for address, content in make.pages().items():
+            files.append(File.generated(config, address, content=content))
+    for path in build(Path(_specification.name)):
+        address = f"reference/specification/{path.name}"
+        files.append(File.generated(config, address, abs_src_path=str(path)))
+    return files

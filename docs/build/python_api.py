@@ -1,0 +1,63 @@
+"""The page of the Python interface: every public name of every room, by its docstring."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+HEAD = """# Python
+
+What is public is in the `__all__` of `rlx` and of its rooms. Names are imported when they are first asked for, so `import rlx` costs nothing.
+"""
+
+
+def pages() -> dict[str, str]:
+    """The page by its address."""
+    import rlx
+
+    parts = [HEAD]
+    for room in ("rlx", *(f"rlx.{name}" for name in sorted(rlx._ROOMS))):
+        module = import_module(room)
+        doc = (module.__doc__ or "").partition("\n\n")[0].strip()
+        parts.append(f"## {room} {{ #{room.replace('.', '-')} }}\n\n{doc}\n")
+        for name in module.__all__:
+            value = getattr(module, name)
+            home = getattr(value, "__module__", "")
+            if name == "__version__" or not (callable(value) and home.startswith("rlx")):
+                parts.append(_plain(room, name, value))
+            elif room == "rlx" or not _in_facade(value):
+                shown = f"heading: {room}.{name}, toc_label: {name}, members: {_members(value)}"
+                parts.append(f"::: {home}.{_own_name(value, name)}\n    options: {{{shown}}}\n")
+    return {"reference/python.md": "\n".join(parts)}
+
+
+def _in_facade(value: object) -> bool:
+    import rlx
+
+    return any(getattr(rlx, name) is value for name in rlx.__all__)
+
+
+def _members(value: object) -> list[str]:
+    """The public methods and properties of a class that say what they do."""
+    if not isinstance(value, type):
+        return []
+    return [
+        name
+        for name, member in vars(value).items()
+        if not name.startswith("_")
+        and (callable(member) or isinstance(member, property))
+        and member.__doc__
+    ]
+
+
+def _plain(room: str, name: str, value: object) -> str:
+    """A module, or a plain value."""
+    said = (
+        "" if isinstance(value, str | dict | tuple) else (value.__doc__ or "").partition("\n\n")[0]
+    )
+    return f"### `{room}.{name}`\n\n{said}\n"
+
+
+def _own_name(value: object, name: str) -> str:
+    """What a function or a class is called where it is defined; decorators may have hidden that."""
+    found = str(getattr(value, "__qualname__", name))
+    return name if "<locals>" in found else found
