@@ -1,5 +1,10 @@
-"""Native code runs between guards in all tests, in their own process and in those they start."""
+"""Native code runs between guards in all tests, and Ctrl-C is heeded: in their own process and in those they start."""
 
 import os
+import signal
 
 os.environ["RLX_NATIVE_GUARD"] = "1"
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as shells let what they start in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,18 @@ def assert_entries(path: Path, entries: Iterable[tuple[str, str]]) -> None:
     found, kept = (_read(each) for each in (text, path.read_text(encoding="utf-8")))
     assert list(found) == list(kept)
     assert [(name, found[name], kept[name]) for name in found if found[name] != kept[name]] == []
+
+
+def assert_digest(path: Path, name: str, text: str) -> None:
+    """The text is the one whose digest the file has behind the name, one to a line."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:20]
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    kept = {line[21:]: line[:20] for line in lines}
+    if os.environ.get("RLX_UPDATE_SNAPSHOTS"):
+        kept[name] = digest
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(f"{kept[key]} {key}\n" for key in sorted(kept)), "utf-8")
+    assert kept.get(name) == digest, f"{name} gives another text now:\n{text}"
 
 
 def _read(text: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.checker.edits import EDITS
 from rlx.checker.fixing import mended
+from rlx.grammar.node import replace
 from tests.hostile.damage import damaged, tokens
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -64,6 +66,22 @@ CASES: dict[str, tuple[str, str]] = {
             "    x_checked = R.match_cast(x, R.Tensor((2, 4)))\n    return x_checked\n"
         ),
     ),
+    "purity, with other words of a decorator around": (
+        f'@R.function(\n    private=True,  # pure=False\n)\n# @R.function\ndef main{HEAD}\n    y = R.print(x, format="")\n    return x\n',
+        f'@R.function(\n    private=True, pure=False,  # pure=False\n)\n# @R.function\ndef main{HEAD}\n    y = R.print(x, format="")\n    return x\n',
+    ),
+    "an output, with others in texts": (
+        f"@R.function\ndef main{HEAD}\n    with R.dataflow():\n        y = R.add(x, x)\n        z = R.add(  # R.output(y)\n            y, x\n        )\n        R.output(z)\n    return R.add(y, z)\n",
+        f"@R.function\ndef main{HEAD}\n    with R.dataflow():\n        y = R.add(x, x)\n        z = R.add(  # R.output(y)\n            y, x\n        )\n        R.output(z, y)\n    return R.add(y, z)\n",
+    ),
+    "an entry among keywords": (
+        f"@I.ir_module\nclass M:\n    @R.function(private=True, pure=True)\n    def main{HEAD}\n        return x\n",
+        f"@I.ir_module\nclass M:\n    @R.function(pure=True)\n    def main{HEAD}\n        return x\n",
+    ),
+    "an entry behind a keyword": (
+        f"@I.ir_module\nclass M:\n    @R.function(pure=True, private=True)\n    def main{HEAD}\n        return x\n",
+        f"@I.ir_module\nclass M:\n    @R.function(pure=True)\n    def main{HEAD}\n        return x\n",
+    ),
     "a recursive result": (
         '@I.ir_module\nclass M:\n    @R.function\n    def f(x: R.Tensor(("n",), "int8")):\n        return M.f(x)\n',
         (
@@ -87,6 +105,14 @@ def test_an_edit_mends(case: str) -> None:
 def test_every_code_with_an_edit_is_shown_mended() -> None:
     shown = {d.code for wrong, _ in CASES.values() for d in mended(wrong).applied}
     assert set(EDITS) <= shown
+
+
+def test_a_suggestion_keeps_its_words() -> None:
+    (found,) = check_text(CASES["a variable"][0]).errors
+    assert found.meant == ("total",)
+    assert pickle.loads(pickle.dumps(found)).meant == ("total",)
+    plain = replace(found, help=f"{found.help}")
+    assert plain.help == found.help and plain.meant == ()
 
 
 def test_what_does_no_good_is_left() -> None:

@@ -74,7 +74,7 @@ def test_bash_offers_what_there_is(scripts: Path) -> None:
         ("rlx ex", ["explain"]),
         ("relax-check --form", ["--format"]),
         ("/usr/bin/relax-check --format sa", ["sarif"]),
-        ("rlx run --backend =", ["steps", "native"]),
+        ("rlx run --backend =", ["steps", "native", "vm"]),
         ("rlx run --backend = na", ["native"]),
         ("rlx explain D14-ari", ["D14-arity"]),
         ("rlx check --ignore WF02-un", ["WF02-undefined"]),

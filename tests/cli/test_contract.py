@@ -621,6 +621,20 @@ def test_a_module_without_operators_is_refused(run: Run, text: str, reason: str)
     assert status == 2 and reason in err
 
 
+def test_a_rule_that_fails_is_its_authors(run: Run) -> None:
+    """An exception in the rule of an operator of one's own is no bug of rlx: the line is named."""
+    (run.folder / "ops.py").write_text(
+        'import rlx\n\n\n@rlx.operator("my.op")\ndef op(site, x):\n    return x.nothing\n'
+    )
+    (run.folder / "a.rlx").write_text(
+        "@R.function\ndef main(x: R.Any):\n    y = R.my.op(x)\n    return y\n"
+    )
+    status, out, _ = run("a.rlx", "--operators", "ops.py")
+    assert status == 2
+    assert "error[OPERATORS]: the rule of an operator of your own failed: AttributeError" in out
+    assert "ops.py:6" in out and "bug in rlx" not in out
+
+
 @pytest.mark.parametrize("table", ["operator = []", "operators = 3", "operators = [", "x = 1"])
 def test_a_wrong_configuration_is_refused(run: Run, table: str) -> None:
     run.write(a=GOOD)

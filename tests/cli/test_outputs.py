@@ -57,6 +57,66 @@ COMMANDS = {
         prove 'n == n' --assume 'n < 0'
         prove 'n // m == 1' --assume 'n == m' --explain
     """,
+    "endings": """
+        run tests/cli/programs/failing.rlx --entry cast --input x=[[1,2]]
+        run tests/cli/programs/failing.rlx --entry cast --input x=[[1,2,3],[4,5,6]] --format json
+        run tests/cli/programs/failing.rlx --entry signature --input x=[1,2] --input y=[1,2,3]
+        run tests/cli/programs/failing.rlx --entry signature --input n=2 --seed 5
+        run tests/cli/programs/failing.rlx --entry result --input x=[1] --format json
+        run tests/cli/programs/failing.rlx --entry divided --input x=[7,-7] --input y=[2,0]
+        run tests/cli/programs/failing.rlx --entry divided --input x=[7,-7,6] --input y=[2,2,-4]
+        run tests/cli/programs/failing.rlx --entry asserted --input x=[1,2] --input c=false
+        run tests/cli/programs/failing.rlx --entry asserted --input x=[1,2] --input c=true
+        run tests/cli/programs/failing.rlx --entry printed --input x=[0.5,2] --input k=-3
+        run tests/cli/programs/failing.rlx --entry printed --input x=[] --input k=9223372036854775807 --format json
+        run tests/cli/programs/failing.rlx --entry outside --input x=[1]
+        run tests/cli/programs/failing.rlx --entry outside --input x=[1] --format json
+        run tests/cli/programs/failing.rlx --entry endless --input x=[1] --fuel 50 --format json
+        run tests/cli/programs/failing.rlx --entry sized --input n=4 --input m=0
+        run tests/cli/programs/failing.rlx --entry sized --input n=9 --input m=4
+        run tests/cli/programs/failing.rlx --entry wide --input x=[1,2]
+        run tests/cli/programs/failing.rlx --entry wide --input x=[]
+        run tests/cli/programs/failing.rlx --entry branches --input c=false
+        run tests/cli/programs/failing.rlx --entry branches --input c=true
+        run tests/cli/programs/failing.rlx
+        run tests/cli/programs/memory.rlx --entry past --input x=[1]
+        step tests/cli/programs/failing.rlx --entry cast --input x=[[1,2]] --format json
+        step tests/cli/programs/failing.rlx --entry divided --input x=[7,-7] --input y=[2,0]
+        step tests/cli/programs/failing.rlx --entry endless --input x=[1] --limit 12 --rule E-call
+        step tests/cli/programs/failing.rlx --entry printed --input x=[0.5] --input k=1
+        step tests/cli/programs/failing.rlx --entry cast --limit 0
+        step tests/cli/programs/failing.rlx --entry cast --rule E-nothing
+    """,
+    "values": """
+        run tests/cli/programs/values.rlx --entry kinds --input n=2 --input m=3 --input p=-7 --input q=true --input f=0.1
+        run tests/cli/programs/values.rlx --entry kinds --input n=0 --input m=1 --input x=ones --seed 2 --format json
+        run tests/cli/programs/values.rlx --entry types --seed 4
+        run tests/cli/programs/values.rlx --entry types --seed 4 --format json
+        run tests/cli/programs/values.rlx --entry types --input a=[true,false] --input b=[-8,7] --input c=[0,255,1] --input d=iota --input h=18446744073709551615 --input i=ones
+        run tests/cli/programs/values.rlx --entry types --input b=[8,0]
+        run tests/cli/programs/values.rlx --entry types --input c=[1,2]
+        run tests/cli/programs/values.rlx --entry types --input c=[-1,0,0]
+        run tests/cli/programs/values.rlx --entry types --input a=[1,2]
+        run tests/cli/programs/values.rlx --entry types --input h=1.5
+        run tests/cli/programs/values.rlx --entry nested --input n=2 --seed 1
+        run tests/cli/programs/values.rlx --entry nested --input 't=([1,2,3],([[1,2],[3,4],[5,6]],9),())' --format json
+        run tests/cli/programs/values.rlx --entry nested --input 't=([1],([[1,2],[3,4]],9),())'
+        run tests/cli/programs/values.rlx --entry nested --input 't=([1],[2])'
+        run tests/cli/programs/values.rlx --entry unknown --seed 3
+        run tests/cli/programs/values.rlx --entry unknown --input x=[[1,2]] --input y=2.5 --input z=[[[true]]] --input s=[1,2,3]
+        run tests/cli/programs/values.rlx --entry special --input x=[1,-1,0,inf,-inf,nan]
+        run tests/cli/programs/values.rlx --entry special --input x=[1,-1,0,inf,-inf,nan] --format json
+        run tests/cli/programs/values.rlx --entry closed --input n=3 --input x=iota
+        run tests/cli/programs/values.rlx --entry kinds --input n=x
+        run tests/cli/programs/values.rlx --entry kinds --input x=[[1
+        run tests/cli/programs/values.rlx --entry kinds --input x=nowhere.npy
+        run tests/cli/programs/memory.rlx --input x=[1,2]
+        step tests/cli/programs/memory.rlx --input x=[1,2] --backend steps
+        step tests/cli/programs/memory.rlx --input x=[1,2] --backend steps --format json
+        step tests/cli/programs/values.rlx --entry nested --input n=2 --seed 1 --format json
+        step tests/cli/programs/values.rlx --entry closed --input n=3 --input x=iota --format json
+        step tests/cli/programs/values.rlx --entry types --seed 4 --format json
+    """,
     "run": """
         run examples/recursion.rlx --entry square_k_times --backend steps --input x=ones
         run examples/recursion.rlx --entry even --backend steps --fuel 5

@@ -54,7 +54,7 @@ def test_logs_fit_the_standard(
 
 
 def test_every_rule_that_there_is_can_stand_in_a_log() -> None:
-    said = [code for code in codes() if not code.startswith("E-")]  # of runs, which give no log
+    said = [c for c in codes() if not c.startswith(("E-", "V-"))]  # of runs, which give no log
     names = {code.split("-")[0] if code in OUTSIDE else code for code in said}
     found = tuple(Diagnostic(name, "note", "said", None) for name in sorted(names))
     made = json.loads(sarif.render([FileReport("a.rlx", None, found)], described, "0"))

@@ -32,7 +32,7 @@ def test_no_command_is_wrong_usage() -> None:
     assert rlx().returncode == 2
     done = rlx("chekc")
     assert done.returncode == 2
-    assert done.stderr.startswith("rlx: there is no command 'chekc'\n")
+    assert done.stderr.startswith("rlx: there is no command 'chekc'; did you mean 'check'?\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -74,3 +74,10 @@ def test_a_reader_that_has_gone_away_has_seen_enough(command: str) -> None:
     script = f"{sys.executable} -m rlx {command} | head -c 10; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=60, check=False)
     assert (done.returncode, len(done.stdout), done.stderr) == (0, 10, b"")
+
+
+def test_a_misspelt_operator_or_code_is_answered() -> None:
+    done = rlx("explain", "R.reshpe")
+    assert done.returncode == 2 and "did you mean R.reshape" in done.stderr
+    done = rlx("check", "--select", "WF02-undefind", "x.rlx")
+    assert done.returncode == 2 and "did you mean 'WF02-undefined'?" in done.stderr

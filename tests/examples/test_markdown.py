@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.render.files import region
-from rlx.grammar.diagnostic import Source
+from rlx.grammar.diagnostic import Source, region
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.md"))

@@ -155,7 +155,7 @@ def test_every_public_name_is_there_and_documented() -> None:
     for name in rlx.__all__:
         value = getattr(rlx, name)
         assert value is not None and (name == "__version__" or value.__doc__), name
-    with pytest.raises(AttributeError, match="it has: Diagnostic"):
+    with pytest.raises(AttributeError, match="it has: BlockBuilder"):
         rlx.chek  # noqa: B018
     assert rlx.solver.prove("n == n").proved
 

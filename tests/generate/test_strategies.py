@@ -23,6 +23,7 @@ from rlx.generate import (
     shapes,
     struct_infos,
 )
+from rlx.generate.elements import RandomElements
 from rlx.generate.inputs import value
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
@@ -31,7 +32,7 @@ from rlx.grammar.equal import structural_equal
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from rlx.semantics import native
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.tir import evaluate as evaluate_prim
 from rlx.solver.evaluate import evaluate
 
@@ -120,7 +121,7 @@ def test_prim_funcs_end_and_write_all_of_their_results(
     first = results(lambda arrays: evaluate_prim(function, arrays, unwritten=outputs), 1)
     second = results(lambda arrays: evaluate_prim(function, arrays), 99)
     np.testing.assert_equal(first, second)
-    with contextlib.suppress(Unsupported):
+    with contextlib.suppress(UnsupportedStop):
         compiled = results(lambda arrays: native.compile(function)(arrays, 100_000), 77)
         for one, other in zip(first, compiled, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-2, atol=1e-2)
@@ -175,6 +176,31 @@ def _functions() -> list[ast.Function]:
     return [f for fs in found for f in fs.values() if isinstance(f, ast.Function)]
 
 
+@pytest.mark.parametrize("kind", ["float32", "float16", "int32", "bool", "float64"])
+def test_elements_shrink(kind: str) -> None:
+    """What is left of an array is the one element that the failure needs, and it is a plain one."""
+    info = ast.TensorStructInfo(ast.ShapeExpr((N, tir.IntImm(3))), dtype(kind), 2)
+    function = ast.Function(
+        (ast.Var("x", info),), ast.SeqExpr((), ast.ShapeExpr(())), shape_vars=(N,)
+    )
+    (found,) = find(
+        inputs_for(function, special=True),
+        lambda values: values[0].shape[0] >= 2 and bool((values[0][1] > 0.7).any()),
+        settings=settings(max_examples=2000, database=None),
+        random=random.Random(3),
+    )
+    assert found.dtype == kind and found.shape[0] >= 2 and found.shape[1] == 3
+    assert sum(element != 0 for element in found.reshape(-1).tolist()) == 1
+
+
+def test_large_inputs_are_made() -> None:
+    info = ast.TensorStructInfo(ast.ShapeExpr((tir.IntImm(70_000),)), dtype("float32"), 1)
+    function = ast.Function((ast.Var("x", info),), ast.SeqExpr((), ast.ShapeExpr(())))
+    made: list[Any] = []
+    _collect(inputs_for(function), made)
+    assert all(x.shape == (70_000,) for (x,) in made)
+
+
 def test_inputs_are_finite_unless_asked() -> None:
     info = ast.TensorStructInfo(ast.ShapeExpr((tir.IntImm(200),)), dtype("float32"), 1)
     function = ast.Function((ast.Var("x", info),), ast.SeqExpr((), ast.ShapeExpr(())))
@@ -215,7 +241,7 @@ def test_no_sizes_are_possible() -> None:
 def test_no_input_is_a_function() -> None:
     info = ast.FuncStructInfo((), ast.ObjectStructInfo())
     with pytest.raises(ValueError, match="no input"):
-        value(info, {}, np.random.default_rng(0), special=False)
+        value(info, {}, RandomElements(np.random.default_rng(0)), special=False)
 
 
 def test_a_planted_bug_shrinks() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from rlx.grammar.lexer import Lexer
+from rlx.grammar.lexer import OPENING, Lexer
 
 COMMENTS = ["# note", "#", "# R.output(x)", '# a "string', "# with R.dataflow():", "# @R.function"]
 _DEFINITION = re.compile(r"\s*(@|#)")
@@ -38,9 +38,10 @@ def _starts(text: str) -> set[int]:
     """The offsets of lines that no token crosses: strings and brackets may span several."""
     depth, end = 0, 0
     crossed: set[int] = set()
-    for kind, _, start, stop in Lexer(text, 0, len(text), lambda *_: None, layout=False):
+    for token in Lexer(text, 0, len(text), lambda *_: None, layout=False):
+        _, start, stop = token
         if depth or text.count("\n", start, stop):
             crossed.update(at for at in range(end, stop) if text[at - 1 : at] == "\n")
-        depth += (kind == "HEAD" or kind in "([{") - (kind in ")]}")
+        depth += OPENING.get(token.type, 0)
         end = stop
     return {0, *(m.end() for m in re.finditer("\n", text))} - crossed

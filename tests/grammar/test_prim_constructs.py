@@ -86,11 +86,38 @@ def test_the_variable_of_a_let_has_the_type_of_its_value() -> None:
     assert tir.type_of(body.value) == body.value.var.dtype
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["assert n > 0, n", "A[0, 0] = T.Let(n, where={n: 3})", "A[0, 0] = T.Let(x, {x: 3})"],
-)
+@pytest.mark.parametrize("text", ["assert n > 0, n", "A[0, 0] = max(n, 3)", "yield n"])
 def test_other_forms_are_kept_as_text(text: str) -> None:
     result = parse(HEAD + indent(text, "        "))
     assert [d.code for d in result.diagnostics] == ["PARSE-opaque"]
     assert structural_equal(result.modules[0], parse(print_module(result.modules[0])).modules[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "at"),
+    [
+        ('with T.sblock("b":\n    A[0, 0] = k', "expected ')' or ',', found ':'", ":"),
+        ("A[0, 0] = k if n", "this is not Python: expected 'else' after 'if' expression", "k if "),
+        ("A[0, 0] = (k", "this is not Python: '(' was never closed", "("),
+        ("try:\n    pass\nexcept: pass", "TVM reads no try statement in a PrimFunc", "t"),
+        ("A[0, 0] = T.parallel", "expected a scalar, found 'T.parallel'", "T.parallel"),
+        ('A[0, 0] = T.sblock("b")', "T.sblock is no value", 'T.sblock("b")'),
+        ("A[0, 0] = {}", "expected a dimension or another scalar, found a dictionary", "{}"),
+        ("with T.sblock(k):\n    A[0, 0] = k", "T.sblock takes a name, found a Var", "k"),
+        (
+            "A[0, 0] = T.int64()",
+            "T.int64() without a value declares a variable, and is no value",
+            "T.int64()",
+        ),
+        (
+            "A[0, 0] = T.Let(n, where={n: 3})",
+            "the variable of a T.Let has a meaning already",
+            "T.Let(n, where={n: 3})",
+        ),
+    ],
+)
+def test_what_no_version_reads_is_an_error(text: str, message: str, at: str) -> None:
+    whole = HEAD + indent(text, "        ")
+    found = [d for d in parse(whole).diagnostics if d.severity == "error"]
+    assert [d.message for d in found] == [message]
+    assert found[0].span is not None and whole[slice(*found[0].span)] == at

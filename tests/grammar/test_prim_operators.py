@@ -17,7 +17,7 @@ from rlx.grammar.prim_operators import (
     exact,
 )
 from rlx.grammar.printer import show
-from rlx.solver import text
+from rlx.solver import question_parser
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 A, B = tir.Var("a"), tir.Var("b")
@@ -67,9 +67,9 @@ def test_the_table_means_what_the_evaluator_means(kind: type[tir.Binary], a: int
 @pytest.mark.parametrize("other", ON_INTEGERS)
 def test_both_printers_are_read_back(kind: type[tir.Binary], other: type[tir.Binary]) -> None:
     for expr in (kind(other(A, B), A), kind(A, other(A, B))):
-        question = text.show(expr)
+        question = question_parser.show(expr)
         if tir.And not in (kind, other) and tir.Or not in (kind, other):
             variables = {"a": A, "b": B}
-            assert text.show(text.parse(question, variables)) == question
+            assert question_parser.show(question_parser.parse(question, variables)) == question
         info = parse_struct_info(f"R.Prim(value={show(expr)})")
         assert show(info.value) == show(expr)  # type: ignore[attr-defined]

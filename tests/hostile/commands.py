@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from rlx.commands import check, prove, run, step, why
-from rlx.generate.reduce.texts import reduced
+from rlx.generate.reduce.text_reduction import reduced
 from rlx.grammar.formatting import format_text
 
 SECONDS = 10

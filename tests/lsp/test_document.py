@@ -86,3 +86,20 @@ def test_every_operator_has_a_signature() -> None:
     for name in operator_names():
         assert signature(name).startswith(f"R.{name}(") and "object at" not in signature(name)
     assert signature("sum") == "R.sum(x: tensor, axis: ints = None, keepdims: int = False)"
+
+
+@pytest.mark.parametrize("text", ["ab\ncd", "é𝄞x\n𝄞𝄞 y\n\nz𝄞", "", "\n", "𝄞"])
+def test_positions_count_as_editors_do(text: str) -> None:
+    source = Document(text, "a.rlx").source
+    for line, written in enumerate(text.split("\n")):
+        start = sum(len(before) + 1 for before in text.split("\n")[:line])
+        units = 0
+        for column, character in enumerate(f"{written}\n"):
+            assert position(source, start + column) == (line, units)
+            assert offset(source, (line, units)) == start + column
+            units += len(character.encode("utf-16-le")) // 2
+        for behind in range(1, 4):
+            assert offset(source, (line, units + behind)) == start + len(written)
+    for more in range(3):
+        assert offset(source, (text.count("\n") + 1 + more, more)) == len(text)
+        assert position(source, len(text) + more) == position(source, len(text))

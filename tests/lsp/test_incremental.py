@@ -85,3 +85,14 @@ def test_an_edit_in_a_long_file_costs_what_its_function_costs() -> None:
     again = time.perf_counter() - start
     assert [d.code for d in found] == ["WF02-undefined"] and checker.full == 1
     assert again < whole / 3
+
+
+def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
+    """What everybody types: a call that is not closed yet is checked without the other functions."""
+    text = module(80)
+    at = text.index("v1 = R.add(v0, y)", text.index("def f40("))
+    checker = Checker("a.rlx")
+    checker.check(text)
+    for edited in (text[: at + 15] + text[at + 17 :], text):
+        assert said(checker.check(edited)) == said(check_text(edited, "a.rlx").diagnostics)
+    assert checker.full == 1

@@ -43,6 +43,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("mutants")
 
 MEMORY = 8 << 30
+"""Bytes that a process may write to. Browsers reserve more addresses than that."""
 OUTPUT = 64 << 20
 OPTIONS = (
     "-q",
@@ -160,7 +161,7 @@ def _confine(job: Job) -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     for descriptor, target in ((nothing, 0), (out, 1), (out, 2)):
         os.dup2(descriptor, target)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

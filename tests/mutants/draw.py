@@ -27,8 +27,8 @@ LEFT_OUT = re.compile(
 )
 """Operators that want arguments, and exchanges of `==` and `is`, which most values do not tell apart."""
 
-LIMIT = re.compile(r"_?[A-Z][A-Z0-9_]* = \d[\d_.]+")
-"""A limit of work or size with a name of its own: that it is 3999 and not 4000, nobody can tell."""
+LIMIT = re.compile(r"_?[A-Z][A-Z0-9_]* = (\d[\d_.]+|\d+ << \d+)|@(lru_)?cache\(maxsize=\d+\)")
+"""A limit of work or size with a name of its own, or of a cache: that it is 3999 and not 4000, nobody can tell."""
 
 STRICT = re.compile(r"(\bzip\(.*\bstrict=)True")
 """What is zipped has one length: that it would be told if it had not shows only where another mistake is made."""

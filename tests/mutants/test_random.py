@@ -54,6 +54,8 @@ def test_a_seed_draws_the_same_mutants() -> None:
     [
         ("NumberReplacer", "NODES = 4000\n", False),
         ("NumberReplacer", "NODES = 4\n", True),
+        ("NumberReplacer", "BYTES = 4 << 30\n", False),
+        ("NumberReplacer", "@lru_cache(maxsize=4)\ndef f(): pass\n", False),
         ("NumberReplacer", "x = 4000\n", True),
         ("ReplaceTrueWithFalse", "zip(a, (1, 0), strict=True)\n", False),
         ("ReplaceFalseWithTrue", "zip(a, (1, 0), strict=False)\n", True),
@@ -70,12 +72,34 @@ def test_changes_that_nobody_can_tell_are_not_drawn(operator: str, text: str, dr
     assert made and any(made) is drawn
 
 
-def test_a_sample_fails_only_beyond_chance() -> None:
-    from .random import is_below
+@pytest.mark.parametrize(
+    ("first", "second", "status", "examined"),
+    [(8, 0, 0, 10), (7, 9, 0, 20), (7, 8, 1, 20), (0, 10, 1, 20), (10, 0, 0, 10)],
+)
+def test_a_bad_sample_is_followed_by_another(
+    first: int,
+    second: int,
+    status: int,
+    examined: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    from . import random
 
-    assert [noticed for noticed in range(41) if is_below(noticed, 40, 80)] == [*range(28)]
-    assert [noticed for noticed in range(501) if is_below(noticed, 500, 92)] == [*range(450)]
-    assert not is_below(0, 0, 80)
+    asked: list[Drawn] = []
+    kinds = [*["noticed"] * first, *["survived"] * (10 - first)]
+    kinds += [*["noticed"] * second, *["unreached"] * (10 - second)]
+
+    def judged(mutants: list[Drawn], *_: object) -> list[random.Verdict]:
+        made = kinds[len(asked) : len(asked) + len(mutants)]
+        asked.extend(mutants)
+        return [random.Verdict(m, kind, "") for m, kind in zip(mutants, made, strict=True)]
+
+    monkeypatch.setattr(random, "examined", judged)
+    given = ["random", "10", "3", "--room", "spec", "--reach", str(tmp_path), "--least", "80"]
+    monkeypatch.setattr(sys, "argv", given)
+    assert (random.main(), len(asked)) == (status, examined)
+    assert asked == list(islice(draw(3, ("spec",)), examined))
 
 
 def test_annotations_are_no_change() -> None:

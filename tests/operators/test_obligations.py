@@ -57,6 +57,12 @@ MORE: list[tuple[str, Case]] = [
     ("OBL-einsum-rank", case("einsum", (X,), subscripts="ijk->i")),
     ("OBL-einsum-rank", case("einsum", (X,), subscripts="ij...k->i")),
     ("OBL-layout-axes", case("nn.conv2d", IMAGE, KERNEL, data_layout="NCDHW")),
+    ("OBL-layout-axes", case("vision.roi_pool", IMAGE, tensor((n, 5)), 7, 1.0, layout="NHWC")),
+    ("OBL-fields-index", case("vision.get_valid_counts", tensor((2, 5, 6)), id_index=6)),
+    ("OBL-fields-index", case("vision.get_valid_counts", tensor((2, 5, 6)), id_index=-2)),
+    ("OBL-layout-factor", case("nn.max_pool2d", tensor((2, 4, 8, 8, 1)), layout="NCHW16c")),
+    ("OBL-reshape-infer", case("reshape", unknown(2), (0, 5))),
+    ("D14-argument", case("permute_dims", tensor((4,)), axes=0)),
     ("OBL-layout-axes", case("nn.conv2d", IMAGE, KERNEL, out_layout="channels last")),
     ("OBL-window-length", case("nn.conv2d", IMAGE, KERNEL, strides=[1, 1, 1])),
     ("OBL-window-positive", case("nn.max_pool2d", IMAGE, pool_size=2, strides=0)),
@@ -197,6 +203,6 @@ def test_unknown_operands_raise_no_obligation() -> None:
         )
         if name == "reshape":
             operands = (unknown(), (n, 4))
-        found = derive(name, *operands)
+        found = derive(name, *operands, *((0,) if name == "take" else ()))
         assert found.reports == [], name
         assert found.recorder.required == 0

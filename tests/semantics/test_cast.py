@@ -13,7 +13,7 @@ from rlx.grammar import tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.parser import parse_struct_info
-from rlx.semantics.cast import CheckFailed, check, match_cast
+from rlx.semantics.cast import CastFailed, check, match_cast
 from rlx.semantics.values import (
     Closure,
     Opaque,
@@ -118,7 +118,7 @@ def _lone(info: StructInfo) -> list[tir.Var]:
     ],
 )
 def test_refused(text: str, value: Value, code: str, message: str) -> None:
-    with pytest.raises(CheckFailed) as raised:
+    with pytest.raises(CastFailed) as raised:
         match_cast(value, parse_struct_info(text), {})
     assert raised.value.code == code
     assert message in str(raised.value)
@@ -127,7 +127,7 @@ def test_refused(text: str, value: Value, code: str, message: str) -> None:
 def test_the_place_inside_of_a_value() -> None:
     info = parse_struct_info("R.Tuple(R.Any, R.Tuple(R.Tensor((2, 4))))")
     value = TupleValue((Opaque(None), TupleValue((tensor(2, 3),))))
-    with pytest.raises(CheckFailed) as raised:
+    with pytest.raises(CastFailed) as raised:
         check([Scalar(1), value], [parse_struct_info("R.Any"), info], {})
     assert raised.value.path == ("argument 1", "field 1", "field 0", "dimension 1")
 
@@ -164,6 +164,6 @@ def test_a_device_is_a_target_and_a_number(target: str, index: int) -> None:
         if other == (target, index):
             match_cast(tensor(4, device=other), info, {})
         else:
-            with pytest.raises(CheckFailed) as failed:
+            with pytest.raises(CastFailed) as failed:
                 match_cast(tensor(4, device=other), info, {})
             assert failed.value.code == "E-cast-device"

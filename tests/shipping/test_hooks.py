@@ -144,7 +144,7 @@ def test_steps_of_the_action_are_shell() -> None:
 
 
 def test_the_readme_names_hooks_and_inputs_that_there_are() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = (ROOT / "docs/how-to/ci.md").read_text("utf-8")
     hooks, step = (
         yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     )

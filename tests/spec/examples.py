@@ -26,15 +26,17 @@ from rlx.grammar.parser import parse
 from rlx.semantics import native
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine import load
-from rlx.semantics.outcome import Ended, Returned
+from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.run.literals import literal
-from rlx.semantics.run.text import line
+from rlx.semantics.run.value_text import line
 from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.values import vector_element
+from rlx.semantics.values import Value
 from rlx.spec import registry, rules
 from rlx.spec.reader import Example, Rule
+from rlx.vm import Executable, RunError, VirtualMachine
 from tests.spec.order_lines import judged
 
 
@@ -80,7 +82,20 @@ def _header(example: Example) -> tuple[dict[str, str], str, str]:
 
 def run(example: Example, rule: Rule) -> list[str]:
     """How a run ends: with the code of the premise that failed, or with what the first line says."""
-    options, result, text = _header(example)
+    _, result, _ = _header(example)
+    printed: list[str] = []
+    outcome = outcome_of(example, printed)
+    if isinstance(outcome, Returned):
+        got = "; ".join([line(outcome.value), *printed])
+        return [] if not result or result == got else [f"returned {got}"]
+    assert isinstance(outcome, Ended), outcome
+    return [outcome.code]
+
+
+def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
+    """How a run ends; what it prints is added to the list."""
+    printed = [] if printed is None else printed
+    options, _, text = _header(example)
     fuel = int(options.pop("fuel", 10_000))
     backend = options.pop("backend", "steps")
     loops = options.pop("iterations", None)
@@ -88,7 +103,6 @@ def run(example: Example, rule: Rule) -> list[str]:
     (module,) = report.modules
     main = next(f for g, f in module.functions.items() if g.name_hint == "main")
     assert isinstance(main, ast.Function)
-    printed: list[str] = []
     ready = load(
         module,
         packed=PACKED,
@@ -96,12 +110,7 @@ def run(example: Example, rule: Rule) -> list[str]:
         output=printed.append,
         iterations=None if loops is None else int(loops),
     )
-    outcome = ready.run("main", inputs(main, options).values, fuel=fuel)
-    if isinstance(outcome, Returned):
-        got = "; ".join([line(outcome.value), *printed])
-        return [] if not result or result == got else [f"returned {got}"]
-    assert isinstance(outcome, Ended), outcome
-    return [outcome.code]
+    return ready.run("main", inputs(main, options).values, fuel=fuel)
 
 
 def prim_func(example: Example, rule: Rule) -> list[str]:
@@ -182,6 +191,25 @@ def order(example: Example, rule: Rule) -> list[str]:
     return [code for code in found if code]
 
 
+def vm(example: Example, rule: Rule) -> list[str]:
+    """How the run of an executable ends: with the code of the premise that failed, or with what the first line says."""
+    options, result, text = _header(example)
+    fuel = int(options.pop("fuel", 1000))
+    machine = VirtualMachine(Executable.from_text(text), PACKED)
+    args = [literal(said) for said in options.values()]
+    try:
+        *_, value = machine.steps("main", *map(_as_array, args), fuel=fuel)
+    except RunError as error:
+        return [error.code]
+    assert isinstance(value, Value)
+    got = line(value)
+    return [] if not result or result == got else [f"returned {got}"]
+
+
+def _as_array(given: Any) -> Any:
+    return np.array(given, np.float32) if isinstance(given, list) else given
+
+
 KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "relax": relax,
     "tree": tree,
@@ -189,6 +217,7 @@ KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "order": order,
     "checks": checks,
     "tir": prim_func,
+    "vm": vm,
 }
 
 

@@ -57,15 +57,15 @@ def test_rules_cost_nothing_unless_traced(
     own_registry: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "TRACING", False)
-    assert registry.rule("X1", "0123abcd")(_judge) is _judge
+    assert registry.rule("X1", "0123abcd", "module")(_judge) is _judge
     assert _judge(1) == 2
-    assert registry.implementations == {"X1": [("0123abcd", _judge)]}
+    assert registry.implementations == {"X1": [("0123abcd", "module", _judge)]}
     assert not registry.applied and not registry.failed
 
 
 def test_traced_rules_are_counted(own_registry: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "TRACING", True)
-    traced = registry.rule("X1", "0123abcd")(_judge)
+    traced = registry.rule("X1", "0123abcd", "module")(_judge)
     assert (traced(1), traced(2)) == (2, 3)
     assert registry.applied == {"X1": 2}
     assert registry.failed == {"X1-even": 2}

@@ -27,7 +27,7 @@ def test_every_implementation_has_a_heading() -> None:
 
 @pytest.mark.parametrize("name", list(rules()))
 def test_code_was_written_for_the_clause_as_it_stands(name: str) -> None:
-    for clause, function in implementations[name]:
+    for clause, _, function in implementations[name]:
         assert clause == rules()[name].clause, (
             f"the clause of {name} has changed since {function.__module__} was written for it; "
             f"if the code still does what it says, register it for {rules()[name].clause}"

@@ -136,11 +136,11 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 def test_of_a_known_value_the_judgement_says_what_the_machine_does(
     info: ast.StructInfo, value: Value
 ) -> None:
-    (said,) = comparisons.Judgement(Prover(), (N, M), {}).judge([struct_info_of(value)], [info])
+    (said,) = comparisons.PartJudge(Prover(), (N, M), {}).judge([struct_info_of(value)], [info])
     try:
         cast.check([value], [info], {})
         passed = True
-    except cast.CheckFailed as failed:
+    except cast.CastFailed as failed:
         passed = failed.code == "E-cast-undefined"
     statuses = {part.status for part in said}
     if not passed:
@@ -157,6 +157,6 @@ def test_a_shape_value_may_hold_negative_numbers() -> None:
     """Of a tensor no dimension is negative; of a shape value nothing says so."""
     wanted = ast.ShapeStructInfo((tir.IntImm(-1),), 1)
     for found in (None, ast.ObjectStructInfo()):
-        (said,) = comparisons.Judgement(Prover(), (), {}).judge([found], [wanted])
+        (said,) = comparisons.PartJudge(Prover(), (), {}).judge([found], [wanted])
         assert all(part.status == "needed" for part in said)
     assert cast.check([ShapeValue((-1,))], [wanted], {}) == {}

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from rlx.checker.dynamic_checks import analyse
+from rlx.checker.normalize import normalize
+from rlx.grammar.parser import parse
 from rlx.spec import registry
 from rlx.transform.dynamic_checks import eliminate
-
-from .programs import module_of
 
 HEAD = 'def main(x: R.Tensor(("n", 4), "float32"), s: R.Shape(["n"]), f: R.Object, q: R.Tensor(ndim=1)):\n    n = T.int64()\n'
 
@@ -107,7 +107,8 @@ def test_the_premise_fails(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "TRACING", True)
     failed: Counter[str] = Counter()
     monkeypatch.setattr(registry, "failed", failed)
-    module = module_of(PROGRAMS[code])
+    (module,) = parse(PROGRAMS[code]).modules  # a dimension of another type is an error (WF05)
+    module = normalize(module)
     analyse(module)
     eliminate(module)
     registry_failed = dict(failed)

@@ -16,15 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import Part, analyse, analysis
-from rlx.checker.dynamic_checks.comparisons import Judgement
+from rlx.checker.dynamic_checks import CheckPart, analyse, analysis
+from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.equal import first_difference
 from rlx.grammar.node import replace
 from rlx.grammar.printer import print_module
-from rlx.semantics.cast import CheckFailed, check
+from rlx.semantics.cast import CastFailed, check
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import Fault
 from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue, Value
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import free_shape_vars
@@ -49,10 +51,10 @@ class Recorded:
 
     def __init__(
         self,
-        judgement: Judgement,
+        judgement: PartJudge,
         founds: Sequence[StructInfo | None],
         wanteds: Sequence[StructInfo],
-        parts: list[list[Part]],
+        parts: list[list[CheckPart]],
     ) -> None:
         prover = judgement.prover
         self.founds, self.wanteds, self.parts = founds, wanteds, parts
@@ -187,21 +189,21 @@ def judgements(module: ast.IRModule) -> list[Recorded]:
     """Everything that is judged while a module is analysed."""
     recorded: list[Recorded] = []
 
-    class Recorder(Judgement):
+    class Recorder(PartJudge):
         def judge(
             self, founds: Sequence[StructInfo | None], wanteds: Sequence[StructInfo]
-        ) -> list[list[Part]]:
+        ) -> list[list[CheckPart]]:
             parts = super().judge(founds, wanteds)
             recorded.append(Recorded(self, list(founds), list(wanteds), parts))
             return parts
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analysis, "Judgement", Recorder)
+        patch.setattr(analysis, "PartJudge", Recorder)
         analyse(module)
     return recorded
 
 
-def said_of(failure: CheckFailed, case: Recorded) -> Part | None:
+def said_of(failure: CastFailed, case: Recorded) -> CheckPart | None:
     """What was said of the part that a check found broken."""
     path = failure.path
     at = 0
@@ -231,7 +233,7 @@ def confirm(case: Recorded, choose: random.Random) -> int:
         known = {v: n for v, n in point.items() if v not in case.binders}
         try:
             check(values, case.wanteds, known)
-        except CheckFailed as failure:
+        except CastFailed as failure:
             part = said_of(failure, case)
             assert part is not None, (failure, every)
             assert part.status in ("needed", "impossible"), (failure, part)
@@ -251,7 +253,7 @@ def fails(case: Recorded, point: Point, choose: random.Random) -> bool:
         ]
     except Unmakeable:
         return False
-    with pytest.raises(CheckFailed):
+    with pytest.raises(CastFailed):
         check(values, case.wanteds, {v: n for v, n in point.items() if v not in case.binders})
     return True
 
@@ -346,5 +348,20 @@ def test_the_comparison_can_fail() -> None:
         confirm(case, random.Random(0))
 
 
-def _with_status(part: Part, status: str) -> Part:
+def _with_status(part: CheckPart, status: str) -> CheckPart:
     return replace(part, status=status)
+
+
+def test_a_fault_stays_where_it_was() -> None:
+    """What takes the place of a variable keeps the place in the text of the expression around it."""
+    text = (
+        "@R.function\n"
+        'def main(a: R.Prim("int64")):\n'
+        "    b = R.match_cast(a, R.Prim(value=n))\n"
+        "    return R.shape([3 + a % n, n // 2])\n"
+    )
+    (module,) = check_text(text).modules
+    for each in (module, eliminate(module)):
+        end = load(each).run("main", [Scalar(0)])
+        assert isinstance(end, Fault) and end.code == "E-prim-divide"
+        assert end.span is not None and text[slice(*end.span)] == "a % n"

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import DynamicCheck, Part, analyse
+from rlx.checker.dynamic_checks import CheckPart, DynamicCheck, analyse
 
 from . import constructs, models
 from .networks.layers import Module
@@ -75,7 +75,7 @@ def ours(found: Iterable[DynamicCheck]) -> Counts:
     )
 
 
-def _value(part: Part) -> tuple[str, tuple[str, ...]]:
+def _value(part: CheckPart) -> tuple[str, tuple[str, ...]]:
     """Which value a part is about, and by which of the two sorts of calls TVM would check it."""
     match part.premise:
         case "dimension":

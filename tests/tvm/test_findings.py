@@ -8,7 +8,7 @@ import pytest
 import tvm  # noqa: F401 - processes that are forked have it
 from tvm import relax  # noqa: F401
 
-from rlx.generate.campaign.entry import Entry, read_entries
+from rlx.generate.campaign.finding_file import FindingFile, read_entries
 from rlx.generate.campaign.peer import version
 from rlx.generate.campaign.replay import replay
 from rlx.grammar.node import replace
@@ -18,7 +18,7 @@ BY_PATH = {entry.path: entry for entry in ENTRIES}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path)
-def test_it_is_seen(entry: Entry) -> None:
+def test_it_is_seen(entry: FindingFile) -> None:
     assert entry.tvm == version()
     assert replay(entry) == ""
 
@@ -47,7 +47,7 @@ NOT_SEEN = (
 
 
 @pytest.mark.parametrize(("entry", "said"), NOT_SEEN, ids=[said for _, said in NOT_SEEN])
-def test_what_is_mended_is_noticed(entry: Entry, said: str) -> None:
+def test_what_is_mended_is_noticed(entry: FindingFile, said: str) -> None:
     assert said in replay(entry)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -303,12 +304,26 @@ def test_refuses_what_tvm_refuses(code: str, case: Case) -> None:
         theirs(case)
 
 
+def accepted_elsewhere(case: Case) -> bool:
+    """Whether TVM takes a call, asked in a process of its own: some of these end TVM's (attention
+    whose bias has no known shape).
+    """
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            theirs(case)
+        except BaseException:  # noqa: BLE001 - the answer is the exit status
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
 @pytest.mark.parametrize(("code", "case"), UNKNOWN, ids=[f"{c}:{x[0]}" for c, x in UNKNOWN])
 def test_warns_of_what_tvm_refuses(code: str, case: Case) -> None:
     name, args, attrs = case
     assert [r[:2] for r in derive(name, *args, **attrs).reports] == [(code, "warning")]
-    with pytest.raises(Exception):  # noqa: B017 - TVM raises many kinds
-        theirs(case)
+    assert not accepted_elsewhere(case)
 
 
 @pytest.mark.parametrize(("code", "case"), OURS, ids=[f"{c}:{x[0]}" for c, x in OURS])

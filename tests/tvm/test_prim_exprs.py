@@ -14,7 +14,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import INT64
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, prove
-from rlx.solver.text import parse, show
+from rlx.solver.question_parser import parse, show
 from tests.solver.arith.test_spelling import Written, agree
 
 

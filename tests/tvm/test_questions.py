@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.prover.record import Recorder
-from benchmarks.prover.recorded import Tvm, ask_all, case, questions, recorded, sides
+from benchmarks.prover.record_questions import QuestionRecorder
+from benchmarks.prover.recorded_questions import Tvm, ask_all, case, questions, recorded, sides
 from rlx.checker.check import check_text
 from rlx.solver import Prover
 
@@ -39,7 +39,7 @@ def test_tvm_proves_nothing_that_is_refuted_here() -> None:
 def test_recording_a_model_gives_recorded_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     text = str(models.MODELS["experts"]().script())
     check_text(text)
-    recorder = Recorder()
+    recorder = QuestionRecorder()
     for owner, attribute, value in recorder.patches():
         monkeypatch.setattr(owner, attribute, value)
     check_text(text)

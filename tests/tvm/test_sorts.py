@@ -12,7 +12,7 @@ from tvm import relax
 
 from rlx.grammar import tir
 from rlx.grammar.parser import parse
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.tir import evaluate
@@ -151,6 +151,6 @@ def test_nan_comes_last_and_what_is_read_was_written() -> None:
     data = np.array([np.nan, 2, 1], np.float32)
     assert run(0, data, [1]).tolist() == [2, 1, 0]
     for axis, unwritten, code in ((1, [1], "E-tir-sort-axis"), (0, [0, 1], "E-tir-unwritten")):
-        with pytest.raises(Fault) as caught:
+        with pytest.raises(FaultStop) as caught:
             run(axis, data, unwritten)
         assert caught.value.code == code

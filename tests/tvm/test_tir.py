@@ -12,7 +12,7 @@ from tvm import relax, tirx
 
 from rlx.grammar import tir
 from rlx.grammar.parser import parse
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir import evaluate
 
 X, Y, V = '("n", 6), "float32"', '("n", 6), "float32"', '(6,), "float32"'
@@ -169,7 +169,7 @@ def test_what_tvm_does_with_nan() -> None:
     assert not run_tvm(module, "f", args)[1][0]
     [func] = parse(UNORDERED).modules[0].functions.values()
     assert isinstance(func, tir.PrimFunc)
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(FaultStop) as caught:
         evaluate(func, args)
     assert caught.value.code == "E-tir-cast-range"
     assert args[1][0]

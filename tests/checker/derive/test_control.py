@@ -51,7 +51,7 @@ def test_something_else_is_no_condition(condition: str) -> None:
 def test_something_that_may_be_a_condition(condition: str) -> None:
     derived = main(*branches(condition).split("|"))
     assert derived.codes == ["warning D09-condition"]
-    assert derived.only.help == 'say so: R.match_cast(c, R.Tensor((), dtype="bool"))'
+    assert derived.only.help == 'check it: R.match_cast(c, R.Tensor((), dtype="bool"))'
 
 
 @pytest.mark.parametrize(

@@ -64,3 +64,40 @@ def test_a_use_behind_the_call_is_warned_of(case: str) -> None:
 @pytest.mark.parametrize("case", NOT_USED)
 def test_what_nothing_sees_may_be_overwritten(case: str) -> None:
     assert found(NOT_USED[case]) == []
+
+
+COPY = """\
+@I.ir_module
+class M:
+    @T.prim_func
+    def copy(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        T.func_attr({{"{mark}": True}})
+        for i in range(4):
+            B[i] = A[i]
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        cls = M
+        {before}
+        _ = cls.copy({args})
+        return y
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "args", "said"),
+    [
+        ("z = x", "x, z", True),
+        ("z = (x, y)", "z[1], y", True),
+        ("z = R.memory.view(x, R.shape([4]))", "z, x", True),
+        ("z = R.exp(x)", "x, z", False),
+        ("z = (x, y)", "z[0], y", False),
+    ],
+)
+def test_a_prim_func_that_says_noalias_gets_memory_of_its_own(
+    before: str, args: str, said: bool
+) -> None:
+    for mark in ("tir.noalias", "tirx.noalias"):
+        text = COPY.format(mark=mark, before=before, args=args)
+        codes = [d.code for d in check_text(text).diagnostics if d.severity != "note"]
+        assert codes == ["USE-aliased-apart"] * said
+    assert check_text(COPY.format(mark="a", before=before, args=args)).diagnostics == ()

@@ -11,7 +11,7 @@ from rlx.checker.check import check_text
 from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.semantics.faults import Fault, Unsupported
+from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.tir import evaluate
 from tests.semantics.native.sanitised.nests import Nest
 from tests.semantics.native.sanitised.sizes import arguments
@@ -39,9 +39,9 @@ def test_what_is_reported_fails_in_every_run() -> None:
         with np.errstate(all="ignore"):
             try:
                 evaluate(func, args, fuel=100_000)
-            except Fault as fault:
+            except FaultStop as fault:
                 assert fault.code in ("E-tir-bounds", "E-tir-argument"), (seed, fault)
-            except Unsupported:
+            except UnsupportedStop:
                 continue
             else:
                 raise AssertionError(f"seed {seed}: {found[0].message}\n{text}")

@@ -112,6 +112,18 @@ FAILS: dict[str, list[str]] = {
     ],
     "TIR04-integer": ["b[0, 0] = a[0, 0] & a[0, 1]", "b[0, 0] = a[0, 0] // T.float32(2)"],
     "TIR04-zero": ['b[0, 0] = T.Cast("float32", n // 0)', 'b[0, 0] = T.Cast("float32", n % 0)'],
+    "TIR15-range": [
+        'b[0, 0] = T.Cast("float32", T.int8(128))',
+        'b[0, 0] = T.Cast("float32", T.uint8(-1))',
+        "b[0, 0] = a[0, T.int32(2147483648)]",
+    ],
+    "TIR15-finite": [
+        "b[0, 0] = T.float32(1e39)",
+        "b[0, 0] = a[0, 0] * 1e39",
+        'b[0, 0] = T.Cast("float32", T.float16(-1e6))',
+        'b[0, 0] = T.Cast("float32", T.bfloat16(1e39))',
+    ],
+    "TIR15-shift": ['b[0, 0] = T.Cast("float32", n << 64)', 'b[0, 0] = T.Cast("float32", n >> -1)'],
     "TIR05-type": [
         "b[0, 0] = T.int32(1)",
         'b[0, 0] = T.Cast("float16", a[0, 0])',
@@ -428,3 +440,17 @@ def make(heads):
 
 def test_a_number_that_python_lends_has_no_type_of_its_own() -> None:
     assert [d.code for d in check_text(LENT, "f.py").diagnostics if d.severity != "note"] == []
+
+
+def test_a_shape_that_python_gives_has_an_unknown_rank() -> None:
+    text = """\
+from tvm.script import tirx as T
+
+def make(swapped, k, n):
+    @T.prim_func(s_tir=True)
+    def f(b: T.handle):
+        B = T.match_buffer(b, swapped(k, n), "float32")
+        B[0, 0] = 1.0
+"""
+    found = check_text(text, "f.py").diagnostics
+    assert [d.message for d in found if d.severity != "note"] == []

@@ -353,3 +353,25 @@ def test_a_recursion_without_annotation_is_told_at_the_name() -> None:
     text = module(function(X, "y = cls.main(x)\nreturn y"))
     (found,) = [d for d in check_text(text).diagnostics if d.code == "WF08-annotation"]
     assert found.span is not None and text[slice(*found.span)] == "main"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "kind"),
+    [
+        ("n == 2", "bool"),
+        ("n < 2 and n > 0", "bool"),
+        ("k + 1", "int32"),
+        ('T.Cast("int32", n)', "int32"),
+        ("n * 1.5", "float64"),
+        ("n", None),
+        ("n + k", None),
+        ("T.min(k, n)", None),
+        ('T.Cast("int64", k)', None),
+        ("T.Select(n > 2, n, 1)", None),
+    ],
+)
+def test_every_dimension_is_an_int64(dimension: str, kind: str | None) -> None:
+    text = function("k: T.int32, x: R.Tensor((n,))", f"s = R.shape([{dimension}, 2])\nreturn s")
+    found = [d for d in check_text(text, "<test>").diagnostics if d.severity == "error"]
+    assert [d.code for d in found] == (["WF05-dtype"] if kind else [])
+    assert all(f"is of type {kind}" in d.message for d in found)

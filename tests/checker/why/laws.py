@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from rlx.checker.check import Report, check_text
-from rlx.checker.why.build import Builder
+from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.explain import at_place
 from rlx.checker.why.recorder import recording
 from rlx.checker.why.step import Step, every, settle
@@ -26,12 +26,12 @@ def broken_laws(text: str) -> Iterator[str]:
     """What is wrong with the derivations of a text."""
     with recording() as recorder:
         report = check_text(text)
-    builder = Builder(report, recorder)
+    builder = StepBuilder(report, recorder)
     yield from _conclusions(builder, report)
     yield from _failures(builder, report)
 
 
-def _conclusions(builder: Builder, report: Report) -> Iterator[str]:
+def _conclusions(builder: StepBuilder, report: Report) -> Iterator[str]:
     """Each tree concludes the struct info of the checker's table, by registered rules."""
     roots: list[Step] = []
     for node, info in report.info.items():
@@ -51,7 +51,7 @@ def _conclusions(builder: Builder, report: Report) -> Iterator[str]:
             yield f"no function is registered for {step.code}"
 
 
-def _failures(builder: Builder, report: Report) -> Iterator[str]:
+def _failures(builder: StepBuilder, report: Report) -> Iterator[str]:
     """At the place of each diagnostic some tree has the premise that failed."""
     for found in report.diagnostics:
         line, column = report.source.position((found.span or (0, 0))[0])

@@ -3,12 +3,12 @@
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.why.build import Builder
+from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.explain import at_place, why
 from rlx.checker.why.place import PlaceError
 from rlx.checker.why.recorder import recording
 from rlx.checker.why.step import Step, every
-from rlx.checker.why.text import render
+from rlx.checker.why.tree_text import render
 from rlx.grammar.diagnostic import Source
 
 PROGRAM = """\
@@ -128,7 +128,7 @@ def test_every_place_has_an_answer() -> None:
     """No place of the text, and none beside it, makes the tool fail."""
     with recording() as recorder:
         report = check_text(PROGRAM, "p.rlx")
-    builder = Builder(report, recorder)
+    builder = StepBuilder(report, recorder)
     for line, text in enumerate(PROGRAM.splitlines(), 1):
         for column in (None, *range(len(text) + 3)):
             try:

@@ -8,7 +8,7 @@ from rlx.checker.render.colour import ANSI, plain
 from rlx.checker.why.explain import everything, why
 from rlx.checker.why.json import as_json
 from rlx.checker.why.step import Step, every
-from rlx.checker.why.text import render
+from rlx.checker.why.tree_text import render
 
 CALLS = """\
 @I.ir_module

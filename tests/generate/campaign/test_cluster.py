@@ -16,7 +16,7 @@ import pytest
 
 from rlx.generate.campaign.campaign import CHUNK, campaign
 from rlx.generate.campaign.cluster import connect
-from rlx.generate.campaign.state import ChunkResult, State
+from rlx.generate.campaign.state import CampaignState, ChunkResult
 
 AFTER = 3
 """So many chunks are done when a worker is killed."""
@@ -28,7 +28,7 @@ LONG = 300.0
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make: Any = distributed.LocalCluster
-    state, killed = State(tmp_path / "state.json"), list[int]()
+    state, killed = CampaignState(tmp_path / "state.json"), list[int]()
     begun: list[tuple[int, Future[ChunkResult]]] = []
     passed = [0.0]
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed[0])
@@ -37,7 +37,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
     with make(n_workers=JOBS, threads_per_worker=1, **quiet) as cluster:
 
-        def progress(state: State, _: float) -> None:
+        def progress(state: CampaignState, _: float) -> None:
             if len(state.done) >= AFTER and not killed:
                 killed.append(cluster.workers[0].pid)
                 os.kill(killed[0], signal.SIGKILL)
@@ -59,4 +59,4 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert {first for first, _ in begun} == state.done.keys() | cut_off
     assert len(state.done) > AFTER + UNDER_WAY
     assert set(state.done.values()) == {CHUNK}
-    assert State(tmp_path / "state.json").programs == state.programs
+    assert CampaignState(tmp_path / "state.json").programs == state.programs

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rlx.commands import fuzz as command
-from rlx.generate.campaign.entry import read_entries
 from rlx.generate.campaign.finding import Finding
+from rlx.generate.campaign.finding_file import read_entries
 
 FINDINGS = Path(__file__).parents[3] / "findings"
 FOUND = Finding("crash", "check", "a stage", "signal SIGSEGV", "It ended.", "", "x", 1)
@@ -18,8 +18,8 @@ FOUND = Finding("crash", "check", "a stage", "signal SIGSEGV", "It ended.", "", 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--jobs", "0"], "positive number, found '0'"),
-        (["--jobs", "-1"], "positive number, found '-1'"),
+        (["--jobs", "0"], "positive integer, found '0'"),
+        (["--jobs", "-1"], "positive integer, found '-1'"),
         (["--time", "soon"], "expected a duration (90s, 10m, 2h), found 'soon'"),
         (["--seed", "x"], "invalid int value: 'x'"),
         (["--oracle", "delphi"], "invalid choice"),

@@ -6,8 +6,8 @@ import pytest
 
 from rlx.generate.campaign.finding import Finding, cause_of, with_operators
 from rlx.generate.campaign.processes import Worker
-from rlx.generate.campaign.reduction import reduce
-from rlx.generate.campaign.state import State
+from rlx.generate.campaign.shrinking import reduce
+from rlx.generate.campaign.state import CampaignState
 from rlx.grammar.node import replace
 
 TEXT = """\
@@ -81,7 +81,7 @@ def test_one_exception_at_many_stages_is_one_finding() -> None:
     wrong = replace(one, kind="wrong-code")
     assert one.same(other) and not one.same(replace(other, cause="ValueError: other"))
     assert not wrong.same(one) and not replace(one, cause="signal SIGFPE").same(one)
-    state = State()
+    state = CampaignState()
     assert [state.add(f) for f in (one, other, wrong)] == [True, False, True]
 
 

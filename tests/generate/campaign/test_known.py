@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rlx.generate.campaign.entry import read_entries
 from rlx.generate.campaign.finding import Finding
-from rlx.generate.campaign.known import explanation
+from rlx.generate.campaign.finding_file import read_entries
+from rlx.generate.campaign.known_causes import explanation
 from rlx.generate.campaign.oracles.traits import trait
 
 TABLE = read_entries(Path(__file__).parents[3] / "findings")

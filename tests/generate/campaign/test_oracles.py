@@ -11,7 +11,7 @@ import pytest
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles import ORACLES, examine
-from rlx.generate.campaign.oracles.case import Case
+from rlx.generate.campaign.oracles.case import Case, kind_of
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
@@ -224,3 +224,24 @@ def test_what_a_machine_returns() -> None:
         [(kind, stage, _, sentence)] = put("run", other)
         assert (kind, stage) == ("wrong-code", "TVM's virtual machine")
         assert "what the rules give and what TVM returns" in sentence
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("int4 is not supported"), "not-supported"),
+        (ValueError("Not yet supported: int4"), "not-supported"),
+        (RuntimeError("Unsupported layout"), "not-supported"),
+        (TypeError("it only supports float32"), "not-supported"),
+        (AssertionError("this only applies to matrices"), "not-supported"),
+        (NotImplementedError("not implemented"), "not-supported"),
+        (RuntimeError("resize requires static shapes"), "not-supported"),
+        (NotImplementedError("for another reason"), "refuses-legal"),
+        (ValueError("the shapes differ"), "refuses-legal"),
+        (TypeError("the shapes differ"), "crash"),
+        (KeyError("shape"), "crash"),
+        (AssertionError(), "crash"),
+    ],
+)
+def test_what_an_exception_says(error: Exception, kind: str) -> None:
+    assert kind_of(error) == kind

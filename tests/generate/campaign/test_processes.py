@@ -3,15 +3,109 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rlx.generate.campaign.child import Child, Silence, processor_time, state
 from rlx.generate.campaign.finding import Finding
-from rlx.generate.campaign.processes import Worker, examine, processor_time
+from rlx.generate.campaign.processes import Worker, examine
 
 FAKE = (str(Path(__file__).with_name("fake_worker.py")),)
+
+
+ECHO = r"""
+import json, os, sys, time
+for line in sys.stdin:
+    print(json.dumps({"told": json.loads(line)}), flush=True)
+    match json.loads(line):
+        case "twice":
+            print('{"again": "\u00e9"}\n{"and": "again"}', end="", flush=True)
+            time.sleep(0.05)
+            print("", flush=True)
+        case "leave":
+            sys.exit(7)
+        case "abort":
+            os.abort()
+        case "sleep":
+            time.sleep(60)
+        case "work":
+            any(iter(int, 1))
+        case "tell":
+            print(json.dumps({"is": os.environ.get("SAID")}), flush=True)
+"""
+
+
+@pytest.fixture
+def child() -> Iterator[Child]:
+    made = Child([sys.executable, "-c", ECHO], {"SAID": "so"})
+    yield made
+    made.close()
+
+
+def heard(child: Child, what: object, patience: float, most: int = 9) -> list[dict[str, object]]:
+    assert child.tell(what)
+    found = []
+    for said in child.answers(patience):
+        found.append(said)
+        if len(found) == most:
+            break
+    return found
+
+
+def test_what_is_told_comes_back_line_by_line(child: Child) -> None:
+    assert heard(child, "twice", 20.0, 3) == [{"told": "twice"}, {"again": "é"}, {"and": "again"}]
+    assert heard(child, {"a": [1, None]}, 20.0, 1) == [{"told": {"a": [1, None]}}]
+    assert heard(child, "tell", 20.0, 2)[1] == {"is": "so"}
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "how"),
+    [
+        ("leave", "crash", "exit status 7"),
+        ("abort", "crash", "SIGABRT"),
+        ("sleep", "hang", "no answer within 0.25 s"),
+        ("work", "hang", "no answer within 0.25 s"),
+    ],
+)
+def test_how_a_child_ends(what: str, kind: str, how: str, child: Child) -> None:
+    assert heard(child, "ready", 20.0, 1) == [{"told": "ready"}]
+    assert heard(child, what, 0.25) == [{"told": what}]
+    assert child.ending() == (kind, how)
+
+
+def test_who_has_left_is_not_told(child: Child) -> None:
+    heard(child, "leave", 20.0)
+    assert not child.tell("more")
+    assert child.ending() == ("crash", "exit status 7")
+
+
+def test_silence_counts_what_is_computed_and_slept_not_what_is_waited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, computed, letter = [0.0], [5.0], ["S"]
+    monkeypatch.setattr("rlx.generate.campaign.child.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("rlx.generate.campaign.child.processor_time", lambda _: computed[0])
+    monkeypatch.setattr("rlx.generate.campaign.child.state", lambda _: letter[0])
+    silence = Silence(1)
+
+    def after(seconds: float, work: float, how: str, patience: float) -> bool:
+        clock[0] += seconds
+        computed[0] += work
+        letter[0] = how
+        return silence.longer_than(patience)
+
+    assert not after(100.0, 0.0, "R", 1.0)  # the processor is busy with others
+    assert not after(100.0, 0.0, "D", 1.0)
+    assert not after(100.0, 1.0, "S", 1.0)  # exactly so long it computed
+    assert after(1.0, 0.5, "R", 1.0)
+    silence = Silence(1)
+    assert not after(3.0, 0.0, "S", 4.0)
+    assert not after(1.0, 0.0, "S", 4.0)
+    assert after(0.5, 0.0, "", 4.0)  # where the system tells nothing, the clock counts
 
 
 @pytest.fixture
@@ -44,6 +138,7 @@ def test_the_time_of_a_process_is_that_of_the_processor() -> None:
         sum(range(10_000))
     assert waited - before < 0.2
     assert processor_time(-1) == 0.0
+    assert (state(os.getpid()), state(-1)) == ("R", "")
 
 
 def test_a_chunk_goes_on_behind_them(worker: Worker) -> None:

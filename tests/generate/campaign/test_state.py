@@ -9,7 +9,7 @@ import pytest
 
 from rlx.generate.campaign.campaign import ATTEMPTS, CHUNK, campaign, chunks
 from rlx.generate.campaign.finding import Finding
-from rlx.generate.campaign.state import PER_CAUSE, ChunkResult, State
+from rlx.generate.campaign.state import PER_CAUSE, CampaignState, ChunkResult
 
 
 def finding(cause: str, seed: int = 0) -> Finding:
@@ -25,23 +25,23 @@ def chunk(first: int, *causes: str) -> ChunkResult:
 
 
 def test_a_chunk_counts_once() -> None:
-    state = State()
+    state = CampaignState()
     assert [f.cause for f in state.merge(chunk(0, "a", "a", "b"))] == ["a", "b"]
     assert state.merge(chunk(0, "c")) == []
     assert (state.programs, state.seen[finding("a").key]) == (CHUNK, 2)
 
 
 def test_few_findings_that_differ_only_in_operators() -> None:
-    state = State()
+    state = CampaignState()
     causes = [f"signal SIGSEGV with R.op{k}" for k in range(2 * PER_CAUSE)]
     assert len(state.merge(chunk(0, *causes))) == PER_CAUSE
 
 
 def test_what_is_saved_is_read_again(tmp_path: Path) -> None:
-    state = State(tmp_path / "state.json")
+    state = CampaignState(tmp_path / "state.json")
     state.merge(chunk(40, "a"))
     state.save()
-    again = State(tmp_path / "state.json")
+    again = CampaignState(tmp_path / "state.json")
     assert again.done == state.done
     assert [f.record() for f in again.findings.values()] == [finding("a", 40).record()]
     assert again.operators == state.operators
@@ -57,7 +57,7 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path: Path) -> None:
         return chunk(first, f"cause {first // CHUNK % 3}")
 
     for _ in range(2):
-        state = State(path)
+        state = CampaignState(path)
         with ThreadPoolExecutor(2) as pool:
             campaign(state, lambda first, p=pool: p.submit(run, first), 0, 0.2, 2, lambda *_: None)  # type: ignore[misc]
     assert len(done) == len(set(done)) == len(state.done)
@@ -78,7 +78,7 @@ def test_a_chunk_that_fails_is_begun_again() -> None:
             made.set_result(chunk(first))
         return made
 
-    state = State()
+    state = CampaignState()
     campaign(state, submit, 0, 0.05, 1, lambda *_: None)
     assert state.programs == CHUNK * len(tries)
     assert set(tries.values()) == {3}
@@ -94,5 +94,5 @@ def test_what_fails_always_ends_the_campaign() -> None:
         return made
 
     with pytest.raises(OSError, match="lost"):
-        campaign(State(), submit, 0, 5.0, 1, lambda *_: None)
+        campaign(CampaignState(), submit, 0, 5.0, 1, lambda *_: None)
     assert max(tries.count(first) for first in tries) == ATTEMPTS + 1

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rlx.checker.dynamic_checks.comparisons import Judgement
+from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.generate.casts import examine, program
 from rlx.generate.casts.__main__ import main
 
@@ -50,10 +50,10 @@ def test_the_law_can_be_broken(name: str, monkeypatch: pytest.MonkeyPatch) -> No
         f"        y = R.match_cast({value}, {target})\n        return y\n"
     )
     assert not examine(text, Random(1), 40).broken
-    add = Judgement._add
+    add = PartJudge._add
 
-    def all_proved(self: Judgement, path: object, premise: str, status: str, *rest: object) -> None:
+    def all_proved(self: PartJudge, path: object, premise: str, status: str, *rest: object) -> None:
         add(self, path, premise, "proved" if status == "needed" else status, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Judgement, "_add", all_proved)
+    monkeypatch.setattr(PartJudge, "_add", all_proved)
     assert examine(text, Random(1), 40).broken

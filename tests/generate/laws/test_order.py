@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.generate import struct_infos
+from rlx.generate.elements import RandomElements
 from rlx.generate.inputs import value
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import VOID
@@ -33,6 +34,10 @@ def data(info: ast.StructInfo) -> bool:
     return True
 
 
+def _elements(seed: int) -> RandomElements:
+    return RandomElements(np.random.default_rng(seed))
+
+
 INFOS = struct_infos((N, M)).map(lambda info: info if data(info) else ast.ShapeStructInfo((N,), 1))
 
 
@@ -42,7 +47,7 @@ def test_a_member_is_a_member_of_every_bound(
     one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
 ) -> None:
     """A value of one info passes the cast to its bound with any other."""
-    member = typed(value(one, sizes, np.random.default_rng(seed), special=False), one)
+    member = typed(value(one, sizes, _elements(seed), special=False), one)
     check([member], [one], sizes)
     for above in (lub(one, other, PROVER), lub(other, one, PROVER)):
         check([member], [above], sizes)
@@ -63,7 +68,7 @@ def test_a_bound_is_above(one: ast.StructInfo, other: ast.StructInfo) -> None:
 def test_the_meet_of_an_info_with_itself_keeps_its_members(
     info: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
 ) -> None:
-    member = typed(value(info, sizes, np.random.default_rng(seed), special=False), info)
+    member = typed(value(info, sizes, _elements(seed), special=False), info)
     both = glb(info, info, PROVER)
     assert both is not None
     check([member], [both], sizes)
@@ -96,7 +101,7 @@ def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed
     info = data_source.draw(INFOS)
     above = data_source.draw(looser(info))
     assert isinstance(subtype(info, above, PROVER), Proved)
-    member = typed(value(info, sizes, np.random.default_rng(seed), special=False), info)
+    member = typed(value(info, sizes, _elements(seed), special=False), info)
     check([member], [above], sizes)
 
 
@@ -107,7 +112,7 @@ def test_what_is_proved_below_is_below(
 ) -> None:
     """Of two infos that have nothing to do with each other: where the order is proved, members agree."""
     if isinstance(subtype(one, other, PROVER), Proved):
-        member = typed(value(one, sizes, np.random.default_rng(seed), special=False), one)
+        member = typed(value(one, sizes, _elements(seed), special=False), one)
         check([member], [other], sizes)
 
 

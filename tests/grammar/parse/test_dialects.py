@@ -65,7 +65,7 @@ def test_opaque_functions() -> None:
     [
         ("n + 1", tir.Add),
         ("n // 4 * 4", tir.Mul),
-        ("-n", tir.Sub),
+        ("-n", tir.Mul),
         ("T.max(n, 4)", tir.Max),
         ("T.if_then_else(n < 4, n, 4)", tir.Call),
         ("n == 4 and not m < 3", tir.And),

@@ -86,10 +86,10 @@ def test_nesting_has_a_documented_limit() -> None:
     assert MAX_NESTING >= 500
 
 
-def test_what_a_prim_func_does_is_never_a_reason_to_reject() -> None:
+def test_what_a_prim_func_does_that_is_python_is_kept() -> None:
     parsed = parse(
         "@T.prim_func\ndef f(a: T.handle):\n    A = T.match_buffer(a, (4,), 'int8')\n"
-        "    with T.launch(3) as q:\n        A[0] = q\n    async def x\n    A[1] = T.int8(2)\n"
+        "    with T.launch(3) as q:\n        A[0] = q\n    yield q\n    A[1] = T.int8(2)\n"
     )
     assert {d.severity for d in parsed.diagnostics} == {"note"}
     assert len(parsed.modules) == 1
@@ -120,3 +120,18 @@ def test_line_ends_and_tabs(ending: str) -> None:
     for indent in ("    ", "\t"):
         parsed = parse(text.replace("    ", indent).replace("\n", ending))
         assert not parsed.diagnostics
+
+
+@pytest.mark.parametrize("dimension", ["cuda:0", "n n", "n = 3", "n + 1 m"])
+def test_a_quoted_dimension_is_one_expression(dimension: str) -> None:
+    (found,) = parse(
+        f'@R.function\ndef f(x: R.Tensor(("{dimension}", 4))):\n    return x\n'
+    ).diagnostics
+    assert found.message == f"expected a dimension in the string {dimension!r}"
+
+
+@pytest.mark.parametrize(("value", "kind"), [("u[0]", "uint8"), ("b[0]", "bool")])
+def test_what_has_no_sign_has_no_minus(value: str, kind: str) -> None:
+    head = '@T.prim_func\ndef f(u: T.Buffer((4,), "uint8"), b: T.Buffer((4,), "bool")):\n'
+    (found,) = parse(f"{head}    u[0] = -{value}\n").diagnostics
+    assert found.message == f"a value of type {kind} has no unary minus"

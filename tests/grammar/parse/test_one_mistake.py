@@ -94,3 +94,58 @@ def main(x: R.Tensor((n, 4), "float32")):
     return b
 """
     assert not [d for d in check_text(text).diagnostics if d.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (
+            'x: R.Tensor((n, 4), dtype="float32"),\n        y',
+            'x: ((n, 4), dtype="float32"),\n        y',
+        ),
+        ('dtype="float32"),\n    ) ->', 'dtype="float32"),\n    ->'),
+        ("R.concat(\n                (first", "R.concat(\n                first"),
+        ("R.concat(\n", "\n"),
+    ],
+)
+def test_a_bracket_is_one_error(right: str, wrong: str) -> None:
+    assert TEXT.count(right) == 1
+    found = check_text(TEXT.replace(right, wrong)).diagnostics
+    assert len([d for d in found if d.severity == "error"]) == 1, [d.message for d in found]
+
+
+def test_two_functions_have_two_errors() -> None:
+    text = TEXT.replace("R.add(x, y)", "R.add(x, y").replace("R.exp(x)", "R.exp x)")
+    assert [d.code for d in check_text(text).diagnostics] == ["PARSE", "PARSE"]
+
+
+def test_a_dimension_that_is_declared_nowhere_is_one_error() -> None:
+    text = TEXT.replace("y = R.exp(x)", 'y: R.Tensor((nn, 4), "float32") = R.exp(x)')
+    assert [d.code for d in check_text(text).diagnostics] == ["WF14-unbound"]
+
+
+def test_a_wrong_flag_is_one_error() -> None:
+    text = TEXT.replace("@R.function\n    def other", "@R.function(pure=Falsee)\n    def other")
+    text = text.replace("y = R.exp(x)", '_ = R.print(x, format="{}")\n        y = R.exp(x)')
+    assert [d.code for d in check_text(text).diagnostics] == ["PARSE"]
+
+
+def test_a_parameter_twice_is_one_error() -> None:
+    text = TEXT.replace("y: R.Tensor((n, 4)", "x: R.Tensor((3, n, 7)").replace(" y)", " x)")
+    found = [d.message for d in check_text(text).diagnostics if d.severity == "error"]
+    assert found == ["the function already has a parameter 'x'"], found
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("first = R.add(x, y)\n            ", "first = R.add(x, y)"),
+        ("y = R.exp(x)", "y, R.Tensor((n, 4)) = R.exp(x)"),
+        ("y = R.exp(x)", "y) R.exp(x)"),
+        ("y = R.exp(x)", "z = R.exp(x) y: R.Tensor((n, 4)) = z"),
+    ],
+)
+def test_names_of_a_lost_statement_are_known(right: str, wrong: str) -> None:
+    assert TEXT.count(right) == 1
+    found = check_text(TEXT.replace(right, wrong)).diagnostics
+    assert len([d for d in found if d.severity == "error"]) == 1, [d.message for d in found]

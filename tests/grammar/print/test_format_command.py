@@ -102,7 +102,7 @@ def test_other_python_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = written(tmp_path / "model.py", text)
     assert main([path]) == 2
     assert Path(path).read_text() == text
-    assert ":1: other Python stands around the program" in capsys.readouterr().err
+    assert ":1: not formatted: the file contains Python code outside" in capsys.readouterr().err
 
 
 def test_imports_of_a_text_that_is_no_python_file_become_the_header() -> None:

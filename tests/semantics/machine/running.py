@@ -8,7 +8,7 @@ import numpy as np
 
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
-from rlx.semantics.machine import Configuration, Program, load
+from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -32,7 +32,7 @@ def module(text: str) -> ast.IRModule:
     return found
 
 
-def program(text: str, **packed: Any) -> Program:
+def program(text: str, **packed: Any) -> MachineProgram:
     """A text, ready to run; what it prints is collected in ``printed`` of the packed functions, if given."""
     lines = packed.pop("printed", [])
     names = {name.replace("__", "."): call for name, call in packed.items()}

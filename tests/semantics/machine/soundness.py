@@ -15,9 +15,9 @@ from rlx.grammar import ast, tir
 from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
-from rlx.semantics.machine import Configuration, Frame, Program, environment, load, stack
+from rlx.semantics.machine import Configuration, Frame, MachineProgram, environment, load, stack
 from rlx.semantics.machine.access_checks import parts
-from rlx.semantics.machine.scopes import FunctionCode
+from rlx.semantics.machine.configuration import FunctionCode
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Packed, ShapeValue, Tensor, TupleValue, Value
@@ -154,7 +154,7 @@ def _overwrites(module: ast.IRModule) -> bool:
 
 
 def _determined(
-    ready: Program, entry: str, args: Sequence[Value], first: Outcome, kept: Sequence[Any]
+    ready: MachineProgram, entry: str, args: Sequence[Value], first: Outcome, kept: Sequence[Any]
 ) -> None:
     """Running from the same state gives the same."""
     for tensor, content in zip(tensors(args), kept, strict=True):

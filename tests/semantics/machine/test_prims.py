@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar import tir
-from rlx.semantics.faults import Fault
-from rlx.semantics.machine.configuration import Frame
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.machine.configuration import Code, Frame
 from rlx.semantics.machine.prim_exprs import prepare
-from rlx.semantics.machine.scopes import Code, Scope
+from rlx.semantics.machine.scopes import ScopeSlots
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 VARS = (tir.Var("n"), tir.Var("m"))
@@ -40,7 +40,7 @@ def exprs() -> st.SearchStrategy[tir.PrimExpr]:
 
 @given(exprs(), NUMBERS, NUMBERS)
 def test_the_machine_agrees_with_the_evaluator(expr: tir.PrimExpr, n: int, m: int) -> None:
-    scope = Scope()
+    scope = ScopeSlots()
     for var in VARS:
         scope.add(var, None)
     frame = Frame(Code(None, scope, None, None), [n, m], None, None, None)  # type: ignore[arg-type]
@@ -52,6 +52,6 @@ def test_the_machine_agrees_with_the_evaluator(expr: tir.PrimExpr, n: int, m: in
     found: int | str
     try:
         found = prepare(expr, scope)(frame)
-    except Fault as fault:
+    except FaultStop as fault:
         found = fault.code
     assert found == wanted

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, INT64, VOID, dtype
-from rlx.semantics.cast import CheckFailed, check
+from rlx.semantics.cast import CastFailed, check
 from rlx.semantics.machine.fast_cast import simple
 from rlx.semantics.values import NULL, Scalar, ShapeValue, Tensor, Value
 
@@ -48,7 +48,7 @@ def test_both_agree(pairs: list[tuple[ast.StructInfo, Value]]) -> None:
     infos, values = [i for i, _ in pairs], [v for _, v in pairs]
     try:
         wanted = check(values, infos, {})
-    except CheckFailed:
+    except CastFailed:
         wanted = None
     fits = simple(infos, (N, M))
     assert fits is not None

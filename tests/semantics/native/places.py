@@ -21,7 +21,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from rlx.semantics import native
-from rlx.semantics.faults import Stop, Unsupported
+from rlx.semantics.faults import Stop, UnsupportedStop
 from rlx.semantics.tir import evaluate
 
 from .sanitised.batch import Answer, Case
@@ -69,12 +69,12 @@ def compare(case: Case) -> tuple[str, str | None]:
 
     Raises
     ------
-    Unsupported
+    UnsupportedStop
         If one of them has no meaning or no code for something.
     """
     kernel = native.compile(case.func)
     wanted, expected = ending(lambda args: evaluate(case.func, args, fuel=FUEL), case)
-    if isinstance(wanted, Unsupported):
+    if isinstance(wanted, UnsupportedStop):
         raise wanted
     if expected.ending == "E-tir-unwritten":  # native code does not notice
         return expected.ending, None
@@ -111,7 +111,7 @@ def main() -> int:
     for case in cases(options.seed):
         try:
             how, wrong = compare(case)
-        except Unsupported:
+        except UnsupportedStop:
             continue
         endings[how] += 1
         if wrong is not None:

@@ -10,7 +10,7 @@ import pytest
 from rlx.grammar import tir
 from rlx.grammar.dtype import HANDLE, INT64, dtype
 from rlx.semantics import native
-from rlx.semantics.faults import Fault, OutOfFuel, Stop, Unsupported
+from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop, UnsupportedStop
 
 from .programs import of_body, prim_func
 
@@ -26,7 +26,7 @@ def stopped(func: tir.PrimFunc, *args: Any, fuel: int | None = 10**9) -> Stop:
 def test_constant_index_out_of_range(position: int) -> None:
     func = of_body('A: T.Buffer((4,), "int32")', f"A[T.int64({position})] = 1")
     error = stopped(func, np.zeros(4, np.int32))
-    assert isinstance(error, Fault)
+    assert isinstance(error, FaultStop)
     assert error.code == "E-tir-bounds"
     assert str(position) in error.message and "4" in error.message
 
@@ -104,7 +104,7 @@ DIVISIONS = ["T.floordiv", "T.floormod", "T.truncdiv", "T.truncmod"]
 def test_division_by_zero(operator: str, kind: str) -> None:
     func = of_body(f'A: T.Buffer((2,), "{kind}")', f"A[0] = {operator}(A[0], A[1])")
     error = stopped(func, np.array([1, 0], kind))
-    assert isinstance(error, Fault)
+    assert isinstance(error, FaultStop)
     assert error.code == "E-tir-divide"
 
 
@@ -152,7 +152,7 @@ def test_endless_loop_ends_when_the_fuel_does() -> None:
     func = of_body('A: T.Buffer((1,), "int32")', "while True:\n    A[0] = A[0] + 1")
     array = np.zeros(1, np.int32)
     error = stopped(func, array, fuel=1000)
-    assert isinstance(error, OutOfFuel)
+    assert isinstance(error, OutOfFuelStop)
     assert error.code == "E-tir-fuel"
     assert array[0] == 100
 
@@ -160,7 +160,7 @@ def test_endless_loop_ends_when_the_fuel_does() -> None:
 @pytest.mark.parametrize("extents", ["1000000000, 1000000000", "T.int64(4611686018427387904), 64"])
 def test_loops_longer_than_the_fuel(extents: str) -> None:
     func = of_body('A: T.Buffer((1,), "int32")', f"for i, j in T.grid({extents}): A[0] = A[0] + 1")
-    assert isinstance(stopped(func, np.zeros(1, np.int32)), OutOfFuel)
+    assert isinstance(stopped(func, np.zeros(1, np.int32)), OutOfFuelStop)
 
 
 def test_extents_that_are_loaded_take_fuel() -> None:
@@ -169,7 +169,7 @@ def test_extents_that_are_loaded_take_fuel() -> None:
     array = np.array([0, 5])
     kernel([array], 5)
     assert array[0] == 5
-    assert isinstance(stopped(func, np.array([0, 6]), fuel=5), OutOfFuel)
+    assert isinstance(stopped(func, np.array([0, 6]), fuel=5), OutOfFuelStop)
 
 
 @pytest.mark.parametrize("shape", ["(1099511627776,)", "(2097152, 2097152, 2097152, 2097152)"])
@@ -179,7 +179,7 @@ def test_allocating_too_much(shape: str) -> None:
         f'B = T.alloc_buffer({shape}, "int8")\nfor i in range(1): A[i] = T.int8(1)',
     )
     error = stopped(func, np.zeros(1, np.int8))
-    assert isinstance(error, Fault)
+    assert isinstance(error, FaultStop)
     assert error.code == "E-tir-allocate"
 
 
@@ -238,7 +238,7 @@ def test_intrinsics_that_are_not_known_are_refused() -> None:
     one = tir.IntImm(1, dtype("float32"))
     call = tir.Call("system); //", (one,), dtype("float32"))
     func = tir.PrimFunc((), tir.Evaluate(call), None, {}, {})
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedStop) as caught:
         native.compile(func)
     assert caught.value.code == "E-native-construct"
 
@@ -304,7 +304,7 @@ def test_constants_beyond_their_type_wrap(kind: str) -> None:
 
 def test_opaque_text_is_refused() -> None:
     func = tir.PrimFunc((), tir.OpaqueStmt("anything at all"), None, {}, {})
-    with pytest.raises(Unsupported):
+    with pytest.raises(UnsupportedStop):
         native.compile(func)
 
 

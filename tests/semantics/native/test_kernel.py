@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 
 from .programs import of_body, prim_func
 
@@ -64,7 +64,7 @@ def test_inputs_may_be_read_only_and_results_not() -> None:
     doubled(x, y)
     assert (y == 2).all()
     y.flags.writeable = False
-    with pytest.raises(Fault, match="read-only"):
+    with pytest.raises(FaultStop, match="read-only"):
         doubled(x, y)
 
 
@@ -85,16 +85,16 @@ GOOD = (np.zeros((2, 3), np.float32), np.zeros((2, 6), np.float32), 2.0)
 def test_arguments_that_do_not_fit(position: int, bad: Any, message: str) -> None:
     args: list[Any] = list(GOOD)
     args[position] = bad
-    with pytest.raises(Fault, match=message) as caught:
+    with pytest.raises(FaultStop, match=message) as caught:
         native.compile(DOUBLE)(args)
     assert caught.value.code == "E-tir-argument"
 
 
 def test_too_many_and_too_few_arguments() -> None:
     for args in (GOOD[:1], (*GOOD, 1)):
-        with pytest.raises(Fault, match="3 arguments"):
+        with pytest.raises(FaultStop, match="3 arguments"):
             native.compile(DOUBLE)(args)
-    with pytest.raises(Fault, match="by is missing"):
+    with pytest.raises(FaultStop, match="by is missing"):
         native.compile(DOUBLE)(GOOD[:2])
 
 
@@ -107,7 +107,7 @@ def test_scalars() -> None:
     native.compile(func)([array, -7, True, 2**64 - 1])
     assert array.tolist() == [-7, 1, -1]
     for bad in (2**31, -(2**31) - 1, 1.5):
-        with pytest.raises(Fault, match="argument 1 is"):
+        with pytest.raises(FaultStop, match="argument 1 is"):
             native.compile(func)([array, bad, True, 0])
 
 
@@ -120,7 +120,7 @@ def f(x: T.Buffer(("n",), "int64"), n: T.int64):
     array = np.zeros(3, np.int64)
     native.compile(func)([array])
     assert array.tolist() == [3, 3, 3]
-    with pytest.raises(Fault, match="axis 0"):
+    with pytest.raises(FaultStop, match="axis 0"):
         native.compile(func)([array, 4])
 
 
@@ -186,7 +186,7 @@ def test_the_limit_of_memory_is_the_callers() -> None:
     )
     kernel = native.compile(func)
     kernel([np.zeros(100, np.int8)], memory=10_000)
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(FaultStop) as caught:
         kernel([np.zeros(101, np.int8)], memory=10_000)
     assert caught.value.code == "E-tir-allocate"
 
@@ -199,3 +199,23 @@ def test_without_bounds_there_are_no_checks_of_bounds() -> None:
     assert array.tolist() == [0, 0, 9, 0]
     checked = native.compile(func)
     assert len(kernel.source) < len(checked.source)
+
+
+def test_the_width_of_vectors_is_said_first() -> None:
+    assert native.compile(DOUBLE, vector=32).source.startswith("#define RLX_VECTOR 32\n")
+    assert "#define RLX_VECTOR 32\n" not in native.compile(DOUBLE).source.partition("#if")[0]
+
+
+def test_an_offset_that_has_a_name_is_zero() -> None:
+    func = prim_func("""
+@T.prim_func
+def f(a: T.handle, y: T.Buffer((3,), "int64")):
+    n = T.int64()
+    o = T.int64()
+    x = T.match_buffer(a, (n,), "int64", elem_offset=o)
+    for i in range(3):
+        y[i] = x[i] + o * T.int64(5) + n
+""")
+    y = np.zeros(3, np.int64)
+    native.compile(func)([np.arange(4, dtype=np.int64), y])
+    assert y.tolist() == [4, 5, 6]

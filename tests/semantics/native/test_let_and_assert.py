@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir import evaluate
 
 from .programs import of_body
@@ -46,7 +46,7 @@ def test_an_assertion_that_fails() -> None:
     arrays = [np.zeros((1, 4), np.int32), np.zeros(4, np.int32)]
     said = []
     for run in (native.compile(func), lambda args: evaluate(func, args)):
-        with pytest.raises(Fault) as stop:
+        with pytest.raises(FaultStop) as stop:
             run(arrays)
         assert stop.value.code == "E-tir-assert" and stop.value.span is not None
         said.append(str(stop.value))

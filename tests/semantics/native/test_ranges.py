@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.semantics.native.ranges import Bounds, Poly, Scope, literal
+from rlx.semantics.native.ranges import Bounds, IndexSum, LoopScope, literal
 
-I, J, N, M = (Poly.of(name) for name in "ijnm")
-ONE = Poly.of(1)
+I, J, N, M = (IndexSum.of(name) for name in "ijnm")
+ONE = IndexSum.of(1)
 
 
-def value(poly: Poly, numbers: dict[str, int]) -> int:
+def value(poly: IndexSum, numbers: dict[str, int]) -> int:
     total = 0
     for monomial, factor in poly.terms.items():
         for name in monomial:
@@ -32,14 +32,16 @@ polys = st.lists(
         st.integers(-4, 4),
     ),
     max_size=5,
-).map(lambda terms: sum((Poly({m: c}) for m, c in terms), Poly({})))
+).map(lambda terms: sum((IndexSum({m: c}) for m, c in terms), IndexSum({})))
 
 
 @given(polys, polys, polys, st.integers(0, 10**6))
-def test_bounds_hold_at_every_point(wanted: Poly, fact: Poly, last: Poly, seed: int) -> None:
-    inner = Poly({m: c for m, c in last.terms.items() if "j" not in m})
-    loops = {"i": Bounds(Poly({}), N - ONE), "j": Bounds(Poly.of(-1), inner)}
-    scope = Scope(loops, {"n", "m"}, (fact,))
+def test_bounds_hold_at_every_point(
+    wanted: IndexSum, fact: IndexSum, last: IndexSum, seed: int
+) -> None:
+    inner = IndexSum({m: c for m, c in last.terms.items() if "j" not in m})
+    loops = {"i": Bounds(IndexSum({}), N - ONE), "j": Bounds(IndexSum.of(-1), inner)}
+    scope = LoopScope(loops, {"n", "m"}, (fact,))
     claimed = scope.lower(wanted)
     numbers = random.Random(seed)
     n, m = numbers.randrange(5), numbers.randrange(5)
@@ -51,7 +53,7 @@ def test_bounds_hold_at_every_point(wanted: Poly, fact: Poly, last: Poly, seed: 
 
 
 @given(polys, polys, polys)
-def test_sums_are_a_ring(a: Poly, b: Poly, c: Poly) -> None:
+def test_sums_are_a_ring(a: IndexSum, b: IndexSum, c: IndexSum) -> None:
     assert ((a + b) * c).terms == (a * c + b * c).terms
     assert (a - a).terms == {}
     assert (a * b).terms == (b * a).terms
@@ -62,33 +64,33 @@ def test_sums_are_a_ring(a: Poly, b: Poly, c: Poly) -> None:
     [
         (I, True),
         (N - ONE - I, True),
-        (N - I - Poly.of(2), False),
+        (N - I - IndexSum.of(2), False),
         (N * M - ONE - (I * M + J), True),
-        (N * M - Poly.of(2) - (I * M + J), False),
+        (N * M - IndexSum.of(2) - (I * M + J), False),
         (I - J, False),
     ],
 )
-def test_indices_of_whole_arrays_are_in_range(wanted: Poly, proven: bool) -> None:
-    loops = {"i": Bounds(Poly({}), N - ONE), "j": Bounds(Poly({}), M - ONE)}
-    assert Scope(loops, {"n", "m"}).proves(wanted) is proven
+def test_indices_of_whole_arrays_are_in_range(wanted: IndexSum, proven: bool) -> None:
+    loops = {"i": Bounds(IndexSum({}), N - ONE), "j": Bounds(IndexSum({}), M - ONE)}
+    assert LoopScope(loops, {"n", "m"}).proves(wanted) is proven
 
 
 def test_facts_tighten_the_bounds_of_padding() -> None:
-    loops = {"i": Bounds(Poly({}), N + ONE)}
-    inside = Scope(loops, {"n"}, (I - ONE, N - I))
+    loops = {"i": Bounds(IndexSum({}), N + ONE)}
+    inside = LoopScope(loops, {"n"}, (I - ONE, N - I))
     assert inside.proves(I - ONE) and inside.proves(N - ONE - (I - ONE))
-    outside = Scope(loops, {"n"})
+    outside = LoopScope(loops, {"n"})
     assert not outside.proves(I - ONE) and not outside.proves(N - I)
 
 
 def test_triangles() -> None:
-    scope = Scope({"i": Bounds(Poly({}), N - ONE), "j": Bounds(Poly({}), I)}, {"n"})
+    scope = LoopScope({"i": Bounds(IndexSum({}), N - ONE), "j": Bounds(IndexSum({}), I)}, {"n"})
     assert scope.proves(N - ONE - J)
     assert not scope.proves(I - J - ONE)
 
 
 def test_symbols_that_may_be_negative_prove_nothing() -> None:
-    scope = Scope({"i": Bounds(Poly({}), N - ONE)}, set())
+    scope = LoopScope({"i": Bounds(IndexSum({}), N - ONE)}, set())
     assert not scope.proves(N)
     assert scope.proves(N - ONE - I)
 

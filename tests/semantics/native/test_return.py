@@ -11,7 +11,7 @@ import pytest
 from rlx.grammar import tir
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine import load
 from rlx.semantics.native import compile
 from rlx.semantics.outcome import Returned
@@ -91,7 +91,7 @@ def test_the_value_is_the_same_evaluated_and_native(name: str, word: str) -> Non
             array = np.arange(4)
             args = [n, array][: len(func.params)]
             if isinstance(expected, str):
-                with pytest.raises(Fault) as caught:
+                with pytest.raises(FaultStop) as caught:
                     run(args)
                 assert caught.value.code == expected
             else:

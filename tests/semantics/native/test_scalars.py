@@ -16,7 +16,7 @@ from rlx.grammar.dtype import BOOL, HANDLE, INT64, DataType, dtype
 from rlx.grammar.node import Record
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.native.intrinsics import LIBM
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import binary, cast
@@ -100,7 +100,7 @@ def same(got: Any, wanted: Any) -> bool:
 def defined(function: Callable[..., Any], row: tuple[Any, ...]) -> bool:
     try:
         function(*row)
-    except Fault:
+    except FaultStop:
         return False
     return True
 

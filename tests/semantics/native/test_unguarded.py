@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.faults import Fault
+from rlx.semantics.faults import FaultStop
 from rlx.semantics.native import arrays, kernel
 from rlx.semantics.tir import evaluate
 
@@ -92,7 +92,7 @@ def test_what_is_only_read_may_be_read_only() -> None:
     compiled(given)
     np.testing.assert_array_equal(given[2], given[0] + given[3] - 2)
     given[2].flags.writeable = False
-    with pytest.raises(Fault, match=r"argument 2 \(B\) is written to and read-only"):
+    with pytest.raises(FaultStop, match=r"argument 2 \(B\) is written to and read-only"):
         compiled(given)
 
 
@@ -113,7 +113,7 @@ def test_arguments_that_do_not_fit(place: int, change: Callable[[Any], Any], wor
         given = made(np.float32, 2, 3)
         compiled(given)
         given[place] = change(given[place])
-        with pytest.raises(Fault, match=words):
+        with pytest.raises(FaultStop, match=words):
             compiled(given)
 
 
@@ -123,7 +123,7 @@ def test_shapes_that_do_not_agree() -> None:
     for place, shape in [(2, (3, 3)), (3, (4,)), (2, (2, 2))]:
         wrong = [*given]
         wrong[place] = np.zeros(shape, np.float32)
-        with pytest.raises(Fault) as found:
+        with pytest.raises(FaultStop) as found:
             compiled(wrong)
         assert found.value.code == "E-tir-argument"
 
@@ -136,9 +136,9 @@ def test_scalars_that_shapes_say_may_be_left_out() -> None:
     a, b = np.arange(5, dtype=np.int32), np.zeros(5, np.int32)
     native.compile(func)([a, b])
     np.testing.assert_array_equal(a, b)
-    with pytest.raises(Fault, match="takes 3 arguments and is given 1"):
+    with pytest.raises(FaultStop, match="takes 3 arguments and is given 1"):
         native.compile(func)([a])
-    with pytest.raises(Fault, match="takes 3 arguments and is given 4"):
+    with pytest.raises(FaultStop, match="takes 3 arguments and is given 4"):
         native.compile(func)([a, b, 5, 5])
 
 

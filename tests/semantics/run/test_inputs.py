@@ -13,7 +13,7 @@ from rlx.commands.run import main
 from rlx.grammar import ast
 from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
-from rlx.semantics.faults import Fault as Stopped
+from rlx.semantics.faults import FaultStop as Stopped
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import typed
 from rlx.semantics.outcome import Fault, Returned

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from rlx.semantics.faults import Fault, Unsupported
+from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.tir import evaluate
 
 from .programs import of_body, prim_func, stopped
@@ -41,7 +41,7 @@ A = 'A: T.Buffer((4,), "int32")'
 )
 def test_faults(body: str, code: str) -> None:
     error = stopped(of_body(f"{A}, n: T.int32", body), np.zeros(4, np.int32), 0, unwritten=[0])
-    assert isinstance(error, Fault)
+    assert isinstance(error, FaultStop)
     assert error.code == code
     assert error.span is not None
     assert error.message
@@ -64,7 +64,7 @@ def test_faults(body: str, code: str) -> None:
 )
 def test_what_cannot_be_evaluated(body: str, code: str) -> None:
     error = stopped(of_body(A, body), np.zeros(4, np.int32))
-    assert isinstance(error, Unsupported)
+    assert isinstance(error, UnsupportedStop)
     assert error.code == code
     assert error.span is not None
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rlx.semantics.tir import Program, evaluate
+from rlx.semantics.tir import TirProgram, evaluate
 
 from .programs import prim_func
 
@@ -120,7 +120,7 @@ def test_convolution(h: int, w: int) -> None:
 
 
 def test_a_program_is_compiled_once_and_run_often() -> None:
-    program = Program(SOFTMAX)
+    program = TirProgram(SOFTMAX)
     for n in (1, 2):
         x, y = np.zeros((n, 2), np.float32), np.zeros((n, 2), np.float32)
         program.run([x, y])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.semantics.faults import OutOfFuel
+from rlx.semantics.faults import OutOfFuelStop
 from rlx.semantics.tir import evaluate
 
 from .programs import computed, filled, of_body, prim_func, stopped
@@ -260,11 +260,13 @@ def test_fuel() -> None:
     array = np.zeros(1, np.int32)
     evaluate(loop, [array], fuel=10)
     error = stopped(loop, array, fuel=9)
-    assert isinstance(error, OutOfFuel) and error.code == "E-tir-fuel" and error.span is not None
+    assert (
+        isinstance(error, OutOfFuelStop) and error.code == "E-tir-fuel" and error.span is not None
+    )
     assert stopped(of_body("n: T.int32", "while n > 0: T.evaluate(0)"), 1, fuel=1000).span
     loop = of_body('A: T.Buffer((1,), "int32")', "while A[0] < 3: A[0] = A[0] + 1")
     evaluate(loop, [np.zeros(1, np.int32)], fuel=30)
-    assert isinstance(stopped(loop, np.zeros(1, np.int32), fuel=29), OutOfFuel)
+    assert isinstance(stopped(loop, np.zeros(1, np.int32), fuel=29), OutOfFuelStop)
     assert stopped(of_body("n: T.int32", "for i in range(1000000000): T.evaluate(0)"), 1, fuel=9)
 
 

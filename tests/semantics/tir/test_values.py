@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.prim_operators import truncated_quotient, truncated_remainder
-from rlx.semantics.faults import Fault, Unsupported
+from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import (
     binary,
@@ -93,7 +93,7 @@ def test_the_smallest_integer_by_minus_one_wraps() -> None:
 
 @pytest.mark.parametrize("kind", [tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod])
 def test_division_by_zero(kind: type[tir.Binary]) -> None:
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(FaultStop) as caught:
         binary(kind, dtype("int32"))(1, 0)
     assert caught.value.code == "E-tir-divide"
     assert not math.isfinite(binary(kind, dtype("float32"))(1.0, 0.0))
@@ -117,7 +117,7 @@ def test_a_float_has_its_integer_part(value: float, name: str) -> None:
     if math.isfinite(value) and low <= math.trunc(value) <= high:
         assert convert(value) == math.trunc(value)
     else:
-        with pytest.raises(Fault) as caught:
+        with pytest.raises(FaultStop) as caught:
             convert(value)
         assert caught.value.code == "E-tir-cast-range"
 
@@ -146,7 +146,7 @@ def test_shifts(value: int, by: int) -> None:
         assert right(value, by) == value // 2**by
     else:
         for shift in (left, right):
-            with pytest.raises(Fault) as caught:
+            with pytest.raises(FaultStop) as caught:
                 shift(value, by)
             assert caught.value.code == "E-tir-shift-amount"
 
@@ -169,7 +169,7 @@ def test_powers_of_integers_wrap(base: int, exponent: int) -> None:
     if exponent >= 0:
         assert power(base, exponent) == ctypes.c_int32(base**exponent).value
     else:
-        with pytest.raises(Fault) as caught:
+        with pytest.raises(FaultStop) as caught:
             power(base, exponent)
         assert caught.value.code == "E-tir-power-exponent"
 
@@ -241,14 +241,14 @@ def test_more_functions_of_floats() -> None:
     ("name", "operands"), [("frobnicate", ["float32"]), ("exp", ["int32"]), ("exp", [])]
 )
 def test_an_intrinsic_without_meaning(name: str, operands: list[str]) -> None:
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedStop) as caught:
         intrinsic(name, [dtype(o) for o in operands])
     assert caught.value.code == "E-tir-intrinsic-unknown"
 
 
 @pytest.mark.parametrize("name", ["handle", "float4_e9m9"])
 def test_a_type_without_arithmetic(name: str) -> None:
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedStop) as caught:
         into(dtype(name))
     assert caught.value.code == "E-tir-type"
 
@@ -259,7 +259,7 @@ def test_reinterpretation_keeps_the_bits(value: int) -> None:
 
     there = reinterpret(dtype("int32"), dtype("float32"))(value)
     assert math.isnan(there) or struct.pack("<f", there) == struct.pack("<i", value)
-    with pytest.raises(Unsupported) as caught:
+    with pytest.raises(UnsupportedStop) as caught:
         reinterpret(dtype("int32"), dtype("float64"))
     assert caught.value.code == "E-tir-reinterpret-size"
 

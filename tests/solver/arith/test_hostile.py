@@ -7,14 +7,14 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.prover.random_goals import Goal, describe, wrong
+from benchmarks.prover.random_goals import RandomGoal, describe, wrong
 from rlx.commands.prove import main
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT64, dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, explain, prim_exprs, prove, smt, to_smtlib
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.text import parse, show
+from rlx.solver.question_parser import parse, show
 from rlx.solver.verdict import CONTRADICTORY
 
 N, M = tir.Var("n"), tir.Var("m")
@@ -82,7 +82,7 @@ def test_what_is_no_integer_is_left_unknown(strange: PrimExpr) -> None:
 NARROW = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64", "bool", "int1", "uint4")
 
 
-class Typed(Goal):
+class Typed(RandomGoal):
     """A goal over variables of any integer type."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -218,7 +218,7 @@ def test_the_script_agrees_with_the_verdict() -> None:
     """What we prove is ``unsat``, what we refute is ``sat``, wherever Z3 settles it; in every style."""
     tally: Counter[str] = Counter()
     for number in range(120):
-        goal = Goal(random.Random(31_000_000 + number))
+        goal = RandomGoal(random.Random(31_000_000 + number))
         if number % 4 == 0:
             k = tir.Var("k")
             goal.context.assume(tir.EQ(tir.FloorMod(k, tir.IntImm(3)), tir.IntImm(1)))

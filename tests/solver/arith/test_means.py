@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.prover.families import HELD_OUT, KNOWN, Case, cases
+from benchmarks.prover.families import HELD_OUT, KNOWN, FamilyQuestion, cases
 from rlx.solver import prove
 from tests.snapshots import assert_entries
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
-def answer(case: Case, int64: bool) -> str:
+def answer(case: FamilyQuestion, int64: bool) -> str:
     """The question and its answer, on one line."""
     assumed = "".join(f" | {fact}" for fact in case.assume)
     return f"{case.goal}{assumed}: {prove(case.goal, case.assume, int64=int64)}"

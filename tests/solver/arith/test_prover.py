@@ -10,7 +10,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, explain, prove
-from rlx.solver.text import parse, show
+from rlx.solver.question_parser import parse, show
 
 HARD = [
     "(x % (a*b)) % b == x % b",
@@ -263,6 +263,16 @@ def test_never_is_judged_for_positive_values() -> None:
     assert found.witness == {"n": 0}
     assert found.counterexample == {"n": 1}
     assert not relation(("n", "n + 1")).zero_saves
+
+
+def test_beside_a_literal_zero_a_size_of_zero_counts() -> None:
+    found = relation(("0", "n"))
+    assert found.kind == "sometimes"
+    assert found.witness == {"n": 0}
+    assert found.counterexample == {"n": 1}
+    assert found.assumption is not None
+    assert relation(("0", "n + 1")).kind == "never"
+    assert relation(("n*3 % 3", "1")).kind == "never"
 
 
 def test_a_variable_that_is_known_to_be_zero() -> None:

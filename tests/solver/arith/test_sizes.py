@@ -13,7 +13,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Refuted, explain, prim_exprs, prove, smt
 from rlx.solver.budget import NODES, Work
 from rlx.solver.engine import Engine
-from rlx.solver.text import parse
+from rlx.solver.question_parser import parse
 
 
 @pytest.mark.parametrize("question", large(), ids=lambda q: q.name)

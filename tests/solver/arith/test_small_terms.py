@@ -12,9 +12,9 @@ import pytest
 
 from rlx.grammar import tir
 from rlx.solver import Proved, Prover, Refuted
-from rlx.solver.context import Context, State
+from rlx.solver.context import Context, ContextState
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.text import show
+from rlx.solver.question_parser import show
 
 N, M = tir.Var("n"), tir.Var("m")
 GRID = [dict(zip((N, M), point, strict=True)) for point in itertools.product(range(-7, 8), (-2, 3))]
@@ -80,7 +80,7 @@ def test_a_simplified_term_has_the_same_value(part: int) -> None:
             )
 
 
-def _least(state: State, var: tir.Var) -> int:
+def _least(state: ContextState, var: tir.Var) -> int:
     low, _ = state.range_of(var)
     assert low is not None
     return low

@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.prover.random_goals import Goal, describe, points, wrong
+from benchmarks.prover.random_goals import RandomGoal, describe, points, wrong
 from rlx.grammar import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -22,7 +22,7 @@ def test_random_goals() -> None:
     """Casts, negative divisors, zeros, facts, rebinding, huge constants."""
     tally: Counter[str] = Counter()
     for number in range(GOALS):
-        goal = Goal(random.Random(number))
+        goal = RandomGoal(random.Random(number))
         verdict = Prover(goal.context).always(goal.condition)
         tally[verdict.status] += 1
         error = wrong(goal, verdict, tries=25)
@@ -36,7 +36,7 @@ def test_random_goals() -> None:
 @given(st.integers(0, 2**60))
 @settings(max_examples=120, deadline=None)
 def test_random_goals_of_hypothesis(seed: int) -> None:
-    goal = Goal(random.Random(seed))
+    goal = RandomGoal(random.Random(seed))
     error = wrong(goal, Prover(goal.context).always(goal.condition))
     assert error is None, f"{describe(goal)}: {error}"
 
@@ -46,7 +46,7 @@ def test_random_choices_under_both_readings() -> None:
     tally: Counter[str] = Counter()
     for number in range(150):
         rng = random.Random(number)
-        goal = Goal(rng)
+        goal = RandomGoal(rng)
         n, m = goal.variables[0], goal.variables[-1]
         choice = tir.Select(tir.LE(n, goal.integer(1)), goal.integer(2), tir.FloorDiv(m, n))
         if number % 2:
@@ -69,7 +69,7 @@ def test_random_goals_in_int64() -> None:
     """What is proved overflows nowhere; where an overflow is shown, there is one."""
     tally: Counter[str] = Counter()
     for number in range(400):
-        goal = Goal(random.Random(7_000_000 + number))
+        goal = RandomGoal(random.Random(7_000_000 + number))
         for var in goal.variables:
             # Most intermediate values fit, some do not.
             goal.context.assume(tir.LE(var, tir.IntImm((100, 2**31, 2**62)[number % 3])))
@@ -87,7 +87,7 @@ def test_random_goals_in_int64() -> None:
     assert tally["overflow"] > 3
 
 
-def overflows(goal: Goal, values: dict[tir.Var, int]) -> bool:
+def overflows(goal: RandomGoal, values: dict[tir.Var, int]) -> bool:
     """Whether a value leaves 64 bits at a point."""
     try:
         evaluate(goal.condition, values)
@@ -101,7 +101,7 @@ def overflows(goal: Goal, values: dict[tir.Var, int]) -> bool:
 @settings(max_examples=120, deadline=None)
 def test_simplified_expressions_have_the_same_value(seed: int) -> None:
     rng = random.Random(seed)
-    goal = Goal(rng)
+    goal = RandomGoal(rng)
     expr = goal.integer(3)
     simple = Prover(goal.context).simplify(expr)
     state = goal.context.state
@@ -125,7 +125,7 @@ def test_simplified_expressions_have_the_same_value(seed: int) -> None:
 @settings(max_examples=120, deadline=None)
 def test_the_tape_agrees_with_the_evaluator(seed: int) -> None:
     rng = random.Random(seed)
-    goal = Goal(rng)
+    goal = RandomGoal(rng)
     (condition,) = expand([goal.condition])
     used = variables([condition])
     tape = Tape([condition], used)

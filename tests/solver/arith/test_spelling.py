@@ -6,20 +6,20 @@ import random
 
 import pytest
 
-from benchmarks.prover.random_goals import Goal
+from benchmarks.prover.random_goals import RandomGoal
 from rlx.grammar import tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.printer_prim import in_shape
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.text import parse, show
+from rlx.solver.question_parser import parse, show
 
 _CALLS = (("abs", 1), ("ceildiv", 2), ("likely", 1))
 _KINDS = ("int4", "int16", "uint1", "uint16", "int64", "uint64", "int32")
 POINTS = (-70000, -129, -7, -2, -1, 0, 1, 2, 3, 5, 8, 130, 2**33, 2**63 + 1)
 
 
-class Written(Goal):
+class Written(RandomGoal):
     """Expressions with all that printers write otherwise than the operators of the language."""
 
     def expression(self) -> PrimExpr:
@@ -112,6 +112,13 @@ def test_spellings(text: str, meant: str) -> None:
     ("text", "advice"),
     [
         ("n = 2", "write == for equality"),
+        ("n => 2", "write >= for at least"),
+        ("n =< 2", "write <= for at most"),
+        ("n <> 2", "write != for inequality"),
+        ("n is 2", "write == for equality"),
+        ("m if n > 2 else n", "write select"),
+        ("min(n) > 2", "expected 2 arguments or more of min, found 1 argument"),
+        ("abs(n, m) > 2", "expected 1 argument of abs, found 2 arguments"),
         ("n / 2 == 1", "write // for the quotient rounded down, or truncdiv"),
         ("n ** 2 == 4", "write powers as products"),
         ("n > 1.5", "integers only, no floats"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.solver import prove
-from rlx.solver.text import NESTING_LIMIT, parse, show
+from rlx.solver.question_parser import NESTING_LIMIT, parse, show
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,14 @@ def test_nested_conditions() -> None:
 def test_what_is_no_expression_is_refused() -> None:
     with pytest.raises(TypeError):
         prove(3.5)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("(", ")"), ("-", ""), ("min(1, ", ")"), ("~(", ")")]
+)
+def test_what_stands_beside_each_other_is_not_nested(before: str, after: str) -> None:
+    beside = f"{before}n{after} + " * (2 * NESTING_LIMIT)
+    deepest = NESTING_LIMIT // (before.count("(") + before.count("-") + before.count("~"))
+    parse(f"{beside}{before * deepest}n{after * deepest}", {})
+    with pytest.raises(ValueError, match="nested more than"):
+        parse(f"{beside}{before * (deepest + 1)}n{after * (deepest + 1)}", {})

@@ -15,9 +15,9 @@ OPEN = (
     "verdict",
     "statistics",
     "order",
-    "text",
+    "question_parser",
     "prim_exprs",
-    "shown",
+    "expression_text",
     "evaluate",
     "api",
 )

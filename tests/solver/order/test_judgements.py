@@ -11,7 +11,7 @@ from rlx.grammar.equal import structural_equal
 from rlx.solver.order import (
     COMPATIBLE,
     NotSubtype,
-    Undecided,
+    UndecidedDims,
     compatibility,
     disjoint,
     lub,
@@ -321,7 +321,7 @@ def test_what_the_prover_does_not_know_is_possible() -> None:
     silent = Silent()
     a, b = tensor((N, M)), tensor((M, N))
     verdict = subtype(a, b, silent)
-    assert isinstance(verdict, Undecided)
+    assert isinstance(verdict, UndecidedDims)
     assert verdict.mismatch is not None and verdict.mismatch.path == (("dimension", 0),)
     assert verdict.reason == "asked not to"
     found = compatibility(a, b, silent)

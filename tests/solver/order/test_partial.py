@@ -13,7 +13,7 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import compatibility, glb, lub, subtype
 from rlx.solver.prim_exprs import lazily
 from rlx.solver.prover import Prover
-from rlx.solver.text import parse
+from rlx.solver.question_parser import parse
 from tests.solver.order.build import func, prim, prover, shape, tensor, tup
 from tests.solver.order.universe import M, N
 

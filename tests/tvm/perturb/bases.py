@@ -14,10 +14,11 @@ from rlx.generate.calls.pattern import (
     TupleSlot,
     parse,
 )
-from rlx.generate.calls.tables import PATTERNS
+from rlx.generate.calls.template import lines
 from rlx.grammar import tir
 from rlx.grammar.printer import show
 from rlx.operators.families import FAMILIES
+from rlx.operators.registry import lookup
 from tests.operators.cases import DIFFERENT, LEGAL, WARNED
 
 from .calls import Argument, Group, OneCall, OtherArg, TensorArg, Text, argument, from_case
@@ -74,9 +75,9 @@ def _all(name: str) -> Iterator[OneCall]:
             except ValueError:  # a shape held by a variable: the changes put it there
                 continue
     yield from MORE.get(name, ())
-    for line in PATTERNS.get(name, "").split("\n"):
-        if line.strip() and name != "hint_on_device":
-            yield from _pattern(name, line.strip())
+    operator = lookup(f"relax.{name}")
+    for line in lines(operator) if operator is not None and name != "hint_on_device" else ():
+        yield from _pattern(name, line)
 
 
 def _pattern(name: str, text: str) -> Iterator[OneCall]:

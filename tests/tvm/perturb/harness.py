@@ -108,7 +108,7 @@ def serve(arguments: Sequence[str]) -> None:
         if child == 0:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             for number in range(start, len(asked)):
-                signal.alarm(SECONDS)
+                signal.setitimer(signal.ITIMER_PROF, SECONDS)
                 line = json.dumps(asdict(judge(peer, asked[number])))
                 done[:] = (number + 1).to_bytes(8, "little")
                 print(line, flush=True)

@@ -161,6 +161,8 @@ def _tensors(
 
 
 def _shapes(rank: int, a: Any, ours: int, b: Any, point: Mapping[tir.Var, int]) -> str:
+    if a is not None and any(_below_zero(x, point) for x in a):
+        a = None  # which says no more than the rank
     if a is None:
         if rank in (-1, ours):
             return "agree"
@@ -171,6 +173,11 @@ def _shapes(rank: int, a: Any, ours: int, b: Any, point: Mapping[tir.Var, int]) 
         return "other"
     same = all(_value(x, point) in (_value(y, point), None) for x, y in zip(a, b, strict=True))
     return "agree" if same else "other"
+
+
+def _below_zero(e: tir.PrimExpr, point: Mapping[tir.Var, int]) -> bool:
+    value = _value(e, point)
+    return isinstance(value, int) and value < 0
 
 
 def _value(e: tir.PrimExpr, point: Mapping[tir.Var, int]) -> int | str | None:

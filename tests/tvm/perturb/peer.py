@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +35,13 @@ class _Inspect:
         return call
 
 
+@cache
+def _device(text: str) -> Any:
+    """A device of a module, which all of its tensors share."""
+    kind, _, index = text.partition(":")
+    return relax.VDevice(kind, int(index))
+
+
 class _Names(SimpleNamespace):
     """``R`` as texts see it."""
 
@@ -47,8 +55,7 @@ class _Names(SimpleNamespace):
         """An annotation; texts look the device up in their module, so that there is none to ask here."""
         found = script.Tensor(*args, **named)
         if vdevice is not None:
-            kind, _, index = vdevice.partition(":")
-            found.vdevice = relax.VDevice(kind, int(index))
+            found.vdevice = _device(vdevice)
         return found
 
 

@@ -19,10 +19,10 @@ from rlx.grammar import tir
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler, prelude
 from rlx.semantics.native.kernel import checked, scalar
-from rlx.semantics.native.program import FIRST_SLOT, Program, generate
+from rlx.semantics.native.program import FIRST_SLOT, CProgram, generate
 
 Array = np.ndarray[Any, Any]
-FUEL = 8_000
+FUEL = 22_000
 MEMORY = 1 << 24
 """What a kernel may use."""
 _LOADED = frozenset(["-shared", "-fPIC", "-O2"])
@@ -92,7 +92,7 @@ def compiler_path() -> str:
     return path
 
 
-def source(programs: Sequence[Program], vectors: Sequence[int]) -> str:
+def source(programs: Sequence[CProgram], vectors: Sequence[int]) -> str:
     """One file of C for several kernels, each for a vector width of its own."""
     parts = [prelude.text(*(program.kernel for program in programs))]
     for at, (program, vector) in enumerate(zip(programs, vectors, strict=True)):
@@ -124,7 +124,7 @@ def run(
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    programs: list[Program] = []
+    programs: list[CProgram] = []
     for at, case in enumerate(cases):
         again = at and cases[at - 1] is case
         disjoint = at % 5 != 4
@@ -144,7 +144,7 @@ def run(
     return _answers(folder, cases, programs)
 
 
-def _write(out: Any, at: int, case: Case, program: Program) -> None:
+def _write(out: Any, at: int, case: Case, program: CProgram) -> None:
     fields = [FUEL, MEMORY, *[0] * (FIRST_SLOT - 2)]
     buffers: list[Array] = []
     for position, (arg, (var, buffer)) in enumerate(
@@ -161,7 +161,7 @@ def _write(out: Any, at: int, case: Case, program: Program) -> None:
         out.write(struct.pack("<q", array.nbytes) + array.tobytes())
 
 
-def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[Program]) -> list[Answer]:
+def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[CProgram]) -> list[Answer]:
     """Run the batch; where a kernel ends the process, go on behind it."""
     ended: dict[int, str] = {}
     first = 0
@@ -187,7 +187,7 @@ def _answers(folder: Path, cases: Sequence[Case], programs: Sequence[Program]) -
     return [(found | killed).get(at, Answer("lost", ())) for at in range(len(cases))]
 
 
-def _read(file: Path, cases: Sequence[Case], programs: Sequence[Program]) -> Any:
+def _read(file: Path, cases: Sequence[Case], programs: Sequence[CProgram]) -> Any:
     if not file.exists():
         return
     with file.open("rb") as stream:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rlx.semantics.faults import Unsupported
+from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.native.program import generate
 
 from .batch import BUILDS, ODD, VECTORS, Answer, Build, Case, processors, run
@@ -89,7 +89,7 @@ class Campaign:
         try:
             generate(case.func, bounds=True, disjoint=True)
             expected = wanted(case)
-        except Unsupported as reason:
+        except UnsupportedStop as reason:
             self.report.refused[f"{reason.code} {reason.message[:60]}"] += 1
             return None
         if expected.ending == "E-tir-fuel":

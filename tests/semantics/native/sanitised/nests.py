@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, HANDLE, INT32, INT64, DataType, dtype
+from rlx.grammar.node import replace
 from rlx.grammar.tir import Buffer, Var
 from rlx.grammar.tir import PrimExpr as Expr
 
-from .sizes import extents
+from .sizes import extents, near_vectors
 
 KINDS = tuple(
     map(
@@ -122,7 +123,7 @@ class Nest:
             for axis, k, dim, loop, low in zip(axes, kinds, dims, outer, lows, strict=True)
         )
         block = tir.Block("r", made, None, None, None, (), init, update)
-        return self.loops(block, outer, dims, lows)
+        return self.loops(self.otherwise(block, place), outer, dims, lows)
 
     def tiled(self) -> tir.Stmt:
         """Sums along columns, products of matrices, convolutions: what is computed in tiles, at every width."""
@@ -130,7 +131,7 @@ class Nest:
         rows, columns, steps = self.pick(_TILES)
         sizes = [
             self.rng.randint(1, rows),
-            self.rng.randint(4, columns),
+            near_vectors(self.rng, columns) if columns > 200 else self.rng.randint(4, columns),
             self.rng.randint(17, steps),
         ]
         i, j, k = (Var("i", self.width) for _ in range(3))
@@ -154,7 +155,53 @@ class Nest:
         )
         update = tir.BufferStore(out, (a, b), value)
         block = tir.Block("r", made, None, None, None, (), init, update)
-        return self.loops(block, (i, j, k), dims, [0, 0, 0])
+        return self.loops(self.otherwise(block, (a, b)), (i, j, k), dims, [0, 0, 0])
+
+    def otherwise(self, block: tir.Block, place: tuple[Var, ...]) -> tir.Block:
+        """Mostly the block; or one that looks like a reduction, and is none that tiles or lanes are for."""
+        init, update = block.init, block.body
+        if not self.chance(12) or not (
+            isinstance(init, tir.BufferStore) and isinstance(update, tir.BufferStore)
+        ):
+            return block
+        out = init.buffer
+        zero = tir.IntImm(0, self.width)
+        match self.rng.randrange(9):
+            case 0:  # another buffer is set
+                other = self.buffer(out.shape, out.dtype)
+                return replace(block, init=tir.BufferStore(other, place, init.value))
+            case 1:  # the same element, twice
+                twice = tir.SeqStmt((update, update)) if self.chance(50) else update
+                return replace(block, init=tir.SeqStmt((init, init)), body=twice)
+            case 2:  # what is there counts
+                return replace(block, init=replace(init, value=tir.BufferLoad(out, place)))
+            case 3:  # the first element is read, which others write
+                first = tir.BufferLoad(out, tuple(zero for _ in place))
+                return replace(block, body=replace(update, value=self.joined(update.value, first)))
+            case 4:  # what was found is changed once more
+                last = tir.BufferLoad(out, place)
+                again = tir.BufferStore(out, place, self.joined(last, init.value))
+                return replace(block, body=tir.SeqStmt((update, again)))
+            case 5:
+                smaller = tir.LT(block.iter_vars[-1].var, tir.IntImm(3, self.width))
+                return replace(block, predicate=smaller)
+            case 6:  # all axes are spatial
+                axes = tuple(replace(axis, kind="S") for axis in block.iter_vars)
+                return replace(block, iter_vars=axes)
+            case 7:  # an axis stays where it is
+                fixed, *others = block.iter_vars
+                return replace(block, iter_vars=(replace(fixed, binding=zero), *others))
+            case _:  # two buffers, set in one order and changed in the other
+                other = self.buffer(out.shape, out.dtype)
+                second = tir.BufferStore(other, place, init.value)
+                more = tir.BufferStore(other, place, tir.BufferLoad(out, place))
+                return replace(
+                    block, init=tir.SeqStmt((init, second)), body=tir.SeqStmt((more, update))
+                )
+
+    def joined(self, one: Expr, other: Expr) -> Expr:
+        """Two values as one of their type."""
+        return (tir.Or if tir.type_of(other) == BOOL else tir.Max)(one, other)
 
     def factors(self, axes: tuple[Var, Var, Var], dims: Sequence[Expr], kind: DataType) -> Expr:
         """An element of a row and a column, or of a column alone."""
@@ -317,7 +364,7 @@ class Nest:
         return tir.BufferLoad(places, (var,)), tir.IntImm(self.pick((5, 5, 5, 4)), self.width)
 
 
-_TILES = ((1, 180, 18), (1, 180, 18), (2, 100, 18), (9, 32, 18), (18, 14, 18))
+_TILES = ((1, 1100, 18), (1, 180, 18), (1, 180, 18), (2, 100, 18), (9, 32, 18), (18, 14, 18))
 """The largest numbers of rows, columns and steps."""
 
 _OPERATIONS: tuple[Callable[[Expr, Expr], Expr], ...] = (

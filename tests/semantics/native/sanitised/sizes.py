@@ -13,18 +13,23 @@ from rlx.semantics.arrays import numpy_type
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Array = np.ndarray[Any, Any]
-LIMIT = 100
+LIMITS = (100, 100, 100, 100, 1100)
+"""The largest extents: mostly small ones, of which a kernel may have several."""
 
 
 def extent(rng: random.Random) -> int:
-    """Mostly next to a multiple of some vector's lanes, from 1 to 100; sometimes 0."""
+    """Mostly next to a multiple of some vector's lanes, from 1 to 1100; sometimes 0."""
     if rng.random() < 0.03:
         return 0
     if rng.random() < 0.4:
         return rng.randint(1, 5)
+    return near_vectors(rng, rng.choice(LIMITS))
+
+
+def near_vectors(rng: random.Random, limit: int) -> int:
+    """At most one beside a multiple of some vector's lanes."""
     lanes = rng.choice((4, 8, 16, 32, 64))
-    near = lanes * rng.randint(1, max(1, LIMIT // lanes)) + rng.randint(-1, 1)
-    return min(near, LIMIT)
+    return min(lanes * rng.randint(1, max(1, limit // lanes)) + rng.randint(-1, 1), limit)
 
 
 def extents(rng: random.Random, count: int, most: int) -> list[int]:

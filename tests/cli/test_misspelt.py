@@ -1,0 +1,77 @@
+"""A misspelt command, option or value: the answer names the one that was meant."""
+
+from __future__ import annotations
+
+import random
+from importlib import import_module
+
+import pytest
+
+from rlx.cli import COMMANDS
+from rlx.completion import Option, commands
+
+
+def misspellings(word: str, rng: random.Random) -> list[str]:
+    """A letter missing, one too many, two exchanged, another one."""
+    at = rng.randrange(1, len(word) - 1)
+    return [
+        word[:at] + word[at + 1 :],
+        word[:at] + word[at] + word[at:],
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        word[:at] + "q" + word[at + 1 :],
+    ]
+
+
+def said(name: str, argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command complains of."""
+    try:
+        status = import_module(COMMANDS[name][0]).main(argv, f"rlx {name}")
+    except SystemExit as ended:
+        status = ended.code
+    assert status == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+OPTIONS = [
+    (command.name, option, [other for one in command.options for other in one.flags])
+    for command in commands()
+    for option in command.options
+    if any(len(flag) > 4 for flag in option.flags)
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "flags"), OPTIONS, ids=[f"{n} {o.flags[-1]}" for n, o, _ in OPTIONS]
+)
+def test_an_option(
+    name: str, option: Option, flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag = option.flags[-1]
+    for wrong in misspellings(flag[2:], random.Random(flag)):
+        if f"--{wrong}" in flags:
+            continue
+        fine = "bash" if name == "completion" else "x.rlx"
+        for argv in ([f"--{wrong}", fine], [fine, f"--{wrong}=3"]):
+            last = said(name, argv, capsys)
+            assert f"there is no option --{wrong}; did you mean " in last, last
+            assert flag in last, last
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "flags"), [o for o in OPTIONS if o[1].values and len(o[1].values) < 30]
+)
+def test_a_value(
+    name: str, option: Option, flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for value in option.values:
+        wrong = f"{value}q"  # one letter too many
+        last = said(name, [f"{option.flags[-1]}={wrong}", "x.rlx"], capsys)
+        assert (
+            f"invalid choice: '{wrong}'" in last
+            and f"'{value}'" in last.partition("did you mean")[2]
+        )
+
+
+def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is short today may be ambiguous tomorrow; the message says what was meant."""
+    assert said("fmt", ["--dial", "0.16", "x"], capsys).endswith("did you mean --dialect?")

@@ -1,0 +1,77 @@
+"""`rlx lower`, `rlx build`, `rlx disasm`, and `rlx run` of what they make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rlx.commands import build, disasm, lower, run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CALL_TIR = str(EXAMPLES / "call_tir.rlx")
+
+
+def test_lower_prints_each_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lower.main(["--to", "CallTIRRewrite", CALL_TIR]) == 0
+    assert "R.builtin.alloc_tensor" in capsys.readouterr().out
+    assert lower.main(["--to", "vmmemorylower", CALL_TIR]) == 0
+    assert "R.vm.alloc_storage" in capsys.readouterr().out
+    assert lower.main([CALL_TIR]) == 0
+    assert "vm.builtin.match_shape" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--to", "VMShapLower", CALL_TIR], 2, "did you mean VMShapeLower?"),
+        ([str(EXAMPLES / "nothing.rlx")], 2, "nothing.rlx"),
+        ([str(EXAMPLES / "broken" / "shapes.rlx")], 1, "error"),
+    ],
+)
+def test_lower_refuses(
+    arguments: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not Path(arguments[-1]).exists() and status == 1:
+        arguments = [str(next((EXAMPLES / "broken").glob("*.rlx")))]
+    assert lower.main(arguments) == status
+    assert said in capsys.readouterr().err
+
+
+def test_build_run_disasm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "model.rlxexe")
+    assert build.main([CALL_TIR, "-o", out]) == 0
+    assert "1 functions" in capsys.readouterr().err
+    given = ["--input", "n=2", "--input", "m=3", "--format", "json"]
+    assert run.main([CALL_TIR, *given]) == 0
+    by_steps = json.loads(capsys.readouterr().out)["value"]
+    assert run.main([out, *given]) == 0
+    assert json.loads(capsys.readouterr().out)["value"] == by_steps
+    assert run.main([CALL_TIR, "--backend", "vm", "--profile", *given]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["value"] == by_steps
+    assert "the machine itself" in shown.err
+    assert disasm.main([out]) == 0
+    assert "call  matmul" in capsys.readouterr().out
+    assert disasm.main([out, "--stats"]) == 0
+    assert "Globals (#1): [main]" in capsys.readouterr().out
+    assert disasm.main([out, "--python"]) == 0
+    assert "ib = rlx.vm.ExecBuilder()" in capsys.readouterr().out
+
+
+def test_what_goes_wrong_has_a_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "model.rlxexe"
+    assert build.main([CALL_TIR, "-o", str(out)]) == 0
+    assert run.main([str(out), "--input", "a=3"]) == 1
+    assert "check failed[E-builtin-check-rank]: main: parameter 0, a" in capsys.readouterr().out
+    assert run.main([str(out), "--entry", "mian"]) == 2
+    assert "there is no entry 'mian'; functions that can be called: main" in capsys.readouterr().err
+    out.write_bytes(out.read_bytes()[:-9])
+    assert run.main([str(out)]) == 2
+    assert "damaged" in capsys.readouterr().err
+    assert disasm.main([CALL_TIR]) == 2
+    assert "no executable" in capsys.readouterr().err
+    assert run.main([CALL_TIR, "--profile"]) == 2
+    assert "--profile goes with --backend vm" in capsys.readouterr().err
+    assert build.main([CALL_TIR, "-o", str(tmp_path / "no" / "such.rlxexe")]) == 2

@@ -1,0 +1,141 @@
+"""The site: it builds without a warning, asks for nothing from elsewhere, and leaves nothing out."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from rlx.cli import COMMANDS
+from rlx.operators.families import FAMILIES
+from rlx.spec import rules
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+class Loaded(HTMLParser):
+    """What a page loads as soon as it is opened, and the words that it shows."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.text: list[str] = []
+        self.feed(page.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("script", "img", "iframe", "source", "video"):
+            self.found += [value for name in ("src", "srcset") if (value := given.get(name))]
+        if tag == "link" and given.get("rel") not in ("canonical", "prev", "next"):
+            self.found.append(given.get("href") or "")
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    """No web fonts, no scripts of others: each page works from a folder."""
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 60
+    for page in pages:
+        for address in Loaded(page).found:
+            assert not re.match(r"(?:https?:)?//", address), (page, address)
+            if page.name != "404.html":  # whose addresses are those of a server's root
+                assert (page.parent / address.partition("?")[0].partition("#")[0]).exists(), (
+                    page,
+                    address,
+                )
+    for style in site.rglob("*.css"):
+        assert not re.search(
+            r"@import|url\((?![\"']?(?:data:|#))[\"']?(?:https?:)?//", style.read_text("utf-8")
+        ), style
+
+
+def test_every_code_has_its_programs(site: Path) -> None:
+    for file in {rule.file for rule in rules().values() if rule.premises}:
+        page = (site / "reference/codes" / file.replace(".md", ".html")).read_text("utf-8")
+        for rule in rules().values():
+            for code in rule.premises if rule.file == file else ():
+                section = page.partition(f'<h2 id="{code.lower()}')[2].partition("<h2")[0]
+                assert section, code
+                if any(code in example.codes for example in rule.examples if not example.good):
+                    assert section.count('class="highlight"') >= 2, (
+                        f"{code}: a program and what mends it"
+                    )
+
+
+def test_every_operator_and_command_is_there(site: Path) -> None:
+    for family, names in FAMILIES.items():
+        text = "".join(Loaded(site / f"reference/operators/{family}.html").text)
+        assert all(f"R.{name}(" in text for name in names.split()), family
+    text = "".join(Loaded(site / "reference/commands.html").text)
+    assert all(f"usage: rlx {name}" in text for name in COMMANDS)
+
+
+def test_operators_name_their_obligations() -> None:
+    from docs.build.operators import obligations
+    from rlx.operators.registry import lookup
+
+    for name, code in [
+        ("matmul", "OBL-matmul-reduction"),
+        ("reshape", "OBL-reshape-count"),
+        ("add", "OBL-broadcast-dims"),
+        ("concat", "OBL-concat-dims"),
+    ]:
+        operator = lookup(f"relax.{name}")
+        assert operator is not None and code in obligations(operator)
+    relu = lookup("relax.nn.relu")
+    assert relu is not None and "OBL-matmul-reduction" not in obligations(relu)
+
+
+def test_every_public_name_is_there(site: Path) -> None:
+    from importlib import import_module
+
+    import rlx
+
+    page = (site / "reference/python.html").read_text("utf-8")
+    ids = set(re.findall(r'id="(rlx\.[\w.]+)"', page))
+    text = "".join(Loaded(site / "reference/python.html").text)
+    for room in ("rlx", *(f"rlx.{name}" for name in rlx._ROOMS)):
+        for name in import_module(room).__all__:
+            assert name in text, f"{room}.{name}"
+    assert {"rlx.api.check", "rlx.solver.api.prove", "rlx.tvm.instrument.Instrument"} <= ids
+
+
+def test_pictures_are_drawn_from_what_is_so(site: Path) -> None:
+    from docs.build.pictures import edges, layers
+
+    for name in ("house", "lattice", "run"):
+        text = (site / "assets" / f"{name}.svg").read_text("utf-8")
+        assert text.startswith("<svg") and "aria-label" in text and "<title>" in text
+        assert not re.search(r"href|<script|<image", text)
+    assert ("Tensor(ndim=2)", "Tensor") in edges()
+    assert ("Tensor((n, m), float32)", "Object") not in edges()
+    assert layers().index("checker") < layers().index("grammar")
+    assert "E-call" in (site / "assets/run.svg").read_text("utf-8")
+
+
+def test_the_specification_is_part_of_it(site: Path) -> None:
+    assert (site / "reference/specification/index.html").exists()
+    assert (site / "reference/specification/derivation.html").exists()

@@ -1,0 +1,125 @@
+"""An oracle of the user's own: what it refuses is a finding, reduced, that can be seen again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlx.commands import fuzz as command
+from rlx.generate.campaign.finding_file import OWN, read_entries
+from rlx.generate.campaign.oracles import examine
+from rlx.generate.campaign.oracles.own import OwnOracleError, function_of
+
+ORACLES = """
+import rlx
+
+calls = []
+
+def no_tuples(module):
+    assert isinstance(module, rlx.IRModule)
+    assert "R.Tuple(" not in rlx.show(module), "a tuple of 3"
+
+def says(module):
+    return "too long" if len(str(module)) > 10 else None
+
+def lies(module):
+    return False
+
+def silent(module):
+    assert not module.functions
+
+def odd(module):
+    return 3
+
+def fine(module):
+    return True
+"""
+PROGRAM = "@R.function\ndef main(x: R.Any):\n    return x\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my_oracles.py"
+    path.write_text(ORACLES, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        ("says", "too long"),
+        ("lies", "returns False"),
+        ("silent", "AssertionError: assert not module.functions"),
+        ("odd", "returns int; expected None, a bool or a text"),
+    ],
+)
+def test_what_it_says_is_a_finding(file: Path, function: str, sentence: str) -> None:
+    (found,) = examine(f"{file}:{function}", PROGRAM)
+    assert (found.kind, found.stage, found.sentence) == (OWN, function, sentence)
+    assert examine(f"{file}:fine", PROGRAM) == []
+
+
+def test_names_that_there_are_not(file: Path) -> None:
+    for name, words in [
+        (f"{file}:sayz", "did you mean 'says'"),
+        ("no_such_module:f", "cannot import 'no_such_module': ModuleNotFoundError"),
+        (f"{file.parent}/other.py:f", "FileNotFoundError"),
+        (":f", "expected my_module:function"),
+        ("json:", "expected my_module:function"),
+    ]:
+        with pytest.raises(OwnOracleError, match=words.replace("(", "\\(")):
+            function_of(name)
+
+
+def test_a_campaign_with_it(file: Path) -> None:
+    """Nothing is written beside what git ignores; the finding is small, and is seen again."""
+    argv = [
+        "fuzz",
+        "--oracle",
+        "my_oracles:no_tuples",
+        "--time",
+        "3s",
+        "--jobs",
+        "1",
+        "--seed",
+        "1",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "rlx", *argv],
+        cwd=file.parent,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    folder = file.parent / ".rlx" / "fuzz"
+    assert (file.parent / ".rlx" / ".gitignore").read_text() == "*\n"
+    assert {path.name for path in file.parent.iterdir()} <= {".rlx", "__pycache__", file.name}
+    (entry,) = read_entries(folder)
+    assert entry.kind == OWN and entry.happens == "AssertionError: a tuple of 3"
+    assert len(entry.program.splitlines()) < 12
+    again = [sys.executable, "-m", "rlx.generate.campaign.replay", str(folder / entry.path)]
+    seen = subprocess.run(
+        again, cwd=file.parent, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert seen.returncode == 0 and "seen: AssertionError" in seen.stdout, seen.stderr
+    file.write_text("def no_tuples(module): pass\n", encoding="utf-8")
+    gone = subprocess.run(
+        again, cwd=file.parent, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert gone.returncode == 1 and "the oracle finds nothing any more" in gone.stdout
+
+
+def test_what_cannot_be_had_is_wrong_usage(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, words in [
+        (f"{file}:sayz", "did you mean 'says'?"),
+        ("delphi", "invalid choice: 'delphi'"),
+    ]:
+        with pytest.raises(SystemExit) as ended:
+            command.main(["--oracle", name, "--out", str(file.parent)])
+        assert ended.value.code == 2
+        assert words in capsys.readouterr().err

@@ -1,0 +1,107 @@
+"""What stands beside the definitions of a text: imports and declarations of shape variables, read as Python reads them."""
+
+import pytest
+
+from rlx.grammar.formatting import format_text
+from rlx.grammar.parser import parse
+
+MAIN = """
+@R.function
+def main(x: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 4), "float32"):
+    y = R.add(x, x)
+    return y
+"""
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        'n = TypeVar("n")  # rows',
+        "n = TypeVar('n',)",
+        'n = TypeVar(name="n")',
+        'n = typing.TypeVar("n")',
+        'n, m = TypeVar("n"), TypeVar("m")',
+        'n=TypeVar("n");m=TypeVar("m")',
+        'n = TypeVar(\n    "n"\n)',
+        "from typing import TypeVar\nn = TypeVar('n')",
+        "from tvm.script import (relax as R,\n    tir as T)",
+    ],
+)
+def test_declarations_are_read_and_formatted(head: str) -> None:
+    assert parse(head + MAIN).diagnostics == ()
+    found = format_text(head + MAIN)
+    assert found.text is not None and 'n = TypeVar("n")' in found.text
+
+
+@pytest.mark.parametrize("head", ["n = T.int64()", 'n = tir.Var("n", "int64")', '"""A text."""'])
+def test_other_lines_are_read_and_kept(head: str) -> None:
+    assert parse(head + MAIN).diagnostics == ()
+    assert format_text(head + MAIN).text is None
+
+
+ALONE = "the shape variable 'n' is declared by TypeVar with its name alone"
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ('n = TypeVar("m")', "the TypeVar 'n' is declared with another name, 'm'"),
+        ("n = TypeVar()", ALONE),
+        ("n = TypeVar(1)", ALONE),
+        ('n = TypeVar("n" "n")', ALONE),
+        ('n = TypeVar("n", bound=int)', ALONE),
+        ('n = TypeVar("n").x', ALONE),
+        ('n, m = TypeVar("m"), TypeVar("m")', ALONE),
+        ('n = TypeVar("n") )', "this is not Python: unmatched ')'"),
+        ('n = TypeVar("n"', "this is not Python: '(' was never closed"),
+        ('    n = TypeVar("n")', "this is not Python: unexpected indent"),
+        ("from tvm.script imprt relax as R", "this is not Python: invalid syntax"),
+    ],
+)
+def test_what_python_or_tvm_refuses_is_an_error(head: str, message: str) -> None:
+    found = parse(head + MAIN).diagnostics
+    assert [(d.severity, d.message) for d in found] == [("error", message)]
+
+
+def test_a_flag_of_a_decorator_is_true_or_false() -> None:
+    text = "@R.function(private=Truue)\ndef f(x: R.Object):\n    return x\n"
+    (found,) = parse(text).diagnostics
+    assert found.message == "private is True or False, found the undefined name 'Truue'"
+
+
+@pytest.mark.parametrize(
+    "annotation", ["R.Tensor((nn, 4))", "R.Shape([nn])", "R.Tensor((nn * 2,))"]
+)
+def test_a_dimension_beside_declared_ones_is_declared(annotation: str) -> None:
+    text = f'n = TypeVar("n")\n@R.function\ndef main(x: {annotation}):\n    return x\n'
+    (found,) = parse(text).diagnostics
+    assert found.message == "the dimension 'nn' is declared nowhere"
+    assert found.help == "did you mean 'n'?"
+    assert parse(text.removeprefix('n = TypeVar("n")\n')).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "def main(k: T.int64, x: R.Tensor((k, n))):\n    return x",
+        "def main[k](x: R.Tensor((k, n))):\n    return x",
+        'def main(x: R.Tensor(("k", n))):\n    return x',
+        "def main(x: R.Tensor((n, 2))):\n    k = T.int64()\n    y = R.match_cast(x, R.Tensor((n, k)))\n    return y",
+    ],
+)
+def test_other_ways_to_declare_a_dimension(rest: str) -> None:
+    assert parse(f'n = TypeVar("n")\n@R.function\n{rest}\n').diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A[0] = + k", "a scalar has no unary +"),
+        ("A[0] = R.add(k, k)", "R.add is of Relax, and has no meaning in a PrimFunc"),
+        ("x = y = k", "TVM reads no chained assignment in a PrimFunc"),
+    ],
+)
+def test_what_no_prim_func_says(text: str, message: str) -> None:
+    head = '@T.prim_func\ndef f(A: T.Buffer((4,), "float32"), k: T.float32):\n'
+    found = [d.message for d in parse(f"{head}    {text}\n").diagnostics if d.severity == "error"]
+    assert found == [message]

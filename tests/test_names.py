@@ -1,0 +1,88 @@
+"""One class a name: who reads `Scope` need not ask which one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+ROOMS = (
+    *("benchmarks", "checker", "generate", "grammar", "operators", "rlx", "semantics", "solver"),
+    *("spec", "transform"),
+)
+
+TWO_LANGUAGES = "Relax and TIR both have it, and TVM calls both so"
+AS_TE = "TVM's tensor expressions call it so, and it is a value of the machine"
+SHARED = {
+    "Scalar": AS_TE,
+    "Tensor": AS_TE,
+    "Call": TWO_LANGUAGES,
+    "StringImm": TWO_LANGUAGES,
+    "Var": TWO_LANGUAGES,
+    "Cast": "the cast of TIR, and `R.match_cast` before its statement is read",
+    "Slice": "the slice of TIR, and a subscript before it is known what it stands in",
+    "Frame": "a frame of names while a text is read, and one of values while it runs",
+}
+"""Names of more than one class, with the reason; the list only shrinks."""
+
+
+def sources() -> list[Path]:
+    """The files of the product, each once."""
+    found = []
+    for room in ROOMS:
+        paths = (ROOT / room).rglob("*.py")
+        found += [p for p in paths if not any(q.is_symlink() for q in (p, *p.parents))]
+    return found
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    shared = {name: found for name, found in places.items() if len(found) > 1}
+    new = {name: found for name, found in shared.items() if name not in SHARED}
+    assert not new, f"classes that share a name: {new}"
+    assert SHARED.keys() == shared.keys(), "a name is not shared any more: shorten the list"
+
+
+RIDDLES = frozenset(
+    [
+        "boxes",
+        "crossing",
+        "ending",
+        "kinds",
+        "leaves",
+        "one",
+        "parts",
+        "pieces",
+        "places",
+        "plain",
+        "reading",
+        "record",
+        "sets",
+        "shown",
+        "simple",
+        "text",
+        "texts",
+        "view",
+        "walk",
+        "words",
+        "work",
+    ]
+)
+"""What a file is not called, because the word says nothing of its content."""
+
+
+def test_a_file_is_named_after_its_content() -> None:
+    assert not [str(path.relative_to(ROOT)) for path in sources() if path.stem in RIDDLES]
+
+
+def test_the_pages_of_the_rooms_name_files_that_are_there() -> None:
+    for page in ROOT.glob("*/README.md"):
+        room = page.parent
+        there = {path.name for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
+        for name in re.findall(r"`(?:\w+/)*(\w+\.py)`", page.read_text(encoding="utf-8")):
+            assert name in there, f"{room.name}/README.md names {name}"

@@ -1,0 +1,148 @@
+"""``rlx.op``: a function for each operator, with the signature of its declaration."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from ast import dump, parse
+from typing import Any
+
+import pytest
+
+import rlx
+from rlx.generate.programs import random_module
+from rlx.generate.programs.plan import Options
+from rlx.grammar import ast
+from rlx.grammar.ast import StructInfo, TensorStructInfo
+from rlx.operators.argument_kinds import KINDS
+from rlx.operators.registry import every_name
+from rlx.operators.site import Site
+from rlx.transform.builder import stub
+from rlx.transform.builder.given import WORDS
+from rlx.transform.builder.operators import member
+
+F = 'R.Tensor(("n", 4), "float32")'
+
+
+def test_the_stub_says_what_the_declarations_say() -> None:
+    """``make operators`` writes it; formatting apart it is what the declarations make."""
+    kept = stub.TARGET.read_text(encoding="utf-8")
+    assert dump(parse(kept)) == dump(parse(stub.text())), "run `make operators`"
+
+
+def test_each_kind_of_parameter_has_a_type() -> None:
+    assert WORDS.keys() == KINDS.keys()
+
+
+def test_each_operator_has_a_function() -> None:
+    for name in every_name():
+        function: Any = rlx.op
+        for part in name.split("."):
+            function = getattr(function, part)
+        assert inspect.signature(function).return_annotation == "Call"
+        assert function.__doc__, name
+    assert "add" in dir(rlx.op) and "relu" in dir(rlx.op.nn)
+
+
+def test_texts_and_calls_are_the_same() -> None:
+    x = rlx.Var("x", F)
+    n = rlx.dim("n")
+    assert [
+        str(made)
+        for made in (
+            rlx.op.reshape(x, (n * 2, 2)),
+            rlx.op.concat([x, x], axis=1),
+            rlx.op.astype(x, "float16"),
+            rlx.op.clip(x, 0, 1),
+            rlx.op.sum(x, axis=[0], keepdims=True),
+            rlx.op.split(x, 2, axis=1),
+            rlx.op.full((n,), rlx.const(1.0), dtype="float32"),
+            rlx.op.call_pure_packed("f", x, sinfo_args=F),
+        )
+    ] == [
+        "R.reshape(x, R.shape([n * 2, 2]))",
+        "R.concat((x, x), axis=1)",
+        'R.astype(x, dtype="float16")',
+        "R.clip(x, 0, 1)",
+        "R.sum(x, axis=[0], keepdims=True)",
+        "R.split(x, indices_or_sections=2, axis=1)",
+        'R.full(R.shape([n]), R.const(1.0, "float32"), dtype="float32")',
+        'R.call_pure_packed("f", x, ty_args=(R.Tensor((n, 4), dtype="float32"),))',
+    ]
+
+
+def test_mistakes_are_named() -> None:
+    x = rlx.Var("x", F)
+    with pytest.raises(AttributeError, match=r"did you mean rlx\.op\.matmul"):
+        member("", "matmull")
+    with pytest.raises(TypeError, match="x2"):
+        rlx.op.add(x)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="reshape: shape: expected a scalar"):
+        rlx.op.reshape(x, ("n", 4))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="index an integer"):
+        x[1.5]  # type: ignore[index]
+    with pytest.raises(TypeError, match="not iterable"):
+        _a, _b = x  # type: ignore[misc]
+
+
+def test_numbers_beside_tensors_get_their_type() -> None:
+    bb = rlx.BlockBuilder()
+    x, k = rlx.Var("x", 'R.Tensor((4,), "float16")'), rlx.Var("k", 'R.Tensor((4,), "int8")')
+    with bb.function("main", [x, k]):
+        made = [bb.lookup_binding(bb.emit(value)) for value in (x + 1, 2 - x, x * 0.5, k % 3)]
+        assert [str(value) for value in made] == [
+            'R.add(x, R.const(1.0, "float16"))',
+            'R.subtract(R.const(2.0, "float16"), x)',
+            'R.multiply(x, R.const(0.5, "float16"))',
+            'R.mod(k, R.const(3, "int8"))',
+        ]
+        with pytest.raises(rlx.BuildError, match="OBL-agree-dtype"):
+            bb.emit(k + 0.5)
+        compared = bb.emit(x < 1)
+        assert isinstance(info := bb.struct_info(compared), ast.TensorStructInfo)
+        assert str(info.dtype) == "bool"
+        both = bb.emit((x, k))
+        assert isinstance(bb.lookup_binding(bb.emit(both[0])), ast.TupleGetItem)
+        with pytest.raises(rlx.BuildError, match="D12-index"):
+            bb.emit(both[2])
+        bb.emit_func_output(both)
+    assert rlx.check(bb.get()).ok
+
+
+def test_operators_of_ones_own() -> None:
+    """Declared once, they are known to build, check, run and generate."""
+    from rlx.operators.declare import declared
+    from rlx.operators.registry import forget
+
+    def compute(x: Any, times: int) -> Any:
+        return x * times
+
+    @rlx.operator("mine.scaled", calls="f(a, b), 3", compute=compute)
+    def scaled(site: Site, x: TensorStructInfo, times: int = 2) -> StructInfo:
+        """A matrix of floats, some times."""
+        if x.ndim != 2:
+            site.fail("OBL-rank-operand", "expected a matrix", 0)
+        return x
+
+    own: Any = rlx.op
+    x, y = rlx.Var("x", F), rlx.Var("y", 'R.Tensor((3,), "float32")')
+    try:
+        bb = rlx.BlockBuilder()
+        with bb.function("main", [x, y]):
+            with pytest.raises(rlx.BuildError, match=r"mine\.scaled: expected a matrix"):
+                bb.emit(own.mine.scaled(y))
+            bb.emit_func_output(own.mine.scaled(x, times=3))
+        module = bb.get()
+        assert "R.mine.scaled(x, times=3)" in rlx.show(module)
+        assert rlx.check(module).ok
+        outcome = rlx.run(module, inputs={"x": [[1.0, 2.0, 3.0, 4.0]], "y": [0.0, 0.0, 0.0]})
+        assert outcome.numpy().tolist() == [[3.0, 6.0, 9.0, 12.0]]
+        options = Options(operators=("mine.scaled",), features=frozenset())
+        texts = [rlx.show(random_module(random.Random(seed), options)) for seed in range(20)]
+        assert any("R.mine.scaled(" in text for text in texts)
+    finally:
+        del declared["relax.mine.scaled"]
+        forget("relax.mine.scaled")
+        vars(rlx.op).pop("mine", None)
+    with pytest.raises(AttributeError):
+        member("", "mine")

@@ -1,0 +1,91 @@
+"""Generated programs, legalised, and with calls by destination: they are legal, and end as they did before.
+
+python -m tests.transform.legalization.programs --count 1000
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+
+from rlx.checker.check import check_module
+from rlx.generate.programs import Options, random_module
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Source
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import OutOfFuel
+from rlx.transform import (
+    CallTIRRewrite,
+    RemovePurityChecking,
+    Sequential,
+    ToNonDataflow,
+    legalized,
+)
+from tests.transform.legalization.law import disagreement
+from tests.transform.test_runs import _copied, arguments
+from tests.transform.test_truth import Unmakeable
+
+ITERATIONS = {"native": 10_000, "steps": 10_000}
+"""Of each run of a PrimFunc; a run that needs more says nothing."""
+LOWER = Sequential([ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite()])
+FEATURES = frozenset({"symbolic", "tuples", "if", "dataflow", "match_cast", "closures", "call_tir"})
+
+
+def check(seed: int, tally: Counter[str]) -> str | None:
+    """What is wrong with the legalised program of a seed, None if nothing is."""
+    choose = random.Random(seed)
+    module = random_module(choose, Options(size=8, features=FEATURES))
+    found = legalized(module)
+    tally["calls left"] += len(found.left)
+    tally["PrimFuncs"] += len(found.module.functions) - len(module.functions)
+    lowered = LOWER(found.module)
+    for made in (found.module, lowered):
+        report = check_module(made, Source(""))
+        if not report.ok:
+            return f"{report.errors[0]}\n{module}\n{made}"
+    entry = next(f for gv, f in module.functions.items() if gv.name_hint == "main")
+    assert isinstance(entry, ast.Function)
+    programs = [
+        load(each, backend="steps", iterations=ITERATIONS)
+        for each in (module, found.module, lowered)
+    ]
+    for _ in range(2):
+        try:
+            values = arguments(entry, choose)
+        except Unmakeable:
+            continue
+        first, *others = [
+            each.run("main", [_copied(v) for v in values], fuel=20_000) for each in programs
+        ]
+        tally["runs"] += 1
+        for other in others:
+            if isinstance(other, OutOfFuel):
+                tally["out of fuel"] += 1
+                continue
+            wrong = disagreement(first, other)
+            if wrong is not None:
+                return f"{wrong[:600]}\n{module}\n{values}"
+    return None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0)
+    options = parser.parse_args(argv)
+    tally, bad = Counter[str](), 0
+    for seed in range(options.first, options.first + options.count):
+        wrong = check(seed, tally)
+        if wrong is not None:
+            bad += 1
+            print(f"seed {seed}: {wrong}\n")
+    print(f"{options.count} programs, {bad} wrong; {dict(tally)}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Whole modules, legalised: what stays and why, devices, branches and functions inside of functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import rlx
+from rlx.transform import legalize, legalized
+
+
+def parsed(text: str) -> rlx.IRModule:
+    module = rlx.parse(text)
+    assert rlx.check(module).ok
+    return module
+
+
+def test_what_stays_and_why() -> None:
+    found = legalized(
+        parsed(
+            """
+@R.function(pure=False)
+def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32"), z: R.Tensor(ndim=2)):
+    a = R.add(x, y)
+    b = R.unique(x)
+    c = R.exp(z)
+    d = R.print(x, format="{}")
+    return (a, b, c)
+"""
+        )
+    )
+    assert [(left.operator, left.function) for left in found.left] == [
+        ("add", "main"),
+        ("unique", "main"),
+        ("exp", "main"),
+        ("print", "main"),
+    ]
+    assert "do not broadcast" in found.left[0].reason
+    assert found.left[2].reason == "the shape of its result is not known"
+
+
+def test_results_stay_on_their_device() -> None:
+    module = legalize(
+        parsed(
+            """
+@I.ir_module
+class Module:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("cuda", 0)]})
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32", "cuda:0")) -> R.Tensor(("n", 4), "float32", "cuda:0"):
+        z = R.add(x, x)
+        return z
+"""
+        )
+    )
+    assert rlx.check(module).ok
+    assert str(module).count('vdevice="cuda:0:global"') == 3
+
+
+def test_branches_blocks_and_inner_functions() -> None:
+    module = parsed(
+        """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 3), "float32"), c: R.Tensor((), "bool")) -> R.Tensor(("n", 3), "float32"):
+        @R.function
+        def inner(y: R.Tensor(("k", 3), "float32")) -> R.Tensor(("k", 3), "float32"):
+            z = R.nn.relu(y)
+            return z
+        with R.dataflow():
+            a = R.nn.softmax(x)
+            R.output(a)
+        if c:
+            r = R.exp(a)
+        else:
+            r = R.nn.relu(x)
+        return r
+"""
+    )
+    made = legalize(module)
+    assert rlx.check(made).ok
+    assert legalize(made).functions.keys() == made.functions.keys()
+    x = np.arange(-3, 3, dtype=np.float32).reshape(2, 3)
+    for choice in (True, False):
+        inputs = {"x": x, "c": np.array(choice)}
+        before, after = (rlx.run(m, inputs=inputs).numpy() for m in (module, made))
+        np.testing.assert_allclose(before, after, rtol=1e-6)
+    names = [name.name_hint for name in made.functions]
+    assert sorted(names) == ["exp", "main", "relu", "softmax"]
+
+
+def test_an_index_outside_stops_both() -> None:
+    module = parsed(
+        """
+@R.function
+def main(x: R.Tensor((3,), "float32"), i: R.Tensor((2,), "int64")):
+    y = R.take(x, i, axis=0)
+    return y
+"""
+    )
+    inputs = {"x": np.zeros(3, np.float32), "i": np.array([0, 3])}
+    before, after = rlx.run(module, inputs=inputs), rlx.run(legalize(module), inputs=inputs)
+    assert (before.code, after.code) == ("E-index-range", "E-tir-bounds")  # type: ignore[attr-defined]

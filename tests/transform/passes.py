@@ -1,0 +1,238 @@
+"""``python -m tests.transform.passes COUNT SEED [PASS…]``: what the passes make of random programs is legal, and means the same.
+
+Programs get what the passes look for: calls that are made twice, products with a bias, shapes of what is known. The machine is the judge: the same
+value, the same effects in the same order, the same fault, for several sizes of the inputs.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
+import rlx
+from rlx.generate.campaign.oracles.meaning import arguments, compare
+from rlx.generate.campaign.peer import PACKED
+from rlx.generate.programs import random_module
+from rlx.generate.programs.plan import DEFAULT
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.node import replace
+from rlx.grammar.visit import called_globals
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
+from rlx.solver.order.accessors import dimensions
+from rlx.transform import passes
+from rlx.transform.passes.alike import key
+from rlx.transform.shapes.deduce import deduce_shapes
+from rlx.transform.shapes.propagate import propagate_shapes
+
+Pass = Callable[[IRModule], IRModule]
+PASSES: dict[str, Pass] = {
+    "dead_code": passes.dead_code,
+    "common_subexpressions": passes.common_subexpressions,
+    "fold_shapes": passes.fold_shapes,
+    "fuse_matmul_add": passes.fuse_matmul_add,
+    "lambda_lifting": passes.lambda_lifting,
+    "propagate_shapes": propagate_shapes,
+    "deduce_shapes": lambda module: deduce_shapes(module, broadcast=True),
+}
+SIZES = (3, 1, 0)
+FUEL = 50_000
+OPTIONS = replace(DEFAULT, size=8)
+
+
+class _Seasoned(rlx.ExprMutator):
+    """Adds to the dataflow blocks of entry functions what passes look for; results go out beside the function's own."""
+
+    def __init__(self, rng: random.Random, called: set[ast.GlobalVar]) -> None:
+        self.rng, self.called = rng, called
+        self.extras: list[Expr] | None = None
+        self.depth = 0
+
+    def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
+        entry = gv not in self.called and function.ret_struct_info is not None
+        self.extras, self.depth = ([] if entry else None), 0
+        super().visit_global_function(gv, function)
+
+    def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
+        super().visit_dataflow_block(block)
+        if self.extras is None or self.depth != 1:
+            return
+        made = [b for b in self.builder.frame.bindings() if type(b) is ast.VarBinding]
+        for binding in made:
+            if isinstance(binding.value, ast.Call) and self.rng.random() < 0.5:
+                self.season(binding)
+
+    def season(self, binding: ast.VarBinding) -> None:
+        """Compute the value again, multiply it by itself, ask for its shape."""
+        assert self.extras is not None and isinstance(binding.value, ast.Call)
+        emit, out = self.builder.emit, self.builder.emit_output
+        if key(binding.value) is None:
+            return
+        again = emit(binding.value)
+        self.extras.append(out(again))
+        info = self.builder.struct_info(binding.var)
+        known = dimensions(info) if isinstance(info, ast.TensorStructInfo) else None
+        if not isinstance(info, ast.TensorStructInfo) or known is None:
+            return
+        self.extras.append(out(rlx.op.shape_of(binding.var)))
+        if len(known) == 2 and str(info.dtype) in ("float32", "float16", "float64"):
+            product = emit(rlx.op.matmul(binding.var, rlx.op.permute_dims(again)))
+            self.extras.append(out(rlx.op.add(product, rlx.const(1.0, info.dtype))))
+            self.extras.append(
+                out(rlx.op.add(product, product)) if self.rng.random() < 0.2 else product
+            )
+            if isinstance(self.extras[-1], ast.DataflowVar):
+                self.extras.pop()
+
+    def _sequence(self, seq: ast.SeqExpr) -> Expr:
+        self.depth += 1
+        result = super()._sequence(seq)
+        self.depth -= 1
+        if self.depth == 0 and self.extras:
+            return ast.Tuple((result, *self.extras))
+        return result
+
+
+def program(seed: int) -> IRModule:
+    """A random program with what the passes look for."""
+    rng = random.Random(seed)
+    module = random_module(rng, OPTIONS)
+    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    called = {gv for function in functions for gv in called_globals(function)}
+    return _Seasoned(rng, called)(module)
+
+
+class Run:
+    """What a function did: how it ended, and its effects in order."""
+
+    def __init__(self, outcome: Outcome, effects: Sequence[object], given: Sequence[Any]) -> None:
+        self.outcome, self.effects, self.given = outcome, effects, given
+        self.arguments: Sequence[Any] = ()
+
+
+def run(module: IRModule, name: str, given: Sequence[Any]) -> Run:
+    """Run a function on copies of these arguments."""
+    effects: list[object] = []
+
+    def recorded(word: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            effects.append((word, [str(getattr(a, "shape", a)) for a in args]))
+            return function(*args)
+
+        return call
+
+    packed = {word: recorded(word, function) for word, function in PACKED.items()}
+    loaded = load(module, packed=packed, backend="steps", output=effects.append, iterations=10_000)
+    copies = deepcopy(given)
+    return Run(loaded.run(name, copies, fuel=FUEL), effects, copies)
+
+
+class Judge:
+    """A program as it was, with what its functions do."""
+
+    def __init__(self, before: IRModule, seed: int) -> None:
+        self.before, self.seed = before, seed
+        self.module = rlx.check(before).modules[0]
+        self._runs: dict[tuple[str, int], Run | None] = {}
+
+    def run(self, gv: ast.GlobalVar, function: ast.Function, size: int) -> Run | None:
+        """What a function did before; None where no arguments can be made up."""
+        key = gv.name_hint, size
+        if key not in self._runs:
+            given = arguments(function, size, self.seed)
+            made = None if given is None else run(self.module, gv.name_hint, given)
+            if made is not None and given is not None:
+                made.arguments = given
+            self._runs[key] = made
+        return self._runs[key]
+
+    def judged(self, after: IRModule, earlier: bool = False) -> str:
+        """What is wrong with what a pass made; empty if nothing.
+
+        Parameters
+        ----------
+        earlier
+            Whether a run that ends without a value may end so sooner, and in another way.
+        """
+        report = rlx.check(after)
+        if not report.ok:
+            return f"not legal: {report.errors[0]}"
+        new = report.modules[0]
+        names = {gv.name_hint for gv in new.functions}
+        for gv, function in self.module.functions.items():
+            if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+                continue
+            if gv.name_hint not in names:
+                return f"{gv.name_hint} is gone"
+            for size in SIZES:
+                one = self.run(gv, function, size)
+                if one is None or (earlier and not isinstance(one.outcome, Returned)):
+                    continue
+                found = differ(one, run(new, gv.name_hint, one.arguments))
+                if found:
+                    return f"{gv.name_hint} with size {size}: {found}"
+        return ""
+
+
+def differ(one: Run, other: Run) -> str:
+    """What differs between two runs."""
+    a, b = one.outcome, other.outcome
+    if isinstance(a, OutOfFuel | Unsupported) or isinstance(b, OutOfFuel | Unsupported):
+        return ""
+    if isinstance(a, Returned) and isinstance(b, Returned):
+        found = compare(a.value, b.value)
+        for left, right in zip(one.given, other.given, strict=True):
+            found = found or compare(left, right)
+        if found:
+            return found
+    elif isinstance(a, Ended) and isinstance(b, Ended):
+        if type(a) is not type(b):
+            return f"{type(a).__name__} {a.code} became {type(b).__name__} {b.code}: {b.message}"
+    else:
+        return f"{_shown(a)} became {_shown(b)}"
+    return "" if one.effects == other.effects else f"effects {one.effects} became {other.effects}"
+
+
+def _shown(outcome: Outcome) -> str:
+    if isinstance(outcome, Ended):
+        return f"{type(outcome).__name__} {outcome.code}: {outcome.message}"
+    return "a value"
+
+
+def failures(
+    count: int, seed: int, changed: Counter[str], names: Sequence[str] = tuple(PASSES)
+) -> list[str]:
+    """What is wrong with passes on so many programs; ``changed`` counts what they changed."""
+    found: list[str] = []
+    for number in range(seed, seed + count):
+        judge = Judge(program(number), number)
+        for name in names:
+            after = PASSES[name](judge.before)
+            if after is not judge.before:
+                changed[name] += 1
+                wrong = judge.judged(after, name == "deduce_shapes")
+                if wrong:
+                    found.append(f"{name}, program {number}: {wrong}")
+    return found
+
+
+def main() -> None:
+    """Judge the passes, and say how often each changed a program."""
+    import warnings
+
+    count, seed = int(sys.argv[1]), int(sys.argv[2])
+    warnings.simplefilter("ignore", rlx.BuildWarning)
+    changed: Counter[str] = Counter()
+    found = failures(count, seed, changed, sys.argv[3:] or tuple(PASSES))
+    print("\n".join(found[:20]))
+    print(f"{count} programs, {len(found)} failures; changed: {dict(changed)}")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""The pattern language: what matches, what cannot, what stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import rlx
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, IRModule
+from rlx.transform.patterns import (
+    Match,
+    Pattern,
+    PatternError,
+    find,
+    is_call,
+    is_const,
+    is_function,
+    is_op,
+    is_shape,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    rewrite,
+    wildcard,
+)
+
+HEAD = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 4), "float32"), b: R.Tensor((4,), "float32")):
+        n = T.int64()
+"""
+
+
+def program(text: str) -> IRModule:
+    return rlx.parse(HEAD + "".join(f"        {line}\n" for line in text.strip().splitlines()))
+
+
+LINEAR = program("""
+with R.dataflow():
+    m = R.matmul(x, w)
+    a = R.add(m, b)
+    r = R.nn.relu(a)
+    s = R.sum(r, axis=[1], keepdims=True)
+    t = (r, s)
+    u = t[0]
+    c = R.astype(u, "float16")
+    d = R.multiply(c, R.const(2.0, "float16"))
+    R.output(d, m)
+e = R.reshape(m, R.shape([n * 4]))
+return (d, e)
+""")
+
+
+def places(pattern: Pattern, module: IRModule = LINEAR) -> list[str]:
+    return [match.var.name_hint for match in find(module, pattern)]
+
+
+def test_each_form() -> None:
+    x = wildcard()
+    assert places(is_op("matmul")) == ["m"]
+    assert places(is_op("relax.add")(is_op("matmul")(x, wildcard()), wildcard())) == ["a"]
+    assert places(is_op("add")(x, x)) == []
+    assert places(is_op("add") | is_op("nn.relu")) == ["a", "r"]
+    assert places(is_op("matmul")(is_var("x"), is_var())) == ["m"]
+    assert places(is_op("matmul")(is_var("y"), is_var())) == []
+    assert places(is_op("multiply")(wildcard(), is_const(2.0))) == ["d"]
+    assert places(is_op("multiply")(wildcard(), is_const(3.0))) == []
+    assert places(is_tuple([is_op("nn.relu"), is_op("sum")])) == ["t"]
+    assert places(is_tuple_get_item(is_tuple([wildcard(), wildcard()]), 0)) == ["u"]
+    assert places(is_tuple_get_item(wildcard(), 1)) == []
+    assert places(is_op("sum").has_attr({"axis": [1], "keepdims": True})) == ["s"]
+    assert places(is_op("sum").has_attr({"axis": [0]})) == []
+    assert places(is_op("astype").has_attr({"dtype": "float16"})) == ["c"]
+    assert places(is_op("reshape")(wildcard(), is_shape())) == ["e"]
+    assert places(wildcard().has_dtype("float16")) == ["c", "d"]
+    assert places(wildcard().has_shape(("k", 1))) == ["s"]
+    assert places(is_op("matmul")(x, wildcard().has_shape(("k", "k")))) == ["m"]
+    assert places(is_op("matmul")(wildcard().has_shape(("k", "k")), x)) == []
+    assert places(wildcard().has_struct_info('R.Tensor(("k",), "float32")')) == ["e"]
+    assert places(is_op("matmul") & wildcard().has_shape(("a", "c"))) == ["m"]
+    assert places(is_op("matmul") & ~is_op("matmul")(is_var("x"), x)) == []
+    assert places(is_op("nn.relu").where(lambda call: isinstance(call, ast.Call))) == ["r"]
+
+
+def test_uses() -> None:
+    add, relu = is_op("add"), is_op("nn.relu")
+    assert places(add.used_by(relu)) == ["a"]
+    assert places(add.only_used_by(relu)) == ["a"]
+    assert places(relu.used_by(is_op("sum")).used_by(is_tuple([wildcard(), wildcard()]))) == ["r"]
+    assert places(relu.only_used_by(is_op("sum"))) == []
+    assert places(is_op("matmul").used_by(add)) == ["m"]
+    assert places(is_op("matmul").only_used_by(add | is_op("reshape"))) == ["m"]
+    assert places(is_op("matmul").only_used_by(add)) == []
+
+
+def test_calls_of_functions() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        a = cls.inner(x)
+        c = R.call_pure_packed("f", a, sinfo_args=R.Tensor((4,), "float32"))
+        return c
+    @R.function
+    def inner(x: R.Tensor((4,), "float32")):
+        return x
+""")
+    assert places(is_call(is_function("inner"), wildcard()), module) == ["a"]
+    assert places(is_call(is_function("outer"), wildcard()), module) == []
+    assert places(is_op("call_pure_packed")(is_function("f"), wildcard()), module) == ["c"]
+
+
+def shown(module: IRModule) -> list[str]:
+    lines = [line.strip() for line in rlx.show(module).splitlines()]
+    start = next(at for at, line in enumerate(lines) if line.startswith("def "))
+    return [line.partition(" = ")[2] or line for line in lines[start + 1 :] if line]
+
+
+def test_rewriting_leaves_out_what_nobody_needs() -> None:
+    x, w, b = wildcard(), wildcard(), wildcard()
+    pattern = is_op("add")(is_op("matmul")(x, w), b)
+
+    def fused(match: Match) -> Expr:
+        return rlx.op.call_pure_packed("linear", match[x], match[w], match[b], sinfo_args=INFO)
+
+    INFO = 'R.Tensor(("n", 4), "float32")'
+    once = program("m = R.matmul(x, w)\na = R.add(m, b)\nreturn a").functions
+    module = ast.IRModule(once)
+    n = next(iter(once.values())).shape_vars[0]  # type: ignore[union-attr]
+
+    def of_the_module(match: Match) -> Expr:
+        made = fused(match)
+        assert isinstance(made, ast.Call)
+        info = ast.TensorStructInfo(ast.ShapeExpr((n, rlx.dim("4"))), rlx.const(1.0).data.dtype, 2)
+        return ast.Call(made.op, made.args, (info,), span=made.span)
+
+    found = rewrite(module, pattern, of_the_module)
+    assert [line.split("(")[0] for line in shown(found)] == ["R.call_pure_packed", "return a"]
+    assert "R.matmul(x, w)" in shown(
+        rewrite(LINEAR, pattern, lambda match: rlx.op.add(match[x], match[b]))
+    )
+
+
+def test_what_was_put_in_place_is_seen() -> None:
+    x = wildcard()
+    module = program("a = R.negative(x)\nc = R.negative(a)\nd = R.negative(c)\nreturn d")
+    found = rewrite(module, is_op("negative")(is_op("negative")(x)), lambda match: match[x])
+    assert shown(found) == ["x", "R.negative(c)", "return d"]
+
+
+def test_a_replacement_that_breaks_a_rule() -> None:
+    x = wildcard()
+    with pytest.raises(rlx.BuildError, match="OBL-broadcast-dims"):
+        rewrite(
+            program("a = R.nn.relu(b)\nreturn a"),
+            is_op("nn.relu")(x),
+            lambda m: m[x] + rlx.const([1.0, 2.0]),
+        )
+
+
+def test_patterns_that_match_nothing() -> None:
+    x = wildcard()
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: is_op("matmull"), "did you mean 'matmul'"),
+        (lambda: is_op("add")(x), "add takes 2 arguments, the pattern has 1"),
+        (lambda: is_op("add")(x, x, x), "the pattern has 3"),
+        (lambda: is_op("add") & is_op("multiply"), "matches both add and multiply"),
+        (lambda: is_tuple([x]) & is_op("add"), "matches both"),
+        (lambda: is_op("sum").has_attr({"axes": 1}), "no parameter 'axes'"),
+        (lambda: x.has_dtype("float23"), "no tensor matches"),
+        (lambda: x.has_dtype("float32").has_dtype("int8"), "both of float32 and of int8"),
+        (lambda: x.has_shape((1, 2)).has_shape((1,)), "both 2 and 1 dimensions"),
+        (lambda: is_tuple_get_item(x, -1), "negative"),
+        (lambda: ~wildcard(), "a wildcard is everything"),
+    ]
+    for make, words in cases:
+        with pytest.raises(PatternError, match=words):
+            make()
+    with pytest.raises(TypeError, match="expected a pattern"):
+        is_op("add")(x, 1)  # type: ignore[arg-type]

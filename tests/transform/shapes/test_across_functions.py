@@ -1,0 +1,193 @@
+"""Shapes across functions: the documents' programs, before and after."""
+
+from __future__ import annotations
+
+import pytest
+
+import rlx
+from rlx.grammar import ast
+from rlx.grammar.ast import IRModule
+from rlx.grammar.equal import first_difference
+from rlx.transform.shapes.deduce import deduce_shapes
+from rlx.transform.shapes.outline import outline
+from rlx.transform.shapes.propagate import propagate_shapes
+
+
+def module(text: str) -> IRModule:
+    lines = "\n".join(f"    {line}" if line else "" for line in text.strip().splitlines())
+    return rlx.parse(f"@I.ir_module\nclass Module:\n{lines}\n")
+
+
+def same(found: IRModule, text: str) -> None:
+    assert first_difference(found, module(text)) is None, rlx.show(found)
+    assert rlx.check(found).ok
+
+
+BEFORE = """
+@R.function
+def main(x: R.Tensor, y: R.Tensor(("m", "n"), "float32")) -> R.Tensor(("m", "n"), "float32"):
+    m = T.int64()
+    n = T.int64()
+    with R.dataflow():
+        lv0: R.Tensor = R.log(x)
+        gv0: R.Tensor((m, n), "float32") = R.add(lv0, y)
+        R.output(gv0)
+    return gv0
+"""
+AFTER = BEFORE.replace("x: R.Tensor,", 'x: R.Tensor(("m", "n"), "float32"),').replace(
+    "lv0: R.Tensor =", 'lv0: R.Tensor((m, n), "float32") ='
+)
+
+
+def test_the_documents_before_becomes_after() -> None:
+    same(deduce_shapes(module(BEFORE)), AFTER)
+
+
+def test_what_may_broadcast_is_not_deduced() -> None:
+    found = deduce_shapes(module(BEFORE), broadcast=True)
+    same(
+        found,
+        AFTER.replace('R.Tensor(("m", "n"), "float32"), y', 'R.Tensor("float32"), y').replace(
+            'lv0: R.Tensor((m, n), "float32")', 'lv0: R.Tensor("float32")'
+        ),
+    )
+
+
+def test_other_values_are_cast() -> None:
+    text = """
+@R.function
+def main(y: R.Tensor((4, 2), "float32")) -> R.Tensor((4, 2), "float32"):
+    a: R.Object = R.call_pure_packed("f", y, sinfo_args=R.Tensor("float32"))
+    t: R.Tensor("float32") = R.call_pure_packed("f", y, sinfo_args=R.Tensor("float32"))
+    u = R.exp(t)
+    v: R.Tensor((4, 2), "float32") = R.ewise_fma(u, y, y)
+    return v
+"""
+    shown = rlx.show(deduce_shapes(module(text)))
+    assert (
+        't1: R.Tensor((4, 2), dtype="float32") = R.match_cast(t, R.Tensor((4, 2), dtype="float32"))'
+        in shown
+    )
+    assert "u = R.exp(t1)" in shown
+
+
+def test_signatures_say_what_bodies_yield() -> None:
+    text = """
+@R.function
+def main(a: R.Tensor(("n", 4), "float32")) -> R.Tensor("float32", ndim=2):
+    n = T.int64()
+    cls = Module
+    b: R.Tensor("float32", ndim=2) = cls.inner(a)
+    return b
+@R.function(private=True)
+def inner(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor("float32", ndim=2):
+    n = T.int64()
+    m = T.int64()
+    y: R.Tensor("float32", ndim=2) = R.permute_dims(x)
+    return y
+"""
+    same(
+        propagate_shapes(module(text)),
+        text.replace('b: R.Tensor("float32", ndim=2)', 'b: R.Tensor((4, n), "float32")')
+        .replace('y: R.Tensor("float32", ndim=2)', 'y: R.Tensor((m, n), "float32")')
+        .replace(
+            'x: R.Tensor(("n", "m"), "float32")) -> R.Tensor("float32", ndim=2)',
+            'x: R.Tensor(("n", "m"), "float32")) -> R.Tensor(("m", "n"), "float32")',
+        )
+        .replace(
+            'a: R.Tensor(("n", 4), "float32")) -> R.Tensor("float32", ndim=2)',
+            'a: R.Tensor(("n", 4), "float32")) -> R.Tensor((4, "n"), "float32")',
+        ),
+    )
+
+
+WIDE = """
+@R.function
+def main(a: R.Tensor(("n", 4), "float32")):
+    n = T.int64()
+    cls = Module
+    b = cls.wide(a)
+    return b
+@R.function(private=True)
+def wide(x: R.Tensor("float32", ndim=2)) -> R.Tensor("float32", ndim=2):
+    y = R.add(x, x)
+    z = R.permute_dims(y)
+    return z
+"""
+
+
+def test_by_substitution() -> None:
+    found = propagate_shapes(module(WIDE))
+    same(
+        found,
+        WIDE.replace(
+            "return b\n", 'c = R.match_cast(b, R.Tensor((4, n), "float32"))\n    return c\n'
+        ).replace("c = R", 'c: R.Tensor((4, n), "float32") = R'),
+    )
+    assert propagate_shapes(found) is not None
+    outcome = rlx.run(found, "main", {"n": 3})
+    assert outcome.ok and outcome.numpy().shape == (4, 3)
+
+
+def test_by_a_shape_function() -> None:
+    text = """
+@R.function
+def main(a: R.Tensor(("n", 4), "float32")):
+    n = T.int64()
+    cls = Module
+    d = cls.opaque(a)
+    return d
+@R.function(private=True)
+def opaque(x: R.Tensor("float32", ndim=2)) -> R.Tensor("float32", ndim=1):
+    s0: R.Shape(ndim=2) = R.shape_of(x)
+    s: R.Shape(ndim=1) = R.call_pure_packed("myshape_func", s0, sinfo_args=R.Shape(ndim=1))
+    y: R.Tensor(s, "float32") = R.call_dps_packed("g", (x,), out_sinfo=R.Tensor(s, "float32"))
+    return y
+"""
+    found = propagate_shapes(module(text))
+    assert rlx.check(found).ok
+    assert [gv.name_hint for gv in found.functions] == ["main", "opaque", "opaque_shape"]
+    shown = rlx.show(found)
+    assert "shape: R.Shape(ndim=1) = cls.opaque_shape(gv)" in shown
+    assert 'R.match_cast(d, R.Tensor(shape, dtype="float32"))' in shown
+
+
+def test_a_shape_that_needs_the_elements_stays_unknown() -> None:
+    text = """
+@R.function
+def main(a: R.Tensor(("n",), "int64")):
+    n = T.int64()
+    cls = Module
+    d = cls.opaque(a)
+    return d
+@R.function(private=True)
+def opaque(x: R.Tensor("int64", ndim=1)) -> R.Tensor("float32"):
+    s: R.Shape(ndim=1) = R.call_pure_packed("of_data", x, sinfo_args=R.Shape(ndim=1))
+    y: R.Tensor(s, "float32") = R.call_dps_packed("g", (x,), out_sinfo=R.Tensor(s, "float32"))
+    return y
+"""
+    assert [gv.name_hint for gv in propagate_shapes(module(text)).functions] == ["main", "opaque"]
+
+
+def test_outlined_functions_keep_shapes() -> None:
+    bb = rlx.BlockBuilder()
+    x = rlx.Var("x", 'R.Tensor(("n", "m"), "float32")')
+    with bb.function("main", [x]):
+        flat = bb.emit(rlx.op.reshape(x, (rlx.dim("n * m"),)), "flat")
+
+        def compute(flat: ast.Var) -> ast.Expr:
+            return rlx.op.nn.relu(flat)
+
+        call = outline(bb, "inner", [flat], compute, known=bb.struct_info(flat))
+        bb.emit_func_output(bb.emit(call))
+    shown = rlx.show(bb.get())
+    assert 'flat: R.Tensor(("n * m",), dtype="float32"), sizes: R.Shape([n, m])' in shown
+    assert "match_cast" not in shown
+    assert rlx.check(bb.get()).ok
+
+
+@pytest.mark.parametrize("transform", [propagate_shapes, deduce_shapes])
+def test_nothing_to_find_gives_the_same_module(transform: object) -> None:
+    text = '@R.function\ndef main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):\n    return x'
+    known = module(text)
+    assert transform(known) is known  # type: ignore[operator]

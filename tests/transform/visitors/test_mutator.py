@@ -1,0 +1,260 @@
+"""ExprMutator: what does not change is shared, what changes is derived and checked."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+
+import rlx
+from rlx import generate
+from rlx.checker.normalize import normalize
+from rlx.generate.near import CODES, near_miss
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr
+from rlx.grammar.equal import first_difference
+from rlx.grammar.node import replace
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+from rlx.transform.visitors import rewrite_dataflow
+
+HEAD = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+        n = T.int64()
+"""
+
+
+class Same(rlx.ExprMutator):
+    """Changes nothing."""
+
+
+class Anew(rlx.ExprMutator):
+    """Makes every call and tuple anew."""
+
+    def visit_call(self, call: ast.Call) -> Expr:
+        made = super().visit_call(call)
+        return replace(made)
+
+    def visit_tuple(self, expr: ast.Tuple) -> Expr:
+        return replace(super().visit_tuple(expr))
+
+
+@settings(max_examples=25, deadline=None)
+@given(generate.modules())
+def test_what_does_not_change_is_shared(module: ast.IRModule) -> None:
+    assert Same()(module) is module
+
+
+@settings(max_examples=25, deadline=None)
+@given(generate.modules())
+def test_what_is_made_anew_means_the_same(module: ast.IRModule) -> None:
+    found = Anew()(module)
+    assert "annotation" in (first_difference(found, normalize(module)) or "annotation")
+    report = rlx.check(found)
+    assert report.ok, str(report)
+
+
+NAMES = {"WF02-self", "WF03-before", "WF03-scope"}
+"""What the builder calls undefined: it does not see what comes later, or what has ended."""
+
+
+@pytest.mark.filterwarnings("ignore::rlx.BuildWarning")
+def test_what_the_checker_refuses_the_builder_refuses_with_the_same_code() -> None:
+    rng = random.Random(0)
+    compared = 0
+    for code in rng.sample(list(CODES), 30):
+        module = parse(print_module(near_miss(code, rng))).modules[0]
+        report = rlx.check(module)
+        expected = {d.code for d in report.errors}
+        if not expected or any(c.startswith(("PARSE", "TIR", "VDEV")) for c in expected):
+            continue
+        if expected & NAMES:
+            expected.add("WF02-undefined")
+        with pytest.raises(rlx.BuildError) as caught:
+            Same()(module)
+        found = {d.code for d in caught.value.diagnostics if d.severity == "error"}
+        assert found and found <= expected, code
+        compared += 1
+    assert compared > 10
+
+
+class Expand(rlx.ExprMutator):
+    """One to several: a relu becomes a maximum with a constant that is bound by itself."""
+
+    def visit_call(self, call: ast.Call) -> Expr:
+        if call.op_name == "relax.nn.relu":
+            zero = self.builder.emit(rlx.const(0.0), "zero")
+            return rlx.op.maximum(self.visit_expr(call.args[0]), zero)
+        return super().visit_call(call)
+
+
+class Fold(rlx.ExprMutator):
+    """None in place of one: what only copies is left out."""
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        if isinstance(binding.value, ast.Var) and isinstance(binding.var, ast.DataflowVar):
+            self.replace_var(binding.var, self.visit_expr(binding.value))
+        else:
+            super().visit_var_binding(binding)
+
+
+def _body(text: str) -> str:
+    return HEAD + "".join(f"        {line}\n" for line in text.strip().splitlines())
+
+
+def _shown(module: ast.IRModule) -> list[str]:
+    lines = rlx.show(module).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.strip().startswith("def "))
+    return [line.strip() for line in lines[start + 1 :] if line.strip()]
+
+
+def test_one_to_several() -> None:
+    module = rlx.parse(_body("a = R.nn.relu(x)\nb = R.add(a, y)\nreturn b"))
+    assert _shown(Expand()(module)) == [
+        'zero: R.Tensor((), dtype="float32") = R.const(0.0, "float32")',
+        "a = R.maximum(x, zero)",
+        "b = R.add(a, y)",
+        "return b",
+    ]
+
+
+def test_none_in_place_of_one() -> None:
+    text = (
+        "with R.dataflow():\n    a = x\n    b = a\n    c = R.add(b, a)\n    R.output(c)\nreturn c"
+    )
+    assert _shown(Fold()(rlx.parse(_body(text)))) == [
+        "with R.dataflow():",
+        "c = R.add(x, x)",
+        "R.output(c)",
+        "return c",
+    ]
+
+
+class Halves(rlx.ExprMutator):
+    """Adds in float16: struct info changes, and goes on changing."""
+
+    def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        if isinstance(binding.value, ast.Call) and binding.value.op_name == "relax.add":
+            value = self.visit_expr(binding.value)
+            self.rebind(binding, rlx.op.astype(value, "float16"))
+        else:
+            super().visit_var_binding(binding)
+
+
+def test_struct_info_is_derived_anew() -> None:
+    half = 'R.Tensor((n, 4), dtype="float16")'
+    full = 'R.Tensor((n, 4), "float32")'
+    module = rlx.parse(
+        _body(f"a: {full} = R.add(x, y)\nb: {full} = R.nn.relu(a)\nc = R.exp(b)\nreturn c")
+    )
+    found = Halves()(module)
+    assert _shown(found)[-4:] == [
+        f'a: {half} = R.astype(gv, dtype="float16")',
+        f"b: {half} = R.nn.relu(a)",
+        "c = R.exp(b)",
+        "return c",
+    ]
+    assert f"-> {half}:" in rlx.show(found)
+    assert rlx.check(found).ok
+
+
+def test_what_breaks_a_rule_is_told_where_the_mutator_was_called() -> None:
+    class Wrong(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> Expr:
+            return rlx.op.reshape(call.args[0], (3,))
+
+    with pytest.raises(rlx.BuildError, match=r"test_mutator.py:\d+:\d+: error\[OBL-reshape-count"):
+        Wrong()(rlx.parse(_body("a = R.add(x, x)\nreturn a").replace('("n", 4)', "(2, 4)")))
+
+
+def test_a_binding_that_is_gone_and_used() -> None:
+    class Drops(rlx.ExprMutator):
+        def visit_var_binding(self, binding: ast.VarBinding) -> None:
+            if binding.var.name_hint != "a":
+                super().visit_var_binding(binding)
+
+    with pytest.raises(rlx.BuildError, match="WF02-undefined"):
+        Drops()(rlx.parse(_body("a = R.add(x, x)\nb = R.add(a, a)\nreturn b")))
+
+
+class FuseMultiplyAdd(rlx.DataflowMutator):
+    def visit_call(self, call: ast.Call) -> Expr:
+        made = super().visit_call(call)
+        assert isinstance(made, ast.Call)
+        if made.op_name == "relax.add":
+            left = self.lookup_binding(made.args[0])
+            if isinstance(left, ast.Call) and left.op_name == "relax.multiply":
+                first, second = left.args
+                return rlx.op.ewise_fma(first, second, made.args[1])
+        return made
+
+
+FMA = """
+with R.dataflow():
+    m = R.multiply(x, y)
+    a = R.add(m, x)
+    gv = R.nn.relu(a)
+    R.output(gv)
+m2 = R.multiply(gv, y)
+r = R.add(m2, x)
+return r
+"""
+
+
+def test_several_to_one_in_dataflow_blocks_only() -> None:
+    assert _shown(FuseMultiplyAdd()(rlx.parse(_body(FMA)))) == [
+        "with R.dataflow():",
+        "a = R.ewise_fma(x, y, x)",
+        "gv = R.nn.relu(a)",
+        "R.output(gv)",
+        "m2 = R.multiply(gv, y)",
+        "r = R.add(m2, x)",
+        "return r",
+    ]
+
+
+def test_what_is_still_used_stays() -> None:
+    text = FMA.replace("R.nn.relu(a)", "R.add(a, m)")
+    assert "m = R.multiply(x, y)" in _shown(FuseMultiplyAdd()(rlx.parse(_body(text))))
+
+
+def test_dataflow_by_a_function() -> None:
+    def twice(builder: rlx.BlockBuilder, binding: ast.VarBinding) -> Expr | None:
+        if isinstance(binding.value, ast.Call) and binding.value.op_name == "relax.multiply":
+            return rlx.op.add(builder.emit(binding.value), rlx.const(0.0))
+        return None
+
+    shown = _shown(rewrite_dataflow(rlx.parse(_body(FMA)), twice))
+    assert shown[1:3] == [
+        'lv: R.Tensor((n, 4), dtype="float32") = R.multiply(x, y)',
+        'm = R.add(lv, R.const(0.0, "float32"))',
+    ]
+    assert "m2 = R.multiply(gv, y)" in shown
+
+
+def test_callers_see_what_became_of_their_callees() -> None:
+    text = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        cls = Module
+        a = cls.inner(x)
+        return a
+    @R.function(private=True)
+    def inner(x: R.Tensor(("n", 4), "float32")):
+        b = R.add(x, x)
+        return b
+"""
+    found = Halves()(rlx.parse(text))
+    report = rlx.check(found)
+    assert report.ok
+    (main, *_), _ = zip(*found.functions.items(), strict=True)
+    info = next(
+        i for gv, i in report.info.items() if getattr(gv, "name_hint", "") == main.name_hint
+    )
+    assert "float16" in str(info)

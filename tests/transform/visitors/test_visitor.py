@@ -1,0 +1,107 @@
+"""ExprVisitor: what is visited, in which order, with which scope."""
+
+from __future__ import annotations
+
+import pytest
+
+import rlx
+from rlx.grammar import ast
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool")) -> R.Tensor:
+        n = T.int64()
+        with R.dataflow():
+            lv0 = R.add(x, x)
+            lv1: R.Tensor((n, 4), "float32") = R.multiply(lv0, x)
+            gv0 = R.match_cast(lv1, R.Tensor((n, 4), "float32"))
+            R.output(gv0)
+        @R.function
+        def inner(z: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            w = R.add(z, z)
+            return w
+        if c:
+            a = R.nn.relu(gv0)
+            r = a
+        else:
+            r = R.concat((gv0, x), axis=0)
+        return r
+"""
+
+
+class CountVarDef(rlx.ExprVisitor):
+    """The document's program: how many variables are bound."""
+
+    def __init__(self) -> None:
+        self.count = self.dataflow = 0
+
+    def visit_var_def(self, var: ast.Var) -> None:
+        self.count += 1
+        super().visit_var_def(var)
+
+    def visit_dataflow_var_def(self, var: ast.DataflowVar) -> None:
+        self.dataflow += 1
+
+
+def test_counting_definitions() -> None:
+    counter = CountVarDef()
+    counter.visit(rlx.parse(PROGRAM))
+    names = ["x", "c", "lv0", "lv1", "gv0", "inner", "z", "w", "a", "r"]
+    assert (counter.count, counter.dataflow) == (len(names), 2)
+    (main,) = rlx.parse(PROGRAM).functions.values()
+    again = CountVarDef()
+    assert isinstance(main, ast.Function)
+    again.visit_expr(main)
+    assert again.count == counter.count
+
+
+class Trace(rlx.ExprVisitor):
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.scopes: list[set[str]] = []
+        self.blocks: list[str] = []
+
+    def visit_call(self, call: ast.Call) -> None:
+        super().visit_call(call)
+        self.calls.append(call.op_name)
+        self.scopes.append({v.name_hint for v in self.scope})
+        self.blocks.append(type(self.block).__name__)
+
+
+def test_order_and_scope() -> None:
+    trace = Trace()
+    trace.visit(rlx.parse(PROGRAM))
+    assert trace.calls == [
+        *("relax.add", "relax.multiply", "relax.add", "relax.nn.relu", "relax.concat")
+    ]
+    assert trace.scopes == [
+        {"x", "c"},
+        {"x", "c", "lv0"},
+        {"x", "c", "gv0", "inner", "z"},
+        {"x", "c", "gv0", "inner"},
+        {"x", "c", "gv0", "inner"},
+    ]
+    assert trace.blocks == ["DataflowBlock"] * 2 + ["BindingBlock"] * 3
+    assert not trace.scope
+
+
+def test_a_method_that_is_never_called_is_an_error() -> None:
+    with pytest.raises(TypeError, match="did you mean visit_call"):
+
+        class Wrong(rlx.ExprVisitor):
+            def visit_calls(self, call: ast.Call) -> None:
+                pass
+
+
+def test_size_is_no_limit() -> None:
+    bindings = "".join(f"        a{i + 1} = R.add(a{i}, a{i})\n" for i in range(5_000))
+    text = (
+        '@R.function\ndef main(a0: R.Tensor((4,), "float32")):\n'
+        + bindings.replace("        ", "    ")
+        + "    return a5000\n"
+    )
+    counter = CountVarDef()
+    counter.visit(rlx.parse(text))
+    assert counter.count == 5_001

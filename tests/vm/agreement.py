@@ -1,0 +1,197 @@
+"""The machine on the source against the machine after each stage and against the virtual machine.
+
+``python -m tests.vm.agreement COUNT SEED`` compares that many generated programs, each with inputs that fit and inputs that
+do not.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rlx.generate.campaign.programs import is_legal, program
+from rlx.grammar import ast
+from rlx.grammar.parser import parse
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned
+from rlx.semantics.run.inputs import inputs
+from rlx.semantics.values import Closure, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.transform.lowering.passes import PassError
+from rlx.vm import VirtualMachine, faults
+from rlx.vm.code_generation import generate
+from rlx.vm.compilation import STAGES
+from rlx.vm.library import MachineFunction
+
+FUEL = 20_000
+
+
+class End(NamedTuple):
+    """How a run ended: its kind, its value, what it printed."""
+
+    kind: str
+    value: Value | None
+    printed: tuple[str, ...]
+    words: str = ""
+
+
+def alike(one: Value | None, other: Value | None) -> bool:
+    """Whether two values have the same content, bit by bit."""
+    match one, other:
+        case Tensor(), Tensor():
+            same = one.shape == other.shape and one.dtype == other.dtype
+            return same and one.data.tobytes() == other.data.tobytes()
+        case ShapeValue(), ShapeValue():
+            return one.values == other.values
+        case Scalar(), Scalar():
+            return one.dtype == other.dtype and repr(one.value) == repr(other.value)
+        case TupleValue(), TupleValue():
+            return len(one.fields) == len(other.fields) and all(
+                alike(a, b) for a, b in zip(one.fields, other.fields, strict=True)
+            )
+    functions = (Closure, MachineFunction)
+    return type(one) is type(other) or (isinstance(one, functions) and isinstance(other, functions))
+
+
+def on_machine(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> End:
+    """A run by small steps."""
+    printed: list[str] = []
+    ended: Outcome = load(module, output=printed.append).run(entry, _copies(args), fuel=FUEL)
+    value = ended.value if isinstance(ended, Returned) else None
+    words = f"{ended.code}: {ended.message}" if isinstance(ended, Ended) else ""
+    return End(type(ended).__name__, value, tuple(printed), words)
+
+
+def on_vm(machine: VirtualMachine, printed: list[str], entry: str, args: tuple[Value, ...]) -> End:
+    """A run on the virtual machine."""
+    printed.clear()
+    try:
+        value = machine.invoke(entry, _copies(args))
+    except faults.RunError as error:
+        return End(type(error).__name__, None, tuple(printed), f"{error.code}: {error.message}")
+    return End("Returned", value, tuple(printed))
+
+
+def _copies(args: tuple[Value, ...]) -> list[Value]:
+    return [_copy(arg) for arg in args]
+
+
+def _copy(value: Value) -> Value:
+    match value:
+        case Tensor(data=data, device=device):
+            return Tensor(data.copy(), device)
+        case TupleValue(fields=fields):
+            return TupleValue(tuple(_copy(field) for field in fields))
+    return value
+
+
+def differ(one: End, other: End) -> str | None:
+    """What differs between two ends; None if nothing that a program could tell."""
+    if OutOfFuel.__name__ in (one.kind, other.kind):
+        return None
+    if one.kind != other.kind:
+        return f"{one.kind} {one.words} / {other.kind} {other.words}"
+    if one.printed != other.printed:
+        return f"printed {one.printed} / {other.printed}"
+    if one.value is not None and not alike(one.value, other.value):
+        return f"value {one.value} / {other.value}"
+    return None
+
+
+def perturbed(args: tuple[Value, ...], choose: random.Random) -> tuple[Value, ...]:
+    """Arguments of which one no longer fits, perhaps."""
+    if not args:
+        return args
+    at = choose.randrange(len(args))
+    return (*args[:at], _perturbed(args[at], choose), *args[at + 1 :])
+
+
+def _perturbed(value: Value, choose: random.Random) -> Value:
+    import numpy as np
+
+    match value:
+        case Tensor(data=data):
+            way = choose.randrange(4)
+            if way == 0:
+                return Tensor(np.zeros((*data.shape, 1), data.dtype))
+            if way == 1 and data.ndim:
+                sizes = list(data.shape)
+                sizes[choose.randrange(len(sizes))] += 1
+                return Tensor(np.ones(sizes).astype(data.dtype))
+            if way == 2:
+                return Tensor(data.astype("int16"))
+            return ShapeValue(tuple(map(int, data.shape)))
+        case ShapeValue(values=values) if values:
+            return ShapeValue((*values[:-1], values[-1] + 1))
+        case Scalar(value=number, dtype=kind) if kind.is_integer:
+            return Scalar(number + 1, kind)
+        case TupleValue(fields=fields) if fields:
+            return TupleValue((*fields[:-1], _perturbed(fields[-1], choose)))
+    return value
+
+
+def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
+    """What differs between the ways to run a program."""
+    module = parse(text).modules[0]
+    entries = [
+        gv.name_hint
+        for gv, f in module.functions.items()
+        if isinstance(f, ast.Function) and not f.attrs.get("private")
+    ]
+    lowered: list[tuple[str, ast.IRModule]] = []
+    now = module
+    for stage in STAGES:
+        now = stage()(now)
+        lowered.append((stage.__name__, now))
+    executable = generate(now)
+    printed: list[str] = []
+    machine = VirtualMachine(executable, output=printed.append, fuel=FUEL)
+    choose = random.Random(seed)
+    for entry in entries:
+        function = next(f for gv, f in module.functions.items() if gv.name_hint == entry)
+        assert isinstance(function, ast.Function)
+        try:
+            fitting = tuple(inputs(function, {}, seed).values)
+        except ValueError:
+            continue
+        for args in (fitting, perturbed(fitting, choose)):
+            want = on_machine(module, entry, args)
+            ways = [(name, on_machine(each, entry, args)) for name, each in lowered if stages]
+            ways.append(("vm", on_vm(machine, printed, entry, args)))
+            for name, found in ways:
+                difference = differ(want, found)
+                if difference is not None:
+                    yield f"{name}, {entry}: {difference}"
+                    break
+
+
+def main(count: int, seed: int) -> int:
+    """Compare programs; how many differ."""
+    wrong = 0
+    causes: Counter[str] = Counter()
+    begin = time.monotonic()
+    for k in range(seed, seed + count):
+        if not is_legal(k):
+            continue
+        text, _ = program(k)
+        try:
+            found = list(differences(text, k))
+        except PassError as error:
+            causes[f"PassError: {str(error)[:100]}"] += 1
+            continue
+        for difference in found:
+            wrong += 1
+            causes[difference[:160]] += 1
+            print(f"seed {k}: {difference}", flush=True)
+    for cause, times in causes.most_common(20):
+        print(f"{times:6} {cause}")
+    seconds = time.monotonic() - begin
+    print(f"{count} programs from seed {seed}: {wrong} differ; {count / seconds:.1f} a second")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
