@@ -1,7 +1,8 @@
 """How fast, how valid and how wide the generated programs are.
 
-``python benchmarks/generate.py [rate] [examples] [check] [tvm] [operators] [near] [--count N]`` prints the figures asked
-for (all of them without a name). Rates are modules in a second of processor time, on one core.
+``python benchmarks/generate.py [rate] [examples] [check] [tvm] [operators] [near] [--count N]``
+prints the figures asked for (all of them without a name). Rates are modules in a second of
+processor time, on one core.
 """
 
 from __future__ import annotations
@@ -29,9 +30,16 @@ from rlx.operators.families import FAMILIES
 
 TVM_IS_WRONG = {
     r"IRModule frame not find": "TVM's parser does not look up a device inside of a local function",
-    r"Var \w+ is not defined": "TVM forgets shape variables of a cast in the signature of a local function",
-    r"Expected `Array<ir.Type>`": "TVM's parser takes no R.Any among the types of invoke_pure_closure",
-    r"Cannot redefine a non-PrimType": "TVM takes a shape variable of one function for that of another's signature with the same name",
+    r"Var \w+ is not defined": (
+        "TVM forgets shape variables of a cast in the signature of a local function"
+    ),
+    r"Expected `Array<ir.Type>`": (
+        "TVM's parser takes no R.Any among the types of invoke_pure_closure"
+    ),
+    r"Cannot redefine a non-PrimType": (
+        "TVM takes a shape variable of one function for that of another's signature with the same"
+        " name"
+    ),
 }
 """What TVM says of programs that are right, and why it does."""
 
@@ -133,7 +141,9 @@ def operators(count: int) -> None:
 
 
 def near(count: int) -> None:
-    """Near misses that the checker names with the right code; alone, where nothing else is reported."""
+    """Near misses that the checker names with the right code; alone, where nothing else is
+    reported.
+    """
     each = max(1, count // len(CODES))
     named = alone = 0
     for code in CODES:
@@ -149,7 +159,8 @@ def near(count: int) -> None:
             print(f"  {code}: {hits} of {each}")
     total = each * len(CODES)
     print(
-        f"near: {named} of {total} near misses named ({named / total:.1%}), {alone} with nothing else said"
+        f"near: {named} of {total} near misses named ({named / total:.1%}), {alone} with nothing"
+        " else said"
     )
 
 

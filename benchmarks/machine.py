@@ -1,7 +1,8 @@
-"""The machine: steps a second, the cost of a step by depth, going back, and operators against NumPy by hand.
+"""The machine: steps a second, the cost of a step by depth, going back, and operators against NumPy
+by hand.
 
-``python -m benchmarks.machine`` prints one line for each figure. Times are processor time, the best of several runs;
-the arithmetic of the transformer runs on one thread on both sides.
+``python -m benchmarks.machine`` prints one line for each figure. Times are processor time, the best
+of several runs; the arithmetic of the transformer runs on one thread on both sides.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 import numpy as np
 
 from rlx.grammar.parser import parse
-from rlx.semantics.machine import Configuration, Program, load
+from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Scalar, Tensor
 
@@ -116,7 +117,7 @@ def best(run: Callable[[], object], times: int = 5) -> float:
     return min(found)
 
 
-def walk(program: Program, entry: str, size: int) -> list[Configuration]:
+def walk(program: MachineProgram, entry: str, size: int) -> list[Configuration]:
     """The configurations of a run."""
     return [c for c in program.trace(entry, [Scalar(size)]) if isinstance(c, Configuration)]
 
@@ -161,7 +162,8 @@ def back() -> None:
             store.show(c.version)
 
     print(
-        f"300 changes of 400 kB: forward {forward * 1e3:.1f} ms, back {best(rewind, 1) * 1e3:.1f} ms"
+        f"300 changes of 400 kB: forward {forward * 1e3:.1f} ms, back"
+        f" {best(rewind, 1) * 1e3:.1f} ms"
     )
 
 
@@ -183,8 +185,8 @@ def operators() -> None:
         ours = min(ours, best(lambda: program.run("main", args), 1))
         theirs = min(theirs, best(lambda: by_hand(x, weights), 1))
     print(
-        f"transformer, {LAYERS} layers, hidden {HIDDEN}, length {LENGTH}: machine {ours * 1e3:.1f} ms, "
-        f"NumPy by hand {theirs * 1e3:.1f} ms, {ours / theirs:.2f} times"
+        f"transformer, {LAYERS} layers, hidden {HIDDEN}, length {LENGTH}: machine {ours * 1e3:.1f}"
+        f" ms, NumPy by hand {theirs * 1e3:.1f} ms, {ours / theirs:.2f} times"
     )
 
 

@@ -1,10 +1,11 @@
 """Generated C against TVM's own LLVM code, for the same PrimFuncs, in one run, on one thread.
 
-``python -m benchmarks.native [NAME…]`` prints for each function of ``LegalizeOps`` the time of TVM's default
-build (``tvm.compile(…, target="llvm")``), of its build for this processor (``mcpu=native``, ``opt_level=3``), ours with
-and without checks of bounds, and the ratios; the last lines are geometric means. Times are the best of several calls, in
-turns, on the same arrays, in seconds of the process; the results are compared. ``build`` is how long TVM's default build computes,
-and our compilation with nothing in the cache, the compiler's processes counted.
+``python -m benchmarks.native [NAME…]`` prints for each function of ``LegalizeOps`` the time of
+TVM's default build (``tvm.compile(…, target="llvm")``), of its build for this processor
+(``mcpu=native``, ``opt_level=3``), ours with and without checks of bounds, and the ratios; the last
+lines are geometric means. Times are the best of several calls, in turns, on the same arrays, in
+seconds of the process; the results are compared. ``build`` is how long TVM's default build
+computes, and our compilation with nothing in the cache, the compiler's processes counted.
 """
 
 from __future__ import annotations
@@ -150,7 +151,9 @@ def spent() -> float:
 
 
 class Measured(NamedTuple):
-    """Seconds of a call, seconds of a build, and the largest difference, relative to the largest value."""
+    """Seconds of a call, seconds of a build, and the largest difference, relative to the largest
+    value.
+    """
 
     default: float
     tuned: float
@@ -178,7 +181,7 @@ def measure(name: str) -> Measured:
     checked = native.compile(func)
     our_build = spent() - start
     unchecked = native.compile(func, bounds=False)
-    times = best(
+    default_time, tuned_time, checked_time, unchecked_time = best(
         [
             lambda: default(*theirs),
             lambda: tuned(*theirs),
@@ -191,6 +194,7 @@ def measure(name: str) -> Measured:
     default(*theirs)
     wanted = arrays[-1].astype(np.float64)
     difference = np.abs(mine - wanted).max() / np.abs(wanted).max()
+    times = (default_time, tuned_time, checked_time, unchecked_time)
     return Measured(*times, their_build, our_build, float(difference))
 
 

@@ -1,8 +1,8 @@
 """Operators in the machine against the same computation written by hand in NumPy, in one run.
 
-``python -m benchmarks.operators [LAYERS] [HIDDEN] [LENGTH]`` runs a transformer (4 layers, hidden size 512, length 128, 8
-heads, float32) through the machine and as plain NumPy, in turns on one thread, compares the results, and prints the
-best times of both and their ratio.
+``python -m benchmarks.operators [LAYERS] [HIDDEN] [LENGTH]`` runs a transformer (4 layers, hidden
+size 512, length 128, 8 heads, float32) through the machine and as plain NumPy, in turns on one
+thread, compares the results, and prints the best times of both and their ratio.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ ROUNDS = 15
 
 
 def program(layers: int, hidden: int, length: int) -> str:
-    """The text of the transformer: each layer is attention and a feed-forward part with GELU, normalised before."""
+    """The text of the transformer: each layer is attention and a feed-forward part with GELU,
+    normalised before.
+    """
     width = hidden // HEADS
     activation = f'R.Tensor((1, {length}, {hidden}), "float32")'
     parameters, lines = [f"x: {activation}"], []
@@ -68,8 +70,8 @@ def program(layers: int, hidden: int, length: int) -> str:
         current = f"y_{at}"
     body = "\n".join(f"        {line}" for line in lines)
     return (
-        "@I.ir_module\nclass Module:\n    @R.function\n"
-        f"    def main({', '.join(parameters)}) -> {activation}:\n{body}\n        return {current}\n"
+        f"@I.ir_module\nclass Module:\n    @R.function\n    def main({', '.join(parameters)}) ->"
+        f" {activation}:\n{body}\n        return {current}\n"
     )
 
 

@@ -1,8 +1,8 @@
 """`relax-check` beside TVM, in one run: ``python -m benchmarks.relax_check [REPEATS]``.
 
 Whole processes of ours (interpreter start, imports, all phases, output) stand against TVM's parser
-alone (its import is not counted), on the same text. Every figure is the best of some repeats; the two
-sides take turns, so that both meet the same machine.
+alone (its import is not counted), on the same text. Every figure is the best of some repeats; the
+two sides take turns, so that both meet the same machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ print(time.perf_counter() - start[0], time.process_time() - start[1])
 """
 
 
-class Run(Record):
+class ProcessFigures(Record):
     """Seconds of wall time and of processor time, and mebibytes at the peak of a process."""
 
     seconds: float
@@ -36,7 +36,7 @@ class Run(Record):
     mebibytes: float
 
 
-def relax_check(path: Path) -> Run:
+def relax_check(path: Path) -> ProcessFigures:
     """One process of the command on a file that has no errors."""
     start = time.perf_counter()
     child = subprocess.Popen(
@@ -49,10 +49,10 @@ def relax_check(path: Path) -> Run:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         raise RuntimeError(f"exit {child.returncode} on {path}:\n{out.decode()[-2000:]}")
-    return Run(seconds, usage.ru_utime + usage.ru_stime, _peak(usage))
+    return ProcessFigures(seconds, usage.ru_utime + usage.ru_stime, _peak(usage))
 
 
-def from_source(path: Path) -> Run:
+def from_source(path: Path) -> ProcessFigures:
     """TVM's parser alone, in a process of its own."""
     child = subprocess.Popen(
         [sys.executable, "-c", FROM_SOURCE, path], stdout=subprocess.PIPE, text=True
@@ -63,16 +63,16 @@ def from_source(path: Path) -> Run:
     if child.returncode != 0:
         raise RuntimeError(f"TVM: exit {child.returncode} on {path}")
     seconds, processor = map(float, out.split())
-    return Run(seconds, processor, _peak(usage))
+    return ProcessFigures(seconds, processor, _peak(usage))
 
 
 def _peak(usage: resource.struct_rusage) -> float:
     return usage.ru_maxrss / 1024  # kibibytes on Linux
 
 
-def best(measures: list[Callable[[], Run]], repeats: int) -> list[Run]:
+def best(measures: list[Callable[[], ProcessFigures]], repeats: int) -> list[ProcessFigures]:
     """The fastest run of each, taken in turns."""
-    runs: list[list[Run]] = [[] for _ in measures]
+    runs: list[list[ProcessFigures]] = [[] for _ in measures]
     for _ in range(repeats):
         for measure, into in zip(measures, runs, strict=True):
             into.append(measure())
@@ -85,8 +85,10 @@ def row(what: str, figure: str, wanted: str = "", held: bool | None = None) -> N
     print(f"{what:<52} {figure:>34}   {wanted:<12} {verdict}")
 
 
-def ratio(what: str, theirs: Run, ours: Run, least: float) -> None:
-    """How many times faster ours is, by the clock and (what a busy machine leaves alone) by the processor."""
+def ratio(what: str, theirs: ProcessFigures, ours: ProcessFigures, least: float) -> None:
+    """How many times faster ours is, by the clock and (what a busy machine leaves alone) by the
+    processor.
+    """
     times = theirs.seconds / ours.seconds
     figure = f"{theirs.seconds:.2f} / {ours.seconds:.2f} s = {times:.1f}"
     row(what, figure, f"at least {least:g}", times >= least)

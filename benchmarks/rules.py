@@ -1,8 +1,9 @@
 """Which rules of the specification random programs reach: ``python -m benchmarks.rules [COUNT]``.
 
-Every program is checked, normalised, and run on both backends with inputs of a random size; every fourth is a near miss,
-which is checked only. The struct infos of a program are compared with each other, and its dynamic checks sorted. Printed are
-the rules that no program reached, and the rarest of the others; the exit status is 1 if there is one of the former.
+Every program is checked, normalised, and run on both backends with inputs of a random size; every
+fourth is a near miss, which is checked only. The struct infos of a program are compared with each
+other, and its dynamic checks sorted. Printed are the rules that no program reached, and the rarest
+of the others; the exit status is 1 if there is one of the former.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The prover beside its peers on the same questions.
 
-Usage: ``python -m benchmarks.prover.compare [held-out] [column …]`` with columns ``ours tvm symbolic z3 cvc5 sympy`` (all
-that are installed, without a choice). A verdict that contradicts the truth is counted as wrong and printed.
+Usage: ``python -m benchmarks.prover.compare [held-out] [column …]`` with columns ``ours tvm
+symbolic z3 cvc5 sympy`` (all that are installed, without a choice). A verdict that contradicts the
+truth is counted as wrong and printed.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from benchmarks.prover.families import HELD_OUT, KNOWN, Case, cases
+from benchmarks.prover.families import HELD_OUT, KNOWN, FamilyQuestion, cases
 from benchmarks.prover.peers import PEERS
 from rlx.solver import prove
 
-Ask = Callable[[Case], str]
+Ask = Callable[[FamilyQuestion], str]
 
 
-def ours(case: Case) -> str:
+def ours(case: FamilyQuestion) -> str:
     """Our own answer, text to verdict, with nothing remembered."""
     return prove(case.goal, case.assume).status
 
@@ -30,9 +31,9 @@ class Row:
         self.name = name
         self.proved = self.refuted = self.wrong = 0
         self.seconds: list[float] = []
-        self.open: list[Case] = []
+        self.open: list[FamilyQuestion] = []
 
-    def ask(self, ask: Ask, case: Case) -> None:
+    def ask(self, ask: Ask, case: FamilyQuestion) -> None:
         """One question."""
         started = time.process_time()
         status = ask(case)

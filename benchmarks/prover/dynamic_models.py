@@ -1,7 +1,7 @@
 """Networks in which every dimension that a user may vary is symbolic, built with TVM.
 
-TVM derives the shape of every value; the checker derives it again, and asks the prover where the two are written
-differently. Sizes are symbols, so the questions are those of any size.
+TVM derives the shape of every value; the checker derives it again, and asks the prover where the
+two are written differently. Sizes are symbols, so the questions are those of any size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Dim = Any
 """An int or a TVM PrimExpr."""
 
 
-class Builder:
+class ModelBuilder:
     """A function under construction: parameters are collected, values emitted."""
 
     def __init__(self) -> None:
@@ -38,12 +38,12 @@ class Builder:
         return list((getattr(value, "ty", None) or value.struct_info).shape.values)
 
 
-def _module(body: Callable[[Builder], relax.Expr]) -> tvm.IRModule:
-    build = Builder()
+def _module(body: Callable[[ModelBuilder], relax.Expr]) -> tvm.IRModule:
+    build = ModelBuilder()
     # The parameters are known once the body has been emitted, so it is emitted twice.
     with build.block.function("draft", []):
         build.block.emit_func_output(body(build))
-    final = Builder()
+    final = ModelBuilder()
     parameters = build.parameters
     waiting = iter(parameters)
     final.input = lambda name, *shape: next(waiting)  # type: ignore[method-assign]
@@ -62,7 +62,7 @@ def _symbols(*names: str) -> list[tirx.Var]:
 _KNOWN: dict[str, tirx.Var] = {}
 
 
-def residual(b: Builder) -> relax.Expr:
+def residual(b: ModelBuilder) -> relax.Expr:
     """Strided convolutions and pooling over an image of any size, with residual connections."""
     batch, height, width, c = _symbols("batch", "height", "width", "c")
     x = b.input("x", batch, 3, height, width)
@@ -80,7 +80,7 @@ def residual(b: Builder) -> relax.Expr:
     return op.reshape(x, (batch, c))
 
 
-def pyramid(b: Builder) -> relax.Expr:
+def pyramid(b: ModelBuilder) -> relax.Expr:
     """Down three times and up again, joined with what was there on the way down."""
     batch, k, m, c = _symbols("batch", "k", "m", "c")
     x = b.input("x", batch, c, 8 * k, 8 * m)
@@ -95,7 +95,7 @@ def pyramid(b: Builder) -> relax.Expr:
     return op.nn.avg_pool2d(x, pool_size=(2, 2), strides=2)
 
 
-def patches(b: Builder) -> relax.Expr:
+def patches(b: ModelBuilder) -> relax.Expr:
     """A vision transformer's beginning: patches, tokens, a class token, heads."""
     batch, k, m, heads, d = _symbols("batch", "k", "m", "heads", "d")
     image = b.input("image", batch, 3, 16 * k, 16 * m)
@@ -111,7 +111,7 @@ def patches(b: Builder) -> relax.Expr:
     return op.reshape(b(op.permute_dims(x, (0, 2, 1, 3))), (batch, m * k + 1, d * heads))
 
 
-def cached(b: Builder) -> relax.Expr:
+def cached(b: ModelBuilder) -> relax.Expr:
     """Attention over a cache that grows: grouped heads, split projections, rotated halves."""
     batch, n, past, q, group, half = _symbols("batch", "n", "past", "q", "group", "half")
     d, heads = 2 * half, q * group
@@ -135,7 +135,7 @@ def cached(b: Builder) -> relax.Expr:
     return op.reshape(mixed, (batch * n, q * group * 2 * half))
 
 
-def shuffled(b: Builder) -> relax.Expr:
+def shuffled(b: ModelBuilder) -> relax.Expr:
     """Pixels from channels and back, windows, strided slices, padding."""
     batch, c, k, m = _symbols("batch", "c", "k", "m")
     x = b.input("x", batch, c * 4, 7 * k, 7 * m)
@@ -152,7 +152,7 @@ def shuffled(b: Builder) -> relax.Expr:
     return op.nn.max_pool2d(x, pool_size=(2, 2), strides=2, ceil_mode=True)
 
 
-def grouped(b: Builder) -> relax.Expr:
+def grouped(b: ModelBuilder) -> relax.Expr:
     """Weights in groups of 32 with a scale each; experts side by side; batches packed."""
     n, groups, tokens, experts = _symbols("n", "groups", "tokens", "experts")
     weights = b.input("weights", n, 32 * groups)
@@ -171,7 +171,7 @@ def grouped(b: Builder) -> relax.Expr:
     return op.reshape(y, (tokens * 3, experts, n))
 
 
-MODELS: dict[str, Callable[[Builder], relax.Expr]] = {
+MODELS: dict[str, Callable[[ModelBuilder], relax.Expr]] = {
     model.__name__: model for model in (residual, pyramid, patches, cached, shuffled, grouped)
 }
 

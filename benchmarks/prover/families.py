@@ -10,7 +10,7 @@ from pathlib import Path
 from rlx.grammar import tir
 from rlx.grammar.node import Record
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.text import parse
+from rlx.solver.question_parser import parse
 
 _FOLDER = Path(__file__).parent
 _SMALL = (0, 1, 2, 3, 4, 5, 7, 8, 12)
@@ -18,7 +18,7 @@ _EXHAUSTIVE = 3
 _LARGE = (9, 16, 17, 63, 64, 100, 127, 1009, 4097, 65536, 10**6 + 3, 2**31 - 1, 2**40, 10**12)
 
 
-class Case(Record):
+class FamilyQuestion(Record):
     """One question: ``truth`` says whether it holds wherever it is defined."""
 
     family: str
@@ -30,16 +30,16 @@ class Case(Record):
 KNOWN, HELD_OUT = "", "held_out_"
 
 
-def cases(part: str = KNOWN) -> list[Case]:
+def cases(part: str = KNOWN) -> list[FamilyQuestion]:
     """All questions of a part, each once."""
-    found: dict[tuple[str, tuple[str, ...]], Case] = {}
+    found: dict[tuple[str, tuple[str, ...]], FamilyQuestion] = {}
     for truth, name in ((True, f"{part}identities.txt"), (False, f"{part}falsehoods.txt")):
         for case in _read((_FOLDER / name).read_text(encoding="utf-8"), truth):
             found.setdefault((case.goal, case.assume), case)
     return list(found.values())
 
 
-def _read(text: str, truth: bool) -> Iterator[Case]:
+def _read(text: str, truth: bool) -> Iterator[FamilyQuestion]:
     family, constants = "", dict[str, list[str]]()
     for line in text.splitlines():
         if line.startswith("["):
@@ -51,10 +51,10 @@ def _read(text: str, truth: bool) -> Iterator[Case]:
                 filled = line.format(**dict(zip(constants, values, strict=True)))
                 goal, _, assumed = filled.partition("|")
                 facts = tuple(part.strip() for part in assumed.split(";") if part.strip())
-                yield Case(family, goal.strip(), facts, truth)
+                yield FamilyQuestion(family, goal.strip(), facts, truth)
 
 
-def holds(case: Case, samples: int = 1500) -> bool:
+def holds(case: FamilyQuestion, samples: int = 1500) -> bool:
     """Whether the question holds at all small values and at random large ones, by evaluation."""
     variables: dict[str, tir.Var] = {}
     goal = parse(case.goal, variables)

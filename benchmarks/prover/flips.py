@@ -1,8 +1,9 @@
 """Whether names, the order of facts or the order of questions change a verdict: they must not.
 
-Usage: ``python -m benchmarks.prover.flips [seeds]`` asks every question of the benchmark under other names and with its
-facts in another order, 20 times without an argument, and all that have no facts in random order of one prover. It
-prints every verdict that differs; the exit status is 1 if there is one.
+Usage: ``python -m benchmarks.prover.flips [seeds]`` asks every question of the benchmark under
+other names and with its facts in another order, 20 times without an argument, and all that have no
+facts in random order of one prover. It prints every verdict that differs; the exit status is 1 if
+there is one.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ import re
 import sys
 from collections.abc import Iterator
 
-from benchmarks.prover.families import Case
+from benchmarks.prover.families import FamilyQuestion
 from benchmarks.prover.recheck import name, questions
 from rlx.grammar import tir
 from rlx.solver import Prover, prove
-from rlx.solver.text import parse
+from rlx.solver.question_parser import parse
 
 EXPECTED = {True: "proved", False: "refuted"}
 _NAME = re.compile(r"\b[a-z_]\w*\b(?!\()")
 _WORDS = {"and", "or", "not"}
 
 
-def renamed(case: Case, rng: random.Random) -> tuple[str, list[str]]:
+def renamed(case: FamilyQuestion, rng: random.Random) -> tuple[str, list[str]]:
     """The question with other names and its facts in another order."""
     names = sorted(set(_NAME.findall(" ; ".join((case.goal, *case.assume)))) - _WORDS)
     fresh = [f"x{i}" for i in range(len(names))]
@@ -38,7 +39,7 @@ def renamed(case: Case, rng: random.Random) -> tuple[str, list[str]]:
     return change(case.goal), facts
 
 
-def flips(cases: list[Case], seed: int) -> Iterator[str]:
+def flips(cases: list[FamilyQuestion], seed: int) -> Iterator[str]:
     """Questions with a wrong verdict, or none, under other names and order of facts."""
     rng = random.Random(seed)
     for case in cases:
@@ -48,7 +49,7 @@ def flips(cases: list[Case], seed: int) -> Iterator[str]:
             yield f"{status}: {goal} | {'; '.join(facts)} (which is {name(case)})"
 
 
-def flips_of_order(cases: list[Case], seed: int) -> Iterator[str]:
+def flips_of_order(cases: list[FamilyQuestion], seed: int) -> Iterator[str]:
     """The same for one prover that is asked everything in random order."""
     names: dict[str, tir.Var] = {}
     prover = Prover()

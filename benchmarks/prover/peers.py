@@ -1,4 +1,6 @@
-"""Other provers, asked the questions of the benchmark: each loads to a function from case to status."""
+"""Other provers, asked the questions of the benchmark: each loads to a function from case to
+status.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,18 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.prover.families import Case
+from benchmarks.prover.families import FamilyQuestion
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, to_smtlib
-from rlx.solver.text import parse
+from rlx.solver.question_parser import parse
 
-Ask = Callable[[Case], str]
+Ask = Callable[[FamilyQuestion], str]
 _MILLISECONDS = 500
 
 
-def read(case: Case) -> tuple[PrimExpr, list[PrimExpr], list[tir.Var]]:
+def read(case: FamilyQuestion) -> tuple[PrimExpr, list[PrimExpr], list[tir.Var]]:
     """Goal, assumptions and variables of a question."""
     names: dict[str, tir.Var] = {}
     goal = parse(case.goal, names)
@@ -30,7 +32,7 @@ def _tvm(strong: bool) -> Ask:
 
     strength = sym.ProofStrength.SYMBOLIC_BOUND if strong else sym.ProofStrength.DEFAULT
 
-    def ask(case: Case) -> str:
+    def ask(case: FamilyQuestion) -> str:
         goal, facts, variables = read(case)
         mapping = {v: tirx.Var(v.name, "int64") for v in variables}
         analyzer = sym.Analyzer()
@@ -88,7 +90,8 @@ def to_tvm(tirx: Any, expr: PrimExpr, mapping: dict[tir.Var, Any]) -> Any:
                 done[node] = tirx.if_then_else(*below)
             case tir.Cast(dtype=kind):
                 narrow = tirx.Cast(str(kind), below[0])
-                # Both sides of an operator have one type in TVM; the value is that of the inner cast.
+                # Both sides of an operator have one type in TVM; the value is that of the inner
+                # cast.
                 done[node] = narrow if kind == BOOL else tirx.Cast("int64", narrow)
             case _:
                 done[node] = binary[type(node)](*below)
@@ -99,7 +102,7 @@ def _z3() -> Ask:
     """Z3 on SMT-LIB's own div and mod."""
     import z3  # type: ignore[import-untyped]
 
-    def ask(case: Case) -> str:
+    def ask(case: FamilyQuestion) -> str:
         solver = z3.Solver()
         solver.set("timeout", _MILLISECONDS)
         solver.from_string(to_smtlib(case.goal, case.assume, style="raw"))
@@ -115,7 +118,7 @@ def _status(answer: str) -> str:
 def _cvc5() -> Ask:
     import cvc5  # type: ignore[import-untyped]
 
-    def ask(case: Case) -> str:
+    def ask(case: FamilyQuestion) -> str:
         solver = cvc5.Solver()
         solver.setOption("tlimit-per", str(_MILLISECONDS))
         parser = cvc5.InputParser(solver)
@@ -148,7 +151,7 @@ def _sympy() -> Ask:
         tir.GE: operator.ge,
     }
 
-    def ask(case: Case) -> str:
+    def ask(case: FamilyQuestion) -> str:
         goal, facts, variables = read(case)
         if facts:
             return "unknown"
@@ -166,7 +169,7 @@ def _sympy() -> Ask:
         # Only True is an answer: False may come from the positive symbols.
         return "proved" if done[goal] == sympy.true else "unknown"
 
-    def bounded(case: Case) -> str:
+    def bounded(case: FamilyQuestion) -> str:
         try:
             return ask(case)
         except (TypeError, NotImplementedError):

@@ -1,7 +1,7 @@
 """Random questions with their truth decided by evaluation: the soundness bench of the prover.
 
-Usage: ``python benchmarks/prover/random_goals.py 1000000 [seed]`` prints how many goals were proved, refuted
-and left open, and every wrong answer; the exit status is 1 if there was one.
+Usage: ``python benchmarks/prover/random_goals.py 1000000 [seed]`` prints how many goals were
+proved, refuted and left open, and every wrong answer; the exit status is 1 if there was one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Verdict
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import transform, variables
-from rlx.solver.text import show
+from rlx.solver.question_parser import show
 
 _BINARY = (tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod, tir.Min, tir.Max)
 _RARE = (tir.TruncDiv, tir.TruncMod)
@@ -36,7 +36,7 @@ _LIMITS: tuple[tuple[int | None, int | None], ...] = (
 )
 
 
-class Goal:
+class RandomGoal:
     """A question and what it is asked under."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -188,7 +188,7 @@ _VALUES = (
 )
 
 
-def points(goal: Goal, count: int) -> Iterator[dict[tir.Var, int]]:
+def points(goal: RandomGoal, count: int) -> Iterator[dict[tir.Var, int]]:
     """Admissible values of all variables that the goal and its facts mention."""
     state = goal.context.state
     used = variables([goal.condition, *state.facts])
@@ -206,7 +206,7 @@ def points(goal: Goal, count: int) -> Iterator[dict[tir.Var, int]]:
             continue
 
 
-def wrong(goal: Goal, verdict: Verdict, tries: int = 40) -> str | None:
+def wrong(goal: RandomGoal, verdict: Verdict, tries: int = 40) -> str | None:
     """What is wrong with a verdict, or None."""
     match verdict:
         case Proved():
@@ -222,7 +222,7 @@ def wrong(goal: Goal, verdict: Verdict, tries: int = 40) -> str | None:
     return None
 
 
-def _wrong_example(goal: Goal, values: dict[tir.Var, int]) -> str | None:
+def _wrong_example(goal: RandomGoal, values: dict[tir.Var, int]) -> str | None:
     state = goal.context.state
     for var, value in values.items():
         low, high = state.range_of(var)
@@ -244,7 +244,7 @@ def _named(values: dict[tir.Var, int]) -> dict[str, int]:
     return {v.name: x for v, x in values.items()}
 
 
-def describe(goal: Goal) -> str:
+def describe(goal: RandomGoal) -> str:
     """The question as text."""
     state = goal.context.state
     ranges = {v.name: r for v, r in state.ranges.items()}
@@ -258,7 +258,7 @@ def main() -> int:
     tally: Counter[str] = Counter()
     slowest = 0.0
     for number in range(count):
-        goal = Goal(random.Random(seed * 1_000_003 + number))
+        goal = RandomGoal(random.Random(seed * 1_000_003 + number))
         started = time.perf_counter()
         verdict = Prover(goal.context).always(goal.condition)
         seconds = time.perf_counter() - started

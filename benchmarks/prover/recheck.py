@@ -1,9 +1,10 @@
 """A second opinion: cvc5 on the SMT-LIB text of every question.
 
-`cvc5_open.txt` lists the questions that cvc5 does not decide within its bound on work; the list may only shrink.
+`cvc5_open.txt` lists the questions that cvc5 does not decide within its bound on work; the list may
+only shrink.
 
-Usage: ``python -m benchmarks.prover.recheck`` asks everything and writes the list anew; the exit status is 1 if cvc5
-contradicts the truth.
+Usage: ``python -m benchmarks.prover.recheck`` asks everything and writes the list anew; the exit
+status is 1 if cvc5 contradicts the truth.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks.prover.families import HELD_OUT, KNOWN, Case, cases
+from benchmarks.prover.families import HELD_OUT, KNOWN, FamilyQuestion, cases
 from rlx.solver import to_smtlib
 
 OPEN = Path(__file__).parent / "cvc5_open.txt"
@@ -19,12 +20,12 @@ ATTEMPTS = (("split", 20_000), ("purified", 20_000), ("raw", 20_000), ("split", 
 """Encodings and bounds on cvc5's own count of work, so that every machine decides the same."""
 
 
-def questions() -> list[Case]:
+def questions() -> list[FamilyQuestion]:
     """All of the benchmark, the held-out part too."""
     return [case for part in (KNOWN, HELD_OUT) for case in cases(part)]
 
 
-def name(case: Case) -> str:
+def name(case: FamilyQuestion) -> str:
     """The question as a line of a list."""
     return " | ".join(part for part in (case.goal, "; ".join(case.assume)) if part)
 
@@ -34,8 +35,10 @@ def listed() -> set[str]:
     return set(OPEN.read_text(encoding="utf-8").splitlines())
 
 
-def recheck(case: Case, attempts: int = len(ATTEMPTS)) -> bool | None:
-    """Whether cvc5 holds the question for true (``unsat``) or false (``sat``); None where it does not say."""
+def recheck(case: FamilyQuestion, attempts: int = len(ATTEMPTS)) -> bool | None:
+    """Whether cvc5 holds the question for true (``unsat``) or false (``sat``); None where it does
+    not say.
+    """
     for style, work in ATTEMPTS[:attempts]:
         answer = _ask(to_smtlib(case.goal, case.assume, style=style), work)
         if answer in ("sat", "unsat"):

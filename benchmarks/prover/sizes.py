@@ -1,7 +1,8 @@
 """Questions that are large in every way there is, and how long they take.
 
-Usage: ``python -m benchmarks.prover.sizes`` prints the slowest first; the exit status is 1 if one takes over 2 s. The right answer, ``proved`` or ``refuted``, stands beside each question; ``unknown`` is allowed where
-it is said.
+Usage: ``python -m benchmarks.prover.sizes`` prints the slowest first; the exit status is 1 if one
+takes over 2 s. The right answer, ``proved`` or ``refuted``, stands beside each question;
+``unknown`` is allowed where it is said.
 """
 
 from __future__ import annotations
@@ -179,7 +180,9 @@ def _powers() -> Iterator[Large]:
 
 
 def _slow_once() -> Iterator[Large]:
-    """Small questions at which one step of Z3 takes three seconds and more, which it is told to leave out, or is left alone with."""
+    """Small questions at which one step of Z3 takes three seconds and more, which it is told to
+    leave out, or is left alone with.
+    """
     cast = "not (min(n*n, max(n, 4)) == tmod(n + 3, min(4, n)) or int8(n)*(-3*n) == max(n, n % n))"
     yield Large("a cast and a product", cast, (), (PROVED, OPEN))
     shifted = "(n - 4 + 4)"

@@ -2,8 +2,8 @@
 
 What holds for all values of a variable holds for an expression in its place, so the truth is known.
 
-Usage: ``python -m benchmarks.prover.substituted [count] [seed]`` prints what is left open; the exit status is 1 if an
-answer is wrong.
+Usage: ``python -m benchmarks.prover.substituted [count] [seed]`` prints what is left open; the exit
+status is 1 if an answer is wrong.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from benchmarks.prover.families import HELD_OUT, KNOWN, Case, cases
+from benchmarks.prover.families import HELD_OUT, KNOWN, FamilyQuestion, cases
 from rlx.grammar import tir
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Context, Prover, Verdict
 from rlx.solver.prim_exprs import transform
-from rlx.solver.text import parse, show
+from rlx.solver.question_parser import parse, show
 
 _IMAGES = (
     *("a", "b", "3", "16", "128", "2*a", "a + 1", "a + b", "a*b", "a*b + c", "4*a*b", "a*(b + 1)"),
@@ -33,7 +33,7 @@ _IMAGES = (
 class Substituted(Record):
     """A question made from an identity."""
 
-    origin: Case
+    origin: FamilyQuestion
     goal: PrimExpr
     facts: tuple[PrimExpr, ...]
 
@@ -56,7 +56,7 @@ def substituted(count: int, seed: int) -> Iterator[Substituted]:
         yield _substituted(rng, rng.choice(true))
 
 
-def _substituted(rng: random.Random, case: Case) -> Substituted:
+def _substituted(rng: random.Random, case: FamilyQuestion) -> Substituted:
     names: dict[str, tir.Var] = {}
     parts = [parse(case.goal, names), *(parse(fact, names) for fact in case.assume)]
     inside = {name: tir.Var(name) for name in "abc"}

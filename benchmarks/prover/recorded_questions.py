@@ -1,10 +1,12 @@
 """The questions recorded from real models: our prover and TVM's, side by side.
 
-Usage: ``python -m benchmarks.prover.recorded [repetitions]``. Both get finished expressions; every occurrence of a question
-has its own, over shared variables, as in a module. TVM is asked ``can_prove_equal`` (``can_prove`` where the question is no
-equation), we through the prover of the checker. The exit status is 1 if a verdict contradicts evaluation.
+Usage: ``python -m benchmarks.prover.recorded_questions [repetitions]``. Both get finished
+expressions; every occurrence of a question has its own, over shared variables, as in a module. TVM
+is asked ``can_prove_equal`` (``can_prove`` where the question is no equation), we through the
+prover of the checker. The exit status is 1 if a verdict contradicts evaluation.
 
-``models``: every question as often as the models ask it. ``distinct``: each once, with nothing remembered.
+``models``: every question as often as the models ask it. ``distinct``: each once, with nothing
+remembered.
 """
 
 from __future__ import annotations
@@ -15,14 +17,14 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from benchmarks.prover.families import Case, holds
+from benchmarks.prover.families import FamilyQuestion, holds
 from benchmarks.prover.peers import to_tvm
-from benchmarks.prover.record import RECORDED
+from benchmarks.prover.record_questions import RECORDED
 from rlx.checker.derive.aliases import AliasProver
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Verdict
-from rlx.solver.text import parse
+from rlx.solver.question_parser import parse
 
 Counted = tuple[int, str]
 
@@ -34,10 +36,10 @@ def recorded() -> list[Counted]:
 
 
 @cache
-def case(text: str) -> Case:
+def case(text: str) -> FamilyQuestion:
     """A recorded question as one of the benchmark; whether it is true is found by evaluation."""
-    draft = Case("recorded", text, (), truth=True)
-    return Case("recorded", text, (), truth=holds(draft, samples=300))
+    draft = FamilyQuestion("recorded", text, (), truth=True)
+    return FamilyQuestion("recorded", text, (), truth=holds(draft, samples=300))
 
 
 Question = tuple[str, PrimExpr]

@@ -1,8 +1,9 @@
 """Record the shape questions that checking real models asks.
 
-Usage: ``python -m benchmarks.prover.record`` checks the networks of `tests/tvm` at every stage of compilation and after
-single passes, and those of `dynamic_models.py`, and writes every distinct question with its facts, and how often it was
-asked, to `recorded.txt`. Questions that differ in the names of variables only are one.
+Usage: ``python -m benchmarks.prover.record_questions`` checks the networks of `tests/tvm` at every
+stage of compilation and after single passes, and those of `dynamic_models.py`, and writes every
+distinct question with its facts, and how often it was asked, to `recorded.txt`. Questions that
+differ in the names of variables only are one.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.text import show
+from rlx.solver.question_parser import show
 
 RECORDED = Path(__file__).parent / "recorded.txt"
 
 _STAGES = {"cached": ("imported",), "shuffled": ("imported",)}
-"""What TVM can do with a dynamic model: it cannot legalise those with slices between symbols, nor lower a
-dimension 8*k of which k is nowhere given."""
+"""What TVM can do with a dynamic model: it cannot legalise those with slices between symbols, nor
+lower a dimension 8*k of which k is nowhere given."""
 
 Asked = tuple[PrimExpr, ...]
 """A condition, or two sides of an equation."""
 
 
-class Recorder:
+class QuestionRecorder:
     """Counts questions; what operators settle on sight counts as well.
 
     Attributes
@@ -128,7 +129,7 @@ def programs() -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     """Write the file."""
-    recorder = Recorder()
+    recorder = QuestionRecorder()
     texts = list(programs())
     for name, text in texts:
         check_text(text, name)  # loads the operators
