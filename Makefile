@@ -2,7 +2,7 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: findings check test lint coverage-of-rules bench rules pages operators tables hostile
+.PHONY: findings check test lint coverage-of-rules bench rules pages site operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -30,8 +30,12 @@ pages:  ## the specification as pages, under build/spec, and the reference of th
 	$(PYTHON) -m rlx.spec html build/spec
 	$(PYTHON) -m rlx.operators.reference build/operators.md
 
-operators:  ## which file declares which operators
+site:  ## the documentation, under build/site
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
+
+operators:  ## which file declares which operators, and their functions for editors
 	$(PYTHON) -m rlx.operators.index
+	$(PYTHON) -m rlx.transform.builder.stub
 
 tables:  ## the parser's tables from grammar/relax.lark
 	$(PYTHON) -m rlx.grammar.tables
