@@ -348,6 +348,7 @@ KINDS: dict[str, Kind] = {
         "tensors in a tuple, or one", _one_or_tensors, evaluation_arguments.arrays
     ),
     "shape": Kind("a shape", _shape, evaluation_arguments.sizes),
+    "new_shape": Kind("a shape", _shape, evaluation_arguments.new_sizes),
     "whole_shape": Kind("a shape", _whole_shape, evaluation_arguments.sizes),
     "size": Kind("a shape, or one number", _size, evaluation_arguments.sizes),
     "prim": Kind("a scalar", _prim, evaluation_arguments.scalar),

@@ -18,6 +18,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.element_types import numpy_type
 from rlx.operators.evaluate import Evaluate, functions
+from rlx.operators.evaluation_arguments import in_place_of_sizes
 from rlx.operators.matching import ArgumentMatch, matched
 from rlx.operators.parameters import OperatorSignature, Parameter
 from rlx.spec.registry import refuted, rule
@@ -145,6 +146,8 @@ def _one(
     parameter = match.parameter
     if match.source == "positional":
         value = args[match.index]
+        if parameter.kind == "new_shape":
+            value = in_place_of_sizes(call.args[match.index], value)
         null = value is None or (isinstance(value, tuple) and not value)
     elif match.source == "keyword":
         given = call.attrs[parameter.name]

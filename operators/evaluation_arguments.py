@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, PrimValue, ShapeExpr
 from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.tir import IntImm
 
 
 def same(value: Any) -> Any:
@@ -44,6 +47,39 @@ def arrays(value: Any) -> tuple[Any, ...]:
 def sizes(value: Any) -> tuple[int, ...]:
     """Integers; one alone is one of them."""
     return tuple(int(item) for item in value) if isinstance(value, tuple) else (int(value),)
+
+
+COPIED, INFERRED = "copied", "inferred"
+
+
+def in_place_of_sizes(written: Expr, value: Any) -> Any:
+    """The sizes of a new shape, with :data:`COPIED` for a 0 and :data:`INFERRED` for a -1 that
+    stand in the text. A 0 that was computed is one.
+    """
+    match written:
+        case ShapeExpr(values=items):
+            pass
+        case ast.Tuple(fields=items):
+            pass
+        case _:
+            return value
+    return tuple(_MARKS.get(_number(item), size) for item, size in zip(items, value, strict=True))
+
+
+_MARKS = {0: COPIED, -1: INFERRED}
+
+
+def _number(item: Any) -> int | None:
+    """The number that stands in the text, None if something else does."""
+    if isinstance(item, PrimValue):
+        item = item.value
+    return item.value if isinstance(item, IntImm) else item if isinstance(item, int) else None
+
+
+def new_sizes(value: Any) -> tuple[int | str, ...]:
+    """Integers and the marks of :func:`in_place_of_sizes`."""
+    given = value if isinstance(value, tuple) else (value,)
+    return tuple(item if item in (COPIED, INFERRED) else int(item) for item in given)
 
 
 def int_or_ints(value: Any) -> int | tuple[int, ...]:

@@ -31,6 +31,8 @@ OneOrTensors = Annotated[tuple[TensorStructInfo, ...] | None, "one_or_tensors"]
 """Tensors of a tuple, of which one may stand alone."""
 Shape = Annotated[ast.Expr, "shape"]
 """An expression that is a shape, written out where it is known."""
+NewShape = Annotated[ast.Expr, "new_shape"]
+"""A shape in which a written 0 is copied from the old one, and a written -1 is inferred."""
 Size = Annotated[ast.Expr, "size"]
 """A shape, or one number for all axes."""
 Prim = Annotated[PrimExpr | None, "prim"]

@@ -13,7 +13,7 @@ from rlx.operators.dim_arithmetic import (
     product,
 )
 from rlx.operators.messages import show, show_shape
-from rlx.operators.parameters import Shape, Tensor
+from rlx.operators.parameters import NewShape, Tensor
 from rlx.operators.rule_helpers import (
     ranked,
     tensor,
@@ -139,7 +139,7 @@ def _beside_nothing(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor
     x(a, 3, b), shape(a * 3, b) | shape(a, b * 3) | shape(0, 3, -1)
     """,
 )
-def reshape(site: Site, x: Tensor, shape: Shape) -> StructInfo:
+def reshape(site: Site, x: Tensor, shape: NewShape) -> StructInfo:
     """The elements in row-major order in another shape."""
     if not isinstance(shape, ShapeExpr):
         return in_shape(site, x, shape)

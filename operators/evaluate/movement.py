@@ -17,37 +17,42 @@ from rlx.operators.evaluate.arrays import (
     wide,
 )
 from rlx.operators.evaluation import OperatorFault
+from rlx.operators.evaluation_arguments import COPIED, INFERRED
 from rlx.spec.registry import rule
 
 
-@rule("E-reshape", "71c8141e", "computation")
-def reshape(x: Array, shape: tuple[int, ...]) -> Array:
-    """The elements in row-major order in another shape; 0 copies a dimension, -1 is what is
-    left.
+@rule("E-reshape", "f5aabbdb", "computation")
+def reshape(x: Array, shape: tuple[int | str, ...]) -> Array:
+    """The elements in row-major order in another shape; a written 0 copies a dimension, a written
+    -1 is what is left.
     """
-    wanted = [x.shape[k] if n == 0 and k < x.ndim else n for k, n in enumerate(shape)]
-    if -1 not in shape and math.prod(wanted) != x.size:  # a 0 that was computed is one
-        wanted = list(shape)
-    if wanted.count(-1) > 1 or any(n < -1 for n in wanted):
-        raise OperatorFault("E-reshape-infer", f"a reshape to {shape}")
-    if -1 in wanted:
+    copied = {k for k, n in enumerate(shape) if n == COPIED and k < x.ndim}
+    wanted = [x.shape[k] if k in copied else 0 if n == COPIED else n for k, n in enumerate(shape)]
+    sizes = [n for n in wanted if isinstance(n, int)]
+    if len(wanted) - len(sizes) > 1 or any(n < 0 for n in sizes):
+        raise OperatorFault("E-reshape-infer", f"a reshape to {_written(shape)}")
+    if INFERRED in wanted:
         # What is copied stands on both sides, and says nothing of the rest where it is 0.
-        copied = {k for k, n in enumerate(shape) if n == 0 and k < x.ndim}
         whole = math.prod(n for k, n in enumerate(x.shape) if k not in copied)
-        others = math.prod(n for k, n in enumerate(wanted) if k not in copied and n != -1)
+        others = math.prod(
+            n for k, n in enumerate(wanted) if k not in copied and isinstance(n, int)
+        )
         if (whole % others if others else whole) != 0:
             raise OperatorFault(
-                "E-reshape-infer", f"{x.size} elements do not fill the shape {shape}"
+                "E-reshape-infer", f"{x.size} elements do not fill the shape {_written(shape)}"
             )
-        wanted[wanted.index(-1)] = whole // others if others else 0
-    count = 1
-    for n in wanted:
-        count *= n
-    if count != x.size:
+        inferred = whole // others if others else 0
+        sizes = [n if isinstance(n, int) else inferred for n in wanted]
+    if math.prod(sizes) != x.size:
         raise OperatorFault(
-            "E-reshape-count", f"the {x.size} elements of {x.shape} do not fill {tuple(wanted)}"
+            "E-reshape-count", f"the {x.size} elements of {x.shape} do not fill {tuple(sizes)}"
         )
-    return x.reshape(wanted).copy()
+    return x.reshape(sizes).copy()
+
+
+def _written(shape: tuple[int | str, ...]) -> str:
+    numbers: dict[int | str, int | str] = {COPIED: 0, INFERRED: -1}
+    return f"({', '.join(str(numbers.get(n, n)) for n in shape)})"
 
 
 def flatten(x: Array) -> Array:

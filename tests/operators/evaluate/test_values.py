@@ -33,7 +33,15 @@ class Run:
 def run(name: str, *args: Plain, **attrs: Any) -> Any:
     operator = lookup(f"relax.{name}")
     assert operator is not None and operator.can_evaluate, name
-    return operator.evaluate(ast.Call(ast.op(operator.name), (), (), attrs), args, Run())
+    written = tuple(map(_written, args))
+    return operator.evaluate(ast.Call(ast.op(operator.name), written, (), attrs), args, Run())
+
+
+def _written(value: Plain) -> ast.Expr:
+    """An expression with that value: shapes are written out."""
+    if isinstance(value, tuple) and all(isinstance(n, int) for n in value):
+        return ast.ShapeExpr(tuple(map(tir.IntImm, value)))
+    return ast.Var("x")
 
 
 def f32(*values: Any) -> Any:
