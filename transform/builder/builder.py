@@ -19,7 +19,9 @@ from rlx.solver.prover import Prover
 from rlx.solver.verdict import Verdict
 from rlx.transform.builder import states, values
 from rlx.transform.builder.errors import misuse, violation
-from rlx.transform.builder.frame import Frame, head_of
+from rlx.transform.builder.finish import finish
+from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.function_head import head_of
 from rlx.transform.builder.names import Names
 
 Given = object
@@ -251,7 +253,7 @@ class BlockBuilder:
             frame.head = replace(frame.head, params=given)
         elif params is not None:
             raise misuse("the parameters are said already, by bb.function(…)", place)
-        frame.finish(result, place)
+        finish(frame, result, place)
         return frame.name
 
     def lookup_binding(self, var: ast.Var) -> Expr | None:

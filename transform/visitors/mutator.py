@@ -17,7 +17,15 @@ from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import bindings
 from rlx.transform.builder.builder import BlockBuilder
+from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.nested import (
+    assuming,
+    close_function,
+    close_sequence,
+    open_function,
+    open_sequence,
+)
 from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
 
@@ -105,7 +113,7 @@ class ExprMutator:
                 body = normal.body
                 assert isinstance(body, ast.SeqExpr)
                 result = self._sequence(body)
-                new = frame.finish(result, place, normal)
+                new = finish(frame, result, place, normal)
             finally:
                 self.builder.end_again(frame)
             kept = new is normal
@@ -238,9 +246,9 @@ class ExprMutator:
     def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
         """A sequence inside of a value: a branch, the body of a local function."""
         frame = self._frame
-        before = frame.open_sequence(seq.span)
+        before = open_sequence(frame, seq.span)
         result = self._sequence(seq)
-        return frame.close_sequence(before, result, self.place, seq)
+        return close_sequence(frame, before, result, self.place, seq)
 
     def visit_function(self, function: ast.Function) -> Expr:
         """A function that stands as a value."""
@@ -257,18 +265,18 @@ class ExprMutator:
         params = same(function.params, map(self.visit_var_def, function.params))
         ret = function.ret_struct_info and self.visit_struct_info(function.ret_struct_info)
         head = changed(function, params=params, ret_struct_info=ret)
-        before = frame.open_function(head, var, self.place)
+        before = open_function(frame, head, var, self.place)
         body = self.visit_expr(function.body)
-        return frame.close_function(before, changed(head, body=body), self.place)
+        return close_function(frame, before, changed(head, body=body), self.place)
 
     def visit_if(self, expr: ast.If) -> Expr:
         """The condition, then both branches; in each what the condition says of shape variables is known."""
         cond = self.visit_expr(expr.cond)
         frame = self._frame
         cond = frame.leaf(cond, self.place)
-        with frame.assuming(cond, True):
+        with assuming(frame, cond, True):
             then = self.visit_expr(expr.true_branch)
-        with frame.assuming(cond, False):
+        with assuming(frame, cond, False):
             other = self.visit_expr(expr.false_branch)
         return changed(expr, cond=cond, true_branch=then, false_branch=other)
 

@@ -1,0 +1,98 @@
+"""The end of a function under construction: its result, and what it promises of it."""
+
+from __future__ import annotations
+
+from rlx.checker.derive import control, functions
+from rlx.checker.overwritten import overwritten
+from rlx.checker.well_formed.traversal import end as leave_function
+from rlx.checker.well_formed.traversal import walk_result
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.node import changed, replace, same
+from rlx.grammar.python_places import Place
+from rlx.solver.order import compatibility, free_vars
+from rlx.transform.builder.errors import BuildError
+from rlx.transform.builder.frame import Frame
+
+
+def finish(
+    frame: Frame, output: Expr, place: Place, original: ast.Function | None = None
+) -> ast.Function:
+    """End the function with its output.
+
+    Parameters
+    ----------
+    original
+        The function that is being changed: itself where nothing is new, and its promise as far as that still holds.
+
+    Raises
+    ------
+    BuildError
+        If the output breaks a rule.
+    """
+    with frame.undone():
+        leaf = frame.leaf(output, place)
+        mark, known = len(frame.walk.added), len(frame.state.info_of)
+        walk_result(frame.walk, leaf, place)
+        if not frame.walk.diagnostics:
+            frame.state.info(leaf)
+        frame.settle(place, mark, known)
+        return _finish(frame, leaf, place, original)
+
+
+def _finish(frame: Frame, leaf: Expr, place: Place, original: ast.Function | None) -> ast.Function:
+    blocks = frame.blocks.finished()
+    if original is None:
+        body = ast.SeqExpr(blocks, leaf, place, place)
+    else:
+        assert isinstance(original.body, ast.SeqExpr)
+        kept = same(original.body.blocks, blocks)
+        body = changed(original.body, blocks=kept, body=leaf)
+    found = _ended(frame, body, place)
+    said = _promise(frame, found, original)
+    finished = changed(
+        original or frame.head, params=frame.head.params, body=body, ret_struct_info=said
+    )
+    if frame.state.overwrites:
+        frame.state.diagnostics += overwritten(ast.IRModule({frame.name: finished}))
+        frame.settle(place, len(frame.walk.added), len(frame.state.info_of))
+    frame.finished = finished
+    frame.signatures.put(frame.name, finished, found)
+    return finished
+
+
+def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
+    """Leave the scopes of the function; what is known of it. If its result breaks a rule, they are as before."""
+    state = frame.state
+    inner, effects = state.scope, state.effects
+    shape_vars, shapes = set(state.shape_vars), set(state.shapes)
+    info = control.end(state, body, frame.outer_scope)
+    found = functions.end(state, replace(frame.head, body=body), info, frame.opened)
+    try:
+        frame.settle(place, len(frame.walk.added), len(state.info_of))
+    except BuildError:
+        inner.facts = frame.outer_scope.facts = 0
+        state.scope, state.effects = inner, effects
+        state.shape_vars, state.shapes = shape_vars, shapes
+        raise
+    leave_function(frame.walk, frame.around)
+    assert isinstance(found, ast.FuncStructInfo)
+    return found
+
+
+def _promise(
+    frame: Frame, found: ast.FuncStructInfo, original: ast.Function | None
+) -> StructInfo | None:
+    """What the function says of its result: what it said before if that still holds, else what is known."""
+    said = frame.head.ret_struct_info
+    before = None if original is None else original.ret_struct_info
+    if original is not None and before is None:
+        return None
+    if before is not None:
+        result = compatibility(found.ret, before, frame.state.prover)
+        stronger = frame.strengthens and result.kind == "compatible"
+        if result.kind != "incompatible" and not stronger:
+            return before
+    if said is None and found.binders == frame.head.shape_vars and not free_vars(found.ret):
+        return found.ret
+    return said

@@ -1,0 +1,80 @@
+"""Calls of operators that were checked before: another call like one of them needs no check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rlx.checker.derive.state import DerivationState
+from rlx.checker.overwritten import IN_PLACE
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.operators import lookup
+
+Key = tuple[object, ...]
+NOWHERE = object()
+_PLAIN = frozenset([int, bool, float, str, type(None)])
+
+
+class KnownCall(NamedTuple):
+    """What is known of the result of a call, and the annotation of its variable."""
+
+    info: StructInfo
+    annotation: StructInfo | None
+
+
+class KnownCalls(dict[Key, KnownCall]):
+    """The calls of one sequence that were checked, by what their struct info depends on."""
+
+    def remember(self, key: Key, value: Expr, var: ast.Var, state: DerivationState) -> None:
+        """Keep what is known of a call, if a check would find nothing in the next one like it."""
+        assert isinstance(value, ast.Call) and isinstance(value.op, ast.Op)
+        operator, info = lookup(value.op.op_name), state.info_of[var]
+        plain = isinstance(info, ast.TensorStructInfo | ast.TupleStructInfo)
+        if (
+            plain
+            and operator is not None
+            and operator.pure
+            and not operator.has_form
+            and operator.name not in IN_PLACE
+            and value not in state.vague
+            and value not in state.poison
+        ):
+            self[key] = KnownCall(info, var.struct_info_annotation)
+
+
+def call_key(
+    value: Expr,
+    state: DerivationState,
+    scope: Mapping[ast.Var, ast.DataflowBlock | None],
+    block: ast.DataflowBlock | None,
+) -> Key | None:
+    """What the struct info of a call of an operator on variables depends on; None of all else.
+
+    Parameters
+    ----------
+    scope
+        The variables in scope, with the dataflow block to which each belongs.
+    block
+        The dataflow block at hand.
+    """
+    if type(value) is not ast.Call or type(value.op) is not ast.Op:
+        return None
+    if value.sinfo_args or value.spelled:
+        return None
+    info_of, poison, vague = state.info_of, state.poison, state.vague
+    key: list[object] = [value.op]
+    for arg in value.args:
+        # A variable of the block at hand, or one that belongs to no dataflow block.
+        home = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
+        if home is not block and home is not None:
+            return None
+        key.append(info_of[arg])
+    if (poison or vague) and any(arg in poison or arg in vague for arg in value.args):
+        return None
+    if value.attrs:
+        for name, given in value.attrs.items():
+            if type(given) not in _PLAIN:
+                return None
+            key += (name, type(given), given)
+    return tuple(key)
