@@ -66,7 +66,7 @@ def in_place_of_sizes(written: Expr, value: Any) -> Any:
     return tuple(_MARKS.get(_number(item), size) for item, size in zip(items, value, strict=True))
 
 
-_MARKS = {0: COPIED, -1: INFERRED}
+_MARKS: dict[int | None, str] = {0: COPIED, -1: INFERRED}
 
 
 def _number(item: Any) -> int | None:

@@ -27,6 +27,7 @@ WORDS = {
     "one_or_tensors": "Value | Sequence[Value]",
     "shape": "ShapeLike",
     "whole_shape": "ShapeLike",
+    "new_shape": "ShapeLike",
     "size": "ShapeLike | Dimension",
     "prim": "Scalar",
     "prims": "Value | Sequence[Scalar]",
@@ -91,7 +92,7 @@ ARGUMENTS: dict[str, Callable[[Any], object]] = {
     **dict.fromkeys(
         ("tensor", "operand", "tensors", "one_or_tensors", "expr", "whole", "tuple", "listed"), expr
     ),
-    **dict.fromkeys(("shape", "whole_shape"), _shape),
+    **dict.fromkeys(("shape", "whole_shape", "new_shape"), _shape),
     **dict.fromkeys(("prim", "int_expr"), _scalar),
     "size": _size,
     "prims": _scalars,

@@ -55,7 +55,7 @@ def _one(match: ArgumentMatch, value: Any, call: ast.Call, convert: Converter) -
         return number(_known(value, name))
     if kind == "prims":
         return tuple(number(_known(each, name)) for each in _known(value, name))
-    if kind in ("shape", "whole_shape", "size"):
+    if kind in ("shape", "whole_shape", "new_shape", "size"):
         return _shape(value)
     if isinstance(value, Expr) and kind not in ("types", "any"):
         return convert(value)
