@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.test_names import ROOT, sources
 
-GROWING = ("transform", "vm")
-"""Rooms that are being built: they are measured when they stand."""
+GROWING = ("transform/lowering/", "vm/")
+"""Folders that are being built: they are measured when they stand."""
 
 FILE_LINES = 400
 FUNCTION_LINES = 40
@@ -44,7 +44,7 @@ LONG_FUNCTIONS = {
 
 def standing() -> list[Path]:
     """The files of the rooms that are not growing."""
-    return [path for path in sources() if path.relative_to(ROOT).parts[0] not in GROWING]
+    return [p for p in sources() if not str(p.relative_to(ROOT)).startswith(GROWING)]
 
 
 def test_files_are_short() -> None:

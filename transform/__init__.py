@@ -1,4 +1,6 @@
-"""Transformations of modules: building and changing them by Python, patterns, passes, shapes, legalising, lowering, leaving out checks."""
+"""Transformations of modules: building and changing them by Python, patterns, passes, shapes,
+legalising, lowering, leaving out checks.
+"""
 
 from __future__ import annotations
 

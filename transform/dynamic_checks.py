@@ -1,7 +1,7 @@
 """Leaving out run-time checks that cannot fail.
 
-A redundant cast becomes a plain binding. What signatures check has no text of its own, so which of these
-comparisons may be skipped is said beside the module, in a :class:`CheckPlan`.
+A redundant cast becomes a plain binding. What signatures check has no text of its own, so which of
+these comparisons may be skipped is said beside the module, in a :class:`CheckPlan`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["CheckPlan", "DynamicCheck", "analyse", "eliminate", "plan"]
 class CheckPlan(Record):
     """The checks of which a run may skip the comparisons (the second phase of E-cast).
 
-    The first phase, which gives shape variables their numbers, is never skipped. The plan holds for runs
-    that begin at functions with a ``global_symbol``.
+    The first phase, which gives shape variables their numbers, is never skipped. The plan holds for
+    runs that begin at functions with a ``global_symbol``.
 
     Attributes
     ----------
@@ -71,9 +71,9 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
     module
         Well-formed and without errors.
     replace_variables
-        Whether casts go that bind shape variables of which each is known to be an expression over others
-        that are in scope: that expression then stands wherever the variable stood. Without this, every cast
-        that binds a variable stays.
+        Whether casts go that bind shape variables of which each is known to be an expression over
+        others that are in scope: that expression then stands wherever the variable stood. Without
+        this, every cast that binds a variable stays.
 
     Returns
     -------
@@ -82,8 +82,9 @@ def eliminate(module: IRModule, *, replace_variables: bool = True) -> IRModule:
 
     Notes
     -----
-    A cast that gives its result a name becomes ``name = value``, with the name's annotation; one without a name
-    goes without a trace. Needed and impossible casts stay. A second run finds nothing to remove.
+    A cast that gives its result a name becomes ``name = value``, with the name's annotation; one
+    without a name goes without a trace. Needed and impossible casts stay. A second run finds
+    nothing to remove.
     """
     normal = normalize(module)
     removable = {

@@ -26,6 +26,7 @@ def pages() -> dict[str, str]:
                 parts.append(_plain(room, name, value))
             elif room == "rlx" or not _in_facade(value):
                 shown = f"heading: {room}.{name}, toc_label: {name}, members: {_members(value)}"
+                shown += ", inherited_members: true"
                 parts.append(f"::: {home}.{_own_name(value, name)}\n    options: {{{shown}}}\n")
     return {"reference/python.md": "\n".join(parts)}
 
@@ -40,13 +41,16 @@ def _members(value: object) -> list[str]:
     """The public methods and properties of a class that say what they do."""
     if not isinstance(value, type):
         return []
-    return [
+    found = [
         name
-        for name, member in vars(value).items()
+        for each in reversed(value.__mro__)
+        if each.__module__.startswith("rlx.")
+        for name, member in vars(each).items()
         if not name.startswith("_")
         and (callable(member) or isinstance(member, property))
         and member.__doc__
     ]
+    return list(dict.fromkeys(found))
 
 
 def _plain(room: str, name: str, value: object) -> str:

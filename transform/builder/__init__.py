@@ -1,8 +1,10 @@
-"""Building programs by Python: :class:`BlockBuilder` emits bindings, and each is checked when it is emitted.
+"""Building programs by Python: :class:`BlockBuilder` emits bindings, and each is checked when it is
+emitted.
 
-Where extensions hook in: :meth:`BlockBuilder.emit` takes any expression; whatever makes several bindings, or functions of its own, is a
-function ``extension(builder, …)`` in a file of its own that calls ``emit``, ``add_func`` and :meth:`BlockBuilder.struct_info`, and a method of
-one line on the builder that imports it.
+Where extensions hook in: :meth:`BlockBuilder.emit` takes any expression; whatever makes several
+bindings, or functions of its own, is a function ``extension(builder, …)`` in a file of its own that
+calls ``emit``, ``add_func`` and :meth:`BlockBuilder.struct_info`, and a method of one line on the
+builder that imports it.
 """
 
 from __future__ import annotations

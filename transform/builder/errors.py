@@ -1,4 +1,6 @@
-"""What a builder raises: the diagnostics of the checker, at the place in the user's Python that emitted."""
+"""What a builder raises: the diagnostics of the checker, at the place in the user's Python that
+emitted.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,17 @@ from rlx.grammar.python_places import Place
 
 
 class BuildError(ValueError):
-    """What was emitted breaks a rule, or the builder was used out of order. The builder goes on as if it had not been.
+    """What was emitted breaks a rule, or the builder was used out of order. The builder goes on as
+    if it had not been.
 
-    The message begins with ``file:line:column: error[CODE]: …``, the line and column of the call that emitted.
+    The message begins with ``file:line:column: error[CODE]: …``, the line and column of the call
+    that emitted.
 
     Attributes
     ----------
     diagnostics
-        All that is wrong, as `relax-check` reports it; empty where no rule but the order of calls is broken.
+        All that is wrong, as `relax-check` reports it; empty where no rule but the order of calls
+        is broken.
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
@@ -55,7 +60,9 @@ def warn(diagnostic: Diagnostic, place: Place) -> None:
 
 
 def at_python(diagnostic: Diagnostic, place: Place) -> Diagnostic:
-    """A diagnostic that points into Python: what has no place there points at the call that emitted."""
+    """A diagnostic that points into Python: what has no place there points at the call that
+    emitted.
+    """
     span = diagnostic.span if isinstance(diagnostic.span, Place) else place
     source = span.source
     related = tuple(
@@ -67,7 +74,7 @@ def at_python(diagnostic: Diagnostic, place: Place) -> Diagnostic:
 
 
 def shown(diagnostic: Diagnostic) -> str:
-    """A diagnostic in words: its place first, then the lines of the code, the notes and the help."""
+    """A diagnostic as text: its place, the lines of the code, the notes and the help."""
     from rlx.checker.render.files import FileReport, Obligations
     from rlx.checker.render.human import render_diagnostic
 

@@ -23,7 +23,8 @@ def finish(
     Parameters
     ----------
     original
-        The function that is being changed: itself where nothing is new, and its promise as far as that still holds.
+        The function that is being changed: itself where nothing is new, and its promise as far as
+        that still holds.
 
     Raises
     ------
@@ -62,7 +63,9 @@ def _finish(frame: Frame, leaf: Expr, place: Place, original: ast.Function | Non
 
 
 def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
-    """Leave the scopes of the function; what is known of it. If its result breaks a rule, they are as before."""
+    """Leave the scopes of the function; what is known of it. If its result breaks a rule, they are
+    as before.
+    """
     state = frame.state
     inner, effects = state.scope, state.effects
     shape_vars, shapes = set(state.shape_vars), set(state.shapes)
@@ -83,7 +86,9 @@ def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
 def _promise(
     frame: Frame, found: ast.FuncStructInfo, original: ast.Function | None
 ) -> StructInfo | None:
-    """What the function says of its result: what it said before if that still holds, else what is known."""
+    """What the function says of its result: what it said before if that still holds, else what is
+    known.
+    """
     said = frame.head.ret_struct_info
     before = None if original is None else original.ret_struct_info
     if original is not None and before is None:

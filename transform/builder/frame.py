@@ -43,7 +43,8 @@ class Frame:
     finished
         The function, once its output is said.
     strengthens
-        Whether a function that is built anew promises all that is known of its result, instead of what it promised.
+        Whether a function that is built anew promises all that is known of its result, instead of
+        what it promised.
     adopts
         Whether variables that nothing binds become parameters, because those are not said yet.
     diagnostics
@@ -103,7 +104,9 @@ class Frame:
         self.blocks.open(kind, place, original)
 
     def bindings(self) -> list[Binding]:
-        """The bindings of the block at hand, which may be changed as long as nothing that is used is taken out."""
+        """The bindings of the block at hand, which may be changed as long as nothing that is used
+        is taken out.
+        """
         return self.blocks.bindings
 
     # ------------------------------------------------------------ bindings
@@ -202,7 +205,8 @@ class Frame:
         self.blocks.bindings.append(binding)
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
-        """Bind a variable anew, to another value; a new variable if something else is known of that.
+        """Bind a variable anew, to another value; a new variable if something else is known of
+        that.
 
         Raises
         ------
@@ -226,7 +230,9 @@ class Frame:
         return var
 
     def _says_else(self, found: StructInfo, wanted: StructInfo) -> bool:
-        """Whether what is known of a value replaces its annotation: it says more, or contradicts it."""
+        """Whether what is known of a value replaces its annotation: it says more, or contradicts
+        it.
+        """
         if structural_equal(found, wanted):
             return False
         return compatibility(found, wanted, self.state.prover).kind != "possible"

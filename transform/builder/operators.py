@@ -68,7 +68,7 @@ def _names() -> list[str]:
 
 
 def in_order(operator: Operator) -> list[Parameter]:
-    """The parameters as Python takes them: type arguments stand behind the last that is required."""
+    """The parameters in Python's order: type arguments stand behind the last required one."""
     plain = [p for p in operator.parameters if p.kind != "types"]
     types = [p for p in operator.parameters if p.kind == "types"]
     end = len(plain)

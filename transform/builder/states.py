@@ -22,7 +22,7 @@ from rlx.grammar.visit import bindings, called_globals
 
 
 class Marks(set[Any]):
-    """A set that remembers what was added last, so that a binding that is refused leaves no trace."""
+    """A set that remembers what was added last, so that a refused binding leaves no trace."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,7 +146,9 @@ class _Growing(DerivationState):
 
 
 def derivation(signatures: Signatures, values: Mapping[ast.Var, Expr]) -> _Growing:
-    """A derivation in which nothing is bound yet; ``values`` are those of the variables, as they come."""
+    """A derivation in which nothing is bound yet; ``values`` are those of the variables, as they
+    come.
+    """
     return _Growing(signatures, values)
 
 

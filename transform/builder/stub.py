@@ -1,4 +1,6 @@
-"""``python -m rlx.transform.builder.stub`` writes `transform/op.pyi`: the operators' signatures for editors and type checkers."""
+"""``python -m rlx.transform.builder.stub`` writes `transform/op.pyi`: the operators' signatures for
+editors and type checkers.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ _infos: dict[str, StructInfo] = {}
 def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
     """A dimension: of a name the shape variable, of a text such as ``"n // 4 * 4"`` the expression.
 
-    Outside of a function a name always means the same variable, so that annotations of several parameters can share it.
+    Outside of a function a name always means the same variable, so that annotations of several
+    parameters can share it.
 
     Parameters
     ----------
@@ -80,8 +81,8 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
     Parameters
     ----------
     struct_info
-        What is known of it, as a node or a text: ``rlx.Var("x", 'R.Tensor(("n", 4), "float32")')``. The same name of a dimension in several
-        texts is the same dimension.
+        What is known of it, as a node or a text: ``rlx.Var("x", 'R.Tensor(("n", 4), "float32")')``.
+        The same name of a dimension in several texts is the same dimension.
 
     Raises
     ------

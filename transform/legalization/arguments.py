@@ -1,4 +1,6 @@
-"""What a definition is given for each parameter: the values that the operator's rule sees, with tensors to read from."""
+"""What a definition is given for each parameter: the values that the operator's rule sees, with
+tensors to read from.
+"""
 
 from __future__ import annotations
 

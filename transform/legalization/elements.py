@@ -1,4 +1,6 @@
-"""What the definitions share: types to compute in, conversions, broadcasting, axes, reductions with an order for NaN."""
+"""What the definitions share: types to compute in, conversions, broadcasting, axes, reductions with
+an order for NaN.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ Element = Callable[..., Scalar]
 
 
 def working(kind: DataType) -> DataType:
-    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers as int8."""
+    """The type to compute in: floats narrower than float32 are computed as float32, narrow integers
+    as int8.
+    """
     if kind.is_float:
         return kind if kind.code == "float" and kind.bits >= 32 else FLOAT32
     if kind.is_integer and kind.bits < 8:
@@ -58,7 +62,9 @@ def most(kind: DataType) -> Scalar:
 
 
 def convert(x: Scalar, kind: DataType) -> Scalar:
-    """An element of another type (E-convert): of a float that no integer type holds the nearest integer, of NaN 0."""
+    """An element of another type (E-convert): of a float that no integer type holds the nearest
+    integer, of NaN 0.
+    """
     if x.dtype == kind:
         return x
     if kind == BOOL:
@@ -156,7 +162,9 @@ def is_one(dim: Scalar) -> bool:
 
 
 def broadcast(x: Any, indices: Sequence[Scalar]) -> Scalar:
-    """The element of a tensor that stands at the place of a result to which the tensor is broadcast."""
+    """The element of a tensor that stands at the place of a result to which the tensor is
+    broadcast.
+    """
     if isinstance(x, Scalar):
         return x
     lead = len(indices) - x.ndim
@@ -168,7 +176,9 @@ def broadcast(x: Any, indices: Sequence[Scalar]) -> Scalar:
 
 
 def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
-    """A tensor whose elements are made of those of tensors that are broadcast to it, in the working type."""
+    """A tensor whose elements are made of those of tensors that are broadcast to it, in the working
+    type.
+    """
     return te.compute(  # type: ignore[no-any-return]
         out.shape,
         lambda *i: back(element(*(wide(broadcast(x, i)) for x in operands)), out.dtype),

@@ -53,13 +53,14 @@ class Legalized(Record):
 
 
 def legalize(module: IRModule) -> IRModule:
-    """A module in which operators are calls of PrimFuncs, as far as they have a definition as a tensor expression.
+    """A module in which operators are calls of PrimFuncs, as far as they have a definition as a
+    tensor expression.
 
     Parameters
     ----------
     module
-        Well-formed and without errors. Calls of which a premise is not proved stay: they may fail at run time, and an
-        operator says so better than a PrimFunc.
+        Well-formed and without errors. Calls of which a premise is not proved stay: they may fail
+        at run time, and an operator says so better than a PrimFunc.
 
     Returns
     -------

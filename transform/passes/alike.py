@@ -27,7 +27,9 @@ def key(value: Expr) -> Key | None:
 
 
 def _leaf(given: object) -> object:
-    """A variable itself; a shape by its variables and its text; all else by its text, with its kind."""
+    """A variable itself; a shape by its variables and its text; all else by its text, with its
+    kind.
+    """
     match given:
         case ast.Var():
             return given

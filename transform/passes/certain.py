@@ -71,16 +71,16 @@ _LEAVES = (ast.Constant, ast.StringImm, ast.DataTypeImm, ast.GlobalVar, ast.Func
 def cannot_fail(value: Expr, info: Mapping[Node, StructInfo], written: bool = True) -> bool:
     """Whether computing a value has no effect and never ends a run.
 
-    Said only of what is plain: leaves, tuples and their fields, and operators on floats whose shapes are known and fit
-    dimension by dimension.
+    Said only of what is plain: leaves, tuples and their fields, and operators on floats whose
+    shapes are known and fit dimension by dimension.
 
     Parameters
     ----------
     info
         What is known of each expression.
     written
-        Whether every value can be read, as :func:`all_written` says: tensors have all of their elements, and nothing is
-        freed.
+        Whether every value can be read, as :func:`all_written` says: tensors have all of their
+        elements, and nothing is freed.
     """
     match value:
         case ast.Var():

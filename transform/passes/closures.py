@@ -67,7 +67,9 @@ def _of(function: ast.Function) -> list[LocalClosure]:
 def lifted(
     builder: BlockBuilder, closure: LocalClosure, captured: Sequence[Expr]
 ) -> tuple[GlobalVar, Sequence[Expr]]:
-    """Add a local function to the module; its name, and what calls of it pass behind their arguments."""
+    """Add a local function to the module; its name, and what calls of it pass behind their
+    arguments.
+    """
     extra = Parameters(builder, captured, closure.sizes)
     gv = builder.declare(closure.var.name_hint)
     change = _Lifted(closure, gv, extra)
@@ -82,7 +84,9 @@ def lifted(
 
 
 class _Lifted(Rewriter):
-    """A local function as one of the module: what it captured are parameters, and it calls itself by its new name."""
+    """A local function as one of the module: what it captured are parameters, and it calls itself
+    by its new name.
+    """
 
     def __init__(self, closure: LocalClosure, gv: GlobalVar, extra: Parameters) -> None:
         super().__init__()

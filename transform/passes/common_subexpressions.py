@@ -30,6 +30,7 @@ class _Common(DataflowMutator):
 def common_subexpressions(module: IRModule) -> IRModule:
     """A module whose dataflow blocks compute nothing twice.
 
-    Where something may be overwritten in place, two equal values are two pieces of memory, and the module stays as it is.
+    Where something may be overwritten in place, two equal values are two pieces of memory, and the
+    module stays as it is.
     """
     return module if writes(module) else _Common()(module)

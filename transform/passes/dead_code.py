@@ -25,7 +25,8 @@ class _Without(ExprMutator):
 def dead_code(module: IRModule) -> IRModule:
     """A module without the bindings that nobody needs.
 
-    What may fail when it runs stays, because failing is part of what a program means; so does what has effects.
+    What may fail when it runs stays, because failing is part of what a program means; so does what
+    has effects.
     """
     normal = normalize(module)
     info, written = derive(normal).info, all_written(normal)

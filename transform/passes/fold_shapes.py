@@ -49,7 +49,7 @@ def folded(value: PrimExpr) -> PrimExpr:
 
 
 def _number(symbol: str, a: tir.IntImm, b: tir.IntImm, node: tir.Binary) -> PrimExpr:
-    """The number, where it is one of 64 bits; what overflows or divides by zero fails when it runs."""
+    """The number, if it fits into 64 bits; an overflow or a division by zero fails at run time."""
     if not symbol or (symbol in ("//", "%", "/") and (b.value == 0 or symbol == "/")):
         return type(node)(a, b, node.span)
     found = scalar(symbol, a, b)

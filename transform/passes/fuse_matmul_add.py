@@ -1,4 +1,4 @@
-"""Fusion: a matrix product and the addition of its bias become one call of a function of their own."""
+"""Fusion: a matrix product and the addition of its bias become one call of a new function."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from rlx.transform.shapes.outline import outline
 
 
 def fuse_matmul_add(module: IRModule) -> IRModule:
-    """A module in which each product that only an addition uses is computed together with it, in dataflow blocks.
+    """A module in which each product that only an addition uses is computed together with it, in
+    dataflow blocks.
 
-    The function is private, and has the attribute ``Primitive``, which tells code generators to make one kernel of it.
+    The function is private, and has the attribute ``Primitive``, which tells code generators to
+    make one kernel of it.
     """
     x, w, b = wildcard(), wildcard(), wildcard()
     product = is_op("matmul")(x, w)

@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 from rlx.transform.patterns.attempt import Match
-from rlx.transform.patterns.pattern import (
-    Pattern,
-    PatternError,
+from rlx.transform.patterns.expressions import (
     is_call,
     is_const,
     is_function,
@@ -22,6 +20,7 @@ from rlx.transform.patterns.pattern import (
     is_var,
     wildcard,
 )
+from rlx.transform.patterns.pattern import Pattern, PatternError
 from rlx.transform.patterns.rewriting import find, rewrite
 
 __all__ = [

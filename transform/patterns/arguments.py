@@ -14,7 +14,7 @@ NOTHING = object()
 
 
 def argument(call: ast.Call, name: str) -> object:
-    """What a call of an operator gives for a parameter: its argument, its keyword, or the default."""
+    """What a call of an operator gives for a parameter: argument, keyword, or default."""
     operator = lookup(call.op_name)
     if operator is None:
         return plain(call.attrs.get(name, NOTHING))

@@ -28,14 +28,16 @@ class PatternSurroundings(Protocol):
         """What is known of an expression."""
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
-        """The values that mention a variable, with the variables that they are bound to; None for a result."""
+        """The values that mention a variable, with the variables that they are bound to; None for a
+        result.
+        """
 
 
 class Match(Mapping[Hashable, Expr]):
     """Where a pattern matched.
 
-    ``match[pattern]`` is the expression that a part of the pattern stands for: a variable, or another leaf, or where the
-    part is the whole pattern the value that is bound.
+    ``match[pattern]`` is the expression that a part of the pattern stands for: a variable, or
+    another leaf, or where the part is the whole pattern the value that is bound.
 
     Attributes
     ----------
@@ -44,7 +46,8 @@ class Match(Mapping[Hashable, Expr]):
     value
         The value that the whole is.
     builder
-        The builder of the new program, to emit further bindings before this one, or to add functions.
+        The builder of the new program, to emit further bindings before this one, or to add
+        functions.
     """
 
     def __init__(
@@ -65,7 +68,9 @@ class Match(Mapping[Hashable, Expr]):
         return self.builder.frame.block is not None
 
     def uses(self, pattern: Hashable) -> int:
-        """How many values and results of the old program mention the variable that a part of the pattern stands for."""
+        """How many values and results of the old program mention the variable that a part of the
+        pattern stands for.
+        """
         expr = self._found[pattern]
         return len(self._around.users(expr)) if isinstance(expr, ast.Var) else 0
 
@@ -99,7 +104,7 @@ class Attempt:
         self.found: dict[Hashable, Expr] = {}
 
     def standing(self, pattern: Hashable, expr: Expr) -> Iterator[None]:
-        """Let a part stand for an expression; it may stand for another one only if both are equal."""
+        """Let a part stand for an expression. If it stands for one already, both must be equal."""
         before = self.found.get(pattern)
         if before is None:
             self.found[pattern] = expr

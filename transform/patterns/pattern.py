@@ -1,4 +1,4 @@
-"""The pattern language: operators, wildcards, tuples, constraints on attributes and struct info, uses, alternatives."""
+"""Patterns: what they have in common, alternatives, and conditions on what they match."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, lacking
 from rlx.grammar.dtype import dtype as named_type
 from rlx.grammar.overloaded import prim
-from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.declare import Operator
-from rlx.operators.parameters import REQUIRED
-from rlx.operators.registry import lookup, similar
+from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.accessors import dimensions
 from rlx.transform.builder import values
@@ -30,9 +27,11 @@ class PatternError(ValueError):
 
 
 class Pattern:
-    """What an expression may look like. Patterns are objects: a part that stands in two places has to match the same there.
+    """What an expression may look like. Patterns are objects: a part that stands in two places has
+    to match the same there.
 
-    A variable is looked through: a pattern for a call matches a variable that is bound to such a call.
+    A variable is looked through: a pattern for a call matches a variable that is bound to such a
+    call.
     """
 
     heads: Heads = None
@@ -72,12 +71,15 @@ class Pattern:
     def has_shape(self, shape: Sequence[int | str | PrimExpr]) -> Pattern:
         """A tensor whose dimensions are proved to be these.
 
-        A name stands for any dimension, and where it stands again for the same: ``("n", "n")`` are the square ones.
+        A name stands for any dimension, and where it stands again for the same: ``("n", "n")`` are
+        the square ones.
         """
         return _Shape(self, shape)
 
     def has_struct_info(self, info: StructInfo | str) -> Pattern:
-        """A value of which at least this is known; names of dimensions in it stand for any, each for one."""
+        """A value of which at least this is known; names of dimensions in it stand for any, each
+        for one.
+        """
         return _Info(self, values.struct_info(info))
 
     def where(self, condition: Callable[[Expr], bool]) -> Pattern:
@@ -93,140 +95,25 @@ class Pattern:
         return _UsedBy(self, user, True)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        """Every way in which the pattern matches; while one is looked at, the attempt knows what the parts stand for."""
+        """Every way in which the pattern matches; while one is looked at, the attempt knows what
+        the parts stand for.
+        """
         raise NotImplementedError
 
     def __repr__(self) -> str:
         return type(self).__name__.lstrip("_").lower()
 
 
-class _Wildcard(Pattern):
+class Wildcard(Pattern):
+    """Any expression."""
+
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         yield from attempt.standing(self, expr)
 
 
-class _Kind(Pattern):
-    """An expression of one class of nodes."""
-
-    def __init__(self, kind: type[Expr], condition: Callable[[Expr], bool]) -> None:
-        self.kind, self.condition = kind, condition
-        self.heads = frozenset([kind])
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if isinstance(value, self.kind) and self.condition(value):
-            yield from attempt.standing(self, expr)
-
-
-class _Variable(Pattern):
-    def __init__(self, name: str | None) -> None:
-        self.name = name
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        if isinstance(expr, ast.Var) and self.name in (None, expr.name_hint):
-            yield from attempt.standing(self, expr)
-
-
-class _Op(Pattern):
-    """A call of an operator, with any arguments until it is called."""
-
-    def __init__(self, operator: Operator) -> None:
-        self.operator = operator
-        self.node = ast.op(operator.name)
-        self.heads = frozenset([operator.name])
-
-    def __call__(self, *args: Pattern) -> Pattern:
-        """With arguments that match these patterns.
-
-        Raises
-        ------
-        PatternError
-            If no call of the operator has so many.
-        """
-        return _CallOf(self, self.operator, args)
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if isinstance(value, ast.Call) and value.op is self.node:
-            yield from attempt.standing(self, expr)
-
-    def __repr__(self) -> str:
-        return self.operator.name.removeprefix("relax.")
-
-
-class _CallOf(Pattern):
-    def __init__(self, head: Pattern, operator: Operator | None, args: Sequence[Pattern]) -> None:
-        self.head, self.args = head, tuple(_expected(arg) for arg in args)
-        self.heads = head.heads
-        if operator is not None:
-            _count(operator, len(args))
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if not isinstance(value, ast.Call) or len(value.args) != len(self.args):
-            return
-        head = value if isinstance(self.head, _Op) else value.op
-        for _ in self.head.matches(head, attempt):
-            for _ in _all(self.args, value.args, attempt):
-                yield from attempt.standing(self, expr)
-
-    def __repr__(self) -> str:
-        return f"{self.head}({', '.join(map(repr, self.args))})"
-
-
-def _all(patterns: Sequence[Pattern], exprs: Sequence[Expr], attempt: Attempt) -> Iterator[None]:
-    """Every way in which patterns match expressions one by one."""
-    if not patterns:
-        yield
-        return
-    for _ in patterns[0].matches(exprs[0], attempt):
-        yield from _all(patterns[1:], exprs[1:], attempt)
-
-
-def _count(operator: Operator, given: int) -> None:
-    parameters = [p for p in operator.parameters if p.kind != "types"]
-    least = sum(p.default is REQUIRED and not p.variadic for p in parameters)
-    most = None if any(p.variadic for p in parameters) else len(parameters)
-    positional = sum(1 for p in parameters if p.default is REQUIRED)
-    if given < min(least, positional) or (most is not None and given > most):
-        name = operator.name.removeprefix("relax.")
-        expected = f"{least}" if least == most else f"{least} to {most if most else 'any number'}"
-        raise PatternError(
-            f"no call matches: {name} takes {expected} arguments, the pattern has {given}"
-        )
-
-
-class _Tuple(Pattern):
-    heads: Heads = frozenset([ast.Tuple])
-
-    def __init__(self, fields: Sequence[Pattern]) -> None:
-        self.fields = tuple(_expected(field) for field in fields)
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if isinstance(value, ast.Tuple) and len(value.fields) == len(self.fields):
-            for _ in _all(self.fields, value.fields, attempt):
-                yield from attempt.standing(self, expr)
-
-
-class _Item(Pattern):
-    heads: Heads = frozenset([ast.TupleGetItem])
-
-    def __init__(self, inner: Pattern, index: int | None) -> None:
-        self.inner, self.index = _expected(inner), index
-        if index is not None and index < 0:
-            raise PatternError(f"no field matches: the index {index} is negative")
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        value = attempt.looked_through(expr)
-        if isinstance(value, ast.TupleGetItem) and self.index in (None, value.index):
-            for _ in self.inner.matches(value.tuple_value, attempt):
-                yield from attempt.standing(self, expr)
-
-
 class _Or(Pattern):
     def __init__(self, first: Pattern, second: Pattern) -> None:
-        self.first, self.second = first, _expected(second)
+        self.first, self.second = first, expected(second)
         both = (first.heads, second.heads)
         self.heads = None if None in both else both[0] | both[1]  # type: ignore[operator]
 
@@ -238,7 +125,7 @@ class _Or(Pattern):
 
 class _And(Pattern):
     def __init__(self, first: Pattern, second: Pattern) -> None:
-        self.first, self.second = first, _expected(second)
+        self.first, self.second = first, expected(second)
         both = [heads for heads in (first.heads, second.heads) if heads is not None]
         self.heads = frozenset.intersection(*both) if both else None
         if self.heads is not None and not self.heads:
@@ -253,7 +140,7 @@ class _And(Pattern):
 class _Not(Pattern):
     def __init__(self, inner: Pattern) -> None:
         self.inner = inner
-        if isinstance(inner, _Wildcard):
+        if isinstance(inner, Wildcard):
             raise PatternError("nothing matches: a wildcard is everything")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
@@ -350,7 +237,9 @@ class _Info(_Constrained):
 
 
 def _fits(found: StructInfo, wanted: StructInfo, attempt: Attempt) -> bool:
-    """Whether a value of one info is certainly one of the other, the shape variables of which stand for anything."""
+    """Whether a value of one info is certainly one of the other, the shape variables of which stand
+    for anything.
+    """
     prover = attempt.around.prover
     names = free_shape_vars(wanted)
     images = bind((wanted,), (found,), names, prover).mapping
@@ -370,7 +259,7 @@ class _Where(_Constrained):
 
 class _UsedBy(Pattern):
     def __init__(self, inner: Pattern, user: Pattern, only: bool) -> None:
-        self.inner, self.user, self.only = inner, _expected(user), only
+        self.inner, self.user, self.only = inner, expected(user), only
         self.heads = inner.heads
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
@@ -406,104 +295,10 @@ def _constraints(pattern: Pattern, kind: type[C]) -> Iterator[C]:
         pattern = pattern.inner
 
 
-def _expected(pattern: object) -> Pattern:
+def expected(pattern: object) -> Pattern:
+    """A pattern, or a TypeError that says what was found instead."""
     if not isinstance(pattern, Pattern):
         raise TypeError(
             f"expected a pattern, such as wildcard(), found {type(pattern).__name__}: {pattern!r}"
         )
     return pattern
-
-
-# ---------------------------------------------------------------- what users write
-
-
-def wildcard() -> Pattern:
-    """Any expression."""
-    return _Wildcard()
-
-
-def is_op(name: str) -> _Op:
-    """A call of an operator; called with patterns, one with such arguments.
-
-    Parameters
-    ----------
-    name
-        ``"add"``, ``"nn.relu"``, with ``relax.`` before it or not.
-
-    Raises
-    ------
-    PatternError
-        If there is no such operator.
-    """
-    full = name if name.startswith("relax.") else f"relax.{name}"
-    operator = lookup(full)
-    if operator is None:
-        meant = did_you_mean([word.removeprefix("R.") for word in similar(full)])
-        raise PatternError(f"there is no operator {name!r}" + (f"; {meant}" if meant else ""))
-    return _Op(operator)
-
-
-def is_call(callee: Pattern, *args: Pattern) -> Pattern:
-    """A call of a function value that matches."""
-    return _CallOf(_expected(callee), None, args)
-
-
-def is_function(name: str) -> Pattern:
-    """A function of the module, or a packed function, of that name."""
-    return _Named(name)
-
-
-class _Named(Pattern):
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
-        match expr:
-            case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
-                if name == self.name:
-                    yield from attempt.standing(self, expr)
-
-
-def is_const(value: object = None) -> Pattern:
-    """A constant; with a value one that is this number everywhere."""
-    if value is None:
-        return _Kind(ast.Constant, lambda expr: True)
-    return _Kind(ast.Constant, lambda expr: _is_everywhere(expr, value))
-
-
-def _is_everywhere(expr: Expr, value: object) -> bool:
-    assert isinstance(expr, ast.Constant)
-    stack = [expr.data.value]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            stack.extend(part)
-        elif part is None or part != value:
-            return False
-    return True
-
-
-def is_var(name: str | None = None) -> Pattern:
-    """A variable, of that name if one is given; it is not looked through."""
-    return _Variable(name)
-
-
-def is_tuple(fields: Sequence[Pattern]) -> Pattern:
-    """A tuple of so many fields that match."""
-    return _Tuple(fields)
-
-
-def is_tuple_get_item(inner: Pattern, index: int | None = None) -> Pattern:
-    """A field of a tuple, of that index if one is given.
-
-    Raises
-    ------
-    PatternError
-        If the index is negative.
-    """
-    return _Item(inner, index)
-
-
-def is_shape() -> Pattern:
-    """A shape literal."""
-    return _Kind(ast.ShapeExpr, lambda expr: True)

@@ -24,14 +24,14 @@ Replacement = Callable[[Match], Expr | None]
 def rewrite(module: IRModule, pattern: Pattern, replacement: Replacement) -> IRModule:
     """A module with something else in place of what a pattern matches.
 
-    Each binding is looked at once, in order; what was put in place of earlier ones is seen. Values that only what was replaced needed
-    are left out, if they are calls of pure operators.
+    Each binding is looked at once, in order; what was put in place of earlier ones is seen. Values
+    that only what was replaced needed are left out, if they are calls of pure operators.
 
     Parameters
     ----------
     replacement
-        Called with each match. Returns the new value, or None to leave the old one. ``match[part]`` is what a part of the pattern
-        stands for, in the new program.
+        Called with each match. Returns the new value, or None to leave the old one. ``match[part]``
+        is what a part of the pattern stands for, in the new program.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Shapes across functions: kept when functions are made, carried from callees to callers, deduced from uses."""
+"""Shapes across functions: kept when functions are made, carried from callees to callers, deduced
+from uses.
+"""
 
 from __future__ import annotations
 

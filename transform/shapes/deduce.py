@@ -66,7 +66,8 @@ class _Deduced(Stronger):
 class _Backwards:
     """What the values of a function must be for all of its bindings to succeed.
 
-    Only bindings that every run reaches say something: those of branches and local functions do not.
+    Only bindings that every run reaches say something: those of branches and local functions do
+    not.
     """
 
     def __init__(
@@ -116,7 +117,9 @@ class _Backwards:
                 self.pair(value, result)
 
     def pair(self, call: ast.Call, result: TensorStructInfo) -> None:
-        """What one operand and the result say of the other operand, if that is known to be a tensor."""
+        """What one operand and the result say of the other operand, if that is known to be a
+        tensor.
+        """
         for arg, other in zip(call.args, reversed(call.args), strict=True):
             beside = self.best(other)
             if beside is None or not isinstance(self.info.get(arg), TensorStructInfo):
@@ -167,8 +170,9 @@ def deduce_shapes(module: IRModule, *, broadcast: bool = False) -> IRModule:
     Parameters
     ----------
     broadcast
-        Whether an operand may be smaller than the result, and repeated. Without it, the operands of an operator on pairs of elements
-        are taken to have the shape of the result, where the other operand has it: a program in which they do not is refused.
+        Whether an operand may be smaller than the result, and repeated. Without it, the operands of
+        an operator on pairs of elements are taken to have the shape of the result, where the other
+        operand has it: a program in which they do not is refused.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""Outlining: part of a function becomes a function of its own, and all that is known of shapes stays known."""
+"""Outlining: part of a function becomes a function of its own, and all that is known of shapes
+stays known.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ def outline(
     attrs: Mapping[str, object] | None = None,
     known: StructInfo | None = None,
 ) -> Expr:
-    """Make a private function, and a call of it; the shapes of the inputs are those of its parameters.
+    """Make a private function, and a call of it; the shapes of the inputs are those of its
+    parameters.
 
     Parameters
     ----------
@@ -36,7 +39,8 @@ def outline(
     attrs
         Attributes of the function.
     known
-        What is known of the result without the function; where the call alone does not say as much, a cast says it.
+        What is known of the result without the function; where the call alone does not say as much,
+        a cast says it.
 
     Returns
     -------
@@ -65,7 +69,8 @@ def outline(
 class Parameters:
     """The parameters of a function that gets these values, with shape variables of their own.
 
-    A shape variable that stands alone in no annotation is passed in a shape, so that annotations can go on saying ``n * 2``.
+    A shape variable that stands alone in no annotation is passed in a shape, so that annotations
+    can go on saying ``n * 2``.
 
     Attributes
     ----------

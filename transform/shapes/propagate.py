@@ -31,7 +31,7 @@ class Stronger(ExprMutator):
 
 
 class _Propagated(Stronger):
-    """Asks of each call of a function of the module what its body would yield for these arguments."""
+    """Asks for each call of a module's function what its body yields for these arguments."""
 
     def __init__(self) -> None:
         self.shape_functions: dict[GlobalVar, ShapeFunction | None] = {}
@@ -68,9 +68,10 @@ class _Propagated(Stronger):
 def propagate_shapes(module: IRModule) -> IRModule:
     """A module in which callers know the shapes that their callees give them.
 
-    Annotations say what can be derived. Where a signature says too little, the shapes of the arguments are put into the body of the
-    function; where the shape of the result is computed from shapes alone, that computation becomes a function which callers call.
-    What is found in these two ways is asserted by a cast.
+    Annotations say what can be derived. Where a signature says too little, the shapes of the
+    arguments are put into the body of the function; where the shape of the result is computed from
+    shapes alone, that computation becomes a function which callers call. What is found in these two
+    ways is asserted by a cast.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""The part of a function that computes the shape of its result from shapes alone, as a function of its own."""
+"""The part of a function that computes the shape of its result from shapes alone, as a function of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ class ShapeFunction(Record):
 
 
 def shape_function(function: ast.Function) -> ShapeFunction | None:
-    """The computation of the shape of a function's result; None where that is no variable, or needs more than shapes."""
+    """The computation of the shape of a function's result; None where that is no variable, or needs
+    more than shapes.
+    """
     function = normalize_function(function)
     body = function.body
     assert isinstance(body, ast.SeqExpr)
@@ -96,7 +100,9 @@ def _shape_of_result(
 def _slice(
     shape: ast.Var, values: dict[ast.Var, ast.VarBinding], params: dict[ast.Var, int]
 ) -> set[ast.Binding] | None:
-    """The bindings that a shape needs; None where one of them needs the elements of a tensor, or may have effects."""
+    """The bindings that a shape needs; None where one of them needs the elements of a tensor, or
+    may have effects.
+    """
     needed: set[ast.Binding] = set()
     stack = [shape]
     while stack:

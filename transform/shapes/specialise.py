@@ -34,7 +34,8 @@ def says_more(builder: BlockBuilder, found: StructInfo, known: StructInfo) -> bo
 
 
 def specialised(builder: BlockBuilder, gv: GlobalVar, args: Sequence[Expr]) -> StructInfo | None:
-    """What the body of a function yields for these arguments, in terms of the caller; None where that is not known.
+    """What the body of a function yields for these arguments, in terms of the caller; None where
+    that is not known.
 
     The arguments' dimensions take the place of those of the parameters.
     """
@@ -72,7 +73,7 @@ def specialised(builder: BlockBuilder, gv: GlobalVar, args: Sequence[Expr]) -> S
 
 
 def _better(info: StructInfo, said: StructInfo | None, mapping: Any, prover: Any) -> StructInfo:
-    """What is known of a parameter: the argument's info, or the annotation where that is narrower."""
+    """What is known of a parameter: the argument's info, or the annotation if it is narrower."""
     if said is None:
         return info
     promised = substitute(said, mapping)

@@ -33,7 +33,8 @@ class Staged(Record):
     result
         What the call gives.
     numbers
-        The values of its scalar parameters: shape variables that no argument's shape says by itself.
+        The values of its scalar parameters: shape variables that no argument's shape says by
+        itself.
     """
 
     function: tir.PrimFunc
@@ -56,7 +57,8 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
     outputs
         A tensor, or a tuple of tensors.
     inputs
-        The tensors that are passed, in order; others that stand for values of Relax and are read follow them.
+        The tensors that are passed, in order; others that stand for values of Relax and are read
+        follow them.
 
     Raises
     ------
@@ -163,7 +165,8 @@ def call_te(
     primfunc_name_hint: str | None = None,
     **kwargs: Any,
 ) -> ast.Call:
-    """The call of the PrimFunc that a function of tensor expressions makes; the PrimFunc is added to the module.
+    """The call of the PrimFunc that a function of tensor expressions makes; the PrimFunc is added
+    to the module.
 
     Parameters
     ----------
@@ -172,8 +175,8 @@ def call_te(
     function
         Called with the arguments; gives a tensor, or a tuple of tensors.
     *args, **kwargs
-        Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of scalars, scalars to scalars;
-        everything else is passed as it is.
+        Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of
+        scalars, scalars to scalars; everything else is passed as it is.
     primfunc_name_hint
         What the PrimFunc is called; by default as the function.
 
@@ -201,7 +204,8 @@ def added(builder: Builder, made: Staged, hint: str) -> ast.Call:
 
 
 def call_of(builder: Builder, tensor: Tensor) -> ast.Call:
-    """The call that computes a tensor from tensors of :func:`rlx.te.te_tensor`; its PrimFunc is added to the module.
+    """The call that computes a tensor from tensors of :func:`rlx.te.te_tensor`; its PrimFunc is
+    added to the module.
 
     Raises
     ------

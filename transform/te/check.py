@@ -1,7 +1,9 @@
-"""What is proved of tensor expressions: for all sizes, every element that is read lies inside of its tensor.
+"""What is proved of tensor expressions: for all sizes, every element that is read lies inside of
+its tensor.
 
-That every element of a result is written once needs no proof: a block stores at its spatial axes, each of which runs over
-the whole dimension. :func:`written_once` asks it of the PrimFunc that was made.
+That every element of a result is written once needs no proof: a block stores at its spatial axes,
+each of which runs over the whole dimension. :func:`written_once` asks it of the PrimFunc that was
+made.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
     return found
 
 
-# ---------------------------------------------------------------- what is read, under which conditions
+# ---------------------------------------------------------------- reads and their conditions
 
 
 def _accesses(op: Operation) -> Iterator[Access]:
@@ -94,7 +96,9 @@ def _accesses(op: Operation) -> Iterator[Access]:
 
 
 def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
-    """The reads below an expression; the branches of a choice are read where its condition holds, or does not."""
+    """The reads below an expression; the branches of a choice are read where its condition holds,
+    or does not.
+    """
     pending = [(root, facts)]
     while pending:
         node, known = pending.pop()
@@ -140,7 +144,7 @@ class _Ranges:
                     yield Undecided(read, axis, reason)
 
     def _plainly(self, index: tir.PrimExpr, dim: tir.PrimExpr) -> bool:
-        """Whether no prover is needed: an axis over the whole dimension, a number in a known one."""
+        """Whether no prover is needed: an axis over the dimension, a number in a known one."""
         if isinstance(index, tir.IntImm) and isinstance(dim, tir.IntImm):
             return 0 <= index.value < dim.value
         low, high = (
@@ -249,10 +253,11 @@ def _expressible(fact: tir.PrimExpr) -> bool:
 
 
 def written_once(function: tir.PrimFunc) -> bool:
-    """Whether each buffer that a function of :func:`create_prim_func` stores to is stored to once at each element.
+    """Whether each buffer that a function of :func:`create_prim_func` stores to is stored to once
+    at each element.
 
-    One block stores to it, at its spatial axes, each once and each bound to a loop of its own over the whole dimension. What
-    a reduction joins to an element that is stored does not count.
+    One block stores to it, at its spatial axes, each once and each bound to a loop of its own over
+    the whole dimension. What a reduction joins to an element that is stored does not count.
     """
     stored: dict[tir.Buffer, int] = {}
     stack: list[tuple[tir.Stmt, dict[tir.Var, tir.For]]] = [(function.body, {})]
@@ -280,7 +285,7 @@ def _stored(body: tir.Stmt) -> list[tir.Buffer]:
 
 
 def _covers(block: tir.Block, loops: dict[tir.Var, tir.For]) -> bool:
-    """Whether a block stores at its spatial axes, in their order, over the whole of what it stores to."""
+    """Whether a block stores at its spatial axes, in their order, over the whole buffer."""
     spatial = [axis for axis in block.iter_vars if axis.kind == "S"]
     over = [
         loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None for axis in spatial

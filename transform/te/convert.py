@@ -49,11 +49,13 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
     dims = dimensions(info)
     if dims is None:
         fail(
-            f"the shape of {_shown(expr, info)} is not known: bind it with emit_match_cast, or R.match_cast"
+            f"the shape of {_shown(expr, info)} is not known: "
+            "bind it with emit_match_cast, or R.match_cast"
         )
     if info.dtype.is_void:
         fail(
-            f"the element type of {_shown(expr, info)} is not known: bind it with a cast that says it"
+            f"the element type of {_shown(expr, info)} is not known: "
+            "bind it with a cast that says it"
         )
     word = name or _hint(expr)
     return Tensor(Operation(word, place=here()), 0, word, dims, info.dtype, expr)

@@ -11,7 +11,8 @@ from rlx.grammar.python_places import Place, here
 class TensorExpressionError(ValueError):
     """A tensor expression that has no meaning, or that is wrong for some sizes.
 
-    The message begins with ``file:line:column`` of the Python that wrote it, and ends with that line.
+    The message begins with ``file:line:column`` of the Python that wrote it, and ends with that
+    line.
 
     Attributes
     ----------

@@ -1,4 +1,6 @@
-"""What tensors are computed from: operations in order, the tensors that they read, the variables that nothing binds."""
+"""What tensors are computed from: operations in order, the tensors that they read, the variables
+that nothing binds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Sums of integers in one form: positive terms first, the constant last, numbers behind what they multiply."""
+"""Sums of integers in one form: positive terms first, the constant last, numbers behind what they
+multiply.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def simplified(given: Scalar) -> Scalar:
 
 
 def against_number(node: tir.Binary) -> tuple[tir.PrimExpr, tir.IntImm, bool] | None:
-    """The one thing that a comparison is about, the number it is compared with, and whether it stands on the left."""
+    """The one thing that a comparison is about, the number it is compared with, and whether it
+    stands on the left.
+    """
     kind = tir.type_of(node.a)
     if kind.code != "int" or (isinstance(node.a, tir.IntImm) and isinstance(node.b, tir.IntImm)):
         return None

@@ -33,21 +33,21 @@ def create_prim_func(
     Parameters
     ----------
     args
-        Its parameters in order: tensors, and variables that it takes as numbers. Tensors in between that are no
-        parameters are allocated in it.
+        Its parameters in order: tensors, and variables that it takes as numbers. Tensors in between
+        that are no parameters are allocated in it.
     index_dtype_override
         The type of all indices and dimensions: ``"int64"`` for what is called from Relax.
     check
         Whether to prove that no element outside of a tensor is read.
     store_identities
-        Whether the result of a reduction over no elements is the identity: where an axis may be empty, the identities are
-        then stored before. In TVM's form such a result is never written.
+        Whether the result of a reduction over no elements is the identity: where an axis may be
+        empty, the identities are then stored before. In TVM's form such a result is never written.
 
     Raises
     ------
     TensorExpressionError
-        If a tensor that is read is neither given nor computed, a variable is unknown to the function, or an index is
-        out of bounds for some sizes: the error then has a counterexample.
+        If a tensor that is read is neither given nor computed, a variable is unknown to the
+        function, or an index is out of bounds for some sizes: the error then has a counterexample.
     """
     from rlx.transform.te.check import check_reads
 
@@ -198,7 +198,9 @@ class _Maker:
     # ------------------------------------------------------------ statements
 
     def _nests(self, op: Operation) -> Iterator[tir.Stmt]:
-        """The loops of a computation, with its blocks inside; before them those that store identities, if need be."""
+        """The loops of a computation, with its blocks inside; before them those that store
+        identities, if need be.
+        """
         shape = next(b.shape for (other, _), b in self.buffers.items() if other is op)
         spatial = [
             _loop(axis.name, "S", None, simplified_dim(dim))

@@ -16,7 +16,9 @@ Load = Callable[[Read, tuple[Scalar, ...]], Scalar]
 
 
 def once(root: tir.PrimExpr) -> Iterator[tir.PrimExpr]:
-    """Every sub-expression once, before what contains it; the same object is one, however often it stands there."""
+    """Every sub-expression once, before what contains it; the same object is one, however often it
+    stands there.
+    """
     seen: set[int] = set()
     stack: list[tuple[tir.PrimExpr, bool]] = [(root, False)]
     while stack:

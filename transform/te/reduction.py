@@ -90,7 +90,10 @@ class Reduced:
     __rtruediv__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _alone
 
 
-_ALONE = "a reduction is the whole of what an element is: compute it as a tensor of its own, and read that"
+_ALONE = (
+    "a reduction is the whole of what an element is: "
+    "compute it as a tensor of its own, and read that"
+)
 
 
 class Reducer:
@@ -160,8 +163,8 @@ class Reducer:
         results = _values(joined, kinds, f"the combination of te.{self.name}")
         if self.identity is None:
             fail(
-                f"te.{self.name} has no identity: without one, what a reduction over no elements is "
-                "would not be said; give fidentity to te.comm_reducer"
+                f"te.{self.name} has no identity: without one, what a reduction over no "
+                "elements is would not be said; give fidentity to te.comm_reducer"
             )
         identities = self.identity(*map(str, kinds))
         if identities is None:
@@ -209,9 +212,11 @@ def comm_reducer(
     Parameters
     ----------
     fcombine
-        Joins two elements, or two tuples of elements; the order in which elements are joined is not said.
+        Joins two elements, or two tuples of elements; the order in which elements are joined is not
+        said.
     fidentity
-        Called with the name of each element type; gives the value (or the tuple of values) that leaves every other as it is.
+        Called with the name of each element type; gives the value (or the tuple of values) that
+        leaves every other as it is.
 
     Raises
     ------

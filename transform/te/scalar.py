@@ -1,8 +1,9 @@
 """The elements that tensor expressions are made of: scalars with the operators of Python.
 
-Operands of two types meet as they do in TVM: a float's type wins over an integer's, the wider over the narrower, and a
-plain number of Python is an int32 or a float32 (which an operand of another type takes over). What is known at once is
-computed at once: constants, sums with 0, products with 1.
+Operands of two types meet as they do in TVM: a float's type wins over an integer's, the wider over
+the narrower, and a plain number of Python is an int32 or a float32 (which an operand of another
+type takes over). What is known at once is computed at once: constants, sums with 0, products with
+1.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from rlx.transform.te.errors import fail
 
 
 class Scalar(OwnOperators):
-    """A scalar expression: an element of a tensor, an index, a dimension, and what is computed from them.
+    """A scalar expression: an element of a tensor, an index, a dimension, and what is computed from
+    them.
 
     Attributes
     ----------

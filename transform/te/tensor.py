@@ -157,7 +157,8 @@ def var(name: str, dtype: str = "int64") -> Scalar:
 
 
 def dimension(value: Any) -> Scalar:
-    """A dimension: a number, a variable, an expression, or a name, which is one variable wherever it stands.
+    """A dimension: a number, a variable, an expression, or a name, which is one variable wherever
+    it stands.
 
     Raises
     ------
@@ -224,8 +225,8 @@ def compute(
     shape
         As that of :func:`placeholder`.
     fcompute
-        Called once with a variable for each axis; gives the element, or a tuple of elements for several outputs. The
-        axes are called as its parameters are.
+        Called once with a variable for each axis; gives the element, or a tuple of elements for
+        several outputs. The axes are called as its parameters are.
     dtype
         The element type; that of the function's result if none is given.
 
@@ -282,7 +283,8 @@ def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction |
     whole = all(value.reduction is first for value in found)
     if len(found) != len(values) or not whole or len(values) != len(first.sources):
         fail(
-            f"{name}: a reduction is the whole of what an element is: compute it as a tensor of its "
+            f"{name}: a reduction is the whole of what an element is: "
+            "compute it as a tensor of its "
             "own, and read that",
             place,
         )

@@ -1,4 +1,6 @@
-"""Walking and changing programs: visitors, mutators with a builder inside, mutators of dataflow blocks."""
+"""Walking and changing programs: visitors, mutators with a builder inside, mutators of dataflow
+blocks.
+"""
 
 from __future__ import annotations
 

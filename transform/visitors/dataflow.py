@@ -16,10 +16,12 @@ Rewrite = Callable[[BlockBuilder, ast.VarBinding], Expr | None]
 
 
 class DataflowMutator(ExprMutator):
-    """Changes the bindings of dataflow blocks: whatever stands there is free of effects and of control flow.
+    """Changes the bindings of dataflow blocks: whatever stands there is free of effects and of
+    control flow.
 
-    The methods that a subclass overrides are called for what stands in dataflow blocks only. All that a block puts out keeps its
-    variables, and so what follows stays as it is. Bindings that nobody needs any more because of the change are left out.
+    The methods that a subclass overrides are called for what stands in dataflow blocks only. All
+    that a block puts out keeps its variables, and so what follows stays as it is. Bindings that
+    nobody needs any more because of the change are left out.
 
     Examples
     --------
@@ -46,7 +48,9 @@ class DataflowMutator(ExprMutator):
         return ExprMutator.visit_expr(self, expr)
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
-        """Visit the bindings of a dataflow block, and leave out those that only the old ones needed."""
+        """Visit the bindings of a dataflow block, and leave out those that only the old ones
+        needed.
+        """
         self._in_block = True
         try:
             super().visit_dataflow_block(block)
@@ -57,7 +61,7 @@ class DataflowMutator(ExprMutator):
 
 
 def _needed(block: ast.DataflowBlock, new: list[Binding]) -> list[Binding]:
-    """The bindings without those of the old block that something used there, and nothing uses now."""
+    """The bindings without those of the old block that were used there, and are not now."""
     before = _uses(list(block.bindings))
     old = set(block.bindings)
     kept: list[Binding] = []
@@ -83,8 +87,9 @@ def rewrite_dataflow(module: IRModule, rewrite: Rewrite) -> IRModule:
     Parameters
     ----------
     rewrite
-        Called with the builder and each binding, in order, the variables of which are those of the new block. Returns the new value, or
-        None to leave it. What it emits with the builder comes before the binding.
+        Called with the builder and each binding, in order, the variables of which are those of the
+        new block. Returns the new value, or None to leave it. What it emits with the builder comes
+        before the binding.
 
     Raises
     ------

@@ -32,13 +32,14 @@ from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 class ExprMutator:
     """Makes a new module out of another one, function by function and binding by binding.
 
-    A subclass overrides the methods for what it changes; they have the names of :class:`ExprVisitor`'s and return what stands in place
-    of the node. What does not change is shared: the same objects, up to the whole module. All else is derived anew as it
-    is emitted, and checked: what breaks a rule raises :class:`rlx.BuildError`.
+    A subclass overrides the methods for what it changes; they have the names of
+    :class:`ExprVisitor`'s and return what stands in place of the node. What does not change is
+    shared: the same objects, up to the whole module. All else is derived anew as it is emitted, and
+    checked: what breaks a rule raises :class:`rlx.BuildError`.
 
-    In a method for bindings, or for anything inside of one, ``self.builder.emit(…)`` binds further values before it: one
-    binding becomes several. A binding whose method does not bind anything is gone, as long as :meth:`replace_var` says what stands for
-    its variable, or nobody uses it.
+    In a method for bindings, or for anything inside of one, ``self.builder.emit(…)`` binds further
+    values before it: one binding becomes several. A binding whose method does not bind anything is
+    gone, as long as :meth:`replace_var` says what stands for its variable, or nobody uses it.
 
     Attributes
     ----------
@@ -79,7 +80,8 @@ class ExprMutator:
     # ------------------------------------------------------------ wholes
 
     def __call__(self, module: IRModule) -> IRModule:
-        """The module with each of its Relax functions visited; the module itself if nothing changes.
+        """The module with each of its Relax functions visited; the module itself if nothing
+        changes.
 
         Raises
         ------
@@ -98,7 +100,9 @@ class ExprMutator:
         return found
 
     def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
-        """The functions in the order in which they are visited: here one whose result is not annotated before its callers."""
+        """The functions in the order in which they are visited: here one whose result is not
+        annotated before its callers.
+        """
         return bottom_up(functions)
 
     def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
@@ -150,7 +154,7 @@ class ExprMutator:
         self._vars[var] = value
 
     def lookup_binding(self, var: Expr) -> Expr | None:
-        """The new value that a variable is bound to; None of parameters and of what is no variable."""
+        """The new value that a variable is bound to; None of parameters and other expressions."""
         return self.builder.lookup_binding(var) if isinstance(var, ast.Var) else None
 
     def visit_var_def(self, var: ast.Var) -> ast.Var:
@@ -200,7 +204,9 @@ class ExprMutator:
             self._method("visit_var_binding")(binding)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        """Visit the value, and emit what it becomes under the same variable, or a new one if more or less is known of it."""
+        """Visit the value, and emit what it becomes under the same variable, or a new one if more
+        or less is known of it.
+        """
         if type(binding.value) is ast.Function:
             self._local_function(binding, binding.value)
             return
@@ -270,7 +276,9 @@ class ExprMutator:
         return close_function(frame, before, changed(head, body=body), self.place)
 
     def visit_if(self, expr: ast.If) -> Expr:
-        """The condition, then both branches; in each what the condition says of shape variables is known."""
+        """The condition, then both branches; in each what the condition says of shape variables is
+        known.
+        """
         cond = self.visit_expr(expr.cond)
         frame = self._frame
         cond = frame.leaf(cond, self.place)

@@ -14,13 +14,16 @@ from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 class ExprVisitor:
     """Visits whatever stands in a module, a function or an expression, in the order of evaluation.
 
-    A subclass overrides the methods for the nodes that it looks at. What a method does not visit itself, with ``super()`` or by
-    :meth:`visit_expr`, is not visited. The hierarchy is
+    A subclass overrides the methods for the nodes that it looks at. What a method does not visit
+    itself, with ``super()`` or by :meth:`visit_expr`, is not visited. The hierarchy is
 
-    - :meth:`visit_expr`, which calls the method for the kind of expression: ``visit_call``, ``visit_if``, ``visit_var``, …;
-    - :meth:`visit_binding_block`, and of those that are dataflow blocks :meth:`visit_dataflow_block`;
+    - :meth:`visit_expr`, which calls the method for the kind of expression: ``visit_call``,
+    ``visit_if``, ``visit_var``, …;
+    - :meth:`visit_binding_block`, and of those that are dataflow blocks
+    :meth:`visit_dataflow_block`;
     - :meth:`visit_binding`, which calls :meth:`visit_var_binding` or :meth:`visit_match_cast`;
-    - :meth:`visit_var_def`, for each variable where it is bound, and of those that end with their dataflow block
+    - :meth:`visit_var_def`, for each variable where it is bound, and of those that end with their
+    dataflow block
       :meth:`visit_dataflow_var_def`;
     - :meth:`visit_struct_info` for annotations, and :meth:`visit_prim_expr` for scalars.
 
@@ -29,7 +32,8 @@ class ExprVisitor:
     Attributes
     ----------
     scope
-        The variables that are in scope where the walk stands, with the values they are bound to; None of parameters.
+        The variables that are in scope where the walk stands, with the values they are bound to;
+        None of parameters.
     function
         The function that the walk is inside of, or None.
     block
@@ -175,7 +179,9 @@ class ExprVisitor:
         self.visit_expr(expr.false_branch)
 
     def visit_call(self, call: ast.Call) -> None:
-        """Visit the callee, the arguments, the expressions among the keyword arguments, the type arguments."""
+        """Visit the callee, the arguments, the expressions among the keyword arguments, the type
+        arguments.
+        """
         self.visit_expr(call.op)
         for arg in call.args:
             self.visit_expr(arg)

@@ -32,7 +32,9 @@ def attention(
     causal: str | None,
     window: Any,
 ) -> te.Tensor:
-    """Attention over (batch, length, heads, width); the scale is by default one over the root of the width."""
+    """Attention over (batch, length, heads, width); the scale is by default one over the root of
+    the width.
+    """
     need_floats(query.dtype, key.dtype, value.dtype)
     batch, queries, heads, width = query.shape
     keys, shared = key.shape[1], heads // key.shape[2]
@@ -77,7 +79,9 @@ def _factor(scale: Any, width: Scalar, kind: Any) -> Scalar:
 
 
 def _seen(s: Scalar, t: Scalar, queries: Scalar, keys: Scalar, causal: str, window: Any) -> Scalar:
-    """Whether a query sees a key: one not behind its place, and of a window one of the last so many."""
+    """Whether a query sees a key: one not behind its place, and of a window one of the last so
+    many.
+    """
     if causal not in ("TopLeft", "BottomRight"):
         decline(f"there is no mask {causal!r}")
     offset = te.abs(keys - queries) if causal == "BottomRight" else int64(0)

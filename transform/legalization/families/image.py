@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rlx.grammar.dtype import FLOAT32, DataType
@@ -105,50 +106,47 @@ def _clipped(place: Scalar, length: Scalar) -> Scalar:
     return te.minimum(te.maximum(place, int64(0)), length - 1)
 
 
-def _resize(count: int) -> Definition:
+def _resize(
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    size: Any,
+    roi: Any,
+    layout: str,
+    method: str,
+    mode: str,
+    rounding: str,
+    alpha: float,
+    exclude: int,
+    extrapolation: float,
+    kind: DataType | None,
+) -> te.Tensor:
     axes = f"NC{SPATIAL[count]}"
+    meant = rounding or ("round" if mode == "align_corners" else "floor")
+    if mode not in _COORDINATES or meant not in _ROUNDINGS:
+        decline(f"coordinates {mode!r} with rounding {rounding!r} have no definition")
+    x = WindowView(data, layout, axes)
+    lengths = lengths_of(out, layout, axes)
+    shape = list(x.shape)
 
-    def define(
-        out: Result,
-        data: te.Tensor,
-        size: Any,
-        roi: Any,
-        layout: str,
-        method: str,
-        mode: str,
-        rounding: str,
-        alpha: float,
-        exclude: int,
-        extrapolation: float,
-        kind: DataType | None,
-    ) -> te.Tensor:
-        meant = rounding or ("round" if mode == "align_corners" else "floor")
-        if mode not in _COORDINATES or meant not in _ROUNDINGS:
-            decline(f"coordinates {mode!r} with rounding {rounding!r} have no definition")
-        x = WindowView(data, layout, axes)
-        lengths = lengths_of(out, layout, axes)
-        shape = list(x.shape)
+    def source(*i: Scalar) -> Scalar:
+        return _real(x(*i))
 
-        def source(*i: Scalar) -> Scalar:
-            return _real(x(*i))
-
-        read: Callable[..., Scalar] = source
-        for k in reversed(range(count)):
-            shape[2 + k] = lengths[2 + k]
-            read = _stage(
-                read,
-                x.shape[2 + k],
-                tuple(shape),
-                2 + k,
-                method.lower(),
-                mode,
-                meant,
-                alpha,
-                exclude,
-            )
-        return arranged(out, lambda *i: convert(read(*i), out.dtype), lengths, layout, axes)
-
-    return define
+    read: Callable[..., Scalar] = source
+    for k in reversed(range(count)):
+        shape[2 + k] = lengths[2 + k]
+        read = _stage(
+            read,
+            x.shape[2 + k],
+            tuple(shape),
+            2 + k,
+            method.lower(),
+            mode,
+            meant,
+            alpha,
+            exclude,
+        )
+    return arranged(out, lambda *i: convert(read(*i), out.dtype), lengths, layout, axes)
 
 
 def _stage(
@@ -179,7 +177,9 @@ def _stage(
 
 
 def affine_grid(out: Result, data: te.Tensor, size: Any, align: int) -> te.Tensor:
-    """The grid of points to which a matrix moves a regular grid over [-1, 1]; coordinates from the last axis on."""
+    """The grid of points to which a matrix moves a regular grid over [-1, 1]; coordinates from the
+    last axis on.
+    """
     wanted = out.shape[2:]
     number = len(wanted)
     kind = _real(data(int64(0), int64(0), int64(0))).dtype
@@ -203,7 +203,7 @@ def affine_grid(out: Result, data: te.Tensor, size: Any, align: int) -> te.Tenso
 
 
 OPERATORS: dict[str, Definition] = {
-    "image.resize2d": _resize(2),
-    "image.resize3d": _resize(3),
+    "image.resize2d": partial(_resize, 2),
+    "image.resize3d": partial(_resize, 3),
 }
 """The operators that functions of this file make or share, by name."""

@@ -1,4 +1,6 @@
-"""Elements picked and placed by indices; an index outside is read from a line of all places, where the run stops."""
+"""Elements picked and placed by indices; an index outside is read from a line of all places, where
+the run stops.
+"""
 
 from __future__ import annotations
 
@@ -156,24 +158,39 @@ def _put(
         decline(f"the reduction {reduction!r} has no definition")
     if reduction != "update":
         need_numbers(x.dtype)
-    count = product(shape)
-    k = te.reduce_axis((0, count), name="k")
-    numbers = unflat(shape, k)
     if reduction == "update":
-        last = te.compute(
-            out.shape,
-            lambda *i: LAST(
-                te.if_then_else(hits(numbers, i), te.cast("int64", k), int64(-1)), axis=k
-            ),
-            name="T_last",
-        )
+        return _updated(out, x, shape, hits, update)
+    return _joined(out, x, shape, hits, update, _JOINED[reduction])
 
-        def chosen(*i: Scalar) -> Scalar:
-            at = last(*i)
-            return te.if_then_else(at >= int64(0), update(unflat(shape, at), i), x(*i))
 
-        return filled(out, chosen)
-    join = _JOINED[reduction]
+LAST = te.comm_reducer(te.maximum, lambda kind: te.const(-1, kind), "last")
+
+
+def _updated(
+    out: Result, x: te.Tensor, shape: Sequence[Scalar], hits: Any, update: Any
+) -> te.Tensor:
+    """The data with each element replaced by the last update that goes there."""
+    k = te.reduce_axis((0, product(shape)), name="k")
+    numbers = unflat(shape, k)
+    last = te.compute(
+        out.shape,
+        lambda *i: LAST(te.if_then_else(hits(numbers, i), te.cast("int64", k), int64(-1)), axis=k),
+        name="T_last",
+    )
+
+    def chosen(*i: Scalar) -> Scalar:
+        at = last(*i)
+        return te.if_then_else(at >= int64(0), update(unflat(shape, at), i), x(*i))
+
+    return filled(out, chosen)
+
+
+def _joined(
+    out: Result, x: te.Tensor, shape: Sequence[Scalar], hits: Any, update: Any, join: Any
+) -> te.Tensor:
+    """The data with all updates that go to an element joined with it."""
+    k = te.reduce_axis((0, product(shape)), name="k")
+    numbers = unflat(shape, k)
 
     def pair(a: tuple[Scalar, Scalar], b: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         both_count = te.if_then_else(b[0], join(a[1], b[1]), a[1])
@@ -184,9 +201,7 @@ def _put(
     )
 
     def element(*i: Scalar) -> Any:
-        hit = hits(numbers, i)
-        value = wide(update(numbers, i))
-        return joined((hit, value), axis=k)
+        return joined((hits(numbers, i), wide(update(numbers, i))), axis=k)
 
     found = te.compute(out.shape, element, name="T_joined")
 
@@ -195,9 +210,6 @@ def _put(
         return back(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
 
     return filled(out, with_data)
-
-
-LAST = te.comm_reducer(te.maximum, lambda kind: te.const(-1, kind), "last")
 
 
 def scatter_elements(

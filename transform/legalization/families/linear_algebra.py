@@ -21,7 +21,7 @@ from rlx.transform.te.scalar import Scalar
 
 
 def matmul(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType | None) -> te.Tensor:
-    """The product of two matrices, or of stacks of them; a vector counts as one row or one column."""
+    """The product of matrices or of stacks of them; a vector counts as one row or column."""
     if a.dtype != b.dtype and dtype is None:
         decline("its operands are of two types")
     k = te.reduce_axis((0, a.shape[-1]), name="k")

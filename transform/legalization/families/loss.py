@@ -83,7 +83,7 @@ def nll_loss(
     reduction: str,
     ignore: int,
 ) -> te.Tensor:
-    """The negative log likelihood of the targets' classes: for each, or their weighted mean or sum."""
+    """The negative log likelihood of the targets' classes: each, their weighted mean or sum."""
     need_floats(predictions.dtype)
     picked = _Picked(predictions, targets, weights, ignore)
 

@@ -48,7 +48,9 @@ def reshaped(out: Result, x: te.Tensor) -> te.Tensor:
 def _source(
     shape: Sequence[Scalar], of: Sequence[Scalar], indices: Sequence[Scalar]
 ) -> list[Scalar]:
-    """The indices in one shape of the element at indices in another; leading axes that are the same stay."""
+    """The indices in one shape of the element at indices in another; leading axes that are the same
+    stay.
+    """
     lead = 0
     while lead < min(len(shape), len(of)) and _alike(shape[lead], of[lead]):
         lead += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rlx.operators.windows import SPATIAL
@@ -69,7 +70,9 @@ class Plan:
         ]
 
     def counts(self, shape: Sequence[Scalar], position: Sequence[Scalar], padding: int) -> Scalar:
-        """How many places of a window lie in the data, or in the padding where that counts; at least 1."""
+        """How many places of a window lie in the data, or in the padding where that counts; at
+        least 1.
+        """
         found = int64(1)
         for k, (length, p) in enumerate(zip(shape, position, strict=True)):
             before, after = self.around[k] if padding else (0, 0)
@@ -83,141 +86,130 @@ class Plan:
         return te.maximum(found, int64(1))
 
 
-def _pool(kind: str, count: int) -> Definition:
+def _pool(
+    kind: str,
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    size: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: int,
+    count_padding: int,
+    layout: str,
+    out_layout: str | None,
+) -> te.Tensor:
     axes = SPATIAL[count]
+    if kind == "avg":
+        need_numbers(data.dtype)
+    x = WindowView(data, layout, f"NC{axes}")
+    lengths = lengths_of(out, out_layout or layout, f"NC{axes}")
+    plan = Plan(count, size, strides, padding, dilation)
 
-    def define(
-        out: Result,
-        data: te.Tensor,
-        size: Sequence[int],
-        strides: Sequence[int],
-        padding: Sequence[int],
-        dilation: Sequence[int],
-        ceil_mode: int,
-        count_padding: int,
-        layout: str,
-        out_layout: str | None,
-    ) -> te.Tensor:
-        if kind == "avg":
-            need_numbers(data.dtype)
-        x = WindowView(data, layout, f"NC{axes}")
-        lengths = lengths_of(out, out_layout or layout, f"NC{axes}")
-        plan = Plan(count, size, strides, padding, dilation)
+    def element(*i: Scalar) -> Any:
+        at = plan.places(i[2:], plan.window)
+        inside = within(at, x.shape[2:], [True] * count)
+        value = wide(x(*i[:2], *at))
+        if kind == "max":
+            held = te.if_then_else(inside, value, least(value.dtype))
+            return LARGEST(held, axis=plan.window)
+        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=plan.window)
 
-        def element(*i: Scalar) -> Any:
-            at = plan.places(i[2:], plan.window)
-            inside = within(at, x.shape[2:], [True] * count)
-            value = wide(x(*i[:2], *at))
-            if kind == "max":
-                held = te.if_then_else(inside, value, least(value.dtype))
-                return LARGEST(held, axis=plan.window)
-            return te.sum(
-                te.if_then_else(inside, value, te.const(0, value.dtype)), axis=plan.window
-            )
+    made: te.Tensor = te.compute(lengths, element, name=f"T_{kind}_pool")
 
-        made: te.Tensor = te.compute(lengths, element, name=f"T_{kind}_pool")
+    def final(*i: Scalar) -> Scalar:
+        found = made(*i)
+        if kind == "max":
+            return found
+        number = plan.counts(x.shape[2:], i[2:], count_padding)
+        if found.dtype.is_float:
+            return found / te.cast(found.dtype, number)
+        return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), number))
 
-        def final(*i: Scalar) -> Scalar:
-            found = made(*i)
-            if kind == "max":
-                return found
-            number = plan.counts(x.shape[2:], i[2:], count_padding)
-            if found.dtype.is_float:
-                return found / te.cast(found.dtype, number)
-            return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), number))
-
-        return arranged(out, final, lengths, out_layout or layout, f"NC{axes}")
-
-    return define
+    return arranged(out, final, lengths, out_layout or layout, f"NC{axes}")
 
 
-def _adaptive(count: int) -> Definition:
+def _adaptive(
+    count: int,
+    out: Result,
+    data: te.Tensor,
+    size: Sequence[int] | None,
+    layout: str,
+    out_layout: str | None,
+) -> te.Tensor:
     axes = SPATIAL[count]
+    need_floats(data.dtype)
+    x = WindowView(data, layout, f"NC{axes}")
+    lengths = lengths_of(out, out_layout or layout, f"NC{axes}")
+    if size is None:
+        return arranged(out, lambda *i: wide(x(*i)), lengths, out_layout or layout, f"NC{axes}")
+    wanted = lengths[2:]
+    window = window_axes([te.ceildiv(n, m) + 1 for n, m in zip(x.shape[2:], wanted, strict=True)])
 
-    def define(
-        out: Result,
-        data: te.Tensor,
-        size: Sequence[int] | None,
-        layout: str,
-        out_layout: str | None,
-    ) -> te.Tensor:
-        need_floats(data.dtype)
-        x = WindowView(data, layout, f"NC{axes}")
-        lengths = lengths_of(out, out_layout or layout, f"NC{axes}")
-        if size is None:
-            return arranged(out, lambda *i: wide(x(*i)), lengths, out_layout or layout, f"NC{axes}")
-        wanted = lengths[2:]
-        window = window_axes(
-            [te.ceildiv(n, m) + 1 for n, m in zip(x.shape[2:], wanted, strict=True)]
-        )
+    def bounds(k: int, p: Scalar) -> tuple[Scalar, Scalar]:
+        n, m = x.shape[2 + k], wanted[k]
+        return p * n // m, te.ceildiv((p + 1) * n, m)
 
-        def bounds(k: int, p: Scalar) -> tuple[Scalar, Scalar]:
-            n, m = x.shape[2 + k], wanted[k]
-            return p * n // m, te.ceildiv((p + 1) * n, m)
+    def element(*i: Scalar) -> Any:
+        ends = [bounds(k, i[2 + k]) for k in range(count)]
+        at = [low + w for (low, _), w in zip(ends, window, strict=True)]
+        inside = te.const(True, "bool")
+        for place, (_, high) in zip(at, ends, strict=True):
+            inside = both(inside, place < high)
+        value = wide(x(*i[:2], *at))
+        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=window)
 
-        def element(*i: Scalar) -> Any:
-            ends = [bounds(k, i[2 + k]) for k in range(count)]
-            at = [low + w for (low, _), w in zip(ends, window, strict=True)]
-            inside = te.const(True, "bool")
-            for place, (_, high) in zip(at, ends, strict=True):
-                inside = both(inside, place < high)
-            value = wide(x(*i[:2], *at))
-            return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=window)
+    made: te.Tensor = te.compute(lengths, element, name="T_adaptive")
 
-        made: te.Tensor = te.compute(lengths, element, name="T_adaptive")
+    def final(*i: Scalar) -> Scalar:
+        ends = [bounds(k, i[2 + k]) for k in range(count)]
+        number = product([high - low for low, high in ends])
+        return made(*i) / te.cast(made.dtype, number)
 
-        def final(*i: Scalar) -> Scalar:
-            ends = [bounds(k, i[2 + k]) for k in range(count)]
-            number = product([high - low for low, high in ends])
-            return made(*i) / te.cast(made.dtype, number)
-
-        return arranged(out, final, lengths, out_layout or layout, f"NC{axes}")
-
-    return define
+    return arranged(out, final, lengths, out_layout or layout, f"NC{axes}")
 
 
-def _pool_backward(kind: str) -> Definition:
-    def define(
-        out: Result,
-        gradient: te.Tensor,
-        data: te.Tensor,
-        size: Sequence[int],
-        strides: Sequence[int],
-        padding: Sequence[int],
-        dilation: Sequence[int],
-        ceil_mode: int,
-        count_padding: int,
-        layout: str,
-        out_layout: str | None,
-    ) -> te.Tensor:
-        need_floats(data.dtype)
-        x, g = WindowView(data, layout, "NCHW"), WindowView(gradient, out_layout or layout, "NCHW")
-        plan = Plan(2, size, strides, padding, dilation)
-        best = _best(x, g, plan) if kind == "max" else None
+def _pool_backward(
+    kind: str,
+    out: Result,
+    gradient: te.Tensor,
+    data: te.Tensor,
+    size: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    ceil_mode: int,
+    count_padding: int,
+    layout: str,
+    out_layout: str | None,
+) -> te.Tensor:
+    need_floats(data.dtype)
+    x, g = WindowView(data, layout, "NCHW"), WindowView(gradient, out_layout or layout, "NCHW")
+    plan = Plan(2, size, strides, padding, dilation)
+    best = _best(x, g, plan) if kind == "max" else None
 
-        def element(*i: Scalar) -> Any:
-            meets = te.const(True, "bool")
-            at: list[Scalar] = []
-            for k in range(2):
-                far = i[2 + k] + int64(plan.around[k][0]) - plan.window[k] * int64(plan.spacing[k])
-                step = int64(plan.steps[k])
-                at.append(far // step)
-                meets = both(meets, equals(far % step, int64(0)))
-            inside = both(meets, within(at, g.shape[2:], [True, True]))
-            value = wide(g(*i[:2], *at))
-            zero = te.const(0, value.dtype)
-            if best is not None:
-                own = plan.window[0] * int64(plan.sizes[1]) + plan.window[1]
-                share = te.if_then_else(equals(best(*i[:2], *at), own), value, zero)
-            else:
-                number = plan.counts(x.shape[2:], at, count_padding)
-                share = value / te.cast(value.dtype, number)
-            return te.sum(te.if_then_else(inside, share, zero), axis=plan.window)
+    def element(*i: Scalar) -> Any:
+        meets = te.const(True, "bool")
+        at: list[Scalar] = []
+        for k in range(2):
+            far = i[2 + k] + int64(plan.around[k][0]) - plan.window[k] * int64(plan.spacing[k])
+            step = int64(plan.steps[k])
+            at.append(far // step)
+            meets = both(meets, equals(far % step, int64(0)))
+        inside = both(meets, within(at, g.shape[2:], [True, True]))
+        value = wide(g(*i[:2], *at))
+        zero = te.const(0, value.dtype)
+        if best is not None:
+            own = plan.window[0] * int64(plan.sizes[1]) + plan.window[1]
+            share = te.if_then_else(equals(best(*i[:2], *at), own), value, zero)
+        else:
+            number = plan.counts(x.shape[2:], at, count_padding)
+            share = value / te.cast(value.dtype, number)
+        return te.sum(te.if_then_else(inside, share, zero), axis=plan.window)
 
-        made = te.compute(x.shape, element, name="T_backward")
-        return arranged(out, made, x.shape, layout, "NCHW")
-
-    return define
+    made = te.compute(x.shape, element, name="T_backward")
+    return arranged(out, made, x.shape, layout, "NCHW")
 
 
 def _best(x: WindowView, g: WindowView, plan: Plan) -> te.Tensor:
@@ -237,8 +229,10 @@ def _best(x: WindowView, g: WindowView, plan: Plan) -> te.Tensor:
 
 
 OPERATORS: dict[str, Definition] = {
-    **{f"nn.{kind}_pool{n}d": _pool(kind, n) for kind in ("max", "avg") for n in (1, 2, 3)},
-    **{f"nn.adaptive_avg_pool{n}d": _adaptive(n) for n in (1, 2, 3)},
-    **{f"grad.{kind}_pool2d_backward": _pool_backward(kind) for kind in ("max", "avg")},
+    **{
+        f"nn.{kind}_pool{n}d": partial(_pool, kind, n) for kind in ("max", "avg") for n in (1, 2, 3)
+    },
+    **{f"nn.adaptive_avg_pool{n}d": partial(_adaptive, n) for n in (1, 2, 3)},
+    **{f"grad.{kind}_pool2d_backward": partial(_pool_backward, kind) for kind in ("max", "avg")},
 }
 """The operators that functions of this file make or share, by name."""

@@ -41,7 +41,9 @@ def kept(out: Result, x: te.Tensor, axes: Sequence[int], indices: Sequence[Scala
 
 
 def nonempty(x: te.Tensor, axes: Sequence[int], value: Scalar) -> Scalar:
-    """A value that is none of no elements: where an axis is empty, the run stops at a division by their number."""
+    """A value that is none of no elements: where an axis is empty, the run stops at a division by
+    their number.
+    """
     for axis in axes:
         if x.shape[axis].value == 0:
             decline("of no elements it has no value, and an axis that it reduces is empty")
@@ -81,7 +83,9 @@ def _extreme(reducer: Any, booleans: Any) -> Callable[[te.Tensor, Sequence[int]]
 
 
 def mean_of(x: te.Tensor, axes: Sequence[int], element: Any = wide, name: str = "T_mean_of") -> Any:
-    """The mean over axes, which stay with length 1; of integers rounded towards zero, the sum wrapping."""
+    """The mean over axes, which stay with length 1; of integers rounded towards zero, the sum
+    wrapping.
+    """
     need_numbers(x.dtype)
     sums: te.Tensor = reduced(x, axes, te.sum, f"{name}_sum", element)
     count = count_of(x, axes)
@@ -130,7 +134,9 @@ _NEEDS_ONE = frozenset(["max", "min"])
 
 
 def _first(better: Callable[[Scalar, Scalar], Scalar]) -> te.Reducer:
-    """Of elements with their places the best; of equal ones the first, of NaN the first before all others."""
+    """Of elements with their places the best; of equal ones the first, of NaN the first before all
+    others.
+    """
 
     def join(x: tuple[Scalar, Scalar], y: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         left = better(x[1], y[1])

@@ -1,4 +1,4 @@
-"""Order along an axis: an element goes to the place of its rank, the number of elements before it."""
+"""Order along an axis: an element's new place is its rank, the number of elements before it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rlx.transform.te.scalar import Scalar
 
 
 def ranks(x: te.Tensor, along: int, descending: bool) -> te.Tensor:
-    """How many elements stand before each along an axis; equal ones in the order of their places, NaN last.
+    """How many elements stand before each along an axis; equal ones in the order of their places,
+    NaN last.
 
     In the reverse order NaN comes first, as the order that is turned round has it last.
     """
