@@ -11,6 +11,7 @@ from rlx.grammar.node import Record
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.values import Opaque, Value
 from rlx.vm import registers
+from rlx.vm.batches import ALLOCATES_HEAP
 from rlx.vm.executable import Executable, VMFunction
 from rlx.vm.flow import problems, unused_inputs
 from rlx.vm.instructions import (
@@ -272,7 +273,7 @@ class ExecBuilder:
         for made in self._functions.values():
             code: Sequence[Instruction] = made.code
             if reuse:
-                code = registers.reused(code, made.num_inputs)
+                code = registers.reused(code, made.num_inputs, self._heaps(code))
             elif formalize:
                 code = registers.renumbered(code, made.num_inputs)
             start = len(offsets)
@@ -299,6 +300,12 @@ class ExecBuilder:
             dict(self._operators),
             dict(self._signatures),
         )
+
+    def _heaps(self, code: Sequence[Instruction]) -> frozenset[int]:
+        """Registers of shape heaps: that nothing else is ever in them lets rows of instructions run at once."""
+        made = {self._names.get(name) for name in ALLOCATES_HEAP}
+        calls = (each for each in code if isinstance(each, CallInstruction))
+        return frozenset(call.dst for call in calls if call.callee in made)
 
     def _emit(self, instruction: Instruction) -> None:
         if self._open is None:

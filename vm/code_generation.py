@@ -12,6 +12,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import replace
 from rlx.grammar.printer import print_module, print_node
+from rlx.grammar.visit import walk
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.scalars import fitted_scalar
 from rlx.semantics.values import (
@@ -21,6 +22,8 @@ from rlx.semantics.values import (
     Tensor,
     Value,
 )
+from rlx.transform.lowering.emitter import operator_name
+from rlx.transform.lowering.lifetimes import KILLS
 from rlx.transform.lowering.passes import PassError
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.executable import Executable
@@ -99,6 +102,8 @@ class _Generator:
         self._registers: dict[ast.Var, Argument] = {}
         self._scalars: dict[tir.Var, Argument] = {}
         self._next = len(function.params)
+        self._kills = any(operator_name(node) in KILLS for node in walk(function.body))
+        self._killed: set[ast.Var] = set()
 
     def function(self) -> None:
         """Emit the function."""
@@ -163,7 +168,10 @@ class _Generator:
             case ast.TupleGetItem(tuple_value=whole, index=index):
                 at = self._builder.imm(index)
                 return self._emit("vm.builtin.tuple_getitem", [self._operand(whole), at])
-        return self._in_register(self._operand(value))
+        place = self._operand(value)
+        if self._kills and isinstance(value, ast.Var):  # the other name may outlive this one
+            return self._emit("vm.builtin.move", [place])
+        return self._in_register(place)
 
     def _emit(self, name: str, args: list[Argument]) -> Argument:
         target = self._fresh()
@@ -196,6 +204,8 @@ class _Generator:
         builder, shared = self._builder, self._shared
         match expr:
             case ast.Var():
+                if expr in self._killed:
+                    self._still_alive(expr)
                 return self._registers[expr]
             case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
                 return builder.f(name)
@@ -278,7 +288,7 @@ class _Generator:
             }
             given = tuple(parameter(arg) for arg in args)
             value = ast.Call(value.op, given, value.sinfo_args, attrs, spelled=value.spelled)
-            for var in dict.fromkeys(_symbols(attrs)):
+            for var in dict.fromkeys((*_symbols(attrs), *_symbols(given))):
                 if var not in self._scalars:
                     raise self._left(f"the shape variable {var.name} in {name}", "VMShapeLower")
                 scalar = ast.Var(var.name, ast.PrimStructInfo(INT64), shape_var=var)
@@ -304,8 +314,16 @@ class _Generator:
         """``R.vm.kill_object``: the register no longer holds the object."""
         (held,) = call.args
         place = self._operand(held)
+        if isinstance(held, ast.Var):
+            self._killed.add(held)
         self._builder.emit_call("vm.builtin.null_value", [], place)
         return place
+
+    def _still_alive(self, var: ast.Var) -> None:
+        """Check that a variable which was killed on some way is not on this one."""
+        name = self._operand(ast.StringImm(var.name_hint))
+        args = [self._registers[var], name]
+        self._builder.emit_call("relax.run.check_alive", args, self._builder.void())
 
     def builtin(self, call: ast.Call) -> Argument:
         """``R.call_builtin_with_ctx``"""
@@ -367,6 +385,8 @@ def _symbols(value: Any) -> Iterator[tir.Var]:
     match value:
         case tir.PrimExpr():
             yield from tir.free_vars(value)
+        case ast.ShapeExpr(values=values):
+            yield from _symbols(values)
         case tuple() | list():
             for item in value:
                 yield from _symbols(item)

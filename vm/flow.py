@@ -196,7 +196,7 @@ def unused_inputs(code: Code, num_inputs: int) -> list[int]:
 def last_uses(code: Code) -> list[frozenset[int]]:
     """For each instruction the registers whose content nothing reads behind it, among those that it reads or writes."""
     blocks = Blocks(code)
-    after = _live_after(code, blocks)
+    after = live_after(code, blocks)
     found: list[frozenset[int]] = [frozenset()] * len(code)
     for k, (first, end) in enumerate(blocks.spans):
         live = set(after[k])
@@ -210,7 +210,7 @@ def last_uses(code: Code) -> list[frozenset[int]]:
     return found
 
 
-def _live_after(code: Code, blocks: Blocks) -> list[frozenset[int]]:
+def live_after(code: Code, blocks: Blocks) -> list[frozenset[int]]:
     """For each block the registers that some way behind it reads before it writes them."""
     used: list[frozenset[int]] = []
     made: list[frozenset[int]] = []

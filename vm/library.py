@@ -26,6 +26,7 @@ from rlx.semantics.values import (
     UNIT,
     DataTypeValue,
     Device,
+    Null,
     Scalar,
     ShapeValue,
     Storage,
@@ -167,6 +168,12 @@ def _assert(state: MachineState, condition: Value, text: StringValue, *values: V
     return UNIT
 
 
+def _check_alive(value: Value, name: Value) -> Value:
+    if isinstance(value, Null) and isinstance(name, StringValue):
+        raise FaultStop("E-var-alive", f"{name.value} is used after it was killed")
+    return UNIT
+
+
 def _check_func(value: Value, *rest: Value) -> Value:
     if isinstance(value, MachineFunction):
         return UNIT
@@ -203,6 +210,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     **{f"vm.builtin.{name}": call for name, call in _CALLS.items()},
     "relax.run.print": _print_formatted,
     "relax.run.assert_op": _assert,
+    "relax.run.check_alive": _check_alive,
 }
 """The functions of the run time by name."""
 WITH_STATE = frozenset(

@@ -15,6 +15,7 @@ from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, writt
 from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
+from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.store import Store
 from rlx.semantics.values import UNIT, Device, Packed, PrimFuncValue, Scalar, Tensor, Value
 from rlx.spec.registry import rule
@@ -102,6 +103,10 @@ class Linker:
     ----------
     state
         The state that the functions of one machine share.
+    prim_funcs
+        The PrimFuncs of the executable as they run.
+    batching
+        Whether rows of instructions may run at once.
     """
 
     def __init__(
@@ -116,17 +121,37 @@ class Linker:
         self.state = MachineState(output, devices, Store(self, keeping=False))
         self._packed = packed
         raw = {name: call for name, call in packed.items() if not isinstance(call, Packed)}
-        self._prim_funcs = PrimFuncs(backend, None, raw)
+        self.prim_funcs = PrimFuncs(backend, None, raw)
+        self.batching = backend == "native" and not GUARDED
         self._functions = {
             function.name: OwnFunction(function, executable.code(function))
             for function in executable.functions
         }
         self._found: dict[str, Callee] = {}
+        self._read: dict[str, tir.PrimFunc] = {}
+
+    @property
+    def packed(self) -> frozenset[str]:
+        """The names of the user's functions."""
+        return frozenset(self._packed)
+
+    def prim_func(self, name: str) -> tir.PrimFunc:
+        """The PrimFunc that the executable keeps under a name.
+
+        Raises
+        ------
+        Unsupported
+            ``V-name-text``: the text is not one PrimFunc.
+        """
+        found = self._read.get(name)
+        if found is None:
+            found = self._read[name] = prim_func(self.executable, name)
+        return found
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Why some PrimFuncs do not run natively."""
-        return tuple(self._prim_funcs.notes)
+        return tuple(self.prim_funcs.notes)
 
     def functions(self) -> Mapping[str, OwnFunction]:
         """The functions of the executable by name."""
@@ -149,7 +174,7 @@ class Linker:
             call = _operator(name, self.executable.operators[name])
             return Outside(name, self._reading(call, "E-evaluate-written"), False, True)
         if name in LIBRARY:
-            call = _safe(name, LIBRARY[name])
+            call = safe(name, LIBRARY[name])
             if name in READING:
                 call = self._reading(call, "E-packed-written")
             if name == "vm.builtin.reshape":
@@ -206,8 +231,8 @@ class Linker:
         return call
 
     def _prepared(self, name: str) -> Callable[..., Value]:
-        func = prim_func(self.executable, name)
-        callee, runs, made = PrimFuncValue(func, name), self._prim_funcs, func.ret_type
+        func = self.prim_func(name)
+        callee, runs, made = PrimFuncValue(func, name), self.prim_funcs, func.ret_type
         store = self.state.store
         blank = store.blank
 
@@ -228,11 +253,11 @@ class Linker:
         self, callee: PrimFuncValue, args: Sequence[Any], unwritten: Unwritten
     ) -> Unwritten:
         """Run a PrimFunc on arrays and numbers; see :meth:`PrimFuncs.run`."""
-        return self._prim_funcs.run(callee.func, callee.name, args, unwritten)
+        return self.prim_funcs.run(callee.func, callee.name, args, unwritten)
 
     def only_reads(self, callee: PrimFuncValue) -> frozenset[int]:
         """The positions of the parameters that a PrimFunc reads and never writes to."""
-        return self._prim_funcs.only_reads(callee.func)
+        return self.prim_funcs.only_reads(callee.func)
 
 
 def _arrays(args: tuple[Value, ...]) -> list[Any]:
@@ -301,7 +326,7 @@ _STOPS: dict[type, type[Stop]] = {
 def _wrapped(name: str, call: PackedFunction) -> Callable[..., Value]:
     """A packed function of the user."""
     if isinstance(call, Packed):
-        return _of_values(name, _safe(name, call.call))
+        return _of_values(name, safe(name, call.call))
 
     def convert(*args: Value) -> Value:
         try:
@@ -329,7 +354,7 @@ def _of_values(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
     return checked
 
 
-def _safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+def safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
     """A function on values that may be given what it was not written for."""
 
     def checked(*args: Value) -> Value:

@@ -171,23 +171,17 @@ class VirtualMachine:
         """Where a run stopped, and where the calls stand that are open."""
         inner: Place | None = None
         trace = stop.__traceback__
+        place = self._translator.place
         while trace is not None:
-            inner = self._place(trace.tb_frame.f_code, trace.tb_lineno) or inner
+            inner = place(trace.tb_frame.f_code, trace.tb_lineno, stop) or inner
             trace = trace.tb_next
         waiting = [
-            self._place(each.gi_code, each.gi_frame.f_lineno) for each in stack if each.gi_frame
+            place(each.gi_code, each.gi_frame.f_lineno, None) for each in stack if each.gi_frame
         ]
-        calls = tuple(place for place in waiting if place is not None)
+        calls = tuple(found for found in waiting if found is not None)
         if inner is None and calls:
             inner, calls = calls[-1], calls[:-1]
         return inner, calls
-
-    def _place(self, code: Any, line: int) -> Place | None:
-        known = self._translator.lines.get(code)
-        if known is None:
-            return None
-        function, instructions = known
-        return function.function.name, instructions[line]
 
     # Step by step
 

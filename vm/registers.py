@@ -31,12 +31,13 @@ def renumbered(code: Code, num_inputs: int) -> list[Instruction]:
     return [_renamed(instruction, rename, rename) for instruction in code]
 
 
-def reused(code: Code, num_inputs: int) -> list[Instruction]:
+def reused(code: Code, num_inputs: int, pinned: frozenset[int] = frozenset()) -> list[Instruction]:
     """The same code with fewer registers: one is taken again where nothing reads its content any more.
 
-    Registers that one basic block writes once and reads change places; the others keep one of their own.
+    Registers that one basic block writes once and reads change places; the others, and those that are ``pinned``, keep one
+    of their own.
     """
-    local = _block_locals(code, num_inputs)
+    local = _block_locals(code, num_inputs) - pinned
     ends = last_uses(code)
     names = {k: k for k in range(num_inputs)}
     free: list[int] = []

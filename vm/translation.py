@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from rlx.semantics.faults import Stop
 from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.store import Store
 from rlx.semantics.values import Scalar, Value
+from rlx.vm.batch_runs import BatchRunner
+from rlx.vm.batches import Batch, batches
 from rlx.vm.flow import Blocks
 from rlx.vm.instructions import (
     VM_STATE,
@@ -64,11 +67,14 @@ class Translator:
     ----------
     lines
         For the code of each function the instruction that each line stands for.
+    batches
+        The batches of the functions that were translated.
     """
 
     def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
         self._linker, self._fuel, self._wrap = linker, fuel, wrap
         self.lines: dict[Any, tuple[OwnFunction, list[int]]] = {}
+        self.batches: list[BatchRunner] = []
 
     def translate(self, function: OwnFunction) -> None:
         """Give a function what runs it."""
@@ -80,6 +86,19 @@ class Translator:
         made = scope["run"]
         function.run, function.suspends = made, writer.suspends
         self.lines[made.__code__] = (function, writer.instructions)
+        self.batches += writer.batches.values()
+
+    def place(self, code: Any, line: int, stop: Stop | None) -> tuple[str, int] | None:
+        """The function and the instruction that a line stands for; None if it stands for none."""
+        known = self.lines.get(code)
+        if known is None:
+            return None
+        function, instructions = known
+        found = instructions[line]
+        for batch in self.batches:
+            if stop is not None and batch.stopped is not None and batch.stopped[0] is stop:
+                found = batch.stopped[1]
+        return function.function.name, found
 
 
 class _Writer:
@@ -95,6 +114,7 @@ class _Writer:
             "use": fuel.use,
         }
         self.suspends = False
+        self.batches: dict[int, BatchRunner] = {}
         self.lines: list[str] = []
         self.instructions: list[int] = [0]
 
@@ -103,6 +123,8 @@ class _Writer:
         self._put(0, 0, f"def run({inputs}):")
         code = function.code
         self.suspends = any(self._suspends(each) for each in code)
+        if self._wrap is None and self._linker.batching:
+            self._find_batches(function)
         spans = Blocks(code).spans
         if len(spans) == 1 and isinstance(code[-1], RetInstruction):
             self._block(code, spans[0], {}, 1)
@@ -158,12 +180,37 @@ class _Writer:
         numbers: dict[int, int],
         depth: int,
     ) -> None:
+        behind = 0
         for at in range(*span):
+            batch = self.batches.get(at)
+            if batch is not None:
+                self._batch(batch.batch, depth)
+                behind = batch.batch.end
+            deeper = depth + (at < behind)
             for line in self._statements(at, code[at], numbers):
-                self._put(at, depth, line)
+                self._put(at, deeper, line)
         last = span[1] - 1
         if numbers and isinstance(code[last], CallInstruction):
             self._put(last, depth, f"b = {numbers[last + 1]}")
+
+    def _find_batches(self, function: OwnFunction) -> None:
+        linker, count = self._linker, function.function.num_inputs
+        hidden = linker.packed.union(linker.functions())
+        kernels = frozenset(linker.executable.kernels)
+        for at, batch in batches(function.code, count, self._names, kernels, hidden).items():
+            rows = function.code[batch.start : batch.end]
+            calls = [row for row in rows if isinstance(row, CallInstruction)]
+            self.batches[at] = BatchRunner(linker, batch, calls)
+
+    def _batch(self, batch: Batch, depth: int) -> None:
+        """The instructions at once, where that can be; what follows runs them one by one."""
+        at, name = batch.start, f"b{batch.start}"
+        self.scope[name] = self.batches[at]
+        self._put(at, depth, f"t = {name}({', '.join(map(_register, batch.inputs))})")
+        self._put(at, depth, "if t is not None:")
+        targets = "".join(f"{_register(register)}, " for register in batch.outputs)
+        self._put(at, depth + 1, f"{targets}= t" if targets else "pass")
+        self._put(at, depth, "else:")
 
     def _statements(
         self, at: int, instruction: Instruction, numbers: dict[int, int]

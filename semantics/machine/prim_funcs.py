@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +12,9 @@ from rlx.grammar.node import fields
 from rlx.semantics.faults import OutOfFuelStop, UnsupportedStop
 from rlx.semantics.native.write_analysis import fills, loads, returns
 
-Runner = Callable[..., int | float | None]
+if TYPE_CHECKING:
+    from rlx.semantics.native import Kernel
+
 Unwritten = dict[int, np.ndarray[Any, Any] | None]
 
 SHORT = 10_000
@@ -47,7 +48,7 @@ class PrimFuncs:
         self.fuel = fuel if isinstance(fuel, Mapping) else {"native": fuel, "steps": fuel}
         self.notes: list[str] = []
         self.returned: int | float | None = None
-        self._runners: dict[tir.PrimFunc, Runner | None] = {}
+        self._runners: dict[tir.PrimFunc, Kernel | None] = {}
         self._writes: dict[tir.PrimFunc, frozenset[int]] = {}
         self._reads: dict[tir.PrimFunc, frozenset[int]] = {}
         self._fills: dict[tir.PrimFunc, frozenset[int]] = {}
@@ -70,32 +71,35 @@ class PrimFuncs:
             The same for the positions of ``unwritten``, as far as elements may still not be
             written.
         """
-        if func not in self._runners:
-            self._runners[func] = self._runner(func)
-        runner = self._runners[func]
+        runner = self.native(func)
         if runner is None:
             return self._tracked(func, args, unwritten, self.fuel["steps"])
         self.returned = None
         if unwritten and not (
-            self._filled(func).issuperset(unwritten)
+            self.filled(func).issuperset(unwritten)
             and all(a.size for a in args if isinstance(a, np.ndarray))
         ):
             left = self._short(func, args, unwritten)
             if left is not None:
                 return left
             self._note(f"{name} runs natively: which elements it leaves unwritten is not known")
-        self.returned = runner(args)
+        self.returned = runner(args, self.fuel["native"])
         untouched = unwritten.keys() - self.writes(func) if unwritten else ()
         return {k: unwritten[k] for k in untouched}
 
-    def _runner(self, func: tir.PrimFunc) -> Runner | None:
-        """How a function runs natively; None if it does not."""
+    def native(self, func: tir.PrimFunc) -> Kernel | None:
+        """A function as machine code; None if there is none, or none is wanted."""
+        if func not in self._runners:
+            self._runners[func] = self._compiled(func)
+        return self._runners[func]
+
+    def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
         if self.backend == "steps":
             return None
         from rlx.semantics.native import NoCompiler, compile
 
         try:
-            return partial(compile(func), fuel=self.fuel["native"])
+            return compile(func)
         except (NoCompiler, UnsupportedStop) as reason:
             self._note(f"PrimFuncs run by the reference evaluator: {reason}")
             return None
@@ -139,7 +143,7 @@ class PrimFuncs:
                 array[...] = content
             return None
 
-    def _filled(self, func: tir.PrimFunc) -> frozenset[int]:
+    def filled(self, func: tir.PrimFunc) -> frozenset[int]:
         """The parameters of which one writes every element before it reads it, if no array is
         empty.
         """

@@ -12,7 +12,7 @@ import numpy as np
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import FaultStop, OutOfFuelStop
+from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, Damaged, tangled
 from rlx.semantics.native.program import FIRST_SLOT, CProgram, generate
@@ -26,8 +26,8 @@ Argument = np.ndarray[Any, Any] | int | float
 
 MEMORY_LIMIT = 4 << 30
 """Bytes that a call may allocate at a time."""
-_ENDLESS = (1 << 63) - 1
-_WORKSPACE_LIMIT = 256 << 20
+ENDLESS = (1 << 63) - 1
+WORKSPACE_LIMIT = 256 << 20
 
 
 class _Workspace(threading.local):
@@ -51,7 +51,7 @@ class _Frame(NamedTuple):
     shapes: list[tuple[int, ...] | None]
 
 
-class _Entry:
+class Variant:
     """One compiled variant of a kernel."""
 
     __slots__ = ("call", "ffi", "library", "returns", "sites", "takes")
@@ -64,7 +64,7 @@ class _Entry:
         self.returns = program.returns
 
 
-class _Taken(NamedTuple):
+class Taken(NamedTuple):
     """What is asked of one argument: an array of a type and a rank, or a number (no type)."""
 
     buffer: tir.Buffer | None
@@ -86,6 +86,12 @@ class Kernel:
     ----------
     source
         The generated C.
+    taken
+        What is asked of each argument.
+    valued
+        Whether a call may give a value.
+    entry
+        The variant for arguments that share no memory.
     """
 
     def __init__(
@@ -97,10 +103,10 @@ class Kernel:
         program = generate(func, bounds=bounds, disjoint=True, vector=vector)
         self.source = program.text
         self._written = program.written
-        self._taken = [
-            _Taken(None, None, 0, var.dtype, False)
+        self.taken = [
+            Taken(None, None, 0, var.dtype, False)
             if buffer is None
-            else _Taken(
+            else Taken(
                 buffer,
                 numpy_type(buffer.dtype),
                 len(buffer.shape),
@@ -109,16 +115,16 @@ class Kernel:
             )
             for at, (var, buffer) in enumerate(program.parameters)
         ]
-        self._valued = program.returns or func.ret_type is not None
+        self.valued = program.returns or func.ret_type is not None
         self._vars = [var for var, _ in program.parameters]
-        self._disjoint = _Entry(program)
-        self._address = self._disjoint.ffi.from_buffer
+        self.entry = Variant(program)
+        self._address = self.entry.ffi.from_buffer
         self._frames: list[_Frame] = []
-        self._arrays = sum(taken.buffer is not None for taken in self._taken)
+        self._arrays = sum(taken.buffer is not None for taken in self.taken)
         self._numbers = FIRST_SLOT + sum(
-            taken.rank if taken.buffer is not None else 1 for taken in self._taken
+            taken.rank if taken.buffer is not None else 1 for taken in self.taken
         )
-        self._any: _Entry | None = None
+        self._any: Variant | None = None
 
     def __call__(
         self,
@@ -159,8 +165,8 @@ class Kernel:
             stopped = self._run(frame, fuel, memory)
             copies.finish()
         if stopped is not None:
-            _stop(*stopped)
-        returned = self._returned(frame.numbers) if self._valued else None
+            raise stop_of(*stopped)
+        returned = self._returned(frame.numbers) if self.valued else None
         self._frames.append(frame)
         return returned
 
@@ -169,14 +175,14 @@ class Kernel:
         try:
             return self._frames.pop()
         except IndexError:
-            new = self._disjoint.ffi.new
+            new = self.entry.ffi.new
             numbers, places = new("int64_t[]", self._numbers), new("void *[]", self._arrays)
             return _Frame(numbers, places, [None] * self._arrays)
 
     def _run(self, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
-        stopped = _run(self._disjoint, frame, fuel, memory)
+        stopped = _run(self.entry, frame, fuel, memory)
         if stopped == _GENERAL:
-            return _run(self._general(), frame, fuel, memory)
+            return _run(self.general(), frame, fuel, memory)
         return stopped
 
     def _returned(self, numbers: Any) -> int | float | None:
@@ -191,21 +197,21 @@ class Kernel:
             return float(struct.unpack("<d", struct.pack("<q", value))[0])
         return value if kind is None or kind.code == "int" else value % (1 << 64)
 
-    def _general(self) -> _Entry:
+    def general(self) -> Variant:
         """The variant for arguments that share memory, or are very large: nothing is reordered."""
         if self._any is None:
             program = generate(self._func, bounds=self._bounds, disjoint=False, vector=self._vector)
-            self._any = _Entry(program)
+            self._any = Variant(program)
         return self._any
 
     def _direct(self, args: Sequence[Argument], frame: _Frame) -> bool:
         """Put the arguments into the frame, unless one cannot be used where it is."""
-        if GUARDED or len(args) != len(self._taken):
+        if GUARDED or len(args) != len(self.taken):
             return False
         numbers, places, shapes = frame
         at, count = FIRST_SLOT, 0
         for position, arg in enumerate(args):
-            buffer, wanted, rank, dtype, written = self._taken[position]
+            buffer, wanted, rank, dtype, written = self.taken[position]
             if buffer is None:
                 numbers[at] = scalar(position, dtype, arg)
                 at += 1
@@ -228,15 +234,15 @@ class Kernel:
         try:
             return self._address(array)
         except (ValueError, TypeError, BufferError):  # NumPy exports none of the types of others
-            return self._disjoint.ffi.cast("void *", array.__array_interface__["data"][0])
+            return self.entry.ffi.cast("void *", array.__array_interface__["data"][0])
 
     def _pass(self, args: Sequence[Argument], frame: _Frame, copies: Copies) -> None:
         """Put the arguments into the frame, or their copies, which ``copies`` keeps."""
-        if len(args) != len(self._taken):
-            args = self._completed(args)
+        if len(args) != len(self.taken):
+            args = self.completed(args)
         at, count = FIRST_SLOT, 0
         for position, arg in enumerate(args):
-            buffer, wanted, _, dtype, written = self._taken[position]
+            buffer, wanted, _, dtype, written = self.taken[position]
             if buffer is None or wanted is None:
                 frame.numbers[at] = scalar(position, dtype, arg)
                 at += 1
@@ -251,14 +257,14 @@ class Kernel:
             count += 1
             at += array.ndim
 
-    def _completed(self, args: Sequence[Argument]) -> list[Argument]:
+    def completed(self, args: Sequence[Argument]) -> list[Argument]:
         """Arguments with the scalars at the end that the shapes of arrays say."""
-        missing = self._taken[len(args) :]
-        if len(args) > len(self._taken) or any(taken.buffer is not None for taken in missing):
-            expected = len(self._taken)
+        missing = self.taken[len(args) :]
+        if len(args) > len(self.taken) or any(taken.buffer is not None for taken in missing):
+            expected = len(self.taken)
             wrong(f"the function takes {expected} arguments and is given {len(args)}")
         sizes: dict[tir.PrimExpr, int] = {}
-        for arg, taken in zip(args, self._taken, strict=False):
+        for arg, taken in zip(args, self.taken, strict=False):
             if taken.buffer is not None and isinstance(arg, np.ndarray):
                 for dim, size in zip(taken.buffer.shape, arg.shape, strict=False):
                     sizes.setdefault(dim, size)
@@ -318,10 +324,10 @@ def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None
         frame.numbers[at + axis] = dim
 
 
-def _run(entry: _Entry, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
+def _run(entry: Variant, frame: _Frame, fuel: int | None, memory: int) -> Stopped | None:
     """Call the machine code; the place where it stopped and two values, or None."""
     v = frame.numbers
-    v[0] = _ENDLESS if fuel is None or fuel > _ENDLESS else fuel
+    v[0] = ENDLESS if fuel is None or fuel > ENDLESS else fuel
     if entry.returns:
         v[13] = 0
     failed = _with_memory(entry, frame, memory) if entry.takes else entry.call(v, frame.places)
@@ -330,7 +336,7 @@ def _run(entry: _Entry, frame: _Frame, fuel: int | None, memory: int) -> Stopped
     return _GENERAL if failed == 2 else (entry.sites[v[8]], v[9], v[10])
 
 
-def _with_memory(entry: _Entry, frame: _Frame, limit: int) -> Any:
+def _with_memory(entry: Variant, frame: _Frame, limit: int) -> Any:
     """Call machine code that takes memory."""
     memory, _workspace.memory = _workspace.memory, None
     v = frame.numbers
@@ -341,14 +347,15 @@ def _with_memory(entry: _Entry, frame: _Frame, limit: int) -> Any:
     wanted = v[6]
     if v[11]:
         raise Damaged("a kernel wrote outside of memory that it allocated")
-    if v[4] < wanted < _WORKSPACE_LIMIT and not GUARDED:
+    if v[4] < wanted < WORKSPACE_LIMIT and not GUARDED:
         array = np.empty(wanted + 64, np.uint8)
         memory = (array, (array.__array_interface__["data"][0] + 63) & ~63, wanted)
     _workspace.memory = memory
     return failed
 
 
-def _stop(site: StopSite | None, a: int, b: int) -> None:
+def stop_of(site: StopSite | None, a: int, b: int) -> Stop:
+    """What a kernel ends with that stopped at a place, with two values."""
     assert site is not None
     message = site.message
     if site.code != "E-tir-assert":  # that message is the program's
@@ -356,7 +363,7 @@ def _stop(site: StopSite | None, a: int, b: int) -> None:
         message = message.replace("{a}", str(a)).replace("{b}", str(b)).replace("{f}", str(number))
     refuted(site.code)
     kind = OutOfFuelStop if site.code == "E-tir-fuel" else FaultStop
-    raise kind(site.code, message, site.span)
+    return kind(site.code, message, site.span)
 
 
 @rule("E-native", "30b85560", "native code")

@@ -246,7 +246,13 @@ class _ShapeLowering(Emitter):
         return self._operand(value)
 
     def _call(self, call: ast.Call) -> ast.Call:
-        args = tuple(self._operand(arg) for arg in call.args)
+        name = operator_name(call)
+        args = tuple(
+            self._attribute_shape(arg)
+            if name in _SAY_MORE and _abbreviated(arg)
+            else self._operand(arg)
+            for arg in call.args
+        )
         attrs = {key: self._attribute(value) for key, value in call.attrs.items()}
         types = tuple(_without_variables(info) for info in call.sinfo_args)
         op = call.op
@@ -270,6 +276,13 @@ class _ShapeLowering(Emitter):
             case list():
                 return [self._attribute(item) for item in value]
         return value
+
+    def _attribute_shape(self, shape: ast.Expr) -> ast.Expr:
+        """A shape that stays in the text, where -1 and 0 are no numbers; its variables become scalars."""
+        assert isinstance(shape, ast.ShapeExpr)
+        for var in dict.fromkeys(var for value in shape.values for var in tir.free_vars(value)):
+            self._named(var)
+        return shape
 
     def _named(self, var: tir.Var) -> None:
         """A scalar that is the shape variable."""
@@ -549,6 +562,17 @@ def _dims_of(info: ast.StructInfo) -> Sequence[tir.PrimExpr]:
         case ast.ShapeStructInfo(values=tuple() as values):
             return values
     return ()
+
+
+_SAY_MORE = frozenset({"relax.reshape"})
+"""Operators to which a written -1 is what is left, and a written 0 the dimension that was there."""
+
+
+def _abbreviated(expr: ast.Expr) -> bool:
+    """Whether a shape has variables, and a -1 or a 0 beside them."""
+    if not isinstance(expr, ast.ShapeExpr) or not any(map(tir.free_vars, expr.values)):
+        return False
+    return any(isinstance(v, tir.IntImm) and v.value in (-1, 0) for v in expr.values)
 
 
 def _declared(value: ast.Expr) -> ast.StructInfo | None:

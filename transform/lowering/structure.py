@@ -177,6 +177,7 @@ class _Lifter(Rewriter):
             trailing.append(ast.ShapeExpr(tuple(shapes)))
             params.append(ast.Var("shapes", ast.ShapeStructInfo(tuple(shapes), len(shapes))))
         inner = _Lifter(self._outer, self._names, self._infos)
+        inner._shapes = shapes
         inner.renamed.update(zip(captured, params, strict=False))
         inside: ast.Expr = function.body
         if var is not None and any(used is var for used in walk(function)):

@@ -1,0 +1,208 @@
+"""Calls of kernels one after the other, by one call of machine code.
+
+What a call from Python costs is paid once for all of them: their numbers are laid out before, and a
+small driver in C hands each kernel the addresses of its arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rlx.semantics.faults import Stop
+from rlx.semantics.native import compiler
+from rlx.semantics.native.arrays import Damaged
+from rlx.semantics.native.kernel import (
+    ENDLESS,
+    MEMORY_LIMIT,
+    WORKSPACE_LIMIT,
+    Kernel,
+    scalar,
+    stop_of,
+)
+from rlx.semantics.native.program import FIRST_SLOT
+
+
+class ArrayPlace(NamedTuple):
+    """An array of a call: it begins `offset` bytes behind one of the bases, and has a shape."""
+
+    base: int
+    offset: int
+    shape: tuple[int, ...]
+
+
+class KernelCall(NamedTuple):
+    """A kernel and its arguments, of the types and ranks that it takes (:func:`fits`)."""
+
+    kernel: Kernel
+    args: tuple[ArrayPlace | int | float, ...]
+
+
+class Failure(NamedTuple):
+    """The number of the call that stopped, and what it stops with."""
+
+    call: int
+    stop: Stop
+
+
+DRIVER = """
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+/* v: the word of the next call, the word behind the last, then the words of each call: where in p its kernel and its numbers
+   are, how many arrays it takes, and for each of those a base and an offset. p: room for addresses, the bases, kernels, numbers. */
+int32_t rlx_kernel(int64_t *v, void **p) {
+    void **args = (void **)p[0];
+    int64_t at = v[0];
+    while (at < v[1]) {
+        int32_t (*call)(int64_t *, void **) = (int32_t (*)(int64_t *, void **))p[v[at]];
+        int64_t *numbers = (int64_t *)p[v[at + 1]];
+        int64_t count = v[at + 2];
+        for (int64_t k = 0; k < count; ++k)
+            args[k] = (char *)p[v[at + 3 + 2 * k]] + v[at + 4 + 2 * k];
+        numbers[0] = INT64_MAX_;
+        int32_t failed = call(numbers, args);
+        if (failed) { v[0] = at; return failed; }
+        at += 3 + 2 * count;
+    }
+    v[0] = at;
+    return 0;
+}
+""".replace("INT64_MAX_", f"{ENDLESS}LL")
+
+_FIRST_WORD = 2
+
+
+class KernelSequence:
+    """Calls that always follow each other, on arrays whose sizes are known.
+
+    Parameters
+    ----------
+    calls
+        The calls in order.
+    bases
+        How many addresses their arrays are counted from.
+    """
+
+    def __init__(self, calls: Sequence[KernelCall], bases: int) -> None:
+        self._calls, self._bases = tuple(calls), bases
+        self._library, self._ffi = compiler.library(DRIVER)  # kept: else it is unloaded
+        self._driver = self._library.rlx_kernel
+        self._taking = [k for k, call in enumerate(calls) if call.kernel.entry.takes]
+        self._lay_out()
+        self._workspace: Any = None
+
+    def _lay_out(self) -> None:
+        """The words of the calls, their kernels, and their numbers."""
+        words = [0, 0]
+        self._starts: dict[int, int] = {}
+        starts: list[int] = []
+        numbers: list[int] = []
+        for k, (_, args) in enumerate(self._calls):
+            self._starts[len(words)] = k
+            places = [arg for arg in args if isinstance(arg, ArrayPlace)]
+            kernel = 1 + self._bases + 2 * k
+            words += [kernel, kernel + 1, len(places)]
+            words += [word for place in places for word in (1 + place.base, place.offset)]
+            starts.append(len(numbers))
+            numbers += _numbers(self._calls[k])
+        words[1] = len(words)
+        new, most = self._ffi.new, max(len(call.args) for call in self._calls)
+        self._words, self._memory = new("int64_t[]", words), new("int64_t[]", numbers)
+        self._room = new("void *[]", most)
+        self._numbers = [self._memory + start for start in starts]
+        self._pointers = new("void *[]", 1 + self._bases + 2 * len(self._calls))
+        self._pointers[0] = self._room
+        for k, (call, found) in enumerate(zip(self._calls, self._numbers, strict=True)):
+            at = 1 + self._bases + 2 * k
+            self._pointers[at] = self._ffi.cast("void *", call.kernel.entry.call)
+            self._pointers[at + 1] = found
+
+    def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Failure | None:
+        """Run the calls; the first that stops ends them.
+
+        Parameters
+        ----------
+        arrays
+            An array at each base, contiguous, and writeable where a call writes to it.
+        """
+        pointers, words = self._pointers, self._words
+        buffer = self._ffi.from_buffer
+        held = []  # what from_buffer gives keeps an array where it is
+        for k, array in enumerate(arrays, 1):
+            try:
+                address = buffer(array)
+            except (ValueError, TypeError, BufferError):  # as in Kernel
+                address = self._ffi.cast("void *", array.__array_interface__["data"][0])
+            held.append(address)
+            pointers[k] = address
+        words[0] = _FIRST_WORD
+        failed = self._driver(words, pointers)
+        while failed == 2:
+            stopped = self._general()
+            if stopped is not None:
+                return stopped
+            failed = self._driver(words, pointers)
+        if self._taking:
+            self._settle()
+        if not failed:
+            return None
+        k = self._starts[words[0]]
+        numbers = self._numbers[k]
+        site = self._calls[k].kernel.entry.sites[numbers[8]]
+        return Failure(k, stop_of(site, numbers[9], numbers[10]))
+
+    def _general(self) -> Failure | None:
+        """Run the call at hand as one whose arguments share memory, and go on to the next."""
+        words, at = self._words, self._words[0]
+        k = self._starts[at]
+        entry, numbers = self._calls[k].kernel.general(), self._numbers[k]
+        numbers[0] = ENDLESS
+        if entry.call(numbers, self._room):  # the driver put the addresses there
+            return Failure(k, stop_of(entry.sites[numbers[8]], numbers[9], numbers[10]))
+        words[0] = at + 3 + 2 * words[at + 2]
+        return None
+
+    def _settle(self) -> None:
+        """Give the kernels that take memory as much as they took for the next time."""
+        wanted = 0
+        for k in self._taking:
+            numbers = self._numbers[k]
+            if numbers[11]:
+                raise Damaged("a kernel wrote outside of memory that it allocated")
+            wanted = max(wanted, numbers[6])
+        held = 0 if self._workspace is None else len(self._workspace) - 64
+        if held < wanted < WORKSPACE_LIMIT:
+            self._workspace = np.empty(wanted + 64, np.uint8)
+            place = (self._workspace.__array_interface__["data"][0] + 63) & ~63
+            for k in self._taking:
+                self._numbers[k][3], self._numbers[k][4] = place, wanted
+
+
+def fits(kernel: Kernel, args: Sequence[np.ndarray[Any, Any] | int | float]) -> bool:
+    """Whether arrays and numbers can be used where they are, as they are."""
+    if len(args) != len(kernel.taken):
+        return False
+    for arg, taken in zip(args, kernel.taken, strict=True):
+        if (taken.buffer is None) == isinstance(arg, np.ndarray):
+            return False
+        if isinstance(arg, np.ndarray):
+            flags = arg.flags
+            if arg.dtype != taken.wanted or arg.ndim != taken.rank:
+                return False
+            if not flags.carray and (taken.written or not (flags.c_contiguous and flags.aligned)):
+                return False
+    return True
+
+
+def _numbers(call: KernelCall) -> list[int]:
+    """The numbers that a kernel is called with."""
+    found = [0] * FIRST_SLOT
+    found[1] = MEMORY_LIMIT
+    for position, arg in enumerate(call.args):
+        if isinstance(arg, ArrayPlace):
+            found += arg.shape
+        else:
+            found.append(scalar(position, call.kernel.taken[position].dtype, arg))
+    return found
