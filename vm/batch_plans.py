@@ -13,7 +13,7 @@ import numpy as np
 
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.foreign import inherited, plain
-from rlx.semantics.native.sequence import KernelCall, ArrayPlace, fits
+from rlx.semantics.native.sequence import ArrayPlace, KernelCall, fits
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
     NULL,
