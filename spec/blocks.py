@@ -19,7 +19,9 @@ README = FOLDER / "README.md"
 
 _NAME = re.compile(r"\b[A-Z]\w+\b")
 
-ROOMS = ("rlx.solver.", "rlx.operators.", "rlx.checker.", "rlx.semantics.", "rlx.vm.")
+ROOMS = (
+    *("rlx.solver.", "rlx.operators.", "rlx.checker.", "rlx.semantics.", "rlx.vm.", "rlx.old."),
+)
 """The packages whose code reports premises."""
 
 REPORTED_ELSEWHERE = {
@@ -64,6 +66,12 @@ PHASES = {
         "evaluation_tir.md",
         "evaluation_native.md",
         "virtual_machine.md",
+    ),
+    "older system": (
+        "old/well_formedness.md",
+        "old/types.md",
+        "old/shapes.md",
+        "old/evaluation.md",
     ),
 }
 """The columns of the index, with the chapters that each takes its rules from."""

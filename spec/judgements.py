@@ -40,7 +40,7 @@ JUDGEMENTS = (
         "K |- X ok",
         r"K \|- .+ ok",
         "at the place K, X is well-formed",
-        ("rlx.checker.well_formed",),
+        ("rlx.checker.well_formed", "rlx.old.well_formed", "rlx.old.annotations"),
     ),
     Judgement(
         "normal form",
@@ -227,6 +227,48 @@ JUDGEMENTS = (
         r"native .+ = .+",
         "X is run as the C program C, with the same outcome as E; H |- X => E'; H'",
         ("rlx.semantics.native",),
+    ),
+    Judgement(
+        "older subtyping",
+        "|- T <: U",
+        r"\|- .+ <: .+",
+        "every value of the type T of 2022 is one of U",
+        ("rlx.old.order",),
+    ),
+    Judgement(
+        "procedure",
+        "|= f(X) = Y",
+        r"\|= .+ = .+",
+        "the procedure f of the specification of 2022 gives Y for X",
+        ("rlx.old",),
+    ),
+    Judgement(
+        "checked type",
+        "Y |- e :: T",
+        r"Y \|- .+ :: .+",
+        "where Y is known of variables, the expression e has the type T of 2022",
+        ("rlx.old",),
+    ),
+    Judgement(
+        "shape computation",
+        "Y |- shape_(e) = s",
+        r"Y \|- shape_\(.+\) = .+",
+        "where Y is known of variables, the shape of e is computed by s",
+        ("rlx.old",),
+    ),
+    Judgement(
+        "older binding",
+        "Y |- b ==> Y'",
+        r"Y \|- .+ ==> Y'",
+        "behind the binding b, Y' is known of variables",
+        ("rlx.old.bindings",),
+    ),
+    Judgement(
+        "older evaluation",
+        "Z |- X >> v",
+        r"Z \|- .+ >> .+",
+        "in the scope Z of the specification of 2022, X has the value v",
+        ("rlx.old.evaluation",),
     ),
 )
 

@@ -124,6 +124,11 @@ class Rule:
         self.premises = _premises(lines)
 
     @property
+    def page(self) -> str:
+        """The name of the chapter's page, without a suffix: ``old-types`` for `old/types.md`."""
+        return self.file.removesuffix(".md").replace("/", "-")
+
+    @property
     def clause(self) -> str:
         """The hash that a registration names: of the statement, the premises and the block, white
         space folded.
@@ -210,6 +215,11 @@ class LedgerEntry:
         self.witnesses = tuple(re.findall(r"`(test_\w+)`", parts.get("Witness", "")))
 
 
+def chapters() -> list[Path]:
+    """The files of the specification; those of the older one stand in a folder."""
+    return sorted(FOLDER.glob("*.md")) + sorted(FOLDER.glob("old/*.md"))
+
+
 @cache
 def rules() -> dict[str, Rule]:
     """All rules by their id, in the order of files and headings.
@@ -220,13 +230,14 @@ def rules() -> dict[str, Rule]:
         If two headings have the same id.
     """
     found: dict[str, Rule] = {}
-    for path in sorted(FOLDER.glob("*.md")):
+    for path in chapters():
         if path.name in NOT_RULES:
             continue
         for (identifier, title), lines in _sections(path, _HEADING):
             if identifier in found:
                 raise ValueError(f"{path.name}: a second heading {identifier}")
-            found[identifier] = Rule(identifier, title, path.name, lines)
+            file = path.relative_to(FOLDER).as_posix()
+            found[identifier] = Rule(identifier, title, file, lines)
     return found
 
 

@@ -142,7 +142,14 @@ def register_all() -> None:
     import pkgutil
     from importlib import import_module
 
-    for room in ("rlx.solver", "rlx.operators", "rlx.checker", "rlx.semantics", "rlx.vm"):
+    for room in (
+        "rlx.solver",
+        "rlx.operators",
+        "rlx.checker",
+        "rlx.semantics",
+        "rlx.vm",
+        "rlx.old",
+    ):
         package = import_module(room)
         for found in pkgutil.walk_packages(package.__path__, room + "."):
             import_module(found.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, read, unreadable
@@ -33,11 +33,13 @@ def check_file(
     operators: Sequence[str] = (),
     allowed: Sequence[str] = (),
     name_of_stdin: str | None = None,
+    by: Callable[[str, str], Report] | None = None,
 ) -> FileReport:
     """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the
     prover, ``derivations``.
 
-    ``name_of_stdin`` is what standard input is called. ``operators`` and ``allowed`` are the user's
+    ``name_of_stdin`` is what standard input is called. ``by`` checks a text with its path; None is
+    :func:`rlx.checker.check.check_text`. ``operators`` and ``allowed`` are the user's
     own: see :func:`rlx.operators.external.load`.
     """
     if operators or allowed:  # a process of its own may not have them yet
@@ -54,12 +56,18 @@ def check_file(
     if problem is not None:
         return FileReport(shown, source, (problem,))
     try:
-        return _check(source, listing, statistics, derivations)
+        return _check(source, listing, statistics, derivations, by)
     except Exception as error:  # noqa: BLE001 - one file never stops the others
         return _failed(shown, error)
 
 
-def _check(source: Source, listing: bool, statistics: bool, derivations: bool) -> FileReport:
+def _check(
+    source: Source,
+    listing: bool,
+    statistics: bool,
+    derivations: bool,
+    by: Callable[[str, str], Report] | None,
+) -> FileReport:
     from rlx.checker.check import check_text
     from rlx.checker.questions import questions
 
@@ -67,7 +75,7 @@ def _check(source: Source, listing: bool, statistics: bool, derivations: bool) -
     if derivations:
         report, trees = _derived(source)
     else:
-        report = check_text(source.text, source.path)
+        report = (by or check_text)(source.text, source.path)
     held = report.obligations
     obligations = Obligations(held.proved, held.refuted, held.unknown)
     found = tuple(report.diagnostics)

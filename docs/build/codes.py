@@ -51,12 +51,11 @@ def pages() -> dict[str, str]:
     chapters: dict[str, list[str]] = {}
     for rule in rules().values():
         for code, sentence in rule.premises.items():
-            chapters.setdefault(rule.file, []).append(_section(rule, code, sentence))
+            chapters.setdefault(rule.page, []).append(_section(rule, code, sentence))
     found = {"reference/codes/outside.md": _outside()}
     index = INDEX
-    for file, sections in sorted(chapters.items()):
-        stem = file.removesuffix(".md")
-        title = stem.replace("_", " ").capitalize()
+    for stem, sections in sorted(chapters.items()):
+        title = stem.replace("_", " ").replace("old-", "older system: ").capitalize()
         page = HEAD.format(title=f"Codes: {title.lower()}", page=f"{stem}.html")
         found[f"reference/codes/{stem}.md"] = "\n".join([page, *sections])
         index += f"| [{title}]({stem}.md) | {len(sections)} |\n"
@@ -71,7 +70,7 @@ def _outside() -> str:
 
 
 def _section(rule: Rule, code: str, sentence: str) -> str:
-    page = f"../specification/{rule.file.removesuffix('.md')}.html"
+    page = f"../specification/{rule.page}.html"
     parts = [
         f"## {code}",
         f"[{rule.identifier} {rule.title}]({page}#{rule.identifier}): {sentence}",

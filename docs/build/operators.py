@@ -76,7 +76,7 @@ def _takes(parameter: Parameter) -> str:
 def _obligation(code: str) -> str:
     rule = premise_rule(code)
     assert rule is not None
-    page = f"../codes/{rule.file}#{code.lower()}"
+    page = f"../codes/{rule.page}.md#{code.lower()}"
     return f"- [`{code}`]({page}): {rule.premises[code]}"
 
 

@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
     counts = {kind: sum(entry.kind == kind for entry in entries) for kind in KINDS}
     found = [f"| {kind} | {count} | {KINDS[kind]} |" for kind, count in counts.items() if count]
     differs = [
-        f"| [{name}](../reference/specification/{rule.file.removesuffix('.md')}.html#{name})"
+        f"| [{name}](../reference/specification/{rule.page}.html#{name})"
         f" {rule.title} | {_cell(rule.tvm)} |"
         for name, rule in rules().items()
         if rule.tvm

@@ -10,25 +10,16 @@ from typing import TYPE_CHECKING
 
 from rlx.checker.render.files import FileReport, summarise
 from rlx.checker.selection import Selection, matches, parse
-from rlx.grammar.command_line import CommandParser
+from rlx.commands.check_options import parser_of, version
 from rlx.grammar.node import replace
 
 if TYPE_CHECKING:
+    from rlx.checker.check import Report
     from rlx.checker.driver.configuration import ProjectSettings
 
 PROGRAM = "relax-check"
 STDIN = "-"
 CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
-
-DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
-
-EPILOG = """\
-PATH is a .rlx or .py file, a directory, or - for standard input. In a .py file only decorated classes
-and functions are read. In a directory the command checks every .rlx file, and every .py file that
-contains Relax. CODES are codes (D14-arity), rules (D14) or families (WF), separated by commas.
-
-exit status: 0 no error; 1 errors, or warnings under --strict; 2 wrong usage or an unreadable
-file; 101 a bug in the tool."""
 
 
 def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
@@ -46,7 +37,7 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     int
         The exit status.
     """
-    parser = _parser(prog)
+    parser = parser_of(prog, RENDERERS)
     arguments = parser.parse_args(argv)
     if arguments.explain:
         from rlx.checker.explain import explain
@@ -56,6 +47,8 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         parser.error("give at least one PATH")
     if arguments.derivations and arguments.format != "json":
         parser.error("--derivations is for --format json; `rlx why` shows one derivation to people")
+    if arguments.spec and (name := _of_today(arguments)):
+        parser.error(f"{name} is for today's rules, not for --spec {arguments.spec}")
     if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):
         parser.error("standard input is mended alone, and cannot be watched")
     if arguments.watch:
@@ -63,6 +56,18 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
         return watch(arguments.path, lambda: _run(parser, arguments, prog))
     return _run(parser, arguments, prog)
+
+
+def _of_today(arguments: argparse.Namespace) -> str | None:
+    """An option that was given and that the rules of 2022 have nothing for."""
+    names = ("derivations", "dynamic_checks", "fix", "diff", "statistics")
+    return next((f"--{n.replace('_', '-')}" for n in names if getattr(arguments, n)), None)
+
+
+def _older() -> Callable[[str, str], Report]:
+    from rlx.old.check import check_text
+
+    return check_text
 
 
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
@@ -92,6 +97,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         operators=operators,
         allowed=allowed,
         name_of_stdin=arguments.stdin_filename,
+        by=_older() if arguments.spec else None,
     )
     files = _check(arguments.path, selection, check, project)
     if not files:
@@ -180,52 +186,6 @@ def _near(unknown: Sequence[str]) -> str:
     return f"; {hint}" if hint else ""
 
 
-def _parser(prog: str) -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog=prog,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    add = parser.add_argument
-    add("path", nargs="*", metavar="PATH", help="a file or directory to check")
-    add(
-        "--format",
-        choices=RENDERERS,
-        default="human",
-        help="the format of the report (default: human)",
-    )
-    add("--strict", action="store_true", help="exit with 1 if there are warnings")
-    add("--select", action="append", default=[], metavar="CODES", help="report only these codes")
-    add("--ignore", action="append", default=[], metavar="CODES", help="do not report these codes")
-    add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
-    add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
-    add("--fix", action="store_true", help="apply the edits that diagnostics propose, then check")
-    add("--diff", action="store_true", help="print what --fix would change, without changing it")
-    add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
-    add(
-        "--stdin-filename",
-        metavar="NAME",
-        help="the name of standard input in reports; NAME.py makes it Python",
-    )
-    add(
-        "--statistics",
-        action="store_true",
-        help="print how often each code occurred, and what the prover was asked",
-    )
-    add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
-    add("--derivations", action="store_true", help=_DERIVATIONS)
-    add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
-    add("--version", action=_Version, help="print the version, and exit")
-    return parser
-
-
-_ALLOW = (
-    "accept calls of an operator that Relax does not have; NAME may be a pattern such as 'my.*'"
-)
-_DERIVATIONS = "with --format json: add the derivation of each expression, as `rlx why` shows it"
-_OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
-
-
 def _project() -> ProjectSettings:
     from rlx.checker.driver.configuration import configuration
 
@@ -251,24 +211,6 @@ def _refusals() -> tuple[type[Exception], ...]:
     from rlx.operators.external import OperatorsError
 
     return ConfigurationError, OperatorsError
-
-
-class _Version(argparse.Action):
-    """`--version`; looking it up costs as much as a small check, so only when asked."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        sys.stdout.write(f"rlx {version()}\n")
-        parser.exit()
-
-
-def version() -> str:
-    """The version of the installed package."""
-    from importlib.metadata import version
-
-    return version("rlx")
 
 
 def _unknown_selectors(selection: Selection) -> list[str]:

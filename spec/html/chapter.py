@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from rlx.spec.reader import FOLDER
+
 _HEADING = re.compile(r"^(#{1,6}) (.+)$")
 _FENCE = re.compile(r"^(`{3,})(.*)$")
 _LABEL = re.compile(r"^(Why|Premises|Source|Ledger|Witness|TVM):\s*")
@@ -41,7 +43,7 @@ class Chapter(NamedTuple):
     Attributes
     ----------
     stem
-        The file's name without its suffix.
+        The file's path without its suffix: ``old/types``.
     sections
         In order; the first has the chapter's title.
     targets
@@ -60,7 +62,7 @@ class Chapter(NamedTuple):
     @property
     def page(self) -> str:
         """The name of its page."""
-        return "index.html" if self.stem == "README" else f"{self.stem}.html"
+        return "index.html" if self.stem == "README" else f"{self.stem.replace('/', '-')}.html"
 
 
 def chapter(path: Path) -> Chapter:
@@ -81,7 +83,8 @@ def chapter(path: Path) -> Chapter:
         elif found and not _TARGET.match(line):
             found[-1][2].append(line)
     sections = tuple(Section(level, title, _parts(text)) for level, title, text in found)
-    return Chapter(path.stem, sections, "\n".join(targets))
+    stem = path.relative_to(FOLDER).with_suffix("").as_posix()
+    return Chapter(stem, sections, "\n".join(targets))
 
 
 def _parts(lines: list[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from rlx.spec.reader import rules
 
 _NAME = re.compile(r"[A-Z]+\d*(?:-[a-z][\w-]*)?|[A-Z]\w+")
 _IN_TEXT = re.compile(
-    r"\b(?:[A-Z]+-[a-z][\w-]*|(?:D|WF|NF|TIR)\d+(?:-[a-z][\w-]*)?|[Ll]edger \d+)\b"
+    r"\b(?:[A-Z]+-[a-z][\w-]*|(?:D|WF|NF|TIR|OWF)\d+(?:-[a-z][\w-]*)?|[Ll]edger \d+)\b"
 )
 _ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 

@@ -14,6 +14,7 @@ from rlx.spec.html.links import Links
 from rlx.spec.html.markdown import Markdown
 from rlx.spec.html.rule import rule_html
 from rlx.spec.reader import FOLDER, rules
+from rlx.spec.reader import chapters as files
 
 ORDER = (
     *("README", "well_formedness", "normal_form", "derivation", "order", "operators", "prim_funcs"),
@@ -60,7 +61,9 @@ def build(folder: Path) -> list[Path]:
 
 def _chapters() -> list[Chapter]:
     place = {stem: at for at, stem in enumerate(ORDER)}
-    paths = sorted(FOLDER.glob("*.md"), key=lambda p: (place.get(p.stem, len(ORDER)), p.stem))
+    paths = sorted(
+        files(), key=lambda p: (p.parent != FOLDER, place.get(p.stem, len(ORDER)), p.stem)
+    )
     return [chapter(path) for path in paths]
 
 

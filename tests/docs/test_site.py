@@ -73,10 +73,10 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 
 def test_every_code_has_its_programs(site: Path) -> None:
-    for file in {rule.file for rule in rules().values() if rule.premises}:
-        page = (site / "reference/codes" / file.replace(".md", ".html")).read_text("utf-8")
+    for file in {rule.page for rule in rules().values() if rule.premises}:
+        page = (site / "reference/codes" / f"{file}.html").read_text("utf-8")
         for rule in rules().values():
-            for code in rule.premises if rule.file == file else ():
+            for code in rule.premises if rule.page == file else ():
                 section = page.partition(f'<h2 id="{code.lower()}')[2].partition("<h2")[0]
                 assert section, code
                 if any(code in example.codes for example in rule.examples if not example.good):

@@ -37,6 +37,7 @@ from rlx.semantics.values import Value
 from rlx.spec import registry, rules
 from rlx.spec.reader import Example, Rule
 from rlx.vm import Executable, RunError, VirtualMachine
+from tests.old.examples import older, olderrun, procedures
 from tests.spec.order_lines import judged
 
 
@@ -218,6 +219,9 @@ KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "checks": checks,
     "tir": prim_func,
     "vm": vm,
+    "older": lambda example, rule: older(example, rule, _NODES),
+    "olderrun": lambda example, rule: olderrun(example, _NODES, PACKED),
+    "procedure": lambda example, rule: procedures(example),
 }
 
 

@@ -94,9 +94,9 @@ def test_nothing_is_loaded_from_elsewhere(folder: Path, pages: dict[str, Page]) 
 
 def test_every_rule_code_and_entry_has_its_place(pages: dict[str, Page]) -> None:
     for name, rule in rules().items():
-        ids = pages[rule.file.replace(".md", ".html")].ids
+        ids = pages[f"{rule.page}.html"].ids
         assert {name, *rule.premises} <= set(ids), name
-        assert f"{rule.file.replace('.md', '.html')}#{name}" in pages["rules.html"].links
+        assert f"{rule.page}.html#{name}" in pages["rules.html"].links
     codes = {code for rule in rules().values() for code in rule.premises}
     assert codes <= {link.partition("#")[2] for link in pages["codes.html"].links}
     assert {str(number) for number in ledger()} <= set(pages["ledger.html"].ids)
@@ -105,7 +105,7 @@ def test_every_rule_code_and_entry_has_its_place(pages: dict[str, Page]) -> None
 
 def test_inferences_are_typeset(folder: Path) -> None:
     for name, rule in rules().items():
-        text = (folder / rule.file.replace(".md", ".html")).read_text(encoding="utf-8")
+        text = (folder / f"{rule.page}.html").read_text(encoding="utf-8")
         shown = text.partition(f'<figure class="inference" aria-label="{name}">')[2]
         assert bool(shown) == (rule.block is not None), name
         assert "|-" not in shown.partition("</figure>")[0], name

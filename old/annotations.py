@@ -1,0 +1,106 @@
+"""Annotations of the syntax tree as the specification of 2022 reads them: a type and a shape.
+
+What its types and shape computations have no word for is reported as OMIX-annotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape
+from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, ShapeType, TupleType, Type
+from rlx.spec.registry import refuted, rule
+
+Complain = Callable[[str, str], None]
+"""Takes a code and a message."""
+
+
+def type_of(info: StructInfo) -> Type:
+    """The type of an annotation: what it says but for dimensions."""
+    match info:
+        case ast.TensorStructInfo(shape=shape, dtype=dtype, ndim=ndim):
+            return DynTensorType(
+                len(shape.values) if isinstance(shape, ast.ShapeExpr) else ndim, dtype
+            )
+        case ast.ShapeStructInfo():
+            return SHAPE
+        case ast.TupleStructInfo(fields=fields):
+            return TupleType(tuple(map(type_of, fields)))
+        case ast.FuncStructInfo(params=tuple() as params, ret=ret, purity=pure):
+            return FuncType(tuple(map(type_of, params)), type_of(ret), pure)
+    return OBJECT
+
+
+def shape_of_annotation(info: StructInfo | None) -> Expr:
+    """The shape annotation: RuntimeDepShape where none is given.
+
+    A variable that holds a shape is no shape computation: it is RuntimeDepShape, too.
+    """
+    match info:
+        case ast.TensorStructInfo(shape=shape) if shape is not None and not isinstance(
+            shape, ast.Var
+        ):
+            return shape
+        case ast.TupleStructInfo(fields=fields):
+            return ast.Tuple(tuple(map(shape_of_annotation, fields)))
+    return UNKNOWN
+
+
+def struct_info(type: Type, shape: Expr) -> StructInfo:
+    """The struct info that says what a type and a `shape_` say together."""
+    match type, shape:
+        case DynTensorType(dtype=dtype), ast.ShapeExpr(values=values):
+            return ast.TensorStructInfo(shape, dtype, len(values))
+        case DynTensorType(ndim=ndim, dtype=dtype), _:
+            return ast.TensorStructInfo(None, dtype, ndim)
+        case ShapeType(), _:
+            return ast.ShapeStructInfo()
+        case TupleType(fields=types), ast.Tuple(fields=shapes) if len(types) == len(shapes):
+            return ast.TupleStructInfo(tuple(map(struct_info, types, shapes)))
+        case TupleType(fields=types), _:
+            return ast.TupleStructInfo(tuple(struct_info(t, UNKNOWN) for t in types))
+        case FuncType(arg_types=taken, ret_type=ret, pure=pure), _:
+            params = tuple(struct_info(each, UNKNOWN) for each in taken)
+            return ast.FuncStructInfo(params, struct_info(ret, UNKNOWN), pure)
+    return ast.ObjectStructInfo()
+
+
+@rule("OMIX-annotation", "d4fdd7d7", "well-formed")
+def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = False) -> bool:
+    """Whether an annotation says only what the older system can; complains once if it does not."""
+    reason = _beyond(info, nested)
+    if reason is not None:
+        refuted("OMIX-annotation-word")
+        complain("OMIX-annotation-word", f"the specification of 2022 has no {reason}")
+        return False
+    match info:
+        case ast.TupleStructInfo(fields=fields):
+            return all(has_older_words(f, complain, nested=nested) for f in fields)
+        case ast.FuncStructInfo(params=tuple() as params, ret=ret):
+            return all(has_older_words(p, complain, nested=True) for p in (*params, ret))
+    return True
+
+
+def _beyond(info: StructInfo, nested: bool) -> str | None:
+    """What an annotation says that the older system does not know; None if nothing."""
+    match info:
+        case ast.PrimStructInfo():
+            return "scalars beside tensors: use a tensor of rank 0"
+        case ast.TensorStructInfo(vdevice=device) if device is not None:
+            return "virtual devices"
+        case ast.ShapeStructInfo(values=tuple()):
+            return "types of shapes with given dimensions: use `R.Shape`, and `R.match_shape`"
+        case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
+            return "types of shapes with a given rank: use `R.Shape`"
+        case ast.FuncStructInfo(params=None):
+            return "types of functions without parameters' types: use `R.Object`"
+        case ast.TensorStructInfo(shape=shape) if nested and shape is not None:
+            return "shapes in the type of a function: leave out the dimensions"
+    return None
+
+
+def is_unknown(shape: Expr) -> bool:
+    """Whether nothing is said of a shape."""
+    return isinstance(shape, RuntimeDepShape)

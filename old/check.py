@@ -1,0 +1,81 @@
+"""The whole check of a text by the specification of 2022."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rlx.checker.check import Report
+from rlx.checker.render.files import Obligations
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import Node, replace
+from rlx.grammar.recursion import recursion_room
+from rlx.old.derivation_state import OlderDerivation
+from rlx.old.functions import derive
+from rlx.old.well_formed import well_formed
+
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+
+
+class OlderReport(Report):
+    """What checking a text by the specification of 2022 gave.
+
+    Attributes
+    ----------
+    derivations
+        The types and shapes of each module.
+    """
+
+    derivations: tuple[OlderDerivation, ...] = ()
+
+
+def check_text(text: str, path: str = "<text>") -> OlderReport:
+    """Check a text of any dialect by the rules of 2022.
+
+    What its types and expressions have no word for is an error of its own (OMIX-…).
+    """
+    from rlx.grammar.parser import parse
+
+    parsed = parse(text, path)
+    return check_modules(
+        parsed.modules, parsed.source, parsed.diagnostics, parsed.holes, parsed.captured
+    )
+
+
+def check_modules(
+    modules: Sequence[ast.IRModule],
+    source: Source,
+    found: Sequence[Diagnostic] = (),
+    holes: Collection[Node] = (),
+    captured: Collection[Node] = (),
+) -> OlderReport:
+    """Check modules of one text; see :func:`rlx.checker.check.check_modules`."""
+    diagnostics = list(found)
+    derivations: list[OlderDerivation] = []
+    obligations = [0, 0, 0]
+    with recursion_room():
+        for module in modules:
+            diagnostics += well_formed(module, holes)
+            derived = derive(module, {*captured, *holes})
+            derivations.append(derived)
+            diagnostics += derived.diagnostics
+            inner = derived.operators
+            for at, count in enumerate(
+                (inner.proved + inner.discharged, inner.refuted, inner.unknown)
+            ):
+                obligations[at] += count
+    told = tuple(replace(d, source=source) for d in sorted(_once(diagnostics), key=_position))
+    return OlderReport(
+        source, told, Obligations(*obligations), tuple(modules), {}, (), tuple(derivations)
+    )
+
+
+def _once(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Each diagnostic once: annotations that a text repeats are one object."""
+    seen = {(d.code, d.span, d.message): d for d in reversed(diagnostics)}
+    return [d for d in seen.values()]
+
+
+def _position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:
+    start, end = diagnostic.span or (-1, -1)
+    return start, end, _ORDER[diagnostic.severity], diagnostic.code

@@ -1,0 +1,84 @@
+"""Running a module by the specification of 2022."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rlx.grammar import ast
+from rlx.old.evaluation.outside import Outside, OutsideEnded
+from rlx.old.evaluation.rules import Evaluating, OlderMachine, entered
+from rlx.old.evaluation.scopes import Captured, OlderScope
+from rlx.old.functions import derive
+from rlx.semantics.machine.outcome_of_stop import ended
+from rlx.semantics.machine.program import External
+from rlx.semantics.outcome import Outcome, Returned
+from rlx.semantics.values import Closure, PrimFuncValue, Value
+
+
+def run(
+    module: ast.IRModule,
+    entry: str,
+    args: Sequence[Value],
+    *,
+    fuel: int | None = None,
+    packed: Mapping[str, External] | None = None,
+    output: Callable[[str], None] = print,
+    iterations: int | None = None,
+) -> Outcome:
+    """Run a function of a module by the rules of 2022.
+
+    Parameters
+    ----------
+    entry, args
+        The name of the function, and its arguments.
+    fuel
+        How many calls and bindings are evaluated at most; None for no limit.
+    packed, output, iterations
+        As for :func:`rlx.semantics.machine.load`.
+
+    Returns
+    -------
+    Outcome
+        What the rules of :mod:`rlx.semantics.machine` give where both systems have the program.
+
+    Raises
+    ------
+    KeyError
+        If the module has no such function.
+    """
+    known = derive(module)
+    machine = OlderMachine(known, Outside(module, packed or {}, output, iterations), fuel)
+    for name, function in module.functions.items():
+        machine.globals[name] = (
+            Closure(Captured(function, OlderScope(), name))
+            if isinstance(function, ast.Function)
+            else PrimFuncValue(function, name.name_hint)
+        )
+    callee = next((v for g, v in machine.globals.items() if g.name_hint == entry), None)
+    if not isinstance(callee, Closure):
+        raise KeyError(f"the module has no function {entry!r}")
+    try:
+        value = finished(entered(machine, callee.code, list(args)))
+    except OutsideEnded as stop:
+        return stop.outcome
+    except Exception as stop:  # noqa: BLE001 - a mistake of ours is an outcome, too
+        return ended(stop, None, "OE-entry", tuple(args), callee.code.function.span)
+    return Returned(value)
+
+
+def finished(first: Evaluating) -> Value:
+    """The value of an evaluation; what it waits for is on a stack of our own."""
+    stack = [first]
+    given: Value | None = None
+    while stack:
+        try:
+            asked = stack[-1].send(given)
+        except StopIteration as done:
+            stack.pop()
+            given = done.value
+        else:
+            assert asked is not None
+            stack.append(asked)
+            given = None
+    assert given is not None
+    return given

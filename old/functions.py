@@ -1,0 +1,243 @@
+"""Types and shapes of sequences, functions and modules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from rlx.checker.well_formed.functions import call_graph, on_circle
+from rlx.grammar import ast
+from rlx.grammar.ast import Expr, GlobalVar
+from rlx.grammar.node import Node
+from rlx.grammar.recursion import recursion_room
+from rlx.old import bindings, calls, expressions
+from rlx.old.annotations import shape_of_annotation, type_of
+from rlx.old.derivation_state import OlderDerivation
+from rlx.old.order import find_glb, is_subtype
+from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape, is_closed
+from rlx.old.types import OBJECT, FuncType, Type
+from rlx.spec.registry import rule
+
+
+def derive(module: ast.IRModule, captured: Collection[Node] = ()) -> OlderDerivation:
+    """Derive the types and the shapes of everything in a module.
+
+    Parameters
+    ----------
+    captured
+        Variables and annotations whose meaning Python around the program gives.
+    """
+    with recursion_room():
+        state = OlderDerivation(module, captured)
+        module_types(state)
+    return state
+
+
+@rule("OT-module", "116b1eb7", "checked type")
+def module_types(state: OlderDerivation) -> None:
+    """One function after the other, callees first; those of a circle are known by annotations."""
+    functions = {gv: f for gv, f in state.module.functions.items() if isinstance(f, ast.Function)}
+    graph, _ = call_graph(state.module)
+    for gv in state.module.functions:
+        state.set(gv, OBJECT)
+    for gv, function in functions.items():
+        state.functions[gv] = function
+        if on_circle(graph, gv):
+            state.set(gv, signature(function))
+            if function.ret_struct_info is None:  # OWF07 has said so
+                state.poison.add(gv)
+    for gv in _callees_first(graph, functions):
+        state.set(gv, function_type(state, functions[gv], gv))
+
+
+def _callees_first(
+    graph: Mapping[GlobalVar, list[GlobalVar]], among: Mapping[GlobalVar, ast.Function]
+) -> Iterator[GlobalVar]:
+    begun: set[GlobalVar] = set()
+    for root in among:
+        if root in begun:
+            continue
+        begun.add(root)
+        stack = [(root, iter(graph[root]))]
+        while stack:
+            gv, callees = stack[-1]
+            callee = next((c for c in callees if c in among and c not in begun), None)
+            if callee is None:
+                stack.pop()
+                yield gv
+            else:
+                begun.add(callee)
+                stack.append((callee, iter(graph[callee])))
+
+
+def signature(function: ast.Function) -> FuncType:
+    """What the annotations of a function say; a result without one is an object."""
+    taken = tuple(
+        type_of(p.struct_info_annotation or ast.ObjectStructInfo()) for p in function.params
+    )
+    ret = OBJECT if function.ret_struct_info is None else type_of(function.ret_struct_info)
+    return FuncType(taken, ret, declared_purity(function) is True)
+
+
+def declared_purity(function: ast.Function) -> bool | None:
+    """What a function says of its purity; None if nothing."""
+    if function.attrs.get("force_pure") or function.attrs.get("relax.force_pure"):
+        return True
+    said = function.attrs.get("pure", function.is_pure)
+    return None if said is None else bool(said)
+
+
+@rule("OT-function", "8767b1ff", "checked type")
+def function_type(
+    state: OlderDerivation, function: ast.Function, name: ast.Var | GlobalVar | None = None
+) -> Type:
+    """The annotations of the parameters and of the result; what is not annotated is inferred."""
+    mark, dataflow, impure = state.enter(), state.dataflow, state.impure
+    state.dataflow = state.impure = False
+    own = signature(function)
+    if isinstance(name, ast.Var):
+        state.set(name, own)
+        state.functions[name] = function
+    for param, type in zip(function.params, own.arg_types, strict=True):
+        info = param.struct_info_annotation
+        state.bind_shape_vars([info])
+        state.bind(param, type, shape_of_annotation(info))
+    found = visit(state, function.body)
+    ret = result_type(state, function, found)
+    pure = _purity(state, function)
+    state.leave(mark)
+    state.dataflow, state.impure = dataflow, impure
+    return FuncType(own.arg_types, ret, pure)
+
+
+def result_type(state: OlderDerivation, function: ast.Function, found: Type) -> Type:
+    """The annotated type of the result, which that of the body is below (OT-function)."""
+    if function.ret_struct_info is None:
+        if function.body in state.poison:
+            state.poison.add(function)
+        return found
+    wanted = type_of(function.ret_struct_info)
+    body = function.body
+    last = body.body if isinstance(body, ast.SeqExpr) else body
+    if is_subtype(found, wanted) or state.is_poisoned(body, last):
+        return wanted
+    span = (body.body_span if isinstance(body, ast.SeqExpr) else None) or function.span
+    if find_glb(found, wanted) is not None:
+        message = f"the result is annotated {wanted}, but all that is known is {found}"
+        help = f"insert a cast: R.match_cast(…, {wanted})"
+        state.report("OT-function-cast", message, span, help=help)
+    else:
+        message = f"the result is annotated {wanted}, but is {found}"
+        state.report("OT-function-result", message, span)
+    return wanted
+
+
+def _purity(state: OlderDerivation, function: ast.Function) -> bool:
+    said = declared_purity(function)
+    forced = function.attrs.get("force_pure") or function.attrs.get("relax.force_pure")
+    if said and state.impure and not forced:
+        message = "the function says that it is pure, but a call in it may have effects"
+        state.report("OT-function-pure", message, function.name_span or function.span)
+    return not state.impure if said is None else said
+
+
+@rule("OS-function", "02fd7a54", "shape computation")
+def function_shape(function: ast.Function) -> Expr:
+    """A function has no shape."""
+    return UNKNOWN
+
+
+@rule("OT-seq", "9bb3a97a", "checked type")
+def seq_type(state: OlderDerivation, node: ast.SeqExpr) -> Type:
+    """The type of the body, where all bindings are known."""
+    outer = state.dataflow
+    for block in node.blocks:
+        state.dataflow = isinstance(block, ast.DataflowBlock)
+        for binding in block.bindings:
+            _value(state, binding)
+            bindings.bind(state, binding)
+        state.dataflow = outer
+    found = visit(state, node.body)
+    if node.body in state.poison:
+        state.poison.add(node)
+    return found
+
+
+def _value(state: OlderDerivation, binding: ast.Binding) -> None:
+    match binding:
+        case ast.VarBinding(var=var, value=ast.Function() as function):
+            state.set(function, function_type(state, function, var), function_shape(function))
+            state.functions[function] = function
+        case ast.VarBinding(value=value) | ast.MatchCast(value=value):
+            visit(state, value)
+
+
+@rule("OS-seq", "ab7ca1a1", "shape computation")
+def seq_shape(state: OlderDerivation, node: ast.SeqExpr) -> Expr:
+    """The shape of the body, if it mentions only what is in scope around the sequence."""
+    shape = state.shape(node.body)
+    return shape if is_closed(shape, state.shape_vars, state.variables) else UNKNOWN
+
+
+def visit(state: OlderDerivation, expr: Expr) -> Type:
+    """Derive the type and the shape of an expression; its type."""
+    match expr:
+        case ast.Var() | ast.GlobalVar():
+            return state.set(expr, expressions.variable_type(state, expr), state.shape(expr))
+        case ast.Constant():
+            if expr.data.shape is None:
+                state.poison.add(expr)
+            return state.set(
+                expr, expressions.constant_type(expr), expressions.constant_shape(expr)
+            )
+        case ast.PrimValue() if expressions.is_boolean(expr):
+            return state.set(
+                expr, expressions.constant_type(expr), expressions.constant_shape(expr)
+            )
+        case ast.ShapeExpr():
+            return state.set(expr, expressions.shape_type(expr), expressions.shape_shape(expr))
+        case RuntimeDepShape():
+            return state.set(expr, expressions.shape_type(expr))
+        case ast.Function():
+            state.functions[expr] = expr
+            return state.set(expr, function_type(state, expr), function_shape(expr))
+        case ast.SeqExpr():
+            mark = state.enter()
+            found = seq_type(state, expr)
+            state.leave(mark)
+            return state.set(expr, found, seq_shape(state, expr))
+    return _compound(state, expr)
+
+
+def _compound(state: OlderDerivation, expr: Expr) -> Type:
+    """An expression with parts that are derived first, left to right."""
+    match expr:
+        case ast.Call():
+            operator = isinstance(expr.op, (ast.Op, ast.ExternFunc))
+            for part in expr.args if operator else (expr.op, *expr.args):
+                if not isinstance(part, _ATTRIBUTES):
+                    visit(state, part)
+            calls.derive(state, expr)
+        case ast.Tuple():
+            for field in expr.fields:
+                visit(state, field)
+            if state.is_poisoned(*expr.fields):
+                state.poison.add(expr)
+            state.set(
+                expr, expressions.tuple_type(state, expr), expressions.tuple_shape(state, expr)
+            )
+        case ast.TupleGetItem():
+            visit(state, expr.tuple_value)
+            state.set(
+                expr, expressions.field_type(state, expr), expressions.field_shape(state, expr)
+            )
+        case ast.If():
+            for part in (expr.cond, expr.true_branch, expr.false_branch):
+                visit(state, part)
+            state.set(expr, expressions.if_type(state, expr), expressions.if_shape(state, expr))
+        case _:  # OMIX-value has said so, or it is an attribute
+            state.set(expr, OBJECT)
+    return state.type(expr)
+
+
+_ATTRIBUTES = (ast.PrimValue, ast.StringImm, ast.DataTypeImm, ast.ExternFunc, ast.Op)
+"""What stands among the arguments of operators and has a meaning there alone."""

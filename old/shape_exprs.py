@@ -1,0 +1,112 @@
+"""Shape computations: the expressions that `shape_` may be.
+
+``ShapeCompExpr ::= ShapeExpr | RuntimeDepShape | Tuple | Call | TupleGetItem``; all but
+:class:`RuntimeDepShape` are nodes of :mod:`rlx.grammar.ast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, Var
+from rlx.solver.prover import Prover
+from rlx.solver.verdict import Proved
+
+
+class RuntimeDepShape(Expr):
+    """A shape that is not known before the program runs, or that is none at all."""
+
+
+UNKNOWN = RuntimeDepShape()
+UNIT_SHAPE = ast.Tuple(())
+
+
+def inside(shape: Expr) -> tuple[Expr, ...]:
+    """The shape computations, variables and constants that stand directly inside of one."""
+    match shape:
+        case ast.Tuple(fields=fields):
+            return fields
+        case ast.TupleGetItem(tuple_value=value):
+            return (value,)
+        case ast.Call(args=args):
+            return args
+    return ()
+
+
+def whole(shape: Expr) -> Iterator[Expr]:
+    """A shape computation and everything in it."""
+    yield shape
+    for part in inside(shape):
+        yield from whole(part)
+
+
+def dims_of(shape: Expr) -> tuple[tir.PrimExpr, ...]:
+    """All dimensions in a shape computation, in order."""
+    parts = (part for part in whole(shape) if isinstance(part, ast.ShapeExpr))
+    return tuple(dim for part in parts for dim in part.values)
+
+
+def free_shape_vars(shape: Expr) -> tuple[tir.Var, ...]:
+    """The shape variables that a shape computation mentions, each once."""
+    found = (var for dim in dims_of(shape) for var in tir.free_vars(dim))
+    return tuple(dict.fromkeys(found))
+
+
+def free_vars(shape: Expr) -> tuple[Var, ...]:
+    """The Relax variables that a shape computation mentions, each once."""
+    return tuple(dict.fromkeys(part for part in whole(shape) if isinstance(part, Var)))
+
+
+def is_closed(shape: Expr, shape_vars: Collection[tir.Var], variables: Collection[Var]) -> bool:
+    """Whether a shape computation mentions only variables that are in scope."""
+    return all(v in shape_vars for v in free_shape_vars(shape)) and all(
+        v in variables for v in free_vars(shape)
+    )
+
+
+def can_prove_equal(one: Expr, other: Expr, prover: Prover) -> bool:
+    """Whether two shape computations give the same shape for all sizes.
+
+    RuntimeDepShape is equal to nothing, itself included.
+    """
+    match one, other:
+        case ast.ShapeExpr(values=a), ast.ShapeExpr(values=b) if len(a) == len(b):
+            return all(isinstance(prover.equal(x, y), Proved) for x, y in zip(a, b, strict=True))
+        case ast.Tuple(fields=a), ast.Tuple(fields=b) if len(a) == len(b):
+            return all(can_prove_equal(x, y, prover) for x, y in zip(a, b, strict=True))
+        case ast.TupleGetItem(index=i), ast.TupleGetItem(index=k) if i == k:
+            return can_prove_equal(one.tuple_value, other.tuple_value, prover)
+        case ast.Call(), ast.Call():
+            from rlx.grammar.equal import structural_equal
+
+            return structural_equal(one, other)
+    return False
+
+
+def can_prove_not_equal(one: tir.PrimExpr, other: tir.PrimExpr, prover: Prover) -> bool:
+    """Whether two dimensions differ for all sizes."""
+    return prover.relate(one, other).kind == "never"
+
+
+def text(shape: Expr) -> str:
+    """A shape computation as people read it: ``(n, 4)``, ``RuntimeDepShape()``."""
+    match shape:
+        case RuntimeDepShape():
+            return "RuntimeDepShape()"
+        case ast.ShapeExpr(values=values):
+            return _bracketed([str(value) for value in values])
+        case ast.Tuple(fields=fields):
+            return f"Tuple({', '.join(map(text, fields))})"
+        case ast.TupleGetItem(tuple_value=value, index=index):
+            return f"TupleGetItem({text(value)}, {index})"
+        case ast.Call(op=op, args=args):
+            name = op.op_name if isinstance(op, ast.Op) else str(op)
+            return f"{name.replace('relax.', 'R.', 1)}({', '.join(map(text, args))})"
+        case Var(name_hint=name):
+            return name
+    return str(shape)
+
+
+def _bracketed(dims: list[str]) -> str:
+    return f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"

@@ -1,0 +1,86 @@
+"""The options of `relax-check`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+
+from rlx.grammar.command_line import CommandParser
+
+DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
+
+EPILOG = """\
+PATH is a .rlx or .py file, a directory, or - for standard input. In a .py file only decorated classes
+and functions are read. In a directory the command checks every .rlx file, and every .py file that
+contains Relax. CODES are codes (D14-arity), rules (D14) or families (WF), separated by commas.
+
+exit status: 0 no error; 1 errors, or warnings under --strict; 2 wrong usage or an unreadable
+file; 101 a bug in the tool."""
+
+
+def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
+    """The parser of the command; ``formats`` are those of its report."""
+    parser = CommandParser(
+        prog=prog,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    add = parser.add_argument
+    add("path", nargs="*", metavar="PATH", help="a file or directory to check")
+    add(
+        "--format",
+        choices=list(formats),
+        default="human",
+        help="the format of the report (default: human)",
+    )
+    add("--strict", action="store_true", help="exit with 1 if there are warnings")
+    add("--select", action="append", default=[], metavar="CODES", help="report only these codes")
+    add("--ignore", action="append", default=[], metavar="CODES", help="do not report these codes")
+    add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
+    add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
+    add("--fix", action="store_true", help="apply the edits that diagnostics propose, then check")
+    add("--diff", action="store_true", help="print what --fix would change, without changing it")
+    add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
+    add(
+        "--stdin-filename",
+        metavar="NAME",
+        help="the name of standard input in reports; NAME.py makes it Python",
+    )
+    add(
+        "--statistics",
+        action="store_true",
+        help="print how often each code occurred, and what the prover was asked",
+    )
+    add("--spec", choices=("2022",), metavar="YEAR", help=_SPEC)
+    add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
+    add("--derivations", action="store_true", help=_DERIVATIONS)
+    add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
+    add("--version", action=_Version, help="print the version, and exit")
+    return parser
+
+
+_ALLOW = (
+    "accept calls of an operator that Relax does not have; NAME may be a pattern such as 'my.*'"
+)
+_DERIVATIONS = "with --format json: add the derivation of each expression, as `rlx why` shows it"
+_SPEC = "check by the rules of an older specification: 2022 (types, `shape_` and match_shape)"
+_OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
+
+
+class _Version(argparse.Action):
+    """`--version`; looking it up costs as much as a small check, so only when asked."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(f"rlx {version()}\n")
+        parser.exit()
+
+
+def version() -> str:
+    """The version of the installed package."""
+    from importlib.metadata import version
+
+    return version("rlx")

@@ -1,0 +1,218 @@
+"""Each premise of 2022 with a program of its own that breaks it, and what is said then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.dtype import dtype
+from rlx.grammar.parser import parse
+from rlx.old import check_text
+from rlx.old.check import check_modules
+from rlx.old.evaluation import run
+from rlx.old.order import find_glb, is_subtype
+from rlx.old.shape_exprs import UNKNOWN
+from rlx.old.substitution import UnificationError, map_shape_vars
+from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
+from rlx.semantics.machine.numpy_conversion import to_value
+from rlx.semantics.outcome import Ended
+from rlx.solver.prover import Prover
+from rlx.spec import registry
+from tests.old.procedures import ShapeReader
+
+SIGNATURE = "x: R.Tensor[(4,), 'float32'], c: R.Tensor[(), 'bool'], o: R.Object"
+
+
+def whole(*body: str, signature: str = SIGNATURE, result: str = "") -> str:
+    lines = "".join(f"    {line}\n" for line in body)
+    return f"@R.function\ndef main({signature}){result}:\n{lines}"
+
+
+def block(*body: str) -> list[str]:
+    return ["with R.dataflow():", *(f"    {line}" for line in body)]
+
+
+CASES = [
+    ("OWF01-escape", "'a' is a dataflow variable, and its block has ended", whole(*block("a = R.exp(x)", "b = R.exp(a)", "R.outputs(b)"), "return R.exp(a)")),
+    ("OWF02-undefined", "'q' is not defined", whole("return q")),
+    ("OWF02-global", "the module has no function 'gone'", "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor):\n        return cls.gone\n"),
+    ("OWF03-before", "'z' is used before it is bound", whole("y = (z, x)", "z = x", "return y")),
+    ("OWF03-scope", "the scope of 'a' has ended", whole("if c:", "    a = R.exp(x)", "    y = a", "else:", "    y = x", "return a")),
+    ("OWF04-unbound", "the shape variable 'k' has no value here", whole("return x", result=" -> R.Tensor[(k,), 'float32']")),
+    ("OWF05-unbound", "a dimension such as `k + 1` does not bind it", whole("y = R.match_shape(x, (k + 1,))", "return y")),
+    ("OWF06-if", "a dataflow block contains an if", whole(*block("if c:", "    y = x", "else:", "    y = R.exp(x)", "R.outputs(y)"), "return y")),
+    ("OWF06-recursion", "a dataflow block calls the function that it stands in", whole("@R.function(pure=True)", "def f(z: R.Tensor) -> R.Tensor:", *(f"    {s}" for s in block("w = f(z)", "R.outputs(w)")), "    return w", "return f(x)")),
+    ("OWF06-mutual", "calls 'g', which can call 'main'", "@R.function(pure=True)\ndef g(x: R.Tensor) -> R.Tensor:\n    return main(x)\n" + whole(*block("y = g(x)", "R.outputs(y)"), "return y", signature="x: R.Tensor", result=" -> R.Tensor").replace("@R.function", "@R.function(pure=True)")),
+    ("OWF07-annotation", "'f' is recursive, and its result is not annotated", whole("@R.function", "def f(z: R.Tensor):", "    return f(z)", "return x")),
+    ("OWF10-one", "has one type argument, this one has 2", whole("return R.call_packed('same', x, type_args=[R.Tensor, R.Tensor])")),
+    ("OWF11-rank", "the annotation has 1 dimensions and says that the rank is 2", whole("return x", signature="x: R.Tuple(R.Tensor((n,), ndim=2))")),
+    ("OWF12-captured", "a function uses the dataflow variable 'a' of the block around it", whole(*block("a = R.exp(x)", "@R.function", "def f(z: R.Tensor):", "    return R.add(z, a)", "b = f(x)", "R.outputs(b)"), "return b")),
+    ("OWF13-entry", "no function of the module can be called from outside", "@I.ir_module\nclass M:\n    @R.function(private=True)\n    def f(x: R.Tensor):\n        return x\n"),
+    ("OWF14-name", "the function 'main' has the global symbol 'start'", whole("R.func_attr({'global_symbol': 'start'})", "return x")),
+    ("OMIX-annotation-word", "has no types of shapes with a given rank", whole("return x", signature="x: R.Tuple(R.Shape(ndim=2))")),
+    ("OMIX-annotation-word", "has no shapes in the type of a function", whole("return f", signature="f: R.Callable((R.Tensor[(n,), 'float32'],), R.Tensor)")),
+    ("OMIX-value-kind", "a string is no value", whole("y = (x, R.str('a'))", "return y")),
+    ("OMIX-value-kind", "a data type is no value", whole("y = R.dtype('int8')", "return y")),
+    ("OMIX-operator-name", "the specification of 2022 has no `R.make_closure`", whole("@R.function", "def f(z: R.Tensor):", "    return z", "y = R.make_closure(f, (x,))", "return y")),
+    ("OT-effect-dataflow", "a call that may have effects stands in a dataflow block", whole(*block("y = o2(x)", "R.outputs(y)"), "return y", signature="x: R.Tensor, o2: R.Callable((R.Tensor,), R.Tensor, False)")),
+    ("OT-closure-callee", "only a function can be called, but this is Shape", whole("s = R.shape([4])", "return s(x)")),
+    ("OT-closure-arity", "the function takes 2 arguments, 1 are given", whole("return f(f)", signature="f: R.Callable((R.Object, R.Object), R.Object, True)")),
+    ("OT-closure-argument", "argument 2 is Object, expected Tensor", whole("return f(x, o)", signature=SIGNATURE + ", f: R.Callable((R.Object, R.Tensor), R.Object, True)")),
+    ("OT-if-condition", "the condition of an if is Object", whole("if o:", "    y = x", "else:", "    y = x", "return y")),
+    ("OT-field-tuple", "only a tuple has fields, but this is Object", whole("return o[0]")),
+    ("OT-field-index", "the tuple has 1 fields, and none with the number 3", whole("t = (x,)", "return t[3]")),
+    ("OT-function-result", "the result is annotated Shape, but is Tensor", whole("return x", result=" -> R.Shape")),
+    ("OT-function-cast", "the result is annotated Shape, but all that is known is Object", whole("return o", result=" -> R.Shape")),
+    ("OT-function-pure", "the function says that it is pure", whole("R.print(x)", "return x").replace("@R.function", "@R.function(pure=True)")),
+    ("OT-bind-type", "'y' is annotated Shape, but the value is Tensor", whole("y: R.Shape = x", "return y")),
+    ("OT-bind-cast", "the variable of the cast is annotated Shape, but all that is known is Object", whole("y: R.Shape = R.match_cast(o, R.Object)", "return y")),
+    ("OT-match-kind", "only a tensor or a shape has a shape to match, but this is Tuple()", whole("y = R.match_shape(R.tuple(), (n,))", "return y")),
+    ("OT-match-rank", "the pattern has 2 dimensions, but the value has rank 1", whole("R.match_shape(x, (n, m))", "return x")),
+    ("OT-match-type", "what is matched is annotated Shape, but the value is Tensor", whole("y: R.Shape = R.match_shape(R.exp(x), (n,))", "return y")),
+    ("OT-match-cast", "what is matched is annotated Tensor, but all that is known is Object", whole("y: R.Tensor = R.match_shape(o, (n,))", "return y")),
+    ("OT-cast-never", "this cast to Shape always fails", whole("y = R.match_cast(x, R.Shape)", "return y")),
+    ("OS-bind-proved", "the shape is annotated (4,), but is RuntimeDepShape()", whole("y: R.Tensor[(4,), 'float32'] = R.match_cast(o, R.Tensor(ndim=1, dtype='float32'))", "z: R.Tensor[(4,), 'float32'] = R.match_cast(R.exp(y), R.Tensor(ndim=1, dtype='float32'))", "w: R.Tensor[(4,), 'float32'] = R.call_packed('same', x, type_args=R.Tensor(ndim=1, dtype='float32'))", "return w")),
+    ("OS-call-shape", "the dimension is 4, expected 5", "@R.function\ndef five(x: R.Tensor[(5,), 'float32']):\n    return x\n" + whole("y = five(x)", "return y")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "words", "text"), CASES)
+def test_a_program_that_breaks_it(code: str, words: str, text: str) -> None:
+    found = [d for d in check_text(text).diagnostics if d.severity != "note"]
+    assert [d.code for d in found] == [code], [str(d) for d in found]
+    assert words in found[0].message
+    assert found[0].span is not None
+    assert (found[0].severity == "warning") == (code in ("OWF13-entry", "OT-cast-never"))
+
+
+X = ast.Var("x")
+TREES = [
+    ("OWF01-bind", ast.SeqExpr((ast.BindingBlock((ast.VarBinding(ast.DataflowVar("a"), X),)),), X)),
+    ("OWF02-twice", ast.SeqExpr((ast.BindingBlock((ast.VarBinding(X, X),)),), X)),
+    ("OWF08-value", ast.Tuple((ast.op("relax.exp"), X))),
+    ("OWF09-value", ast.Tuple((X, ast.ExternFunc("f")))),
+    ("OWF10-none", ast.Call(ast.GlobalVar("f"), (X,), (ast.ObjectStructInfo(),))),
+    ("OWF16-place", ast.Tuple((UNKNOWN,))),
+    ("OWF15-pure", ast.Call(ast.op("relax.print"), (X,))),
+    ("OWF15-argument", ast.Call(ast.op("relax.shape_of"), (ast.Tuple((X,)),))),
+]
+
+
+@pytest.mark.parametrize(("code", "body"), TREES)
+def test_a_tree_that_breaks_it(code: str, body: ast.Expr) -> None:
+    if code.startswith("OWF15"):  # the call stands in an annotation
+        info = ast.TensorStructInfo(body)
+        body = ast.SeqExpr((ast.BindingBlock((ast.MatchCast(ast.Var("y"), X, info),)),), X)
+    functions = {ast.GlobalVar("main"): ast.Function((X,), body, attrs={"global_symbol": "main"})}
+    found = check_modules((ast.IRModule(functions),), Source("")).diagnostics
+    assert code in [d.code for d in found]
+
+
+RUNS = [
+    ("OE-shape-defined", whole("return R.shape([4 // (n - 4)])", signature="x: R.Tensor[(n,), 'float32']")),
+    ("OE-match-kind", whole("y = R.match_shape((x,), (n,))", "return y", signature="x: R.Tensor[_, _]")),
+    ("OE-match-dimension", whole("return x", signature="x: R.Tensor[(5,), 'float32']")),
+    ("OE-cast-type", whole("return x", signature="x: R.Tensor[(4,), 'int8']")),
+    ("OE-closure-callee", whole("return x(x)", signature="x: R.Object")),
+    ("OE-field-there", whole("return x[0]", signature="x: R.Object")),
+    ("OE-var-bound", whole("return q", signature="x: R.Object")),
+    ("OE-entry-arity", whole("return main()", signature="x: R.Object")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "text"), RUNS)
+def test_a_run_that_ends_there(code: str, text: str) -> None:
+    (module,) = parse(text).modules
+    outcome = run(module, "main", [to_value(np.zeros(4, "float32"))])
+    assert isinstance(outcome, Ended)
+    assert outcome.code == code
+
+
+def test_a_pattern_without_a_value() -> None:
+    text = whole(
+        "R.match_shape(x, (4 // (n - 4),))", "return x", signature="x: R.Tensor[(n,), 'float32']"
+    )
+    (module,) = parse(text).modules
+    outcome = run(module, "main", [to_value(np.zeros(4, "float32"))])
+    assert isinstance(outcome, Ended) and outcome.code == "OE-match-defined"
+    text = whole("R.match_shape(x, (n, m))", "return x", signature="x: R.Object")
+    (module,) = parse(text).modules
+    outcome = run(module, "main", [to_value(np.zeros(4, "float32"))])
+    assert isinstance(outcome, Ended) and outcome.code == "OE-match-rank"
+
+
+def test_a_shape_without_a_value() -> None:
+    functions = {ast.GlobalVar("main"): ast.Function((X,), UNKNOWN)}
+    outcome = run(ast.IRModule(functions), "main", [to_value(1.0)])
+    assert isinstance(outcome, Ended) and outcome.code == "OE-runtime-value"
+
+
+PAIRS: list[tuple[str, str, str]] = [
+    ("OMAP-rank", "(n, m)", "(4,)"),
+    ("OMAP-length", "Tuple()", "Tuple((n,))"),
+    ("OMAP-dimension", "(n, n)", "(3, 4)"),
+    ("OMAP-construct", "Tuple()", "(n,)"),
+]
+
+
+@pytest.mark.parametrize(("code", "param", "arg"), PAIRS)
+def test_shapes_that_never_fit(code: str, param: str, arg: str) -> None:
+    reader = ShapeReader()
+    with pytest.raises(UnificationError) as error:
+        map_shape_vars(reader.shape(param), reader.shape(arg), {}, Prover())
+    assert error.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("param", "arg", "fits"),
+    [
+        ("(n, n)", "(3, 3)", True),
+        ("(n, n)", "(a, b)", False),
+        ("(n, n)", "(a, a + 0)", True),
+        ("(n * 2, n)", "(4, 2)", False),
+        ("RuntimeDepShape", "(n,)", False),
+        ("(n,)", "RuntimeDepShape", False),
+        ("Tuple((n,), (n,))", "Tuple((3,), (a,))", False),
+        ("Call(x)", "Call(y)", True),
+        ("Call(x)", "(n,)", False),
+        ("(n,)", "TupleGetItem(Call(x), 0)", False),
+        ("TupleGetItem(Call(x), 0)", "TupleGetItem(Call(x), 0)", True),
+        ("TupleGetItem(Call(x), 0)", "TupleGetItem(Call(x), 1)", False),
+    ],
+)
+def test_shapes_that_may_fit(param: str, arg: str, fits: bool) -> None:
+    reader = ShapeReader()
+    assert map_shape_vars(reader.shape(param), reader.shape(arg), {}, Prover()) is fits
+
+
+T1, T2 = DynTensorType(1), DynTensorType(2)
+
+
+def func(*taken: Type, ret: Type = OBJECT, pure: bool = True) -> FuncType:
+    return FuncType(taken, ret, pure)
+
+
+@pytest.mark.parametrize(
+    ("code", "below", "above"),
+    [
+        ("OSUB-tensor-rank", T1, T2),
+        ("OSUB-tensor-dtype", T1, DynTensorType(1, dtype("int8"))),
+        ("OSUB-tuple-length", TupleType((T1,)), TupleType(())),
+        ("OSUB-tuple-field", TupleType((T1,)), TupleType((SHAPE,))),
+        ("OSUB-func-arity", func(), func(T1)),
+        ("OSUB-func-pure", func(pure=False), func()),
+        ("OSUB-func-argument", func(T1), func(OBJECT)),
+        ("OSUB-func-result", func(), func(ret=T1)),
+        ("OGLB-meet", T1, SHAPE),
+    ],
+)  # fmt: skip
+def test_types_that_are_apart(
+    code: str, below: Type, above: Type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("rlx.old.order.refuted", said.append)
+    found = find_glb(below, above) is not None if code == "OGLB-meet" else is_subtype(below, above)
+    assert not found and said[-1] == code
+    assert registry.implementations[code.rpartition("-")[0] if code != "OGLB-meet" else "OGLB"]

@@ -1,0 +1,107 @@
+"""The programs beside the rules of 2022 do what they say; here in the process of the tests, which counts the rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import dtype
+from rlx.old.order import find_glb, find_lub, is_subtype
+from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
+from rlx.spec import registry, rules
+from rlx.spec.reader import Example
+from tests.old.examples import olderrun, procedures, reported
+
+ONE = ast.Constant(ast.Literal(1, dtype("int32"), ()))
+X = ast.Var("x")
+NODES = {
+    "x": X,
+    "y": ast.Var("y"),
+    "one": ONE,
+    "main": lambda body: ast.IRModule(
+        {ast.GlobalVar("main"): ast.Function((X,), body, attrs={"global_symbol": "main"})}
+    ),
+    "block": lambda *bindings: ast.BindingBlock(bindings),
+}
+EXAMPLES = [
+    pytest.param(example, id=f"{rule.identifier}-{at}")
+    for rule in rules().values()
+    if rule.file.startswith("old/")
+    for at, example in enumerate(rule.examples)
+]
+UNREPORTED = ("OSUB-", "OMAP-", "OGLB-")
+"""Premises that other rules report under their own codes."""
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_program_beside_a_rule(example: Example) -> None:
+    expected = list(example.codes)
+    if example.kind == "older":
+        shown = [code for code in expected if not code.startswith(UNREPORTED)]
+        assert reported(example, NODES) == shown
+    elif example.kind == "procedure":
+        assert procedures(example) == expected
+    else:
+        assert olderrun(example, NODES, {"same": lambda given: given}) == expected
+
+
+def test_every_rule_of_the_room_stands_in_its_chapters() -> None:
+    registry.register_all()
+    own = {
+        name
+        for name, found in registry.implementations.items()
+        if any(each.function.__module__.startswith("rlx.old") for each in found)
+    }
+    assert own == {name for name, rule in rules().items() if rule.file.startswith("old/")}
+    assert len(own) > 60
+
+
+F32, I32 = dtype("float32"), dtype("int32")
+T2, T1, ANY = DynTensorType(2, F32), DynTensorType(1, F32), DynTensorType()
+
+
+def func(*taken: Type, ret: Type = OBJECT, pure: bool = True) -> FuncType:
+    return FuncType(taken, ret, pure)
+
+
+SAMPLE: list[Type] = [
+    *(OBJECT, SHAPE, ANY, T1, T2, DynTensorType(-1, F32), DynTensorType(2), DynTensorType(2, I32)),
+    *(TupleType(()), TupleType((T1,)), TupleType((ANY,)), TupleType((T1, SHAPE))),
+    *(func(), func(T1), func(ANY), func(ANY, ret=T1), func(ANY, ret=T2, pure=False), func(T1, T2)),
+    *(func(OBJECT, ret=T1, pure=False), func(TupleType((T1,)), ret=TupleType((ANY,)))),
+]
+
+
+def test_subtyping_is_an_order() -> None:
+    for a in SAMPLE:
+        assert is_subtype(a, a) and is_subtype(a, OBJECT)
+        for b in SAMPLE:
+            assert not (is_subtype(a, b) and is_subtype(b, a)) or a == b
+            for c in SAMPLE:
+                assert not (is_subtype(a, b) and is_subtype(b, c)) or is_subtype(a, c)
+
+
+def test_bounds_are_the_nearest_ones() -> None:
+    for a in SAMPLE:
+        for b in SAMPLE:
+            above, below = find_lub(a, b), find_glb(a, b)
+            assert is_subtype(a, above) and is_subtype(b, above)
+            assert above == find_lub(b, a) and below == find_glb(b, a)
+            assert all(
+                is_subtype(above, c) for c in SAMPLE if is_subtype(a, c) and is_subtype(b, c)
+            ), (a, b)
+            lower = [c for c in SAMPLE if is_subtype(c, a) and is_subtype(c, b)]
+            if below is None:
+                assert not lower, (a, b)
+            else:
+                assert is_subtype(below, a) and is_subtype(below, b)
+                assert all(is_subtype(c, below) for c in lower)
+
+
+def test_types_as_texts() -> None:
+    assert str(T2) == 'Tensor(ndim=2, dtype="float32")' and str(ANY) == "Tensor"
+    assert (
+        str(func(T1, SHAPE)) == 'Callable((Tensor(ndim=1, dtype="float32"), Shape), Object, pure)'
+    )
+    assert str(TupleType((OBJECT, TupleType(())))) == "Tuple(Object, Tuple())"
+    assert str(func(pure=False)) == "Callable((), Object)"
