@@ -54,7 +54,8 @@ def map_shape_vars(
             return False
         case ast.ShapeExpr(values=wanted), ast.ShapeExpr(values=given):
             if len(wanted) != len(given):
-                message = f"{shape_text(arg_shape)} has {len(given)} dimensions, {len(wanted)} are expected"
+                count = f"{len(given)} dimensions, {len(wanted)} are expected"
+                message = f"{shape_text(arg_shape)} has {count}"
                 raise UnificationError("OMAP-rank", message)
             pairs = zip(wanted, given, strict=True)
             fits = [_map_dim(p, a, shape_var_mapping, prover) for p, a in pairs]

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("checker", "generate", "grammar", "operators", "semantics", "solver", "spec", "transform")
+ROOMS = (
+    "checker",
+    "generate",
+    "grammar",
+    "old",
+    "operators",
+    "semantics",
+    "solver",
+    "spec",
+    "transform",
+)
 
 
 def modules() -> dict[str, Path]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rlx.grammar import ast
+from rlx.old.evaluation.calls import entered
+from rlx.old.evaluation.machine import Evaluating, OlderMachine
 from rlx.old.evaluation.outside import Outside, OutsideEnded
-from rlx.old.evaluation.rules import Evaluating, OlderMachine, entered
-from rlx.old.evaluation.scopes import Captured, OlderScope
+from rlx.old.evaluation.rules import RULES
+from rlx.old.evaluation.scopes import OlderClosure, OlderScope
 from rlx.old.functions import derive
 from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.program import External
@@ -47,10 +49,10 @@ def run(
         If the module has no such function.
     """
     known = derive(module)
-    machine = OlderMachine(known, Outside(module, packed or {}, output, iterations), fuel)
+    machine = OlderMachine(known, Outside(module, packed or {}, output, iterations), fuel, RULES)
     for name, function in module.functions.items():
         machine.globals[name] = (
-            Closure(Captured(function, OlderScope(), name))
+            Closure(OlderClosure(function, OlderScope(), name))
             if isinstance(function, ast.Function)
             else PrimFuncValue(function, name.name_hint)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rlx.grammar.dtype import dtype
 from rlx.old.derivation_state import OlderDerivation
-from rlx.old.evaluation.scopes import Captured
+from rlx.old.evaluation.scopes import OlderClosure
 from rlx.old.functions import signature
 from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
 from rlx.semantics.values import Closure, ShapeValue, Tensor, TupleValue, Value
@@ -19,7 +19,7 @@ def type_of_value(value: Value, known: OlderDerivation) -> Type:
             return SHAPE
         case TupleValue(fields=fields):
             return TupleType(tuple(type_of_value(field, known) for field in fields))
-        case Closure(code=Captured() as code):
+        case Closure(code=OlderClosure() as code):
             found = known.types.get(code.function)
             return found if isinstance(found, FuncType) else signature(code.function)
     return OBJECT

@@ -38,7 +38,7 @@ class OlderScope:
         return None
 
 
-class Captured:
+class OlderClosure:
     """What a closure of 2022 is made of: its function, and what was around it."""
 
     __slots__ = ("function", "name", "scope")

@@ -1,0 +1,89 @@
+"""What every rule of the evaluation knows. A rule is a generator: what it yields is evaluated
+before it goes on, so that programs may call as deep as memory allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr
+from rlx.old.derivation_state import OlderDerivation
+from rlx.old.evaluation.outside import Outside
+from rlx.old.evaluation.scopes import OlderScope
+from rlx.semantics.faults import FaultStop, OutOfFuelStop
+from rlx.semantics.values import Value
+from rlx.solver.evaluate import UndefinedError, evaluate
+
+Evaluating = Generator["Evaluating | None", Any, Any]
+OlderRule = Callable[["OlderMachine", Any, OlderScope], Evaluating]
+
+
+class OlderMachine:
+    """What every rule knows: the module, what is known of it, who evaluates operators.
+
+    Attributes
+    ----------
+    fuel
+        How many more calls and bindings the run may evaluate; None for no limit.
+    rules
+        The rule for each kind of expression.
+    """
+
+    def __init__(
+        self,
+        known: OlderDerivation,
+        outside: Outside,
+        fuel: int | None,
+        rules: Mapping[type, OlderRule],
+    ) -> None:
+        self.known = known
+        self.outside = outside
+        self.fuel = fuel
+        self.rules = rules
+        self.globals: dict[ast.GlobalVar, Value] = {}
+
+    def step(self) -> None:
+        """Use a step up.
+
+        Raises
+        ------
+        OutOfFuelStop
+            If none is left.
+        """
+        if self.fuel is None:
+            return
+        self.fuel -= 1
+        if self.fuel < 0:
+            raise OutOfFuelStop("E-fuel-left", "the steps given were not enough")
+
+
+def evaluation(m: OlderMachine, expr: Expr, scope: OlderScope) -> Evaluating:
+    """The rule for an expression, begun."""
+    return m.rules[type(expr)](m, expr, scope)
+
+
+def dimension(dim: tir.PrimExpr, scope: OlderScope) -> int:
+    """The number of a dimension.
+
+    Raises
+    ------
+    FaultStop
+        If a variable in it has no value, it divides by zero, or leaves 64 bits.
+    """
+    try:
+        return evaluate(dim, numbers_of(dim, scope), int64=True)
+    except (UndefinedError, KeyError) as error:
+        raise FaultStop("OE-shape-defined", f"{dim} has no value: {error}") from None
+
+
+def numbers_of(dim: tir.PrimExpr, scope: OlderScope) -> dict[tir.Var, int]:
+    """The numbers of the shape variables of a dimension."""
+    found: dict[tir.Var, int] = {}
+    for var in tir.free_vars(dim):
+        number = scope.number(var)
+        if number is None:
+            raise UndefinedError(f"the shape variable {var.name} has no value", var)
+        found[var] = number
+    return found
