@@ -76,7 +76,7 @@ def vm_alloc_storage(
 
 @operator(
     "relax.memory.alloc_tensor",
-    calls="made('memory.alloc_storage'), prim(0), shape(a, b) | shape(4), dtype('float32')",
+    calls="made('memory.alloc_storage'), prim(0), shape(8, 16) | shape(4), dtype('float32')",
 )
 def alloc_tensor(
     site: Site,
@@ -92,7 +92,7 @@ def alloc_tensor(
 
 @operator(
     "relax.vm.alloc_tensor",
-    calls="made('vm.alloc_storage'), prim(0), shape(a, b) | shape(4), dtype('float32')",
+    calls="made('vm.alloc_storage'), prim(0), shape(8, 16) | shape(4), dtype('float32')",
 )
 def vm_alloc_tensor(
     site: Site,

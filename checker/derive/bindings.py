@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx.checker.derive import naming, policy
-from rlx.checker.derive.facts import learn
+from rlx.checker.derive.facts import learn, learn_signed
 from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.spans import definition
@@ -44,6 +44,8 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     var = binding.var
     wanted = var.struct_info_annotation
     naming.hold(state, var, binding.value)
+    if state.signed:
+        learn_signed(state, found)
     if wanted is None:
         state.inherit(var, (binding.value,))
         state.bind(var, found)

@@ -1,4 +1,4 @@
-"""What a cast that succeeded says of shape variables."""
+"""What a check that succeeded says of shape variables: a cast, or that of an argument."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.struct_infos import numbers, of_the_value
 from rlx.solver.order.accessors import dimensions
 from rlx.solver.order.substitute import Image, Key
+from rlx.solver.prim_exprs import topological
 
 LIMIT = 32
 """Equations remembered of one scope's casts: each makes every later question dearer."""
@@ -47,6 +49,26 @@ def learn(
             _assume(state, tir.EQ(given, said))
 
 
+def learn_sizes(state: DerivationState, info: StructInfo) -> None:
+    """Remember that the dimensions of a tensor are at least 0, where they do not show it (D15)."""
+    for part in of_the_value(info):
+        if isinstance(part, TensorStructInfo):
+            for size in numbers(part):
+                if not _is_natural(size) and not _of_naturals(state, size):
+                    _assume(state, tir.GE(size, _ZERO))
+
+
+def learn_signed(state: DerivationState, info: StructInfo) -> None:
+    """Remember it of a value that was computed, where a scalar decides: elsewhere the operator's
+    rule has seen to it.
+    """
+    for part in of_the_value(info):
+        if isinstance(part, TensorStructInfo):
+            for size in numbers(part):
+                if not state.signed.isdisjoint(tir.free_vars(size)):
+                    _assume(state, tir.GE(size, _ZERO))
+
+
 def _assume(state: DerivationState, fact: tir.PrimExpr) -> None:
     if state.scope.facts < LIMIT:
         state.assumptions().assume(state.prover.resolved(fact))
@@ -57,6 +79,24 @@ def _is_natural(expr: tir.PrimExpr) -> bool:
     nothing.
     """
     return isinstance(expr, tir.Var) or (isinstance(expr, tir.IntImm) and expr.value >= 0)
+
+
+def _of_naturals(state: DerivationState, size: tir.PrimExpr) -> bool:
+    """Whether a size is a sum, product or quotient of what is not negative by itself."""
+    range_of = state.prover.context.state.range_of
+    for node in topological(size):
+        match node:
+            case tir.Var():
+                least = range_of(node)[0]
+            case tir.IntImm(value=least):
+                pass
+            case tir.Add() | tir.Mul() | tir.FloorDiv() | tir.Max():
+                continue
+            case _:
+                return False
+        if least is None or least < 0:
+            return False
+    return True
 
 
 def _meet(found: StructInfo, target: StructInfo, pairs: list[Pair]) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rlx.checker.derive import naming, policy
 from rlx.checker.derive.bindings import parameter
+from rlx.checker.derive.facts import learn_sizes
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.naming import signature
@@ -32,7 +33,7 @@ def begin(state: DerivationState, node: ast.Function) -> Opened:
     state.effects = effects_of(node)
     state.bind_scalars(node.shape_vars, [p.struct_info_annotation for p in node.params])
     for param in node.params:
-        parameter(state, param)
+        learn_sizes(state, parameter(state, param))
     wanted = node.ret_struct_info
     if wanted is not None:
         wanted = naming.meant(state, wanted, node.ret_span)
@@ -54,7 +55,7 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
     return signature(node, result, state.held)
 
 
-@rule("D15", "4783eb7a", "derivation")
+@rule("D15", "128c03bc", "derivation")
 def function(state: DerivationState, node: ast.Function) -> StructInfo:
     opened = begin(state, node)
     return end(state, node, state.info(node.body), opened)

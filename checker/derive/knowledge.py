@@ -48,6 +48,8 @@ class Knowledge:
         reported: that less is known is not reported again, what is certainly wrong is.
     shape_vars, shapes
         The specification's Σ, and those variables of Γ that hold a shape: what erasure leaves.
+    signed
+        The shape variables that may be negative: scalars that are the size of nothing.
     held
         Which shape variables are known to hold, by dimensions or by another variable that holds the
         same.
@@ -64,6 +66,7 @@ class Knowledge:
         self.vague: set[Node] = set()
         self.shape_vars: set[tir.Var] = set()
         self.shapes: set[ast.Var] = set()
+        self.signed: set[tir.Var] = set()
         self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
         self.home: dict[ast.Var, DerivationScope] = {}
         self.scope = DerivationScope()

@@ -33,6 +33,10 @@ _ON_DEVICES = ("to_vdevice", "hint_on_device")
 """Families of which programs are full only late in a compilation, and what texts of TVM leave
 out.
 """
+UNWRITTEN = frozenset(f"relax.{room}.alloc_tensor" for room in ("builtin", "memory", "vm"))
+"""Operators that give tensors whose elements nothing wrote."""
+KILLS = frozenset({"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"})
+"""Operators after which nothing may use the argument."""
 _UNREADABLE = ("device", "dist.", "hint_on_device")
 
 Chosen = dict[PrimExpr, PrimExpr]
@@ -89,8 +93,10 @@ def operator_call(builder: FunctionBuilder, choices: Choices) -> None:
     bind_call(builder, choices, found)
 
 
-def bind_call(builder: FunctionBuilder, choices: Choices, found: Family) -> Expr:
-    """Bind a call made by one of the operator's templates."""
+def bind_call(
+    builder: FunctionBuilder, choices: Choices, found: Family, kept: bool = True
+) -> Expr:
+    """Bind a call made by one of the operator's templates; nothing else uses it if not ``kept``."""
     template = _choose(builder, choices, found)
     chosen: Chosen = {}
     call = arguments(builder, choices, template, chosen)
@@ -100,7 +106,10 @@ def bind_call(builder: FunctionBuilder, choices: Choices, found: Family) -> Expr
     if isinstance(info, ast.TupleStructInfo) and not info.fields:
         builder.effect(call)
         return ast.Tuple(())
-    return builder.bind(choices, call, info).expr
+    made = builder.bind(choices, call, info)
+    if not kept or template.operator.op_name in UNWRITTEN:
+        builder.consume(made)  # a program that reads it is not right (MEM-written, MEM-alive)
+    return made.expr
 
 
 def _choose(builder: FunctionBuilder, choices: Choices, found: Family) -> Template:
@@ -150,7 +159,8 @@ def _argument(
         case PrimSlot(value=value):
             return ast.PrimValue(_placed(builder, choices, value, chosen))
         case MadeSlot(operator=name):
-            return bind_call(builder, choices, family(name.removeprefix("relax.")))
+            kept = template.operator.op_name not in KILLS
+            return bind_call(builder, choices, family(name.removeprefix("relax.")), kept)
         case Given(value=value):
             return literal(value)
 

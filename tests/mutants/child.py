@@ -19,9 +19,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
-# Tests are drawn alike each time, have no deadline, and examples that fail are not made smaller.
-os.environ["CI"] = "true"
-
 import hypothesis
 import numpy
 import pytest
@@ -33,14 +30,6 @@ from .patch import Functions, changed
 
 HEAVY = (numpy, z3)
 """Loaded once, before the processes part."""
-
-hypothesis.settings.register_profile(
-    "mutants",
-    parent=hypothesis.settings.get_profile("ci"),
-    phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
-    report_multiple_bugs=False,
-)
-hypothesis.settings.load_profile("mutants")
 
 MEMORY = 8 << 30
 """Bytes that a process may write to. Browsers reserve more addresses than that."""
@@ -181,6 +170,21 @@ def _confine(job: Job) -> None:
     os.chdir(hook.ROOT)
 
 
+def _settle() -> None:
+    """Tests are drawn alike each time, have no deadline, and examples that fail are not made smaller.
+
+    Only in a process that runs mutants: those that import this file to test it shall shrink.
+    """
+    os.environ["CI"] = "true"
+    hypothesis.settings.register_profile(
+        "mutants",
+        parent=hypothesis.settings.get_profile("ci"),
+        phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+        report_multiple_bugs=False,
+    )
+    hypothesis.settings.load_profile("mutants")
+
+
 def start(job: Job) -> int:
     """Start a process that loads all anew, from one in which no part of `rlx` is loaded; its number."""
     return _forked(job, _load_and_run)
@@ -192,6 +196,7 @@ def _load_and_run(job: Job) -> int:
     def change(path: Path, text: str) -> CodeType | None:
         return job.code() if path.as_posix() == job.file else None
 
+    _settle()
     hook.install(change)
     watch = Watch(job)
     watch.note("(collection)")
@@ -325,6 +330,7 @@ def _serve(jobs: Sequence[Job], at_once: int, folder: Path, writer: int) -> int:
     os.dup2(out, 2)
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.chdir(hook.ROOT)
+    _settle()
 
     def answer(at: int, status: int) -> None:
         os.write(writer, f"{at} {status}\n".encode())

@@ -312,10 +312,22 @@ def test_the_annotation_of_a_cast_variable_counts() -> None:
 
 def test_a_dimension_that_was_met_is_not_negative() -> None:
     annotated = 'b: R.Tensor((T.max(n, 1),), "float32") = x\nreturn x'
-    signature = '(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n - 1",), "float32"))'
-    assert main(signature, annotated).codes == ["warning D11-annotation"]
-    cast = 'a = R.match_cast(y, R.Tensor(("k",), "float32"))\n'
-    assert main(signature, cast + annotated).codes == []
+    signature = '(x: R.Tensor(("n",), "float32"), y: R.Tensor(("{}",), "float32"))'
+    assert main(signature.format("n + 1"), annotated).codes == ["warning D11-annotation"]
+    assert main(signature.format("n - 1"), annotated).codes == []
+    cast = 'a = R.match_cast(y, R.Tensor((n - 1,), "float32"))\n'
+    assert main(signature.format("m"), annotated).codes == ["warning D11-annotation"]
+    assert main(signature.format("m"), cast + annotated).codes == []
+
+
+def test_a_size_that_a_scalar_decides_is_not_negative() -> None:
+    signature = '(k: R.Prim(value="k"), y: R.Tensor(("{}",), "float32"))'
+    annotated = '{}b: R.Tensor((T.max(k, -1) * 2 + 2,), "float32") = y\nreturn y'
+    assert main(signature.format("k * 2 + 2"), annotated.format("")).codes == []
+    made = 'y = R.zeros(R.shape([k * 2 + 2]), "float32")\n'
+    assert main(signature.format("m"), annotated.format(made)).codes == []
+    other = 'a = R.zeros(R.shape([k * 3 + 5]), "float32")\n'
+    assert main(signature.format("m"), annotated.format(other)).codes == ["warning D11-annotation"]
 
 
 def test_casts_of_casts() -> None:
