@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlx import tvm, vm
+    from rlx import relay, tvm, vm
     from rlx.api import check, fmt, load, parse, run, show, why
     from rlx.checker.check import IllFormedError, Report
     from rlx.checker.why.place import PlaceError
@@ -72,6 +72,7 @@ _ROOMS = (
     "generate",
     "grammar",
     "operators",
+    "relay",
     "semantics",
     "solver",
     "spec",
@@ -107,6 +108,7 @@ __all__ = [
     "operator",
     "parse",
     "prove",
+    "relay",
     "run",
     "show",
     "te",

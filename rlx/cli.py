@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "generate": ("rlx.commands.generate", "print random legal programs"),
     "lower": ("rlx.commands.lower", "show a program on its way to the virtual machine"),
     "build": ("rlx.commands.build", "compile a program for the virtual machine"),
+    "relay": ("rlx.commands.relay", "check, convert or run a program of Relay"),
     "disasm": ("rlx.commands.disasm", "print an executable of the virtual machine"),
     "fuzz": ("rlx.commands.fuzz", "test rlx or TVM with random programs"),
     "reduce": ("rlx.commands.reduce", "make a program smaller as long as a command succeeds on it"),

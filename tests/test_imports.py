@@ -13,6 +13,7 @@ ROOMS = (
     "grammar",
     "old",
     "operators",
+    "relay",
     "semantics",
     "solver",
     "spec",

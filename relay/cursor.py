@@ -1,0 +1,153 @@
+"""Where the reader of a Relay text stands, and how it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.node import Span
+from rlx.relay.lexer import MAX_ERRORS, RelayToken
+
+NESTING = 500
+"""How deep brackets and blocks may be nested."""
+
+_KINDS = {
+    "END": "the end of the text",
+    "GRAPH": "a node such as %1",
+    "LOCAL": "a variable",
+    "GLOBAL": "the name of a function such as @main",
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": "a string",
+}
+
+
+class Abandoned(Exception):
+    """A statement that can't be read: it was reported, and reading goes on behind it."""
+
+
+class Stopped(Exception):
+    """Nothing more of the text is read."""
+
+
+class Cursor:
+    """Reads tokens one by one.
+
+    Attributes
+    ----------
+    diagnostics
+        What is wrong.
+    """
+
+    def __init__(self, tokens: Sequence[RelayToken]) -> None:
+        self.tokens, self.at = tokens, 0
+        self.diagnostics: list[Diagnostic] = []
+        self.depth = 0
+
+    @property
+    def token(self) -> RelayToken:
+        """The token at hand."""
+        return self.tokens[self.at]
+
+    def peek(self, ahead: int = 1) -> RelayToken:
+        """A token further on."""
+        return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
+
+    def take(self) -> RelayToken:
+        """The token at hand; the next one is at hand then."""
+        found = self.tokens[self.at]
+        if found.kind != "END":
+            self.at += 1
+        return found
+
+    def is_word(self, word: str) -> bool:
+        """Whether a word is at hand."""
+        return self.token.kind == "NAME" and self.token.text == word
+
+    def accept(self, kind: str) -> RelayToken | None:
+        """Take a token if it is of a kind."""
+        return self.take() if self.token.kind == kind else None
+
+    def expect(self, kind: str, what: str = "") -> RelayToken:
+        """Take a token of a kind.
+
+        Raises
+        ------
+        Abandoned
+            If another one is at hand, which is reported.
+        """
+        if self.token.kind != kind:
+            self.unexpected(what or _KINDS.get(kind, f"'{kind}'"))
+        return self.take()
+
+    def unexpected(self, wanted: str, help: str | None = None) -> None:
+        """Report the token at hand.
+
+        Raises
+        ------
+        Abandoned
+            Always.
+        """
+        token = self.token
+        found = _KINDS["END"] if token.kind == "END" else f"'{_short(token.text)}'"
+        span = (token.start, max(token.end, token.start + 1))
+        self.error(f"expected {wanted}, found {found}", span, help)
+        raise Abandoned
+
+    def error(
+        self,
+        message: str,
+        span: Span,
+        help: str | None = None,
+        related: Span | None = None,
+        label: str = "here first",
+        code: str = "PARSE",
+    ) -> None:
+        """Report an error.
+
+        Raises
+        ------
+        Stopped
+            If there are more than anybody reads.
+        """
+        labels = () if related is None else (Label(related, label),)
+        self.diagnostics.append(Diagnostic(code, "error", message, span, related=labels, help=help))
+        if len(self.diagnostics) >= MAX_ERRORS:
+            raise Stopped
+
+    def enter(self) -> None:
+        """Go one level deeper.
+
+        Raises
+        ------
+        Stopped
+            If it is one too many, which is reported.
+        """
+        self.depth += 1
+        if self.depth > NESTING:
+            token = self.token
+            self.error(
+                f"brackets and blocks are nested deeper than {NESTING}",
+                (token.start, max(token.end, token.start + 1)),
+                "bind an inner part to a node of its own: %1 = …;",
+            )
+            raise Stopped
+
+    def leave(self) -> None:
+        """Go one level up."""
+        self.depth -= 1
+
+    def skip_brackets(self) -> int:
+        """Pass over a bracket and what is in it; return where it ends."""
+        depth = 0
+        while True:
+            token = self.take()
+            if token.kind == "END":
+                return token.end
+            depth += (token.kind in ("(", "[", "{")) - (token.kind in (")", "]", "}"))
+            if depth <= 0:
+                return token.end
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"

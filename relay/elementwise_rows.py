@@ -1,0 +1,130 @@
+"""Rows of the operator table: arithmetic, comparisons, reductions, element types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import log
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import BOOL, dtype
+from rlx.relay.operator_call import SMALL, OperatorCall, call, data_type, prim, scalar
+
+Row = Callable[[OperatorCall], ast.Expr]
+"""Puts a call of Relay in terms of Relax."""
+
+
+def same(name: str, count: int) -> Row:
+    """The operator of Relax with that name, on the operands alone."""
+    return lambda c: call(name, *c.operands(count))
+
+
+def _identity(c: OperatorCall) -> ast.Expr:
+    return c.operands(1)[0]
+
+
+def _logarithm(base: float, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("divide", call("log", x), scalar(log(base), c.kind_of(x)))
+
+
+def _clip(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    low, high = c.number("a_min"), c.number("a_max")
+    if c.kind_of(x).is_integer:
+        low, high = int(low), int(high)
+    return call("clip", x, prim(low), prim(high))
+
+
+def _cast(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("astype", x, data_type(c.element_type()))
+
+
+def _cast_like(c: OperatorCall) -> ast.Expr:
+    x, like = c.operands(2)
+    return call("astype", x, data_type(c.kind_of(like)))
+
+
+def _axes(c: OperatorCall, x: ast.Expr) -> tuple[int, ...] | None:
+    """The axes of a reduction; ``exclude`` says which ones stay."""
+    axes = c.axes()
+    if not c.flag("exclude"):
+        return axes
+    rank = c.rank(x)
+    kept = {axis % rank for axis in axes or ()} if rank else set()
+    return tuple(axis for axis in range(rank) if axis not in kept)
+
+
+def _reduction(name: str, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call(name, x, axis=_axes(c, x), keepdims=c.flag("keepdims"))
+
+
+def _variance(c: OperatorCall) -> ast.Expr:
+    x, _ = c.operands(2)
+    if c.flag("unbiased"):
+        c.fail("the unbiased variance is not supported")
+    return call("variance", x, axis=_axes(c, x), keepdims=c.flag("keepdims"))
+
+
+def _quantifier(name: str, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    numbers = call("astype", x, data_type(dtype("int8")))
+    reduced = call(name, numbers, axis=_axes(c, x), keepdims=c.flag("keepdims"))
+    return call("astype", reduced, data_type(BOOL))
+
+
+def _index_of(name: str, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    axes = _axes(c, x)
+    if axes is not None and len(axes) != 1:
+        c.fail(f"expected one axis, found {len(axes)}")
+    if c.flag("select_last_index"):
+        c.fail("select_last_index is not supported")
+    axis = None if axes is None else axes[0]
+    found = call(name, x, axis=axis, keepdims=c.flag("keepdims"))
+    return call("astype", found, data_type(SMALL))
+
+
+def _scan(name: str, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    axis = None if c.given("axis") is None else c.integer("axis")
+    kind = c.element_type() if c.given("dtype") else None
+    return call(name, x, axis=axis, dtype=kind, exclusive=c.flag("exclusive"))
+
+
+UNARY = """
+    abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh erf exp floor isfinite isinf
+    isnan log logical_not negative round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc
+    nn.relu zeros_like ones_like
+"""
+BINARY = """
+    add atan2 bitwise_and bitwise_or bitwise_xor divide equal floor_divide floor_mod greater
+    greater_equal left_shift less less_equal logical_and logical_or logical_xor maximum minimum mod
+    multiply not_equal power right_shift subtract collapse_sum_like full_like
+"""
+IDENTITIES = """
+    copy annotation.stop_fusion annotation.checkpoint annotation.cast_hint on_device device_copy
+"""
+OLD_NAMES = {"mul": "multiply", "sub": "subtract", "div": "divide"}
+"""Names that Relay's predecessor and its introduction use."""
+
+ROWS: dict[str, Row] = {
+    **{name: same(name, 1) for name in UNARY.split()},
+    **{name: same(name, 2) for name in BINARY.split()},
+    **{old: same(new, 2) for old, new in OLD_NAMES.items()},
+    **dict.fromkeys(IDENTITIES.split(), _identity),
+    **{name: partial(_reduction, name) for name in ("sum", "mean", "max", "min", "prod")},
+    **{name: partial(_index_of, name) for name in ("argmax", "argmin")},
+    **{name: partial(_scan, name) for name in ("cumsum", "cumprod")},
+    "all": partial(_quantifier, "min"),
+    "any": partial(_quantifier, "max"),
+    "log2": partial(_logarithm, 2.0),
+    "log10": partial(_logarithm, 10.0),
+    "clip": _clip,
+    "cast": _cast,
+    "cast_like": _cast_like,
+    "variance": _variance,
+    "where": same("where", 3),
+}

@@ -1,0 +1,220 @@
+"""How Relay runs: the nodes of a scope in their order, each once.
+
+A function is evaluated by its :class:`~rlx.relay.scopes.Schedule`; calls of functions and branches
+wait on a stack of their own, so that recursion has no limit but the fuel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
+
+from rlx.grammar.node import Span
+from rlx.relay.nodes import (
+    RelayCall,
+    RelayConstant,
+    RelayExpr,
+    RelayFunction,
+    RelayGlobalVar,
+    RelayIf,
+    RelayLet,
+    RelayModule,
+    RelayOp,
+    RelayProjection,
+    RelayTuple,
+)
+from rlx.relay.operator_run import array_of, run_operator
+from rlx.relay.run_checks import RunChecks
+from rlx.relay.scopes import EvaluationScope, Schedule
+from rlx.semantics import faults
+from rlx.semantics.outcome import Outcome, Returned
+from rlx.semantics.values import Tensor, TupleValue, Value
+
+FUEL = 2_000_000
+"""How many nodes a run evaluates where nothing else is said."""
+
+Packed = Callable[..., Any]
+Run = Generator["Run", Value, Value]
+"""A part of a run: it yields the part that it waits for, and is sent that part's value."""
+
+
+class Memo:
+    """The values of nodes and variables in one activation of a function, and around it."""
+
+    __slots__ = ("dims", "outer", "values")
+
+    def __init__(self, outer: Memo | None) -> None:
+        self.outer = outer
+        self.values: dict[RelayExpr, Value] = {}
+        self.dims: dict[str, int] = {} if outer is None else dict(outer.dims)
+
+    def find(self, node: RelayExpr) -> Value:
+        """The value of a node that was evaluated."""
+        memo: Memo | None = self
+        while memo is not None:
+            if node in memo.values:
+                return memo.values[node]
+            memo = memo.outer
+        raise AssertionError(f"{node!r} was not evaluated")
+
+
+class RelayClosure(Value):
+    """A function with the activation around it; None around a function of the module."""
+
+    function: RelayFunction
+    memo: Memo | None
+    schedule: Schedule
+    scope: EvaluationScope
+
+
+class Evaluator:
+    """Runs the functions of a module.
+
+    Parameters
+    ----------
+    packed
+        What runs the operators that the table does not have, by name: functions of arrays.
+    trace
+        Called with the name of each operator when it runs, in order.
+    """
+
+    def __init__(
+        self,
+        module: RelayModule,
+        packed: Mapping[str, Packed] | None = None,
+        trace: Callable[[str], None] | None = None,
+    ) -> None:
+        self._packed, self._trace = packed or {}, trace
+        self._checks = RunChecks()
+        self._globals: dict[RelayGlobalVar, RelayClosure] = {}
+        for var, function in module.functions.items():
+            schedule = Schedule(function.body)
+            self._globals[var] = RelayClosure(function, None, schedule, schedule.root)
+        self._fuel = 0
+
+    def run(self, entry: str, args: Sequence[Value], fuel: int = FUEL) -> Outcome:
+        """Call a function of the module.
+
+        Parameters
+        ----------
+        args
+            Values of :mod:`rlx.semantics.values`.
+
+        Returns
+        -------
+        Outcome
+            As runs of Relax have it.
+        """
+        from rlx.semantics.machine.outcome_of_stop import ended
+
+        closure = next(c for var, c in self._globals.items() if var.name == entry)
+        self._fuel, self._span = fuel, closure.function.span
+        try:
+            value = self._drive(self._call(closure, args))
+        except faults.Stop as stop:
+            return ended(stop, None, "RL-run", (), self._span)
+        return Returned(value)
+
+    def _drive(self, first: Run) -> Value:
+        """Run parts until the first one has a value."""
+        stack = [first]
+        sent: Value | None = None
+        while True:
+            try:
+                inner = stack[-1].send(sent)  # type: ignore[arg-type]
+            except StopIteration as end:
+                stack.pop()
+                value: Value = end.value
+                if not stack:
+                    return value
+                sent = value
+            else:
+                stack.append(inner)
+                sent = None
+
+    # ------------------------------------------------------------ rules
+
+    def _scope(self, scope: EvaluationScope, schedule: Schedule, memo: Memo) -> Run:
+        """Evaluate the nodes of a scope in order; its value is that of its result."""
+        for item in scope.items:
+            self._spend(item.span)  # type: ignore[attr-defined]
+            match item:
+                case RelayLet(var=var, value=value):
+                    found = self._value(value, memo)
+                    self._checks.bound(var, found, memo.dims)
+                    memo.values[var] = found
+                case RelayIf(cond=cond):
+                    branch = schedule.inner[item][0 if self._truth(cond, memo) else 1]
+                    memo.values[item] = yield self._scope(branch, schedule, memo)
+                case RelayCall(op=RelayOp(name=name), args=args, attrs=attrs):
+                    values = [self._value(arg, memo) for arg in args]
+                    memo.values[item] = self._operator(name, args, values, attrs)
+                case RelayCall(op=op, args=args):
+                    callee = self._value(op, memo)
+                    values = [self._value(arg, memo) for arg in args]
+                    memo.values[item] = yield self._call(callee, values)
+                case RelayFunction():
+                    memo.values[item] = RelayClosure(item, memo, schedule, schedule.inner[item][0])
+                case _:
+                    memo.values[item] = self._made(item, memo)
+        return self._value(scope.result, memo)
+
+    def _call(self, callee: Value, args: Sequence[Value]) -> Run:
+        """Evaluate the body of a function with values for its parameters."""
+        if not isinstance(callee, RelayClosure):
+            raise faults.IllFormedStop("RL-run-function", "what is called is no function")
+        function = callee.function
+        if len(args) != len(function.params):
+            words = f"expected {len(function.params)} arguments, found {len(args)}"
+            raise faults.IllFormedStop("RL-run-arity", words)
+        memo = Memo(callee.memo)
+        self._checks.entered(function, args, memo.dims)
+        memo.values.update(zip(function.params, args, strict=True))
+        result = yield self._scope(callee.scope, callee.schedule, memo)
+        self._checks.returned(function, result, memo.dims)
+        return result
+
+    def _operator(
+        self,
+        name: str,
+        args: Sequence[RelayExpr],
+        values: Sequence[Value],
+        attrs: Mapping[str, object],
+    ) -> Value:
+        if self._trace is not None:
+            self._trace(name)
+        return run_operator(name, args, values, attrs, self._packed)
+
+    def _made(self, item: RelayExpr, memo: Memo) -> Value:
+        """A tuple, or a field of one."""
+        if isinstance(item, RelayTuple):
+            return TupleValue(tuple(self._value(field, memo) for field in item.fields))
+        assert isinstance(item, RelayProjection)
+        value = self._value(item.value, memo)
+        if not isinstance(value, TupleValue) or not item.index < len(value.fields):
+            raise faults.IllFormedStop("RL-run-field", f"there is no field {item.index}")
+        return value.fields[item.index]
+
+    def _value(self, node: RelayExpr, memo: Memo) -> Value:
+        """The value of an atom, or of a node that was evaluated."""
+        while isinstance(node, RelayLet):
+            node = node.body
+        match node:
+            case RelayConstant(data=data):
+                return Tensor(array_of(data))
+            case RelayGlobalVar():
+                return self._globals[node]
+            case RelayOp(name=name):
+                raise faults.UnsupportedStop("RL-run-function", f"{name} is used as a value")
+        return memo.find(node)
+
+    def _truth(self, cond: RelayExpr, memo: Memo) -> bool:
+        from rlx.semantics.machine.control import truth
+
+        return truth(self._value(cond, memo))
+
+    def _spend(self, span: Span | None) -> None:
+        self._span = span or self._span
+        self._fuel -= 1
+        if self._fuel < 0:
+            raise faults.OutOfFuelStop("RL-run-fuel", "the run evaluated all nodes that it may")

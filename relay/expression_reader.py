@@ -1,0 +1,445 @@
+"""Expressions of Relay, and the blocks that bind nodes and variables."""
+
+from __future__ import annotations
+
+from rlx.grammar.node import Span, replace
+from rlx.relay.cursor import Abandoned
+from rlx.relay.lexer import RelayToken
+from rlx.relay.literal_reader import LiteralReader
+from rlx.relay.names_in_scope import Bindings, Names, report_unbound
+from rlx.relay.nodes import (
+    RelayCall,
+    RelayConstant,
+    RelayExpr,
+    RelayFunction,
+    RelayGlobalVar,
+    RelayIf,
+    RelayLet,
+    RelayOp,
+    RelayProjection,
+    RelayTuple,
+    RelayVar,
+)
+
+INFIX = {
+    "*": (12, "multiply"),
+    "/": (12, "divide"),
+    "+": (10, "add"),
+    "-": (10, "subtract"),
+    "<": (8, "less"),
+    ">": (8, "greater"),
+    "<=": (8, "less_equal"),
+    ">=": (8, "greater_equal"),
+    "==": (7, "equal"),
+    "!=": (7, "not_equal"),
+}
+"""The symbols between operands: how strongly they bind, and their operators."""
+
+REFUSED = {
+    "match": ("adt", "match: algebraic data types are not supported"),
+    "ref": ("ref", "ref: references are not supported"),
+    "Ref": ("ref", "Ref: references are not supported"),
+    "ref_read": ("ref", "ref_read: references are not supported"),
+    "ref_write": ("ref", "ref_write: references are not supported"),
+    "gradient": ("gradient", "gradient: gradients are not supported"),
+    "first_order_gradient": ("gradient", "first_order_gradient: gradients are not supported"),
+}
+"""What is refused by name: the end of its code, and the words."""
+_ENDS = ("}", ")", "END", ",", "]")
+
+
+class ExpressionReader(LiteralReader):
+    """Reads expressions.
+
+    Attributes
+    ----------
+    names
+        What names mean at the place at hand.
+    globals
+        The names of functions that were mentioned, with the places.
+    """
+
+    names: Names
+    later: Bindings
+    statement = ""
+
+    def __init__(self, tokens: list[RelayToken]) -> None:
+        super().__init__(tokens)
+        self.globals: dict[str, RelayGlobalVar] = {}
+        self.mentions: dict[str, Span] = {}
+        self.names = Names()
+        self.later = Bindings(tokens)
+
+    # ------------------------------------------------------------ blocks
+
+    def block(self) -> RelayExpr:
+        """``{ … }``"""
+        self.enter()
+        self.expect("{")
+        self.names.frames.append({})
+        found = self.statements()
+        self.names.leave()
+        self.expect("}", "the end of the block: '}'")
+        self.leave()
+        return found
+
+    def statements(self, closing: str = "}") -> RelayExpr:
+        """Bindings and the expression that they lead to; what can't be read is passed over."""
+        lets: list[tuple[RelayVar, RelayExpr, int]] = []
+        result: RelayExpr | None = None
+        while True:
+            token, first = self.token, self.at
+            try:
+                if token.kind in _ENDS or self._at_definition():
+                    break
+                if token.kind == ";" and result is None:
+                    self.take()
+                elif result is not None:
+                    self.unexpected("the end of the block")
+                elif self.is_word("let"):
+                    lets.append(self._let())
+                elif token.kind in ("GRAPH", "LOCAL") and self.peek().kind == "=":
+                    self._node()
+                else:
+                    result = self.expression()
+            except Abandoned:
+                result = result or RelayVar("_", None, (token.start, token.end))
+                if self._resume(first, closing):
+                    result = None
+        if result is None:
+            if not lets or not self.diagnostics:
+                self.unexpected("an expression: the value of the block")
+            result = RelayVar("_")
+        return self._nested(lets, result)
+
+    def _nested(self, lets: list[tuple[RelayVar, RelayExpr, int]], result: RelayExpr) -> RelayExpr:
+        """The lets around the expression that they lead to."""
+        end = self.tokens[max(self.at - 1, 0)].end
+        for var, value, start in reversed(lets):
+            result = RelayLet(var, value, result, (start, end))
+        return result
+
+    def _at_definition(self) -> bool:
+        """Whether a definition begins, which ends every block."""
+        return self.is_word("def") and self.token.fresh_line
+
+    def _resume(self, first: int, closing: str) -> bool:
+        """Pass over the rest of the statement that began at a token; whether another one follows in
+        the block.
+        """
+        depth = sum(_nesting(token) for token in self.tokens[first : self.at])
+        while True:
+            token = self.token
+            if token.kind == "END" or self._at_definition():
+                return False
+            if depth <= 0 and token.kind in ("}", closing):
+                return False
+            if depth <= 0 and token.kind == ";":
+                self.take()
+                return True
+            if depth <= 0 and token.fresh_line and self._begins_statement():
+                return True
+            depth += _nesting(token)
+            self.take()
+
+    def _begins_statement(self) -> bool:
+        token = self.token
+        bound = token.kind in ("GRAPH", "LOCAL") and self.peek().kind == "="
+        return bound or self.is_word("let") or self.is_word("if")
+
+    def _node(self) -> None:
+        """``%1 = …``: a name for a node, which is no variable."""
+        name = self.take()
+        before, self.statement = self.statement, name.text
+        span = (name.start, name.end)
+        first = self.names.here(name.text)
+        if first is not None:
+            self.error(f"{name.text} is bound twice", span, None, first, code="RL-name-once")
+        self.take()
+        try:
+            value = self.expression()
+        except Abandoned:
+            self.names.bind(name.text, RelayVar("_", None, span), span)
+            raise
+        finally:
+            self.statement = before
+        self.names.bind(name.text, value, span)
+        self._end_statement()
+
+    def _end_statement(self) -> None:
+        """``;``, which may be left out at the end of a line."""
+        if self.accept(";") is None and not self.token.fresh_line and self.token.kind != "}":
+            self.unexpected("';' behind the binding")
+
+    def _let(self) -> tuple[RelayVar, RelayExpr, int]:
+        """``let %x: T = …;``"""
+        start = self.take().start
+        name = self.expect("LOCAL", "a variable such as %x")
+        span = (name.start, name.end)
+        before, self.statement = self.statement, name.text
+        kind = self.type() if self.accept(":") else None
+        var = RelayVar(name.text[1:], kind, span)
+        self.expect("=")
+        recursive = self.is_word("fn")
+        if recursive:
+            self.names.bind(name.text, var, span)
+        try:
+            value = self.expression()
+        finally:
+            self.statement = before
+            self.names.bind(name.text, var, span)
+        self._end_statement()
+        return var, value, start
+
+    # ------------------------------------------------------------ expressions
+
+    def expression(self, least: int = 0) -> RelayExpr:
+        """An expression whose symbols bind at least so strongly."""
+        self.enter()
+        left = self._with_suffixes()
+        while True:
+            token = self.token
+            strength, operator = INFIX.get(token.kind, (-1, ""))
+            if strength < 0 or strength < least:
+                break
+            self.take()
+            right = self.expression(strength + 1)
+            op = RelayOp(operator, (token.start, token.end))
+            left = RelayCall(op, (left, right), {}, _around(left, right))
+        if self.token.kind == ":=":
+            self._refuse("ref", ":=: references are not supported")
+        self.leave()
+        return left
+
+    def _with_suffixes(self) -> RelayExpr:
+        """An operand with calls and fields behind it."""
+        start = self.token.start
+        found = self._operand()
+        while True:
+            token = self.token
+            if token.kind == "(" and not token.fresh_line:
+                found = self._call(found, start)
+            elif token.kind == "FIELD" and not token.fresh_line:
+                self.take()
+                found = self._field(found, token.text, (start, token.end))
+            else:
+                return found
+
+    def _field(self, value: RelayExpr, text: str, span: Span) -> RelayExpr:
+        if len(text) > 10:
+            self.error(f"there is no field {text[1:11]}…", span)
+            return value
+        return RelayProjection(value, int(text[1:]), span)
+
+    def _operand(self) -> RelayExpr:
+        token = self.token
+        span = (token.start, token.end)
+        match token.kind:
+            case "GRAPH" | "LOCAL":
+                return self._named()
+            case "GLOBAL":
+                self.take()
+                self.mentions.setdefault(token.text, span)
+                return self.global_var(token.text[1:])
+            case "NUMBER":
+                return RelayConstant(self.number(self.take()), span)
+            case "-":
+                return self._negated()
+            case "(":
+                return self._bracket()
+            case "{":
+                return self.block()
+            case "NAME":
+                return self._word()
+        self.unexpected("an expression")
+        raise AssertionError
+
+    def global_var(self, name: str) -> RelayGlobalVar:
+        """The one object for the name of a function."""
+        if name not in self.globals:
+            self.globals[name] = RelayGlobalVar(name)
+        return self.globals[name]
+
+    def _named(self) -> RelayExpr:
+        """A variable or a node; ``%p.0`` is a field of ``%p`` where ``%p.0`` is no name."""
+        token = self.take()
+        found = self.names.find(token.text)
+        if found is not None:
+            return found
+        name, fields = token.text, []
+        while name.rpartition(".")[2].isdigit():
+            name, _, field = name.rpartition(".")
+            fields.append(field)
+            found = self.names.find(name)
+            if found is not None:
+                for each in reversed(fields):
+                    found = self._field(found, "." + each, (token.start, token.end))
+                return found
+        if fields:
+            token = token._replace(text=name, end=token.start + len(name))
+        return report_unbound(self, self.names, token, self.statement, self.later)
+
+    def _negated(self) -> RelayExpr:
+        minus = self.take()
+        token = self.token
+        if token.kind == "NUMBER":
+            return RelayConstant(self.number(self.take(), "-"), (minus.start, token.end))
+        special = self.special(token, "-") if token.kind == "NAME" else None
+        if special is not None and special.dtype.is_float:
+            self.take()
+            return RelayConstant(special, (minus.start, token.end))
+        value = self._with_suffixes()
+        op = RelayOp("negative", (minus.start, minus.end))
+        return RelayCall(op, (value,), {}, (minus.start, self.tokens[self.at - 1].end))
+
+    def _bracket(self) -> RelayExpr:
+        """A tuple, or an expression in brackets."""
+        start = self.take().start
+        if self.is_word("let"):
+            self.names.frames.append({})
+            inner = self.statements(")")
+            self.names.leave()
+            self.expect(")", "')'")
+            return inner
+        fields: list[RelayExpr] = []
+        comma = False
+        while self.token.kind != ")":
+            fields.append(self.expression())
+            comma = self.accept(",") is not None
+            if not comma:
+                break
+        end = self.expect(")", "',' or ')'").end
+        if len(fields) == 1 and not comma:
+            return fields[0]
+        return RelayTuple(tuple(fields), (start, end))
+
+    def _word(self) -> RelayExpr:
+        """What begins with a word: a function, an if, a literal, an operator."""
+        token = self.token
+        span = (token.start, token.end)
+        if token.text == "fn":
+            return self.function()
+        if token.text == "if":
+            return self._if()
+        if token.text == "meta" and self.peek().kind == "[":
+            return self.stored()
+        if token.text in REFUSED:
+            self._refuse(*REFUSED[token.text])
+        literal = self.special(token)
+        if literal is not None:
+            self.take()
+            return RelayConstant(literal, span)
+        if token.text in ("let", "def", "type", "else", "extern", "import"):
+            self.unexpected("an expression")
+        if token.text[0].isupper():
+            self._refuse("adt", f"{token.text}: algebraic data types are not supported")
+        self.take()
+        if self.token.kind != "(" or self.token.fresh_line:
+            self.error(
+                f"'{token.text}' stands alone: expected a call of it, or the name of a variable",
+                span,
+                f"variables begin with %: %{token.text}",
+            )
+        return RelayOp(token.text, span)
+
+    def _refuse(self, kind: str, message: str) -> None:
+        """Refuse what this tool does not take, and pass over it.
+
+        Raises
+        ------
+        Abandoned
+            Always.
+        """
+        token = self.take()
+        self.error(message, (token.start, token.end), code=f"RL-refused-{kind}")
+        raise Abandoned
+
+    def _if(self) -> RelayExpr:
+        start = self.take().start
+        self.expect("(", "'(' and the condition")
+        cond = self.expression()
+        self.expect(")")
+        yes = self.block()
+        if not self.is_word("else"):
+            self.unexpected("'else': an if of Relay has two branches")
+        self.take()
+        no = self._if() if self.is_word("if") else self.block()
+        return RelayIf(cond, yes, no, (start, self.tokens[self.at - 1].end))
+
+    # ------------------------------------------------------------ calls and functions
+
+    def _call(self, op: RelayExpr, start: int) -> RelayExpr:
+        self.take()
+        args: list[RelayExpr] = []
+        attrs: dict[str, object] = {}
+        while self.token.kind != ")":
+            if self.token.kind == "NAME" and self.peek().kind == "=":
+                self._keyword(attrs)
+            else:
+                if attrs:
+                    self.unexpected("an attribute: operands stand in front of attributes")
+                args.append(self.expression())
+            if not self.accept(","):
+                break
+        end = self.expect(")", "',' or ')'").end
+        return RelayCall(op, tuple(args), attrs, (start, end))
+
+    def _keyword(self, attrs: dict[str, object]) -> None:
+        """``padding=[1, 1]``"""
+        name = self.take()
+        self.take()
+        if name.text in attrs:
+            span = (name.start, name.end)
+            self.error(f"the attribute {name.text} is given twice", span)
+        attrs[name.text] = self.attribute()
+
+    def function(self) -> RelayFunction:
+        """``fn (%x: T) -> U { … }``"""
+        start = self.take().start
+        if self.token.kind == "[":
+            self._refuse("polymorphic", "type parameters: polymorphic functions are not supported")
+        return self.signature(start)
+
+    def signature(self, start: int) -> RelayFunction:
+        """Parameters, result and body."""
+        self.expect("(", "'(' and the parameters")
+        self.names.frames.append({})
+        before, self.statement = self.statement, ""
+        params: list[RelayVar] = []
+        attrs: dict[str, object] = {}
+        while self.token.kind != ")":
+            if self.token.kind == "NAME" and self.peek().kind == "=":
+                self._keyword(attrs)
+            else:
+                params.append(self._parameter())
+            if not self.accept(","):
+                break
+        self.expect(")", "',' or ')'")
+        ret = self.type() if self.accept("->") else None
+        body = self.block()
+        self.names.leave()
+        self.statement = before
+        made = RelayFunction(tuple(params), body, ret, attrs)
+        return replace(made, span=(start, self.tokens[self.at - 1].end))
+
+    def _parameter(self) -> RelayVar:
+        token = self.expect("LOCAL", "a parameter such as %x: Tensor[(2, 3), float32]")
+        span = (token.start, token.end)
+        first = self.names.here(token.text)
+        if first is not None:
+            words = f"two parameters are called {token.text}"
+            self.error(words, span, None, first, code="RL-name-once")
+        kind = self.type() if self.accept(":") else None
+        var = RelayVar(token.text[1:], kind, span)
+        self.names.bind(token.text, var, span)
+        return var
+
+
+def _nesting(token: RelayToken) -> int:
+    """1 for a bracket that opens, -1 for one that closes."""
+    return (token.kind in ("(", "[", "{")) - (token.kind in (")", "]", "}"))
+
+
+def _around(left: RelayExpr, right: RelayExpr) -> Span | None:
+    a, b = getattr(left, "span", None), getattr(right, "span", None)
+    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))

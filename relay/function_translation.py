@@ -1,0 +1,311 @@
+"""One function of Relay, in A-normal form, as a function of Relax."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.suggest import did_you_mean
+from rlx.relay.derivation import NOTHING, UNKNOWN_TENSOR, Knowledge
+from rlx.relay.nodes import (
+    ATOMS,
+    RelayCall,
+    RelayConstant,
+    RelayExpr,
+    RelayFunction,
+    RelayFuncType,
+    RelayGlobalVar,
+    RelayIf,
+    RelayLet,
+    RelayOp,
+    RelayProjection,
+    RelayTuple,
+    RelayVar,
+)
+from rlx.relay.operator_call import OperandError, OperatorCall
+from rlx.relay.operator_table import is_in_table, similar, translated
+from rlx.relay.packed_calls import packed_call
+from rlx.relay.scopes import EvaluationScope, Schedule
+from rlx.relay.type_conversion import Dimensions, identifier, struct_info, with_binders
+from rlx.solver.order import erase
+
+
+class FunctionTranslation:
+    """The translation of a function of the module.
+
+    Attributes
+    ----------
+    function
+        The function of Relax.
+    signature
+        What is known of it.
+    diagnostics
+        Errors and notes.
+    """
+
+    def __init__(
+        self,
+        function: RelayFunction,
+        names: Mapping[RelayGlobalVar, ast.GlobalVar],
+        signatures: Mapping[ast.GlobalVar, StructInfo],
+    ) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self._names, self._know = names, Knowledge(signatures)
+        self._vars: dict[RelayExpr, ast.Var] = {}
+        self._values: dict[RelayExpr, ast.Expr] = {}
+        self._bindings: dict[EvaluationScope, list[ast.Binding]] = {}
+        self._schedule = Schedule(function.body)
+        self._roles = _roles(self._schedule)
+        taken = {"R", "T", "I", "cls"}
+        self._dims: dict[RelayFunction | None, Dimensions] = {None: Dimensions(taken)}
+        self._bound: dict[RelayFunction, tuple[tir.Var, ...]] = {}
+        self._enter(function, self._dims[None])
+        self._enter_literals()
+        self._translate()
+        self.function = self._function(function, self._schedule.root)
+        self.signature = with_binders(self._know.infos[self.function], ())
+
+    # ------------------------------------------------------------ functions
+
+    def _enter_literals(self) -> None:
+        """Know the parameters of all functions inside, the outer ones first."""
+        for node, _ in reversed(self._schedule.order):
+            if isinstance(node, RelayFunction):
+                outer = self._dims[self._schedule.scope_of[node].function]
+                self._dims[node] = outer.inner()
+                self._enter(node, self._dims[node])
+
+    def _enter(self, function: RelayFunction, dims: Dimensions) -> None:
+        """Know the parameters of a function."""
+        before = set(dims.known)
+        infos = []
+        for param in function.params:
+            name = identifier(param.name)
+            info = struct_info(param.annotation, dims, f"{name}_dim")
+            if param.annotation is None:
+                info = self._guess(param)
+            dims.known.update(_binding(info))
+            infos.append((param, info))
+        for param, info in infos:
+            found = with_binders(info, dims.known)
+            self._know.infos[self._declare(param, found)] = found
+        bound = dict.fromkeys(v for _, info in infos for v in _binding(info))
+        self._bound[function] = tuple(v for v in bound if v not in before)
+
+    def _guess(self, param: RelayVar) -> StructInfo:
+        """What a parameter without a type is, by its use: operators take tensors."""
+        role = self._roles.get(param)
+        if role == "function":
+            return FuncStructInfo(None, OBJECT, True, "default")
+        return OBJECT if role == "tuple" else UNKNOWN_TENSOR
+
+    def _declare(self, var: RelayVar, annotation: StructInfo | None) -> ast.Var:
+        made = ast.Var(self._unused(identifier(var.name)), annotation, None, var.span)
+        self._vars[var] = made
+        return made
+
+    def _unused(self, hint: str) -> str:
+        return self._dims[None].unused(hint)
+
+    def _function(self, function: RelayFunction, scope: EvaluationScope) -> ast.Function:
+        """A function whose body was translated."""
+        dims = self._dims[scope.function]
+        params = tuple(self._vars[param] for param in function.params)
+        infos = tuple(self._know.infos[param] for param in params)
+        body = self._sequence(scope)
+        found = self._know.info(self._atom(scope.result))
+        if function.ret is not None:
+            ret = with_binders(struct_info(function.ret, dims, None), dims.known)
+        else:
+            ret = found if found is NOTHING else erase(found, frozenset(), dims.known)
+        said = None if ret is NOTHING or ret is OBJECT else ret
+        bound = self._bound[function]
+        made = ast.Function(params, body, said, None, {}, bound, span=function.span)
+        self._know.infos[made] = FuncStructInfo(infos, ret)
+        return made
+
+    def _sequence(self, scope: EvaluationScope) -> ast.SeqExpr:
+        bindings = tuple(self._bindings.get(scope, ()))
+        blocks = (ast.BindingBlock(bindings),) if bindings else ()
+        result = self._atom(scope.result)
+        return ast.SeqExpr(blocks, result, getattr(result, "span", None))
+
+    # ------------------------------------------------------------ bindings
+
+    def _translate(self) -> None:
+        """Translate the nodes in their order; inner scopes come before what opens them."""
+        for node, binds in self._schedule.order:
+            if binds:
+                assert isinstance(node, RelayLet)
+                self._bind(node)
+            elif not isinstance(node, RelayLet):
+                self._values[node] = self._value(node)
+
+    def _bind(self, let: RelayLet) -> None:
+        """A let as a binding."""
+        scope, value = self._schedule.binding_scope[let], let.value
+        made = self._atom(value) if isinstance(value, ATOMS) else self._values[value]
+        var = self._vars.get(let.var) or self._declare(let.var, None)
+        annotation = let.var.annotation
+        if isinstance(value, RelayFunction) or annotation is None:
+            self._emit(scope, var, made, let.span)
+            return
+        if isinstance(annotation, RelayFuncType):
+            self._emit(scope, var, made, let.span)
+            return
+        dims = self._dims[scope.function]
+        info = struct_info(annotation, dims, f"{var.name_hint}_dim")
+        new = tuple(v for v in dict.fromkeys(_binding(info)) if v not in dims.known)
+        dims.known.update(new)
+        info = with_binders(info, dims.known)
+        self._know.infos[var] = info
+        if not isinstance(made, ast.Var | ast.Constant):
+            plain = ast.Var(self._unused(var.name_hint), None, None, let.span)
+            self._emit(scope, plain, made, let.span)
+            made = plain
+        cast = ast.MatchCast(var, made, info, new, span=let.span)
+        self._bindings.setdefault(scope, []).append(cast)
+
+    def _emit(
+        self, scope: EvaluationScope, var: ast.Var, value: ast.Expr, span: Span | None
+    ) -> None:
+        self._know.infos[var] = self._know.info(value)
+        bindings = self._bindings.setdefault(scope, [])
+        bindings.append(ast.VarBinding(var, value, span, span))
+
+    # ------------------------------------------------------------ values
+
+    def _atom(self, node: RelayExpr) -> ast.Expr:
+        """A variable, a constant, or the name of a function."""
+        while isinstance(node, RelayLet):
+            node = node.body
+        match node:
+            case RelayConstant(data=data, span=span):
+                return ast.Constant(data, span)
+            case RelayGlobalVar():
+                return self._names[node]
+            case RelayVar() if node not in self._vars:
+                return self._declare(node, None)
+        return self._vars[node]
+
+    def _value(self, node: RelayExpr) -> ast.Expr:
+        """What a let binds."""
+        match node:
+            case RelayCall(op=RelayOp(name=name, span=place), args=args):
+                return self._operator(node, name, tuple(map(self._atom, args)), place)
+            case RelayCall(op=op, args=args, span=span):
+                return ast.Call(self._atom(op), tuple(map(self._atom, args)), span=span)
+            case RelayTuple(fields=fields, span=span):
+                return ast.Tuple(tuple(map(self._atom, fields)), (), span)
+            case RelayProjection(value=value, index=index, span=span):
+                return ast.TupleGetItem(self._atom(value), index, span)
+            case RelayIf(cond=cond, span=span):
+                return self._branches(node, self._atom(cond), span)
+            case RelayFunction():
+                return self._function(node, self._schedule.inner[node][0])
+        raise AssertionError(f"no translation of {node!r}")
+
+    def _branches(self, node: RelayIf, cond: ast.Expr, span: Span | None) -> ast.Expr:
+        yes, no = self._schedule.inner[node]
+        made = ast.If(cond, self._sequence(yes), self._sequence(no), node.cond.span, span)  # type: ignore[attr-defined]
+        infos = [self._know.info(self._atom(scope.result)) for scope in (yes, no)]
+        self._know.infos[made] = self._know.joined(*infos)
+        return made
+
+    def _operator(
+        self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
+    ) -> ast.Expr:
+        if not is_in_table(name):
+            return self._by_name(node, name, args, place)
+        call = OperatorCall(name, args, node.attrs, self._know.info)
+        try:
+            made = translated(call)
+        except OperandError as error:
+            if not any(self._know.info(arg) is NOTHING for arg in args):
+                self._say("RL-operator-operands", "error", str(error), node.span)
+            return packed_call(name, args, node.attrs, OBJECT, node.span)
+        for attribute in call.unread():
+            words = f"{name}: the attribute {attribute} has no meaning in Relax and is left out"
+            self._say("RL-operator-attribute", "note", words, node.span)
+        return self._flat(node, made)
+
+    def _flat(self, node: RelayExpr, made: ast.Expr) -> ast.Expr:
+        """Nested calls, the inner ones bound to variables of their own."""
+        span: Span | None = getattr(node, "span", None)
+        scope = self._schedule.scope_of[node]
+        match made:
+            case ast.Call(args=args):
+                parts = tuple(self._part(scope, arg, span) for arg in args)
+                return ast.Call(
+                    made.op,
+                    parts,
+                    (),
+                    made.attrs,
+                    (),
+                    (),
+                    span,
+                    op_span=getattr(node, "span", None),
+                )
+            case ast.Tuple(fields=fields):
+                return ast.Tuple(tuple(self._part(scope, f, span) for f in fields), (), span)
+        return made
+
+    def _part(self, scope: EvaluationScope, expr: ast.Expr, span: Span | None) -> ast.Expr:
+        """An operand as an atom."""
+        match expr:
+            case ast.Call(args=args):
+                parts = tuple(self._part(scope, arg, span) for arg in args)
+                value: ast.Expr = ast.Call(expr.op, parts, (), expr.attrs, (), (), span)
+            case ast.TupleGetItem():
+                value = expr
+            case ast.Tuple(fields=fields):
+                return ast.Tuple(tuple(self._part(scope, f, span) for f in fields), (), span)
+            case _:
+                return expr
+        var = ast.Var(self._unused("lv"), None, None, span)
+        self._emit(scope, var, value, span)
+        return var
+
+    def _by_name(
+        self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
+    ) -> ast.Expr:
+        words = f"{name} is not in the table of operators: it becomes a packed function of its name"
+        self._say("RL-operator-known", "note", words, place, did_you_mean(similar(name)))
+        tensor = self._roles.get(node) not in ("function", "tuple")
+        result = UNKNOWN_TENSOR if tensor else OBJECT
+        return packed_call(name, args, node.attrs, result, node.span)
+
+    def _say(
+        self, code: str, severity: str, message: str, span: Span | None, help: str | None = None
+    ) -> None:
+        self.diagnostics.append(Diagnostic(code, severity, message, span, help=help))
+
+
+def _roles(schedule: Schedule) -> dict[RelayExpr, str]:
+    """What is called, and of what a field is taken; by the value that a variable is bound to,
+    too.
+    """
+    found: dict[RelayExpr, str] = {}
+    for node, binds in reversed(schedule.order):
+        match node:
+            case RelayCall(op=op) if not binds:
+                found[op] = "function"
+            case RelayProjection(value=value):
+                found[value] = "tuple"
+            case RelayLet(var=var, value=value) if binds and var in found:
+                found[value] = found[var]
+    return found
+
+
+def _binding(info: StructInfo) -> tuple[tir.Var, ...]:
+    """The shape variables that stand alone as dimensions of tensors."""
+    match info:
+        case TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            return tuple(v for v in values if isinstance(v, tir.Var))
+        case TupleStructInfo(fields=fields):
+            return tuple(v for field in fields for v in _binding(field))
+    return ()

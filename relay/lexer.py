@@ -1,0 +1,146 @@
+"""Relay text to tokens; what can be no token, and brackets that do not match, are reported."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from rlx.grammar.diagnostic import Diagnostic, Label
+
+METADATA = "#[metadata]"
+
+_TOKEN = re.compile(
+    r"""
+    (?P<SPACE>[ \t\r\n\f\v]+)
+  | (?P<LINE>//[^\n]*)
+  | (?P<COMMENT>/\*)
+  | (?P<HEADER>\#\[[^\]\n]*\]|v0\.0\.\d+\b)
+  | (?P<GRAPH>%\d+)
+  | (?P<LOCAL>%[A-Za-z_][\w]*(?:(?:::|\.)\w+)*)
+  | (?P<GLOBAL>@[A-Za-z_]\w*(?:\.\w+)*)
+  | (?P<FIELD>\.\d+)
+  | (?P<NUMBER>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+)(?:(?:bf|f|i|u)\d*)?(?![\w.]))
+  | (?P<STRING>"(?:[^"\\\n]|\\.)*")
+  | (?P<NAME>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)
+  | (?P<PUNCTUATION>->|=>|==|!=|<=|>=|:=|[(){}\[\],:;=<>+\-*/?!^&|])
+    """,
+    re.VERBOSE,
+)
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_CLOSES = {")": "(", "}": "{", "]": "["}
+MAX_ERRORS = 100
+"""After so many errors the rest of a text is not read."""
+
+
+class RelayToken(NamedTuple):
+    """A token: its kind (``LOCAL``, ``NUMBER``, …, or its own text for punctuation), where it
+    stands, and whether a line begins between it and the token before.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    fresh_line: bool
+
+
+class Lexed(NamedTuple):
+    """The tokens of a text, its metadata as text, and what is wrong."""
+
+    tokens: list[RelayToken]
+    metadata: str
+    diagnostics: list[Diagnostic]
+
+
+def lex(text: str) -> Lexed:
+    """The tokens of a text; the last one has the kind ``END``."""
+    tokens: list[RelayToken] = []
+    found: list[Diagnostic] = []
+    at, line_of_last, metadata = 0, True, ""
+    while at < len(text) and len(found) < MAX_ERRORS:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            found.append(_no_token(text, at))
+            at = _behind_bad(text, at)
+            continue
+        kind, start, at = str(match.lastgroup), at, match.end()
+        if kind == "COMMENT":
+            at = _comment_end(text, start, found)
+        elif kind == "HEADER" and match[0] == METADATA:
+            metadata = text[at:]
+            break
+        if kind in ("SPACE", "LINE", "COMMENT", "HEADER"):
+            line_of_last = line_of_last or "\n" in text[start:at]
+            continue
+        name = match[0] if kind == "PUNCTUATION" else kind
+        tokens.append(RelayToken(name, match[0], start, at, line_of_last))
+        line_of_last = False
+    tokens.append(RelayToken("END", "", min(at, len(text)), min(at, len(text)), True))
+    if not found:
+        _match_brackets(tokens, found)
+    return Lexed(tokens, metadata, found)
+
+
+def _no_token(text: str, at: int) -> Diagnostic:
+    character = text[at]
+    if character == '"':
+        return Diagnostic("PARSE", "error", "the string has no end in its line", (at, at + 1))
+    if character in "%@":
+        words = f"expected a name behind '{character}'"
+        return Diagnostic("PARSE", "error", words, (at, at + 1))
+    bad = text[at : _behind_bad(text, at)]
+    words = "no number, name or symbol of Relay"
+    return Diagnostic("PARSE", "error", f"{bad[:40]!r} is {words}", (at, at + len(bad)))
+
+
+def _behind_bad(text: str, at: int) -> int:
+    """Where reading goes on behind what is no token."""
+    if text[at] == '"':
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    match = re.compile(r"[\w.]+").match(text, at)
+    return match.end() if match else at + 1
+
+
+def _comment_end(text: str, start: int, found: list[Diagnostic]) -> int:
+    """The end of a comment, which may hold others."""
+    depth, at = 1, start + 2
+    while depth:
+        edge = _COMMENT_EDGE.search(text, at)
+        if edge is None:
+            found.append(Diagnostic("PARSE", "error", "the comment has no end", (start, start + 2)))
+            return len(text)
+        depth += 1 if edge[0] == "/*" else -1
+        at = edge.end()
+    return at
+
+
+def _match_brackets(tokens: list[RelayToken], found: list[Diagnostic]) -> None:
+    """Report brackets without a partner; a definition at the start of a line closes all."""
+    open_: list[RelayToken] = []
+    for token in tokens:
+        if token.kind in ("(", "[", "{"):
+            open_.append(token)
+        elif token.kind in _CLOSES:
+            if open_ and open_[-1].kind == _CLOSES[token.kind]:
+                open_.pop()
+                continue
+            found.append(_stray(token, open_))
+            return
+        elif token.text == "def" and token.fresh_line and open_:
+            break
+    if open_:
+        last = open_[-1]
+        words = f"'{last.text}' is never closed"
+        found.append(Diagnostic("PARSE", "error", words, (last.start, last.end)))
+
+
+def _stray(token: RelayToken, open_: list[RelayToken]) -> Diagnostic:
+    span = (token.start, token.end)
+    if not open_:
+        words = f"'{token.text}' closes nothing"
+        return Diagnostic("PARSE", "error", words, span)
+    last = open_[-1]
+    words = f"'{token.text}' does not close '{last.text}'"
+    related = (Label((last.start, last.end), "opened here"),)
+    return Diagnostic("PARSE", "error", words, span, related=related)

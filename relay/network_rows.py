@@ -1,0 +1,270 @@
+"""Rows of the operator table: the operators of networks, images, quantisation."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rlx.grammar import ast
+from rlx.relay.elementwise_rows import Row
+from rlx.relay.operator_call import OperatorCall, call, scalar, sizes
+
+LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
+"""The layouts of data and weights by the number of spatial axes, where none is said."""
+
+
+def _kind(c: OperatorCall) -> str | None:
+    """The element type of the result, if one is said."""
+    return c.string("out_dtype") or None if c.given("out_dtype") is not None else None
+
+
+def _conv(axes: int, c: OperatorCall) -> ast.Expr:
+    data, weight = c.operands(2)
+    layout, kernel = LAYOUTS[axes]
+    c.given("channels"), c.given("kernel_size")  # both follow from the weight
+    return call(
+        f"nn.conv{axes}d",
+        data,
+        weight,
+        strides=c.integers("strides", (1,) * axes),
+        padding=c.integers("padding", (0,) * axes),
+        dilation=c.integers("dilation", (1,) * axes),
+        groups=c.integer("groups", 1),
+        data_layout=c.string("data_layout", layout),
+        kernel_layout=c.string("kernel_layout", kernel),
+        out_layout=c.string("out_layout") or None,
+        out_dtype=_kind(c),
+    )
+
+
+def _conv_transpose(axes: int, c: OperatorCall) -> ast.Expr:
+    data, weight = c.operands(2)
+    layout, kernel = LAYOUTS[axes]
+    c.given("channels"), c.given("kernel_size")
+    return call(
+        f"nn.conv{axes}d_transpose",
+        data,
+        weight,
+        strides=c.integers("strides", (1,) * axes),
+        padding=c.integers("padding", (0,) * axes),
+        output_padding=c.integers("output_padding", (0,) * axes),
+        dilation=c.integers("dilation", (1,) * axes),
+        groups=c.integer("groups", 1),
+        data_layout=c.string("data_layout", layout),
+        kernel_layout=c.string("kernel_layout", "IO" + kernel[2:]),
+        out_layout=c.string("out_layout") or None,
+        out_dtype=_kind(c),
+    )
+
+
+def _pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    include = c.flag("count_include_pad") if kind == "avg" else None
+    return call(
+        f"nn.{kind}_pool{axes}d",
+        x,
+        pool_size=c.integers("pool_size", (1,) * axes),
+        strides=c.integers("strides", (1,) * axes),
+        padding=c.integers("padding", (0,) * axes),
+        dilation=c.integers("dilation", (1,) * axes),
+        ceil_mode=c.flag("ceil_mode"),
+        count_include_pad=include,
+        layout=c.string("layout", LAYOUTS[axes][0]),
+        out_layout=c.string("out_layout") or None,
+    )
+
+
+def _spatial(c: OperatorCall, layout: str) -> tuple[int, ...]:
+    """The spatial axes of a layout such as NCHW."""
+    if not layout.isupper():
+        c.fail(f"the layout {layout} is not supported")
+    return tuple(at for at, axis in enumerate(layout) if axis not in "NC")
+
+
+def _global_pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    c.given("out_layout")
+    spatial = _spatial(c, c.string("layout", LAYOUTS[axes][0]))
+    return call(kind, x, axis=spatial, keepdims=True)
+
+
+def _adaptive_pool(axes: int, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call(
+        f"nn.adaptive_avg_pool{axes}d",
+        x,
+        output_size=c.axes("output_size"),
+        layout=c.string("layout", LAYOUTS[axes][0]),
+        out_layout=c.string("out_layout") or None,
+    )
+
+
+def _dense(c: OperatorCall) -> ast.Expr:
+    x, weight = c.operands(2)
+    c.given("units")  # follows from the weight
+    return call("matmul", x, call("permute_dims", weight), out_dtype=_kind(c))
+
+
+def _product(transposed: bool, c: OperatorCall) -> ast.Expr:
+    a, b = c.operands(2)
+    c.given("units")
+    if c.flag("transpose_a"):
+        a = _turned(c, a)
+    if c.flag("transpose_b", transposed):
+        b = _turned(c, b)
+    return call("matmul", a, b, out_dtype=_kind(c))
+
+
+def _turned(c: OperatorCall, x: ast.Expr) -> ast.Expr:
+    """With the last two axes exchanged."""
+    rank = c.rank(x)
+    if rank < 2:
+        c.fail(f"expected matrices, found an operand of rank {rank}")
+    return call("permute_dims", x, axes=(*range(rank - 2), rank - 1, rank - 2))
+
+
+def _bias_add(c: OperatorCall) -> ast.Expr:
+    x, bias = c.operands(2)
+    behind = c.rank(x) - 1 - c.axis_of(x, "axis", 1)
+    if behind:
+        bias = call("expand_dims", bias, axis=tuple(range(1, behind + 1)))
+    return call("add", x, bias)
+
+
+def _batch_norm(c: OperatorCall) -> ast.Expr:
+    return call(
+        "nn.batch_norm",
+        *c.operands(5),
+        axis=c.integer("axis", 1),
+        epsilon=c.number("epsilon", 1e-5),
+        center=c.flag("center", True),
+        scale=c.flag("scale", True),
+        training=False,
+    )
+
+
+def _norm_options(c: OperatorCall) -> dict[str, object]:
+    return {
+        "epsilon": c.number("epsilon", 1e-5),
+        "center": c.flag("center", True),
+        "scale": c.flag("scale", True),
+    }
+
+
+def _layer_norm(c: OperatorCall) -> ast.Expr:
+    x, gamma, beta = c.operands(3)
+    return call("nn.layer_norm", x, gamma, beta, axes=(c.integer("axis", -1),), **_norm_options(c))
+
+
+def _channel_norm(name: str, c: OperatorCall) -> ast.Expr:
+    x, gamma, beta = c.operands(3)
+    channel = c.axis_of(x, "axis", 1)
+    axes = tuple(axis for axis in range(1, c.rank(x)) if axis != channel)
+    groups = {"num_groups": c.integer("num_groups")} if name == "nn.group_norm" else {}
+    options = {**groups, "channel_axis": channel, "axes": axes, **_norm_options(c)}
+    return call(name, x, gamma, beta, **options)
+
+
+def _along(name: str, c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call(name, x, axis=c.integer("axis", -1))
+
+
+def _leaky_relu(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("nn.leakyrelu", x, alpha=float(c.number("alpha", 0.25)))
+
+
+def _prelu(c: OperatorCall) -> ast.Expr:
+    return call("nn.prelu", *c.operands(2), axis=c.integer("axis", 1))
+
+
+def _dropout(c: OperatorCall) -> ast.Expr:
+    """Inference drops nothing: the value, and a mask of ones."""
+    (x,) = c.operands(1)
+    c.given("rate")
+    return ast.Tuple((x, call("ones_like", x)))
+
+
+def _flatten(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("reshape", x, sizes((0, -1)))
+
+
+def _pad(c: OperatorCall) -> ast.Expr:
+    x, value = c.operands(2)
+    number = value.data.value if isinstance(value, ast.Constant) else None
+    if not isinstance(number, int | float):
+        c.fail("the value that is padded with must be a constant number")
+    widths = c.given("pad_width")
+    if not isinstance(widths, tuple) or not all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in widths
+    ):
+        c.fail("expected a pair of widths for each axis in pad_width")
+    flat = tuple(width for pair in widths for width in pair)
+    return call(
+        "nn.pad",
+        x,
+        pad_width=flat,
+        pad_mode=c.string("pad_mode", "constant"),
+        pad_value=float(number),
+    )
+
+
+def _l2_normalize(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    squares = call("sum", call("multiply", x, x), axis=c.axes(), keepdims=True)
+    least = scalar(c.number("eps"), c.kind_of(x))
+    return call("divide", x, call("sqrt", call("maximum", squares, least)))
+
+
+def _resize2d(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    mode = c.string("coordinate_transformation_mode", "half_pixel")
+    for name in ("roi", "out_dtype"):
+        c.given(name)
+    return call(
+        "image.resize2d",
+        x,
+        sizes(c.integers("size")),
+        layout=c.string("layout", "NCHW"),
+        method=c.string("method", "linear"),
+        coordinate_transformation_mode=mode,
+        rounding_method=c.string("rounding_method", ""),
+        cubic_alpha=float(c.number("cubic_alpha", -0.5)),
+        cubic_exclude=c.integer("cubic_exclude", 0),
+        extrapolation_value=float(c.number("extrapolation_value", 0.0)),
+    )
+
+
+def _quantize(name: str, kind: str, c: OperatorCall) -> ast.Expr:
+    found = c.element_type("out_dtype", kind)
+    return call(name, *c.operands(3), axis=c.integer("axis", -1), out_dtype=str(found))
+
+
+ROWS: dict[str, Row] = {
+    **{f"nn.conv{n}d": partial(_conv, n) for n in LAYOUTS},
+    **{f"nn.conv{n}d_transpose": partial(_conv_transpose, n) for n in LAYOUTS},
+    **{f"nn.{k}_pool{n}d": partial(_pool, k, n) for n in LAYOUTS for k in ("max", "avg")},
+    **{f"nn.global_avg_pool{n}d": partial(_global_pool, "mean", n) for n in LAYOUTS},
+    **{f"nn.global_max_pool{n}d": partial(_global_pool, "max", n) for n in LAYOUTS},
+    **{f"nn.adaptive_avg_pool{n}d": partial(_adaptive_pool, n) for n in LAYOUTS},
+    "image.resize2d": _resize2d,
+    "nn.batch_flatten": _flatten,
+    "nn.batch_matmul": partial(_product, True),
+    "nn.batch_norm": _batch_norm,
+    "nn.bias_add": _bias_add,
+    "nn.dense": _dense,
+    "nn.dropout": _dropout,
+    "nn.group_norm": partial(_channel_norm, "nn.group_norm"),
+    "nn.instance_norm": partial(_channel_norm, "nn.instance_norm"),
+    "nn.l2_normalize": _l2_normalize,
+    "nn.layer_norm": _layer_norm,
+    "nn.leaky_relu": _leaky_relu,
+    "nn.log_softmax": partial(_along, "nn.log_softmax"),
+    "nn.matmul": partial(_product, False),
+    "nn.pad": _pad,
+    "nn.prelu": _prelu,
+    "nn.softmax": partial(_along, "nn.softmax"),
+    "qnn.dequantize": partial(_quantize, "dequantize", "float32"),
+    "qnn.quantize": partial(_quantize, "quantize", "int8"),
+}

@@ -1,0 +1,184 @@
+"""A call of a Relay operator while it is put in terms of Relax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NoReturn
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Literal
+from rlx.grammar.dtype import INT32, INT64, DataType, dtype
+from rlx.grammar.node import Span
+
+InfoOf = Callable[[ast.Expr], ast.StructInfo]
+"""What is known of an operand."""
+
+
+class OperandError(Exception):
+    """A call that the table does not translate: a wrong number of operands, an attribute of
+    another kind.
+    """
+
+
+class OperatorCall:
+    """The operands and attributes of a call.
+
+    Attributes
+    ----------
+    args
+        Expressions of Relax for the operands, atoms all.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: tuple[ast.Expr, ...],
+        attrs: Mapping[str, object],
+        info: InfoOf,
+        span: Span | None = None,
+    ) -> None:
+        self.name, self.args, self.info, self.span = name, args, info, span
+        self._attrs = attrs
+        self._read: set[str] = set()
+
+    def fail(self, message: str) -> NoReturn:
+        """Give up.
+
+        Raises
+        ------
+        OperandError
+            Always.
+        """
+        raise OperandError(f"{self.name}: {message}")
+
+    def operands(self, count: int) -> tuple[ast.Expr, ...]:
+        """The operands, of which there must be so many."""
+        if len(self.args) != count:
+            plural = "" if count == 1 else "s"
+            self.fail(f"expected {count} operand{plural}, found {len(self.args)}")
+        return self.args
+
+    # ------------------------------------------------------------ attributes
+
+    def given(self, name: str, default: object = None) -> object:
+        """An attribute as it stands in the text."""
+        self._read.add(name)
+        return self._attrs.get(name, default)
+
+    def integer(self, name: str, default: int | None = None) -> int:
+        """An attribute that is an integer."""
+        found = self.given(name, default)
+        if not isinstance(found, int):
+            self.fail(f"expected an integer for {name}, found {found!r}")
+        return int(found)
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """An attribute that is a number."""
+        found = self.given(name, default)
+        if not isinstance(found, int | float):
+            self.fail(f"expected a number for {name}, found {found!r}")
+        return found
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """An attribute that is True or False, or 1 or 0."""
+        found = self.given(name, default)
+        if not isinstance(found, int):
+            self.fail(f"expected True or False for {name}, found {found!r}")
+        return bool(found)
+
+    def string(self, name: str, default: str = "") -> str:
+        """An attribute that is a string."""
+        found = self.given(name, default)
+        if not isinstance(found, str):
+            self.fail(f"expected a string for {name}, found {found!r}")
+        return found
+
+    def integers(self, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """An attribute that is a list of integers; one alone is a list of it."""
+        found = self.given(name, default)
+        if isinstance(found, int):
+            return (found,)
+        if not isinstance(found, tuple) or not all(isinstance(each, int) for each in found):
+            self.fail(f"expected a list of integers for {name}, found {found!r}")
+        return found
+
+    def axes(self, name: str = "axis") -> tuple[int, ...] | None:
+        """An attribute that is None, an axis or a list of axes."""
+        return None if self.given(name) is None else self.integers(name)
+
+    def element_type(self, name: str = "dtype", default: str | None = None) -> DataType:
+        """An attribute that names an element type."""
+        found = self.given(name, default)
+        try:
+            kind = dtype(found) if isinstance(found, str) else None
+        except ValueError:
+            kind = None
+        if kind is None or kind.is_void:
+            self.fail(f"expected an element type for {name}, found {found!r}")
+        return kind
+
+    def unread(self) -> list[str]:
+        """The attributes that the translation did not look at."""
+        return [name for name in self._attrs if name not in self._read]
+
+    # ------------------------------------------------------------ what is known
+
+    def rank(self, operand: ast.Expr) -> int:
+        """The rank of an operand, which must be known."""
+        info = self.info(operand)
+        if not isinstance(info, ast.TensorStructInfo) or info.ndim < 0:
+            self.fail("the rank of the operand is not known")
+        return info.ndim
+
+    def fields(self, operand: ast.Expr) -> int:
+        """The number of fields of an operand that is a tuple."""
+        info = self.info(operand)
+        if not isinstance(info, ast.TupleStructInfo):
+            self.fail("expected a tuple of tensors")
+        return len(info.fields)
+
+    def kind_of(self, operand: ast.Expr) -> DataType:
+        """The element type of an operand, which must be known."""
+        info = self.info(operand)
+        if not isinstance(info, ast.TensorStructInfo) or info.dtype.is_void:
+            self.fail("the element type of the operand is not known")
+        return info.dtype
+
+    def axis_of(self, operand: ast.Expr, name: str, default: int) -> int:
+        """An attribute that is an axis, counted from the front."""
+        axis, rank = self.integer(name, default), self.rank(operand)
+        if not -rank <= axis < rank:
+            self.fail(f"there is no axis {axis} of {rank}")
+        return axis % rank
+
+
+def call(name: str, *args: ast.Expr, **attrs: object) -> ast.Call:
+    """A call of an operator of Relax; attributes that are None are left out."""
+    kept = {key: value for key, value in attrs.items() if value is not None}
+    return ast.Call(ast.op(f"relax.{name}"), args, (), kept)
+
+
+def scalar(value: float, kind: DataType) -> ast.Constant:
+    """A constant of rank 0."""
+    return ast.Constant(Literal(value, kind, ()))
+
+
+def sizes(values: tuple[int, ...]) -> ast.ShapeExpr:
+    """A shape that is written out."""
+    return ast.ShapeExpr(tuple(tir.IntImm(value) for value in values))
+
+
+def prim(value: float) -> ast.PrimValue:
+    """A number as an argument."""
+    if isinstance(value, int):
+        return ast.PrimValue(tir.IntImm(value))
+    return ast.PrimValue(tir.FloatImm(value, dtype("float64")))
+
+
+def data_type(kind: DataType) -> ast.DataTypeImm:
+    """An element type as an argument."""
+    return ast.DataTypeImm(kind)
+
+
+SMALL, LARGE = INT32, INT64
+"""The types of indices."""

@@ -1,0 +1,152 @@
+"""One operator on values: put in terms of Relax by the table, and computed by its operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Literal
+from rlx.operators import lookup
+from rlx.operators.element_types import numpy_type
+from rlx.operators.evaluation import OperatorFault
+from rlx.relay.nodes import RelayConstant, RelayExpr
+from rlx.relay.operator_call import OperandError, OperatorCall
+from rlx.relay.operator_table import is_in_table, translated
+from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
+from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.machine.obligations import hold
+from rlx.semantics.struct_info_of import struct_info_of
+from rlx.semantics.values import ShapeValue, TupleValue, Value
+
+
+def array_of(data: Literal) -> Any:
+    """The array of a constant.
+
+    Raises
+    ------
+    UnsupportedStop
+        If the text leaves its data out.
+    """
+    if data.value is None and data.content is None:
+        raise UnsupportedStop("E-constant-data", "the text leaves the constant's data out")
+    kind = numpy_type(data.dtype)
+    if data.value is not None:
+        return np.array(data.value, kind).reshape(data.shape or ())
+    return np.frombuffer(data.content or b"", kind).reshape(data.shape or ()).copy()
+
+
+def run_operator(
+    name: str,
+    args: Sequence[RelayExpr],
+    values: Sequence[Value],
+    attrs: Mapping[str, object],
+    packed: Mapping[str, Callable[..., Any]],
+) -> Value:
+    """The value of a call.
+
+    Parameters
+    ----------
+    args
+        The operands; constants among them are known to the table as such.
+    packed
+        What runs operators that the table does not have.
+
+    Raises
+    ------
+    Stop
+        If there is none.
+    """
+    if not is_in_table(name):
+        return _outside(name, values, attrs, packed)
+    atoms = tuple(map(_atom, args))
+    known = dict(zip(atoms, values, strict=True))
+    run = _OperatorRun(known)
+    call = OperatorCall(name, atoms, attrs, run.info_of)
+    try:
+        made = translated(call)
+    except OperandError as error:
+        raise IllFormedStop("RL-operator-operands", str(error)) from None
+    return run.evaluate(made)
+
+
+def _atom(arg: RelayExpr) -> ast.Expr:
+    """A constant, or a variable that stands for a value."""
+    return ast.Constant(arg.data) if isinstance(arg, RelayConstant) else ast.Var("x")
+
+
+def _outside(
+    name: str,
+    values: Sequence[Value],
+    attrs: Mapping[str, object],
+    packed: Mapping[str, Callable[..., Any]],
+) -> Value:
+    if name not in packed:
+        words = f"the operator {name} is not known, and no packed function has its name"
+        raise UnsupportedStop("RL-operator-known", words)
+    return to_value(packed[name](*map(to_plain, values), *attrs.values()), values)
+
+
+class _OperatorRun:
+    """Evaluates nested calls of Relax's operators."""
+
+    def __init__(self, values: dict[ast.Expr, Value]) -> None:
+        self._values = values
+        self.info: ast.StructInfo | None = None
+
+    def info_of(self, expr: ast.Expr) -> ast.StructInfo:
+        """What is known of an operand: its shape and element type."""
+        return struct_info_of(self._values[expr])
+
+    def prim(self, expr: tir.PrimExpr) -> int | float | bool:
+        """The number that a dimension or a scalar is."""
+        assert isinstance(expr, tir.IntImm | tir.FloatImm)
+        return expr.value
+
+    def value(self, expr: ast.Expr) -> Any:
+        """The plain value of an expression among the attributes."""
+        return to_plain(self.evaluate(expr))
+
+    def evaluate(self, expr: ast.Expr) -> Value:
+        """The value of an expression."""
+        if expr not in self._values:
+            self._values[expr] = self._evaluated(expr)
+        return self._values[expr]
+
+    def _evaluated(self, expr: ast.Expr) -> Value:
+        match expr:
+            case ast.Call(args=args):
+                return self._call(expr, [self.evaluate(arg) for arg in args])
+            case ast.Tuple(fields=fields):
+                return TupleValue(tuple(self.evaluate(field) for field in fields))
+            case ast.TupleGetItem(tuple_value=whole, index=index):
+                found = self.evaluate(whole)
+                assert isinstance(found, TupleValue)
+                return found.fields[index]
+            case ast.ShapeExpr(values=dims):
+                return ShapeValue(tuple(int(self.prim(dim)) for dim in dims))
+            case ast.PrimValue(value=number):
+                return to_value(self.prim(number))
+            case ast.DataTypeImm(value=kind):
+                return to_value(kind)
+            case ast.Constant(data=data):
+                return to_value(array_of(data))
+        raise AssertionError(f"no value for {expr!r}")
+
+    def _call(self, call: ast.Call, values: Sequence[Value]) -> Value:
+        operator = lookup(call.op_name)
+        assert operator is not None
+        try:
+            try:
+                result = operator.evaluate(call, [to_plain(value) for value in values], self)
+            except (OperatorFault, MemoryError):
+                raise
+            except Exception:
+                hold(operator, call, values, self.prim)
+                raise
+            hold(operator, call, values, self.prim)
+        except OperatorFault as fault:
+            raise FaultStop(fault.code, fault.message) from None
+        return to_value(result, values)

@@ -1,0 +1,36 @@
+"""The operators of Relay in terms of Relax: one table, which checking, running and translating use."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast
+from rlx.grammar.suggest import closest
+from rlx.relay import elementwise_rows, network_rows, shape_rows
+from rlx.relay.elementwise_rows import Row
+from rlx.relay.operator_call import OperandError, OperatorCall
+
+TABLE: dict[str, Row] = {**elementwise_rows.ROWS, **shape_rows.ROWS, **network_rows.ROWS}
+"""What puts a call of each operator in terms of Relax."""
+
+
+def is_in_table(name: str) -> bool:
+    """Whether the table has an operator."""
+    return name in TABLE
+
+
+def translated(call: OperatorCall) -> ast.Expr:
+    """A call in terms of Relax: calls of its operators, nested, over the operands.
+
+    Raises
+    ------
+    OperandError
+        If the table does not translate these operands and attributes.
+    """
+    return TABLE[call.name](call)
+
+
+def similar(name: str) -> list[str]:
+    """The operators of the table that an unknown name may have been meant for."""
+    return closest(name, TABLE)
+
+
+__all__ = ["TABLE", "OperandError", "is_in_table", "similar", "translated"]

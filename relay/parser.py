@@ -1,0 +1,174 @@
+"""Texts of Relay to modules."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import Span, replace
+from rlx.grammar.parser import ParseError
+from rlx.grammar.recursion import recursion_room
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.relay.cursor import Abandoned, Stopped
+from rlx.relay.expression_reader import ExpressionReader
+from rlx.relay.lexer import RelayToken, lex
+from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule
+from rlx.spec.registry import refuted
+
+
+class RelayText(NamedTuple):
+    """What a text holds: its module, None if it has errors; and what is wrong with it."""
+
+    module: RelayModule | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def parse(text: str, path: str = "<text>") -> RelayModule:
+    """The module that a text of Relay holds.
+
+    A text that is one expression is a module with the function ``@main``.
+
+    Parameters
+    ----------
+    text
+        In Relay's text format: `#[version = "0.0.5"] def @main(%x: Tensor[(2, 3), float32]) { … }`.
+    path
+        What messages call the text.
+
+    Raises
+    ------
+    TypeError
+        If it is no text.
+    ParseError
+        If it has errors: ``diagnostics`` has all of them.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"expected a text, found {type(text).__name__}")
+    found = read(text, path)
+    if found.module is None:
+        raise ParseError(found.diagnostics)
+    return found.module
+
+
+def read(text: str, path: str = "<text>") -> RelayText:
+    """As :func:`parse`, with errors in the result."""
+    source = Source(text, path)
+    lexed = lex(" " + text[1:] if text.startswith("\ufeff") else text)
+    wrong, module = lexed.diagnostics, None
+    if not wrong:
+        reader = ModuleReader(lexed.tokens)
+        reader.metadata = lexed.metadata.strip()
+        with recursion_room():
+            module = reader.module(text)
+        wrong = reader.diagnostics
+    for found in wrong:
+        refuted(found.code)
+    listed = sorted(wrong, key=lambda d: d.span or (0, 0))
+    said = tuple(replace(found, source=source) for found in listed)
+    return RelayText(None if said else module, said)
+
+
+class ModuleReader(ExpressionReader):
+    """Reads the definitions of a module."""
+
+    def module(self, text: str) -> RelayModule:
+        """The module; what can't be read is reported and left out."""
+        functions: dict[RelayGlobalVar, RelayFunction] = {}
+        places: dict[str, Span] = {}
+        try:
+            while self.token.kind != "END":
+                try:
+                    self._definition(functions, places)
+                except Abandoned:
+                    self._to_definition()
+        except Stopped:
+            pass
+        else:
+            self._mentioned(places)
+            if not functions and not self.diagnostics:
+                self.error("expected a function: def @main(…) { … }", (0, min(1, len(text))))
+        return RelayModule(functions, text)
+
+    def _definition(
+        self, functions: dict[RelayGlobalVar, RelayFunction], places: dict[str, Span]
+    ) -> None:
+        token = self.token
+        if self.is_word("def"):
+            self._function(functions, places)
+        elif token.kind == "NAME" and token.text in ("type", "extern"):
+            name = self.peek().text
+            words = f"{token.text} {name}: algebraic data types are not supported"
+            self.error(words, (token.start, token.end), code="RL-refused-adt")
+            raise Abandoned
+        elif self.is_word("import"):
+            words = "import: a module is read from one text alone"
+            self.error(words, (token.start, token.end), code="RL-refused-import")
+            raise Abandoned
+        elif functions or places:
+            self.unexpected("a definition: def @name(…) { … }")
+        else:
+            self._expression_alone(functions, places)
+
+    def _expression_alone(
+        self, functions: dict[RelayGlobalVar, RelayFunction], places: dict[str, Span]
+    ) -> None:
+        """A text that is one expression: the function @main, or the body of one."""
+        start = self.token.start
+        body = self.statements()
+        if self.token.kind != "END":
+            self.unexpected("the end of the text")
+        if not isinstance(body, RelayFunction):
+            body = RelayFunction((), body, None, {}, (start, self.token.end))
+        functions[self.global_var("main")] = body
+        places["@main"] = (start, start)
+
+    def _function(
+        self, functions: dict[RelayGlobalVar, RelayFunction], places: dict[str, Span]
+    ) -> None:
+        """``def @f(%x: T) -> U { … }``"""
+        start = self.take().start
+        name = self.expect("GLOBAL")
+        span = (name.start, name.end)
+        if name.text in places:
+            words = f"two functions are called {name.text}"
+            self.error(words, span, None, places[name.text], code="RL-name-once")
+        places.setdefault(name.text, span)
+        self.names.frames[:] = [{}]
+        self.names.left.clear()
+        self.depth = 0
+        self.type_params = frozenset()
+        if self.token.kind == "[":
+            self._type_parameters()
+        made = self.signature(start)
+        var = self.global_var(name.text[1:])
+        if var not in functions:
+            functions[var] = made
+
+    def _type_parameters(self) -> None:
+        """``[A, B]``"""
+        token = self.token
+        words = "type parameters: polymorphic functions are not supported"
+        self.error(words, (token.start, token.end), code="RL-refused-polymorphic")
+        first = self.at
+        self.skip_brackets()
+        named = self.tokens[first : self.at]
+        self.type_params = frozenset(t.text for t in named if t.kind == "NAME")
+
+    def _to_definition(self) -> None:
+        """Pass over the rest of a definition."""
+        if self.token.kind != "END" and not self._at_definition():
+            self.take()
+        while self.token.kind != "END" and not self._at_head():
+            self.take()
+
+    def _at_head(self) -> bool:
+        token: RelayToken = self.token
+        return token.fresh_line and token.kind == "NAME" and token.text in ("def", "type", "extern")
+
+    def _mentioned(self, places: dict[str, Span]) -> None:
+        """Report functions that are called and not there."""
+        for name, span in self.mentions.items():
+            if name not in places:
+                near = did_you_mean(closest(name, places))
+                words = f"there is no function {name}"
+                self.error(words, span, near, code="RL-name-bound")

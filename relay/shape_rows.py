@@ -1,0 +1,256 @@
+"""Rows of the operator table: shapes, indices, creation, sorting."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rlx.grammar import ast
+from rlx.grammar.dtype import DataType
+from rlx.relay.elementwise_rows import Row
+from rlx.relay.operator_call import OperatorCall, call, data_type, prim, sizes
+
+
+def _number(c: OperatorCall, operand: ast.Expr, what: str) -> float:
+    """The number of an operand that is a constant of rank 0."""
+    if isinstance(operand, ast.Constant) and isinstance(operand.data.value, int | float):
+        return operand.data.value
+    return c.fail(f"{what} must be a constant number")
+
+
+def _reshape(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    shape = c.integers("newshape")
+    if min(shape, default=0) < -1 or c.given("allowzero"):
+        c.fail(f"only dimensions from -1 are supported in newshape, found {list(shape)}")
+    return call("reshape", x, sizes(shape))
+
+
+def _transpose(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    axes = c.axes("axes")
+    return call("permute_dims", x, axes=axes or None)
+
+
+def _expand_dims(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    axis, count = c.integer("axis"), c.integer("num_newaxis", 1)
+    if axis < 0 and count != 1:
+        c.fail("several new axes are counted from the front")
+    return call("expand_dims", x, axis=tuple(range(axis, axis + count)))
+
+
+def _squeeze(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("squeeze", x, axis=c.axes())
+
+
+def _joined(name: str, c: OperatorCall) -> ast.Expr:
+    (parts,) = c.operands(1)
+    count = c.fields(parts)
+    fields = tuple(ast.TupleGetItem(parts, at) for at in range(count))
+    return call(name, ast.Tuple(fields), axis=c.integer("axis", 0))
+
+
+def _split(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    given = c.given("indices_or_sections")
+    ways = given if isinstance(given, int) else c.integers("indices_or_sections")
+    return call("split", x, indices_or_sections=ways, axis=c.integer("axis", 0))
+
+
+def _take(c: OperatorCall) -> ast.Expr:
+    x, indices = c.operands(2)
+    if c.integer("batch_dims", 0):
+        c.fail("batch_dims are not supported")
+    axis = None if c.given("axis") is None else c.integer("axis")
+    return call("take", x, indices, axis=axis, mode=c.string("mode", "clip"))
+
+
+def _strided_slice(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    begin, end = c.integers("begin"), c.integers("end")
+    axes = c.axes("axes") or tuple(range(len(begin)))
+    if len(begin) != len(end) or len(begin) != len(axes):
+        c.fail("begin, end and axes have different lengths")
+    strides = c.axes("strides") or (1,)
+    if len(strides) == 1:
+        strides *= len(axes)
+    if c.string("slice_mode", "end") == "size":
+        whole = (1 << 31) - 1
+        end = tuple(whole if n < 0 else b + n for b, n in zip(begin, end, strict=True))
+        strides = (1,) * len(axes)
+    return call("strided_slice", x, axes=axes, begin=begin, end=end, strides=strides)
+
+
+def _full(c: OperatorCall) -> ast.Expr:
+    (value,) = c.operands(1)
+    kind = c.element_type() if c.given("dtype") else None
+    return call("full", sizes(c.integers("shape")), value, dtype=kind)
+
+
+def _filled(name: str, c: OperatorCall) -> ast.Expr:
+    c.operands(0)
+    return call(name, sizes(c.integers("shape")), dtype=c.element_type())
+
+
+def _arange(c: OperatorCall) -> ast.Expr:
+    numbers = [prim(_number(c, each, "a bound of arange")) for each in c.operands(3)]
+    return call("arange", *numbers, dtype=c.element_type(default="float32"))
+
+
+def _one_hot(c: OperatorCall) -> ast.Expr:
+    indices, *values = c.operands(3)
+    on, off = (_typed(c, each) for each in values)
+    made = call("one_hot", indices, on, off, depth=c.integer("depth"), axis=c.integer("axis", -1))
+    kind = c.element_type(default="float32")
+    return made if kind == c.kind_of(values[0]) else call("astype", made, data_type(kind))
+
+
+def _typed(c: OperatorCall, operand: ast.Expr) -> ast.PrimValue:
+    """A constant of rank 0 as a scalar of its type."""
+    value, kind = _number(c, operand, "a value of one_hot"), c.kind_of(operand)
+    from rlx.grammar.tir import FloatImm, IntImm
+
+    if kind.is_float:
+        return ast.PrimValue(FloatImm(float(value), kind))
+    return ast.PrimValue(IntImm(int(value), kind))
+
+
+def _broadcast_to(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("broadcast_to", x, sizes(c.integers("shape")))
+
+
+def _tile(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("tile", x, repeats=c.integers("reps"))
+
+
+def _repeat(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    axis = None if c.given("axis") is None else c.integer("axis")
+    return call("repeat", x, repeats=c.integer("repeats"), axis=axis)
+
+
+def _reverse(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("flip", x, axis=c.integer("axis"))
+
+
+def _gather(c: OperatorCall) -> ast.Expr:
+    x, indices = c.operands(2)
+    return call("gather_elements", x, indices, axis=c.integer("axis"))
+
+
+def _gather_nd(c: OperatorCall) -> ast.Expr:
+    x, indices = c.operands(2)
+    c.given("index_rank")
+    rank = c.rank(indices)  # Relay counts the coordinates along the first axis, Relax the last
+    turned = call("permute_dims", indices, axes=(*range(1, rank), 0))
+    return call("gather_nd", x, turned, batch_dims=c.integer("batch_dims", 0))
+
+
+def _scatter_elements(c: OperatorCall) -> ast.Expr:
+    reduction = c.string("reduction", "update")
+    return call("scatter_elements", *c.operands(3), axis=c.integer("axis", 0), reduction=reduction)
+
+
+def _kind(c: OperatorCall, default: str) -> DataType:
+    return c.element_type(default=default)
+
+
+def _sort(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    descending = not c.flag("is_ascend", True)
+    return call("sort", x, axis=c.integer("axis", -1), descending=descending)
+
+
+def _argsort(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    descending, axis = not c.flag("is_ascend", True), c.integer("axis", -1)
+    return call("argsort", x, axis=axis, descending=descending, dtype=_kind(c, "int32"))
+
+
+def _topk(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call(
+        "topk",
+        x,
+        k=c.integer("k", 1),
+        axis=c.integer("axis", -1),
+        ret_type=c.string("ret_type", "both"),
+        largest=not c.flag("is_ascend"),
+        dtype=_kind(c, "int32"),
+    )
+
+
+def _shape_of(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    found = call("shape_to_tensor", call("shape_of", x))
+    return call("astype", found, data_type(_kind(c, "int32")))
+
+
+def _argwhere(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    return call("astype", call("permute_dims", call("nonzero", x)), data_type(_kind(c, "int32")))
+
+
+def _trilu(c: OperatorCall) -> ast.Expr:
+    x, diagonal = c.operands(2)
+    k = int(_number(c, diagonal, "the diagonal of trilu"))
+    return call("triu" if c.flag("upper", True) else "tril", x, prim(k))
+
+
+def _einsum(c: OperatorCall) -> ast.Expr:
+    (parts,) = c.operands(1)
+    fields = tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts)))
+    return call("einsum", ast.Tuple(fields), subscripts=c.string("equation"))
+
+
+def _meshgrid(c: OperatorCall) -> ast.Expr:
+    (parts,) = c.operands(1)
+    fields = tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts)))
+    return call("meshgrid", ast.Tuple(fields), indexing=c.string("indexing", "ij"))
+
+
+def _reverse_sequence(c: OperatorCall) -> ast.Expr:
+    return call(
+        "reverse_sequence",
+        *c.operands(2),
+        seq_axis=c.integer("seq_axis", 1),
+        batch_axis=c.integer("batch_axis", 0),
+    )
+
+
+ROWS: dict[str, Row] = {
+    "arange": _arange,
+    "argsort": _argsort,
+    "argwhere": _argwhere,
+    "broadcast_to": _broadcast_to,
+    "concatenate": partial(_joined, "concat"),
+    "einsum": _einsum,
+    "expand_dims": _expand_dims,
+    "full": _full,
+    "gather": _gather,
+    "gather_nd": _gather_nd,
+    "meshgrid": _meshgrid,
+    "one_hot": _one_hot,
+    "ones": partial(_filled, "ones"),
+    "repeat": _repeat,
+    "reshape": _reshape,
+    "reverse": _reverse,
+    "reverse_sequence": _reverse_sequence,
+    "scatter_elements": _scatter_elements,
+    "shape_of": _shape_of,
+    "sort": _sort,
+    "split": _split,
+    "squeeze": _squeeze,
+    "stack": partial(_joined, "stack"),
+    "strided_slice": _strided_slice,
+    "take": _take,
+    "tile": _tile,
+    "topk": _topk,
+    "transpose": _transpose,
+    "trilu": _trilu,
+    "zeros": partial(_filled, "zeros"),
+}

@@ -1,0 +1,156 @@
+"""Relay to Relax: a module in A-normal form, binding by binding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from rlx.grammar import ast
+from rlx.grammar.ast import FuncStructInfo, StructInfo
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import replace
+from rlx.grammar.parser import ParseError
+from rlx.relay.anf import to_anf
+from rlx.relay.derivation import NOTHING
+from rlx.relay.function_translation import FunctionTranslation
+from rlx.relay.nodes import RelayExpr, RelayFunction, RelayGlobalVar, RelayModule
+from rlx.relay.scopes import Schedule
+from rlx.relay.type_conversion import identifier
+
+ROUNDS = 4
+"""How often functions that call each other are derived, until their results stay."""
+
+
+class Translation(NamedTuple):
+    """A module of Relax, what there is to say about it, and where its names come from.
+
+    Attributes
+    ----------
+    module
+        The module; where there are errors, calls that could not be translated yield any value.
+    diagnostics
+        Errors of calls that the table does not translate, and notes.
+    names
+        The global variable of each function of Relay.
+    signatures
+        What is known of each function.
+    """
+
+    module: ast.IRModule
+    diagnostics: tuple[Diagnostic, ...]
+    names: Mapping[RelayGlobalVar, ast.GlobalVar]
+    signatures: Mapping[RelayGlobalVar, StructInfo]
+
+
+def to_relax(module: RelayModule) -> ast.IRModule:
+    """The module in Relax, with the same values, effects and failures.
+
+    Nodes become bindings in the scope that evaluates them, operators are those of the table, and
+    each dimension ``?`` of a parameter becomes a shape variable. Operators that the table does not
+    have become calls of packed functions of their name.
+
+    Raises
+    ------
+    ParseError
+        If a call has no translation: a wrong number of operands, an attribute of another kind;
+        ``diagnostics`` says which.
+    """
+    found = translate(module)
+    errors = tuple(d for d in found.diagnostics if d.severity == "error")
+    if errors:
+        raise ParseError(errors)
+    return found.module
+
+
+def translate(module: RelayModule, path: str = "<text>") -> Translation:
+    """As :func:`to_relax`, with errors and notes in the result."""
+    source = Source(module.text, path)
+    normal = to_anf(module)
+    names = _names(normal)
+    signatures: dict[ast.GlobalVar, StructInfo] = {}
+    made: dict[RelayGlobalVar, FunctionTranslation] = {}
+    order = list(_callees_first(normal))
+    for var in order:
+        signatures[names[var]] = FuncStructInfo(None, NOTHING, True, "default")
+    for _ in range(ROUNDS):
+        before = [_shown(signatures[names[var]]) for var in order]
+        for var in order:
+            done = FunctionTranslation(normal.functions[var], names, signatures)
+            made[var], signatures[names[var]] = done, done.signature
+        if before == [_shown(signatures[names[var]]) for var in order] or not _recursive(normal):
+            break
+    functions = {names[var]: _public(made[var].function, names[var]) for var in normal.functions}
+    said = _once(d for var in normal.functions for d in made[var].diagnostics)
+    return Translation(
+        ast.IRModule(functions),
+        tuple(replace(d, source=source) for d in said),
+        names,
+        {var: made[var].signature for var in normal.functions},
+    )
+
+
+def _names(module: RelayModule) -> dict[RelayGlobalVar, ast.GlobalVar]:
+    """A global variable of Relax for each function."""
+    taken: set[str] = set()
+    found = {}
+    for var in module.functions:
+        base = name = identifier(var.name)
+        number = 0
+        while name in taken:
+            number += 1
+            name = f"{base}_{number}"
+        taken.add(name)
+        found[var] = ast.GlobalVar(name, var.span)
+    return found
+
+
+def _callees_first(module: RelayModule) -> Iterable[RelayGlobalVar]:
+    """The functions of a module, each behind those that it calls, as far as that is possible."""
+    calls = {var: _called(function, module) for var, function in module.functions.items()}
+    seen: set[RelayGlobalVar] = set()
+    for start in module.functions:
+        stack = [(start, iter(calls[start]))] if start not in seen else []
+        seen.add(start)
+        while stack:
+            var, rest = stack[-1]
+            callee = next((c for c in rest if c not in seen), None)
+            if callee is None:
+                stack.pop()
+                yield var
+            else:
+                seen.add(callee)
+                stack.append((callee, iter(calls[callee])))
+
+
+def _called(function: RelayFunction, module: RelayModule) -> list[RelayGlobalVar]:
+    parts: Iterable[RelayExpr] = Schedule(function.body).uses
+    return [p for p in parts if isinstance(p, RelayGlobalVar) and p in module.functions]
+
+
+def _recursive(module: RelayModule) -> bool:
+    """Whether a function is called before it is translated."""
+    seen: set[RelayGlobalVar] = set()
+    for var in _callees_first(module):
+        if any(callee not in seen for callee in _called(module.functions[var], module)):
+            return True
+        seen.add(var)
+    return False
+
+
+def _shown(info: StructInfo) -> str:
+    from rlx.grammar.printer import print_node
+
+    return "" if getattr(info, "params", None) is None else print_node(info)
+
+
+def _public(function: ast.Function, name: ast.GlobalVar) -> ast.Function:
+    return replace(function, attrs={**function.attrs, "global_symbol": name.name_hint})
+
+
+def _once(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Each note once, at its first place."""
+    said: dict[tuple[str, object], Diagnostic] = {}
+    for each in found:
+        place = None if each.severity == "note" else each.span
+        said.setdefault((each.message, place), each)
+    return list(said.values())

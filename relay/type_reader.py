@@ -1,0 +1,147 @@
+"""Types of Relay: tensors, tuples, functions; the others are refused by name."""
+
+from __future__ import annotations
+
+from rlx.grammar.dtype import DataType, dtype
+from rlx.grammar.misspelt import data_type
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.relay.cursor import Cursor
+from rlx.relay.nodes import RelayFuncType, RelayTensorType, RelayTupleType, RelayType
+
+REFERENCE = ("ref", "Ref", "RefType")
+
+
+class TypeReader(Cursor):
+    """Reads types.
+
+    Attributes
+    ----------
+    type_params
+        The names that the function at hand declares as parameters of types.
+    """
+
+    type_params: frozenset[str] = frozenset()
+
+    def type(self) -> RelayType | None:
+        """A type; None for one that is left open (``_``).
+
+        Raises
+        ------
+        Abandoned
+            If there is none, which is reported.
+        """
+        self.enter()
+        token = self.token
+        if token.kind == "(":
+            found: RelayType | None = self._tuple_type()
+        elif token.kind != "NAME":
+            self.unexpected("a type such as Tensor[(2, 3), float32]")
+        elif token.text == "_":
+            self.take()
+            found = None
+        elif token.text == "fn":
+            found = self._func_type()
+        elif token.text == "Tensor":
+            found = self._tensor_type()
+        elif token.text in REFERENCE:
+            found = None
+            words = f"the type {token.text}: references are not supported"
+            self._refuse_type("ref", words)
+        else:
+            found = self._named_type()
+        self.leave()
+        return found
+
+    def _tuple_type(self) -> RelayTupleType:
+        start = self.expect("(").start
+        fields: list[RelayType | None] = []
+        while self.token.kind != ")":
+            fields.append(self.type())
+            if not self.accept(","):
+                break
+        end = self.expect(")", "',' or ')'").end
+        return RelayTupleType(tuple(fields), (start, end))
+
+    def _func_type(self) -> RelayFuncType:
+        start = self.take().start
+        self.expect("(")
+        params: list[RelayType | None] = []
+        while self.token.kind != ")":
+            params.append(self.type())
+            if not self.accept(","):
+                break
+        self.expect(")", "',' or ')'")
+        self.expect("->")
+        ret = self.type()
+        return RelayFuncType(tuple(params), ret, (start, self.tokens[self.at - 1].end))
+
+    def _tensor_type(self) -> RelayTensorType:
+        start = self.take().start
+        self.expect("[", "'[': a tensor is Tensor[(2, 3), float32]")
+        self.expect("(", "'(': the dimensions of the tensor")
+        dims: list[int | str | None] = []
+        while self.token.kind != ")":
+            dims.append(self._dim())
+            if not self.accept(","):
+                break
+        self.expect(")", "',' or ')'")
+        self.expect(",", "',' and the element type")
+        kind = self._dtype()
+        end = self.expect("]").end
+        return RelayTensorType(tuple(dims), kind, (start, end))
+
+    def _dim(self) -> int | str | None:
+        """A dimension: a number, ``?`` or ``Any``, or a name."""
+        token = self.token
+        if token.kind == "?" or token.text == "Any":
+            self.take()
+            return None
+        if token.kind == "NUMBER" and token.text.isdigit() and len(token.text) <= 18:
+            return int(self.take().text)
+        if token.kind == "NAME" and "." not in token.text:
+            return self.take().text
+        self.unexpected("a dimension: a number from 0, a name, or ?")
+        return None
+
+    def _dtype(self) -> DataType:
+        token = self.expect("NAME", "an element type such as float32")
+        try:
+            return dtype(token.text)
+        except ValueError:
+            self.error(
+                f"'{token.text}' is no element type",
+                (token.start, token.end),
+                did_you_mean(data_type(token.text)),
+            )
+            return dtype("float32")
+
+    def _named_type(self) -> RelayType | None:
+        """An element type alone, which is a tensor of rank 0; or what is refused."""
+        token = self.token
+        try:
+            kind = dtype(token.text)
+        except ValueError:
+            kind = None
+        if kind is not None and not kind.is_void:
+            self.take()
+            return RelayTensorType((), kind, (token.start, token.end))
+        near = closest(token.text, ["Tensor", "float32", "int64", "bool", "fn"])
+        if near:
+            self.error(f"'{token.text}' is no type", (token.start, token.end), did_you_mean(near))
+            self.take()
+            if self.token.kind == "[":
+                self.skip_brackets()
+            return None
+        if token.text in self.type_params:
+            words = f"the type parameter {token.text}: polymorphic functions are not supported"
+            self._refuse_type("polymorphic", words)
+        else:
+            words = f"the type {token.text}: algebraic data types are not supported"
+            self._refuse_type("adt", words)
+        return None
+
+    def _refuse_type(self, kind: str, message: str) -> None:
+        token = self.take()
+        self.error(message, (token.start, token.end), code=f"RL-refused-{kind}")
+        if self.token.kind in ("[", "("):
+            self.skip_brackets()

@@ -1,0 +1,39 @@
+"""Struct info of Relax as a type of Relay."""
+
+from __future__ import annotations
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
+
+
+def relay_type(info: StructInfo) -> str:
+    """The text of a type as Relay writes it; ``?`` is a dimension that is no number and no name,
+    ``_`` what is not known.
+    """
+    match info:
+        case TensorStructInfo(dtype=kind) if kind.is_void:
+            return "_"
+        case TensorStructInfo(shape=ast.ShapeExpr(values=()), dtype=kind):
+            return str(kind)
+        case TensorStructInfo(shape=ast.ShapeExpr(values=values), dtype=kind):
+            return f"Tensor[({_dims([_dim(value) for value in values])}), {kind}]"
+        case TensorStructInfo(ndim=ndim, dtype=kind) if ndim >= 0:
+            return f"Tensor[({_dims(['?'] * ndim)}), {kind}]" if ndim else str(kind)
+        case TupleStructInfo(fields=fields):
+            return f"({_dims([relay_type(field) for field in fields])})"
+        case FuncStructInfo(params=params, ret=ret) if params is not None:
+            return f"fn ({', '.join(map(relay_type, params))}) -> {relay_type(ret)}"
+    return "_"
+
+
+def _dims(dims: list[str]) -> str:
+    return f"{dims[0]}," if len(dims) == 1 else ", ".join(dims)
+
+
+def _dim(value: tir.PrimExpr) -> str:
+    match value:
+        case tir.IntImm(value=number):
+            return str(number)
+        case tir.Var(name=name):
+            return name
+    return "?"

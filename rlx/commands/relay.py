@@ -1,0 +1,215 @@
+"""`rlx relay`: programs in Relay's text format, checked, converted, and run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rlx.grammar.command_line import CommandParser, natural
+from rlx.semantics.run.options import ENDED, STATUS, UNABLE, UsageError, given_inputs
+
+if TYPE_CHECKING:
+    from rlx.grammar.diagnostic import Diagnostic, Source
+    from rlx.relay.checking import RelayReport
+    from rlx.relay.nodes import RelayModule
+
+ACTIONS = ("check", "to-anf", "to-graph", "to-relax", "run")
+EPILOG = """\
+check      report syntax errors, and what the types and shapes of the program break
+to-anf     print the program in A-normal form: each node bound by a let, in the scope that evaluates it
+to-graph   print the program as a graph: lets become shared nodes where that changes nothing
+to-relax   print the program in Relax
+run        run a function; --input NAME=VALUE gives an argument as `rlx run` takes it, others are made up
+
+exit status: 0 done; 1 the program has errors, or the run ended without a value; 2 wrong usage or an
+unreadable file; 3 out of fuel or unsupported; 101 a bug in the tool."""
+
+
+def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    options = _parser(prog).parse_args(argv)
+    try:
+        text, path = _read(options.file)
+        given = given_inputs(options.input)
+    except (UsageError, OSError) as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    if options.action == "check":
+        return _check(text, path, options.format)
+    from rlx.relay.parser import read
+
+    found = read(text, path)
+    if found.module is None:
+        return _refused(found.diagnostics, text, path)
+    if options.action == "run":
+        return _run(found.module, text, path, given, options, prog)
+    if options.action == "to-relax":
+        return _to_relax(found.module, text, path)
+    sys.stdout.write(_CONVERSIONS[options.action](found.module))
+    return 0
+
+
+def _parser(prog: str) -> CommandParser:
+    parser = CommandParser(
+        prog=prog, description="Check, convert or run a program of Relay.", epilog=EPILOG
+    )
+    parser.add_argument(
+        "action", choices=ACTIONS, metavar="ACTION", help=f"one of {', '.join(ACTIONS)}"
+    )
+    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
+    parser.add_argument(
+        "--format", choices=("human", "json"), default="human", help="how check reports"
+    )
+    parser.add_argument("--entry", metavar="NAME", default="main", help="the function to run")
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="INPUT", help="an argument, as NAME=VALUE"
+    )
+    parser.add_argument(
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="seed for randomly generated inputs (default: 0)",
+    )
+    parser.add_argument(
+        "--fuel", type=natural, default=None, metavar="N", help="how many nodes run at most"
+    )
+    return parser
+
+
+def _read(path: str) -> tuple[str, str]:
+    """The text of a file, and what messages call it."""
+    from rlx.checker.driver.sources import decode, displayed, read
+
+    source, problem = decode(read(path), displayed(path))
+    if problem is not None:
+        raise UsageError(f"{source.path}: {problem.message}")
+    return source.text, source.path
+
+
+def _anf(module: RelayModule) -> str:
+    from rlx.relay import print_module, to_anf
+
+    return print_module(to_anf(module))
+
+
+def _graph(module: RelayModule) -> str:
+    from rlx.relay import print_module, to_graph
+
+    return print_module(to_graph(module))
+
+
+_CONVERSIONS: dict[str, Callable[[RelayModule], str]] = {"to-anf": _anf, "to-graph": _graph}
+
+
+def _check(text: str, path: str, form: str) -> int:
+    from rlx.checker.render import human, json
+    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.files import FileReport
+    from rlx.relay.checking import check
+
+    report = check(text, path)
+    files = [FileReport(path, report.source, report.diagnostics, report.obligations)]
+    if form == "json":
+        sys.stdout.write(json.render(files))
+    else:
+        sys.stdout.write("".join(_signatures(report)))
+        sys.stdout.write(human.render(files, theme_for(sys.stdout)))
+    return 0 if report.ok else ENDED
+
+
+def _signatures(report: RelayReport) -> list[str]:
+    """The types of the functions, if there is no error."""
+    from rlx.relay.type_text import relay_type
+
+    if not report.ok:
+        return []
+    lines = [f"@{name}: {relay_type(info)}\n" for name, info in report.types.items()]
+    return [*lines, "\n"] if lines else []
+
+
+def _refused(diagnostics: Sequence[Diagnostic], text: str, path: str) -> int:
+    """Report what is wrong on standard error."""
+    from rlx.checker.render import human
+    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.files import FileReport
+    from rlx.grammar.diagnostic import Source
+
+    source: Source = Source(text, path)
+    files = [FileReport(path, source, tuple(diagnostics))]
+    sys.stderr.write(human.render(files, theme_for(sys.stderr)))
+    return ENDED
+
+
+def _to_relax(module: RelayModule, text: str, path: str) -> int:
+    from rlx.checker.render import human
+    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.files import FileReport
+    from rlx.grammar.diagnostic import Source
+    from rlx.grammar.printer import print_module
+    from rlx.relay.translation import translate
+
+    made = translate(module, path)
+    if any(d.severity == "error" for d in made.diagnostics):
+        return _refused(made.diagnostics, text, path)
+    file = FileReport(path, Source(text, path), made.diagnostics)
+    for note in made.diagnostics:
+        shown = human.render_diagnostic(note, file, theme_for(sys.stderr))
+        sys.stderr.write(f"{shown}\n\n")
+    sys.stdout.write(print_module(made.module))
+    return 0
+
+
+def _run(
+    module: RelayModule,
+    text: str,
+    path: str,
+    given: object,
+    options: argparse.Namespace,
+    prog: str,
+) -> int:
+    from rlx.relay.evaluation import FUEL, Evaluator
+    from rlx.relay.translation import translate
+    from rlx.semantics.outcome import KINDS, Ended, Returned
+    from rlx.semantics.run.inputs import InputError, inputs
+    from rlx.semantics.run.value_text import block
+
+    names = {var.name: var for var in module.functions}
+    if options.entry not in names:
+        known = ", ".join(names)
+        sys.stderr.write(f"{prog}: there is no function {options.entry!r}; there are: {known}\n")
+        return UNABLE
+    made = translate(module, path)
+    if any(d.severity == "error" for d in made.diagnostics):
+        return _refused(made.diagnostics, text, path)
+    function = made.module.functions[made.names[names[options.entry]]]
+    try:
+        arguments = inputs(function, given, options.seed)  # type: ignore[arg-type]
+    except InputError as error:
+        sys.stderr.write(f"{prog}: {error}\n")
+        return UNABLE
+    fuel = FUEL if options.fuel is None else options.fuel
+    result = Evaluator(module).run(options.entry, arguments.values, fuel)
+    if isinstance(result, Returned):
+        sys.stdout.write(f"{options.entry} returned\n{block(result.value)}\n")
+    else:
+        assert isinstance(result, Ended)
+        sys.stdout.write(f"{KINDS[type(result)]}[{result.code}]: {result.message}\n")
+        if result.span is not None:
+            line, column = _position(text, result.span[0])
+            sys.stdout.write(f" --> {path}:{line}:{column}\n")
+    return STATUS[type(result).__name__]
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+    from rlx.grammar.diagnostic import Source
+
+    return Source(text).position(offset)

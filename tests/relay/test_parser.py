@@ -1,0 +1,312 @@
+"""Relay's text format: what is read, what is refused, and what is said of mistakes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rlx import ParseError, relay
+from rlx.grammar.dtype import dtype
+from rlx.relay.literal_reader import MetadataReference
+from rlx.relay.nodes import (
+    RelayCall,
+    RelayConstant,
+    RelayFuncType,
+    RelayIf,
+    RelayLet,
+    RelayProjection,
+    RelayTensorType,
+    RelayTuple,
+    RelayTupleType,
+)
+from rlx.relay.parser import read
+
+FULL = """#[version = "0.0.5"]
+/* a /* nested */ comment */
+def @main(%x: Tensor[(n, ?), float32] /* ty=Tensor[(1, 3), float32] span=a:1:2 */,
+          %input.1: (float32, (int64,)), Primitive=1) -> Tensor[(?, 3), float32] {
+  %0 = nn.conv2d(%x, %x, padding=[1, 1, -1, 1], kernel_size=[3], data_layout="NCHW", a=None);
+  %1 = (%0, %input.1.1.0); // a line
+  let %f: fn (float32) -> _ = fn (%y: float32, a=1f) {
+    if (%y < 1f && True) { %1.0 } else if (False) { 1 } else { %f(-3.5e-2f64 + %x * 2) }
+  };
+  let %b = { let %c = 1i64; %c };
+  %2 = @other(%f, (), %b)
+  %f(%2)
+}
+def @other(%x, %y, %z) { %x }
+""".replace(" && True", "")
+
+
+def errors(text: str) -> list[str]:
+    """What is said of a text: code, place and message, and the help behind a bar."""
+    return [
+        f"{d.source.position(d.span[0])[0] if d.source and d.span else 0}:{d.code}: {d.message}"
+        + (f" | {d.help}" if d.help else "")
+        for d in read(text).diagnostics
+    ]
+
+
+def test_a_text_reads_back() -> None:
+    module = relay.parse(FULL)
+    assert [var.name for var in module.functions] == ["main", "other"]
+    again = relay.parse(str(module))
+    assert relay.structural_equal(again, module)
+    assert str(again) == str(module)
+
+
+def test_types_and_attributes() -> None:
+    main = relay.parse(FULL)["main"]
+    first, second = (param.annotation for param in main.params)
+    assert isinstance(first, RelayTensorType) and first.shape == ("n", None)
+    assert isinstance(second, RelayTupleType) and len(second.fields) == 2
+    assert isinstance(main.ret, RelayTensorType) and main.ret.shape == (None, 3)
+    assert main.attrs == {"Primitive": 1}
+    assert isinstance(main.body, RelayLet)
+    annotation = main.body.var.annotation
+    assert isinstance(annotation, RelayFuncType) and annotation.ret is None
+    assert repr(main.body.value.attrs) == "{'a': 1.0}"  # type: ignore[attr-defined]
+
+
+def test_a_node_is_one_object_and_two_calls_are_two() -> None:
+    shared = relay.parse("fn (%x) { %1 = log(%x); add(%1, %1) }")["main"].body
+    apart = relay.parse("fn (%x) { add(log(%x), log(%x)) }")["main"].body
+    assert isinstance(shared, RelayCall) and shared.args[0] is shared.args[1]
+    assert isinstance(apart, RelayCall) and apart.args[0] is not apart.args[1]
+    one = relay.parse("fn (%x) { %1 = log(%x); add(%1, %1) }")
+    assert not relay.structural_equal(one, relay.parse("fn (%x) { add(log(%x), log(%x)) }"))
+
+
+def test_symbols_bind_as_in_arithmetic() -> None:
+    long = relay.parse("fn (%a, %b, %c) { %a + %b * -%c < %a - %b - 1 }")
+    short = relay.parse(
+        "fn (%a, %b, %c) { less(add(%a, multiply(%b, negative(%c))),"
+        " subtract(subtract(%a, %b), 1)) }"
+    )
+    assert relay.structural_equal(long, short)
+
+
+def test_brackets_fields_and_blocks() -> None:
+    body = relay.parse("fn (%p) { (%p.0, (%p.1,), (), (%p), (let %a = 1; %a)) }")["main"].body
+    assert isinstance(body, RelayTuple) and len(body.fields) == 5
+    first, second, third, fourth, fifth = body.fields
+    assert isinstance(first, RelayProjection) and first.index == 0
+    assert isinstance(second, RelayTuple) and isinstance(third, RelayTuple)
+    assert isinstance(fifth, RelayLet) and fourth is relay_param(body)
+
+
+def relay_param(body: RelayTuple) -> object:
+    first = body.fields[0]
+    assert isinstance(first, RelayProjection)
+    return first.value
+
+
+def test_a_line_may_begin_with_a_bracket() -> None:
+    body = relay.parse("fn (%x) {\n  let %y = %x\n  (%y, %y)\n}")["main"].body
+    assert isinstance(body, RelayLet) and isinstance(body.body, RelayTuple)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [
+        ("1", 1, "int32"),
+        ("-7i64", -7, "int64"),
+        ("255u8", 255, "uint8"),
+        ("1f", 1.0, "float32"),
+        ("1.5", 1.5, "float32"),
+        ("2e-5f64", 2e-5, "float64"),
+        ("0.5f16", 0.5, "float16"),
+        ("3bf16", 3.0, "bfloat16"),
+        ("-inff", -math.inf, "float32"),
+        ("inff64", math.inf, "float64"),
+        ("True", True, "bool"),
+        ("-2147483648", -2147483648, "int32"),
+    ],
+)
+def test_numbers(text: str, value: object, kind: str) -> None:
+    module = relay.parse(f"fn () {{ {text} }}")
+    body = module["main"].body
+    assert isinstance(body, RelayConstant)
+    assert (body.data.value, body.data.dtype, body.data.shape) == (value, dtype(kind), ())
+    assert relay.structural_equal(relay.parse(str(module)), module)
+
+
+def test_attributes_read_back() -> None:
+    text = (
+        'fn (%x) { f(%x, a=[[1, 2], [-3]], b="q\\"e", c=None, d=True, e=0.25f64, g=5000000000i64) }'
+    )
+    module = relay.parse(text)
+    body = module["main"].body
+    assert isinstance(body, RelayCall)
+    assert dict(body.attrs) == {
+        "a": ((1, 2), (-3,)),
+        "b": 'q"e',
+        "c": None,
+        "d": True,
+        "e": 0.25,
+        "g": 5_000_000_000,
+    }
+    assert relay.structural_equal(relay.parse(str(module)), module)
+    device = relay.parse("fn (%x) { on_device(%x, virtual_device=meta[VirtualDevice][0]) }")
+    call = device["main"].body
+    assert isinstance(call, RelayCall)
+    assert call.attrs["virtual_device"] == MetadataReference("VirtualDevice", 0)
+    assert "virtual_device=meta[VirtualDevice][0]" in str(device)
+
+
+def test_an_if_may_follow_an_else() -> None:
+    body = relay.parse("fn (%a) { if (%a) { 1 } else if (%a) { 2 } else { 3 } }")["main"].body
+    assert isinstance(body, RelayIf) and isinstance(body.false_branch, RelayIf)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "def @a(%x) { %1 = f(%2); %2 = g(%3); %3 = h(%1); %3 }",
+            [
+                (
+                    "1:RL-name-cycle: the nodes form a cycle: %2 needs %1, and %1 needs %2 |"
+                    " only a function or a let of a function can refer to itself"
+                ),
+                (
+                    "1:RL-name-cycle: the nodes form a cycle: %3 needs %2, and %2 needs %3 |"
+                    " only a function or a let of a function can refer to itself"
+                ),
+            ],
+        ),
+        (
+            "def @a(%x) { %1 = f(%1); %1 }",
+            [
+                (
+                    "1:RL-name-cycle: the nodes form a cycle: %1 needs itself |"
+                    " only a function or a let of a function can refer to itself"
+                )
+            ],
+        ),
+        ("def @a(%x) { f(%1) }", ["1:RL-name-bound: %1 is not bound"]),
+        (
+            "def @a(%weight) { f(%wieght) }",
+            ["1:RL-name-bound: %wieght is not bound | did you mean '%weight'?"],
+        ),
+        (
+            "def @a(%x) { %1 = f(%2);\n%2 = g(%x); %1 }",
+            ["1:RL-name-bound: %2 is used before it is bound"],
+        ),
+        (
+            "def @a(%x) { %0 = if (%x) { %1 = f(%x); %1 } else { 1 }; g(%1) }",
+            [
+                (
+                    "1:RL-name-bound: %1 is bound in a block that has ended |"
+                    " bind it in front of the block"
+                )
+            ],
+        ),
+        ("def @a(%x) { 1 }\ndef @a() { 2 }", ["2:RL-name-once: two functions are called @a"]),
+        ("def @a(%x, %x) { 1 }", ["1:RL-name-once: two parameters are called %x"]),
+        ("def @a(%x) { %1 = f(%x); %1 = f(%x); %1 }", ["1:RL-name-once: %1 is bound twice"]),
+        (
+            "def @muladd() { @muladdd() }",
+            ["1:RL-name-bound: there is no function @muladdd | did you mean '@muladd'?"],
+        ),
+        ("def @a(%x { %x }", ["1:PARSE: '(' is never closed"]),
+        ("def @a(%x) { (%x }", ["1:PARSE: '}' does not close '('"]),
+        ("def @a(%x) { %x\n\ndef @b() { 1 }", ["1:PARSE: '{' is never closed"]),
+        ("def @a(%x) { %x } }", ["1:PARSE: '}' closes nothing"]),
+        ("def @a(%x) { /* %x }", ["1:PARSE: the comment has no end"]),
+        ('def @a(%x) { f(%x, a="b) }', ["1:PARSE: the string has no end in its line"]),
+        ("def @a(%x) { %x $ }", ["1:PARSE: '$' is no number, name or symbol of Relay"]),
+        ("", ["1:PARSE: expected a function: def @main(…) { … }"]),
+        ("def @a() { }", ["1:PARSE: expected an expression: the value of the block, found '}'"]),
+        (
+            "def @a(%x) { x }",
+            [
+                (
+                    "1:PARSE: 'x' stands alone: expected a call of it, or the name of a variable |"
+                    " variables begin with %: %x"
+                )
+            ],
+        ),
+        (
+            "def @a(%x: Tensr[(1), float32], %y: Tensor[(1,), flot32]) { %x }",
+            [
+                "1:PARSE: 'Tensr' is no type | did you mean 'Tensor'?",
+                "1:PARSE: 'flot32' is no element type | did you mean 'float32'?",
+            ],
+        ),
+        (
+            "def @a(%x) { f(a=1, %x) }",
+            ["1:PARSE: expected an attribute: operands stand in front of attributes, found '%x'"],
+        ),
+        ("def @a(%x) { f(%x, a=1, a=2) }", ["1:PARSE: the attribute a is given twice"]),
+        (
+            "def @a(%x) { if (%x) { 1 } }",
+            ["1:PARSE: expected 'else': an if of Relay has two branches, found '}'"],
+        ),
+        (
+            "def @a() { 3000000000 }",
+            [
+                (
+                    "1:PARSE: 3000000000 is no number of type int32: -2147483648 to 2147483647 |"
+                    " write 3000000000i64"
+                )
+            ],
+        ),
+        ("def @a() { 1f7 }", ["1:PARSE: there is no number of type float7"]),
+        (
+            "def @a(%x) { %1 = add(%x,; %2 = ); f(%1) }",
+            ["1:PARSE: expected an expression, found ';'"],
+        ),
+        ("def @a(%x) { %1 = f(%x) %1 }", ["1:PARSE: expected ';' behind the binding, found '%1'"]),
+        ("def @a(%x) { %x\n %x }", ["2:PARSE: expected the end of the block, found '%x'"]),
+    ],
+)
+def test_mistakes(text: str, said: list[str]) -> None:
+    assert errors(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("type List[A] { Cons(A), Nil, }\ndef @a() { 1 }", "adt", "type List"),
+        ("def @a(%l: List[float32]) { 1 }", "adt", "the type List"),
+        ("def @a(%l) { match (%l) { Nil => 1, } }", "adt", "match"),
+        ("def @a(%x) { Cons(%x, Nil) }", "adt", "Cons"),
+        ("def @a(%x: Ref[float32]) { 1 }", "ref", "the type Ref"),
+        ("def @a(%x) { ref(%x) }", "ref", "ref"),
+        ("def @a(%x) { %x := 1 }", "ref", ":="),
+        ("def @a(%f) { gradient(%f) }", "gradient", "gradient"),
+        ("def @a[T](%x: T) -> T { %x }", "polymorphic", "type parameters"),
+        ('import "prelude.rly"\ndef @a() { 1 }', "import", "import"),
+    ],
+)
+def test_what_is_refused_by_name(text: str, code: str, words: str) -> None:
+    first = read(text).diagnostics[0]
+    assert first.code == f"RL-refused-{code}"
+    assert first.message.startswith(words)
+    assert first.span is not None and text[slice(*first.span)] in words + text
+
+
+def test_all_mistakes_of_a_text_are_found() -> None:
+    text = "def @a(%x) {\n  %1 = f(%y);\n  %2 = g(;);\n  %2\n}\n"
+    text += "def @b() { @c(%1) }\n"
+    assert [line.partition(":")[0] for line in errors(text)] == ["2", "3", "6", "6"]
+
+
+def test_errors_are_raised_with_their_place() -> None:
+    with pytest.raises(ParseError) as raised:
+        relay.parse("def @a() {\n  %x\n}")
+    assert (raised.value.lineno, raised.value.offset) == (2, 3)
+    with pytest.raises(TypeError, match="expected a text, found bytes"):
+        relay.parse(b"")  # type: ignore[arg-type]
+
+
+def test_nesting_has_a_limit() -> None:
+    deep = "fn (%x) { " + "(" * 400 + "%x" + ")" * 400 + " }"
+    assert not errors(deep)
+    (found,) = errors("fn (%x) { " + "(" * 10_000 + "%x" + ")" * 10_000 + " }")
+    assert "nested deeper than 500" in found
+    lets = "let %v = { " * 10_000 + "1" + " }; 1" * 10_000
+    (found,) = errors(f"fn (%x) {{ {lets} }}")
+    assert "nested deeper than 500" in found
