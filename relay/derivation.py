@@ -26,7 +26,7 @@ NOTHING = ast.ObjectStructInfo()
 """What is known of the result of a function that is being derived: no value yet."""
 
 
-class Knowledge(CallAlone):
+class QuietDerivation(CallAlone):
     """The struct info of variables."""
 
     def __init__(self, signatures: Mapping[ast.GlobalVar, StructInfo]) -> None:

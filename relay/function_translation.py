@@ -10,7 +10,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
-from rlx.relay.derivation import NOTHING, UNKNOWN_TENSOR, Knowledge
+from rlx.relay.derivation import NOTHING, UNKNOWN_TENSOR, QuietDerivation
 from rlx.relay.nodes import (
     ATOMS,
     RelayCall,
@@ -54,7 +54,7 @@ class FunctionTranslation:
         signatures: Mapping[ast.GlobalVar, StructInfo],
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
-        self._names, self._know = names, Knowledge(signatures)
+        self._names, self._know = names, QuietDerivation(signatures)
         self._vars: dict[RelayExpr, ast.Var] = {}
         self._values: dict[RelayExpr, ast.Expr] = {}
         self._bindings: dict[EvaluationScope, list[ast.Binding]] = {}

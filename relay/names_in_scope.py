@@ -15,7 +15,7 @@ MOST_CYCLES = 3
 """How many names are followed to a cycle in one text."""
 
 
-class Names:
+class NamesInScope:
     """What names mean in the function that is read.
 
     Attributes
@@ -58,7 +58,7 @@ class Names:
 
 
 def report_unbound(
-    cursor: Cursor, names: Names, token: RelayToken, statement: str, later: Bindings
+    cursor: Cursor, names: NamesInScope, token: RelayToken, statement: str, later: Bindings
 ) -> RelayVar:
     """Report a name that means nothing; what is returned stands in its place."""
     name, span = token.text, (token.start, token.end)

@@ -12,6 +12,9 @@ from rlx.grammar.ast import Literal
 from rlx.grammar.dtype import DataType
 from rlx.grammar.node import Record, Span
 
+_PRINTER = "rlx.relay.printer"
+"""What gives modules their text, by name: it stands on the nodes."""
+
 
 class RelayType(Record):
     """Base of types."""
@@ -159,9 +162,10 @@ class RelayModule(Record):
 
     def __str__(self) -> str:
         """The module in Relay's text format."""
-        from rlx.relay.printer import print_module
+        from importlib import import_module
 
-        return print_module(self)
+        text: str = import_module(_PRINTER).print_module(self)
+        return text
 
 
 ATOMS = (RelayVar, RelayGlobalVar, RelayOp, RelayConstant)

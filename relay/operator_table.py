@@ -1,4 +1,4 @@
-"""The operators of Relay in terms of Relax: one table, which checking, running and translating use."""
+"""The operators of Relay in terms of Relax: one table, which all of the room uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compared when a Relay program runs: values with the types of parameters, results, lets."""
+"""What is compared when a Relay program runs: values with types."""
 
 from __future__ import annotations
 
