@@ -57,6 +57,9 @@ class MachineState(Value):
     devices: tuple[Device, ...]
     store: Store
 
+    def __repr__(self) -> str:
+        return "the state of the machine"
+
 
 @rule("V-alloc-storage", "3ab4c6af", "machine instruction")
 def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:

@@ -83,6 +83,10 @@ class FunctionValue(MachineFunction):
     function: OwnFunction
     captured: tuple[Value, ...] = ()
 
+    def __repr__(self) -> str:
+        given = f" with {len(self.captured)} arguments" if self.captured else ""
+        return f"function {self.function.function.name}{given}"
+
 
 Callee = OwnFunction | Outside
 

@@ -26,6 +26,7 @@ from rlx.vm.instructions import (
     IfInstruction,
     Instruction,
     RetInstruction,
+    register,
 )
 from rlx.vm.library import TAKES_EITHER
 from rlx.vm.linking import Linker, Outside, OwnFunction
@@ -37,6 +38,7 @@ from rlx.vm.rules import (
     fresh,
     function_value,
     out_of_fuel,
+    passed,
     without_state,
 )
 
@@ -73,12 +75,13 @@ class Translator:
 
     def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
         self._linker, self._fuel, self._wrap = linker, fuel, wrap
+        self._held = state_is_held(linker)
         self.lines: dict[Any, tuple[OwnFunction, list[int]]] = {}
         self.batches: list[BatchRunner] = []
 
     def translate(self, function: OwnFunction) -> None:
         """Give a function what runs it."""
-        writer = _Writer(self._linker, self._fuel, self._wrap)
+        writer = _Writer(self._linker, self._fuel, self._wrap, self._held)
         text = writer.function(function)
         scope = writer.scope
         # The text is made of numbers alone: registers, and names that the scope was given here.
@@ -101,12 +104,26 @@ class Translator:
         return function.function.name, found
 
 
+def state_is_held(linker: Linker) -> bool:
+    """Whether a register may hold the machine's state: a function returns it, or passes it to another."""
+    names = linker.executable.names
+    for function in linker.functions().values():
+        for instruction in function.code:
+            match instruction:
+                case RetInstruction(result=result) if result == VM_STATE:
+                    return True
+                case CallInstruction(callee=callee, args=args):
+                    if names[callee] in linker.functions() and register(VM_STATE) in args:
+                        return True
+    return False
+
+
 class _Writer:
-    def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None) -> None:
+    def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None, held: bool) -> None:
         self._linker, self._wrap = linker, wrap
         self._names = linker.executable.names
         self._constants = linker.executable.constants
-        self._known: dict[int, str] = {}
+        self._held = held
         self.scope: dict[str, Any] = {
             "state": linker.state,
             "condition": self._condition(linker.state.store),
@@ -243,15 +260,19 @@ class _Writer:
             return
         if isinstance(callee, OwnFunction):
             number = self._bound(instruction.callee, callee)
+            inputs = f"({''.join(arg + ', ' for arg in args)})"
             if callee.function.num_inputs != len(args):
                 self.scope["check_count"] = check_count
+                yield f"t = {inputs}"  # an argument that is a fault is one before the count is
                 yield f"check_count({number}, {len(args)})"
-            yield f"{target}yield ({number}, ({''.join(arg + ', ' for arg in args)}))"
+            yield f"{target}yield ({number}, {inputs})"
             return
         given = args if name in TAKES_EITHER else [arg for arg in args if arg != "state"]
         if callee.takes_state:
             given.insert(0, "state")
         called = callee.call if self._wrap is None else self._wrap(name, callee.call)
+        if self._held:
+            called, given = self._sorting(callee, called), args
         yield f"{target}{self._bound(instruction.callee, called)}({', '.join(given)})"
 
     def _caller(self, name: str) -> Callable[..., Any]:
@@ -266,6 +287,11 @@ class _Writer:
             return call_outside(state, callee, given)
 
         return prepare
+
+    def _sorting(self, callee: Outside, called: Callable[..., Value]) -> Callable[..., Value]:
+        """A call whose arguments may be the machine's state, which only the run knows."""
+        state = self._linker.state
+        return lambda *args: called(*passed(state, callee, args))
 
     def _bound(self, index: int, value: object) -> str:
         name = f"f{index}"

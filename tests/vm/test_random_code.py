@@ -1,0 +1,215 @@
+"""LAW: random executables end alike at once, by steps, and after being written and read; and as they always did.
+
+`RLX_UPDATE_SNAPSHOTS=1 pytest tests/vm/test_random_code.py` writes the digests anew.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.grammar.node import replace
+from rlx.semantics.machine.message_text import show
+from rlx.vm import BuildError, Executable, OutOfFuel, RunError, VirtualMachine
+from rlx.vm.checking import complaints
+from rlx.vm.flow import last_uses, problems, unused_inputs
+from rlx.vm.instructions import (
+    MOST_REGISTERS,
+    VM_STATE,
+    VOID,
+    Argument,
+    ArgumentKind,
+    CallInstruction,
+    GotoInstruction,
+    IfInstruction,
+    Instruction,
+    RetInstruction,
+    decode,
+    encode,
+)
+from rlx.vm.library import LIBRARY
+from rlx.vm.saving import from_bytes, to_bytes
+from tests.snapshots import assert_digest
+
+from .random_code import ARITY, PACKED, Maker
+
+SNAPSHOT = Path(__file__).parent / "snapshots" / "random_code.txt"
+
+
+def ended(machine: VirtualMachine, printed: list[str], name: str, steps: bool) -> tuple[str, ...]:
+    """How a run ended, as text: the value, or the error with its place and the open calls."""
+    printed.clear()
+    inputs: tuple[Any, ...] = (np.arange(3, dtype="float32"), True)
+    args = inputs[: machine.executable.function(name).num_inputs]
+    try:
+        if steps:
+            *_, value = machine.steps(name, *args, fuel=3_000)
+        else:
+            value = machine.invoke(name, [machine._value(arg) for arg in args])
+        return ("value", show(value), *printed)
+    except OutOfFuel:
+        return ("fuel",)
+    except RunError as error:
+        return (type(error).__name__, str(error), str(error.calls), *printed)
+
+
+def endings(executable: Executable, steps: bool = False) -> list[tuple[str, ...]]:
+    """How the functions of an executable end, each in a machine of its own."""
+    found = []
+    for name in ARITY:
+        printed: list[str] = []
+        machine = VirtualMachine(
+            executable, PACKED, backend="steps", output=printed.append, fuel=100
+        )
+        found.append(ended(machine, printed, name, steps))
+    return found
+
+
+@pytest.mark.parametrize("part", range(30))
+def test_all_ways_end_alike(part: int) -> None:
+    lines: list[str] = []
+    for seed in range(part * 5, part * 5 + 5):
+        maker = Maker(seed)
+        executable = maker.executable()
+        wanted = endings(executable)
+        for one, other in zip(wanted, endings(executable, True), strict=True):
+            assert one == other or ("fuel",) in (one, other), f"{seed}\n{executable}"
+        text = executable.as_text()
+        assert Executable.from_text(text).as_text() == text
+        again = from_bytes(to_bytes(executable))
+        assert to_bytes(again) == to_bytes(executable) and endings(again) == wanted
+        lines += [*maker.refused, text, executable.as_python(), str(wanted)]
+        lines += [
+            str([sorted(r) for r in last_uses(executable.code(f))]) for f in executable.functions
+        ]
+    assert_digest(SNAPSHOT, f"code {part}", "\n".join(lines))
+
+
+NUMBERS = (0, 1, 2, 3, 5, -1, -2, VM_STATE, VOID, MOST_REGISTERS, MOST_REGISTERS - 1)
+
+
+def instruction(pick: random.Random) -> Instruction:
+    """Any instruction, its numbers mostly small."""
+
+    def number() -> int:
+        return pick.choice(NUMBERS) if pick.random() < 0.2 else pick.randrange(4)
+
+    match pick.randrange(7):
+        case 0:
+            return RetInstruction(number())
+        case 1:
+            return GotoInstruction(pick.randint(-3, 4))
+        case 2:
+            return IfInstruction(number(), pick.randint(-2, 4))
+    args = [Argument(pick.choice(list(ArgumentKind)), number()) for _ in range(pick.randrange(3))]
+    return CallInstruction(pick.choice([0, 1, 1, 2, -1]), tuple(args), number())
+
+
+def test_problems_of_random_code() -> None:
+    lines: list[str] = []
+    for seed in range(1_500):
+        pick = random.Random(seed)
+        code = [instruction(pick) for _ in range(pick.randint(1, 5))]
+        found = list(problems(code, pick.randrange(3), pick.randrange(3), 2))
+        lines += [*map(str, found), str(unused_inputs(code, 2))]
+        for each in code:
+            if any(not 0 <= arg.number < 1 << 55 for arg in getattr(each, "args", ())):
+                continue
+            words = encode(each)
+            assert str(decode(words, 0, len(words))) == str(each)
+    assert_digest(SNAPSHOT, "problems", "\n".join(lines))
+
+
+def test_complaints_about_random_damage() -> None:
+    """LAW: what nothing is said of runs to an end in order."""
+    lines: list[str] = []
+    for seed in range(300):
+        pick, whole = random.Random(seed), Maker(seed % 40).executable()
+        words, offsets, functions = [*whole.words], [*whole.offsets], [*whole.functions]
+        for _ in range(pick.choice([1, 1, 2])):
+            at = pick.randrange(len(words))
+            of = pick.randrange(len(functions))
+            one = functions[of]
+            match pick.randrange(9):
+                case 0:
+                    words[at] += pick.choice([1, -1, 2])
+                case 1:
+                    offsets[pick.randrange(len(offsets))] += pick.choice([1, -1])
+                case 2:
+                    functions[of] = replace(one, start=one.start + pick.choice([1, -1]))
+                case 3:
+                    functions[of] = replace(one, end=one.end + pick.choice([1, -1, -2]))
+                case 4:
+                    functions[of] = replace(one, registers=one.registers + pick.choice([1, -1]))
+                case 5:
+                    functions[of] = replace(one, num_inputs=one.num_inputs + pick.choice([1, -1]))
+                case 6:
+                    functions[of] = replace(one, name=pick.choice(["f0", "f1"]))
+                case 7:
+                    functions[of] = replace(one, parameters=("a",))
+                case 8:
+                    del words[at:]
+        names = whole.names if seed % 50 else (*whole.names, *whole.names[:1])
+        damaged = replace(
+            whole,
+            words=tuple(words),
+            offsets=tuple(offsets),
+            functions=tuple(functions),
+            names=names,
+        )
+        found = list(complaints(damaged))
+        lines.append(f"{seed}: {found}")
+        if not found:
+            lines.append(str([f.name for f in damaged.functions]))
+            assert all(each[0] for each in map(str, endings(damaged)))
+    assert_digest(SNAPSHOT, "complaints", "\n".join(lines))
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_each_function_of_the_run_time(name: str) -> None:
+    """Each with arguments of every kind: what it gives, or how it stops."""
+    pick, lines = random.Random(name), []
+    for _ in range(25):
+        maker = Maker(pick.randrange(1_000))
+        ib = maker.ib
+        kinds = [np.arange(6, dtype="float32"), np.array(3), (2, 3), (24,), "uint8", "{} and {}"]
+        values = [*kinds, None, 0, 1, 2, -1, 1.5, (np.ones(2), "x"), ib.f("f0"), ib.vm_state()]
+        with ib.function("f0"):
+            heap, store = ib.r(1), ib.r(2)
+            ib.emit_call("vm.builtin.alloc_heap", [3], heap)
+            ib.emit_call("vm.builtin.alloc_storage", [(24,), 0], store)
+            args = [pick.choice([*values, heap, store]) for _ in range(pick.randrange(5))]
+            ib.emit_call(name, args, ib.r(0))
+            ib.emit_call("vm.builtin.make_tuple", [ib.r(0), heap], ib.r(0))
+            ib.emit_ret(ib.r(0))
+        printed: list[str] = []
+        machine = VirtualMachine(ib.get(), PACKED, output=printed.append, devices=[("llvm", 0)])
+        one = ended(machine, printed, "f0", False)
+        assert one == ended(machine, printed, "f0", True)
+        lines.append(f"{[str(arg) for arg in args]} {one}")
+    assert_digest(SNAPSHOT, name, "\n".join(lines))
+
+
+def test_numbers_at_the_limits() -> None:
+    """Immediates have 56 bits, registers a limit: the last number is taken, the next is not."""
+    ib = Maker(0).ib
+    most = (1 << 55) - 1
+    assert [ib.imm(n).number for n in (most, -most - 1)] == [most, -most - 1]
+    assert ib.r(MOST_REGISTERS - 1).number == MOST_REGISTERS - 1
+    for take, wrong in ((ib.imm, most + 1), (ib.imm, -most - 2), (ib.r, MOST_REGISTERS)):
+        with pytest.raises(BuildError):
+            take(wrong)
+    for count in (MOST_REGISTERS + 1, -1, True, 1.0):
+        with pytest.raises(BuildError, match="number of inputs"), ib.function("f", count):  # type: ignore[arg-type]
+            pass
+    many = MOST_REGISTERS
+    with pytest.raises(BuildError, match="no instruction"), ib.function("f", many):
+        pass
+    code = [
+        CallInstruction(0, (Argument(ArgumentKind.IMMEDIATE, n),)) for n in (most, -most - 1, -1)
+    ]
+    assert [str(decode(encode(each), 0, 5)) for each in code] == list(map(str, code))
