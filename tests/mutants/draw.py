@@ -17,8 +17,8 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (
-    *("grammar", "solver", "operators", "checker", "semantics", "transform", "generate", "rlx"),
-    "spec",
+    *("grammar", "solver", "operators", "checker", "semantics", "transform", "generate", "vm"),
+    *("rlx", "spec"),
 )
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 

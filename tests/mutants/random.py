@@ -41,14 +41,15 @@ class Verdict(NamedTuple):
     witness: str = ""
 
 
-def note(at_once: int) -> int:
-    """Note which tests reach which blocks."""
-    shutil.rmtree(REACH, ignore_errors=True)
+def note(at_once: int, tests: Sequence[str]) -> int:
+    """Note which tests reach which blocks: all tests, anew, or some, which joins what is noted."""
+    if not tests:
+        shutil.rmtree(REACH, ignore_errors=True)
     command = [sys.executable, "-m", "pytest", "-p", "tests.mutants.reach", "-q"]
     command += ["-n", str(at_once)] * (at_once > 1)
     environment = {**os.environ, "RLX_REACH": str(REACH), "CI": "true"}
     return subprocess.run(
-        [*command, *LEFT_OUT, "tests"], cwd=ROOT, env=environment, check=False
+        [*command, *LEFT_OUT, *(tests or ["tests"])], cwd=ROOT, env=environment, check=False
     ).returncode
 
 
@@ -227,9 +228,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.random", description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=40, metavar="COUNT")
     parser.add_argument("seed", type=int, nargs="?", metavar="SEED")
-    parser.add_argument("--room", action="append", choices=ROOMS)
+    parser.add_argument("--room", action="append", help="a room, or a folder in one")
     parser.add_argument("--reach", type=Path, default=REACH, metavar="FOLDER", help="the notes")
     parser.add_argument("--note", action="store_true", help="note anew which tests reach what")
+    parser.add_argument(
+        "--tests", action="append", default=[], metavar="PATH", help="note these tests only"
+    )
     parser.add_argument(
         "--want", action="store_true", help="only prepare the notes of a test run for these mutants"
     )
@@ -254,7 +258,7 @@ def main() -> int:
         want(drawing, mutants, given.reach)
         return 0
     if given.note:
-        note(given.jobs)
+        note(given.jobs, given.tests)
     reach = Reach(given.reach)
     verdicts = examined(mutants[: given.count], reach, given.jobs)
     report(verdicts)
