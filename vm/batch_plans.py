@@ -124,7 +124,17 @@ class Plan(NamedTuple):
 
 
 class NoPlan(Exception):
-    """The instructions of a batch run one by one: the message says why."""
+    """The instructions of a batch run one by one: the message says why.
+
+    Attributes
+    ----------
+    apart
+        Instructions without which there might be a plan.
+    """
+
+    def __init__(self, message: str, apart: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.apart = tuple(apart)
 
 
 def plan(
@@ -176,6 +186,7 @@ class _Planner:
         self._constant_numbers: dict[int, int] = {}
         self._pieces: list[Storage] = []
         self._seen: set[int] = set()
+        self._apart: dict[int, str] = {}
         self._calls: list[tuple[int, Any, list[Any]]] = []
         self._results: list[Result] = []
         self._numbers: dict[int, int] = {}
@@ -285,9 +296,11 @@ class _Planner:
         linker = self._linker
         func = linker.prim_func(name)
         kernel = linker.prim_funcs.native(func)
-        if kernel is None or kernel.valued:
-            raise NoPlan(f"{name} does not run natively, or gives a value")
         given = [arg for arg in args if arg is not self._state]
+        if kernel is None or kernel.valued:
+            self._apart[at] = f"{name} does not run natively, or gives a value"
+            self._fill(given)
+            return TupleValue(())
         tensors = [arg for arg in given if isinstance(arg, Tensor)]
         if tensors and all(id(tensor) in self._heaps for tensor in tensors):
             linker.prim_funcs.run(func, name, plain(given), {})
@@ -297,11 +310,11 @@ class _Planner:
             arrays = kernel.completed(arrays)
         if not fits(kernel, arrays) or any(t.data.size == 0 for t in tensors):
             raise NoPlan(f"{name} is given other arrays than it takes, or empty ones")
-        self._written(name, func, given)
+        self._written(at, name, func, given)
         self._calls.append((at, kernel, [*given, *arrays[len(given) :]]))
         return TupleValue(())
 
-    def _written(self, name: str, func: Any, given: Sequence[Value]) -> None:
+    def _written(self, at: int, name: str, func: Any, given: Sequence[Value]) -> None:
         """See to it that a PrimFunc reads nothing that was not written, and note what it writes."""
         runs, blank = self._linker.prim_funcs, self._store.blank
         writes = runs.writes(func)
@@ -312,16 +325,21 @@ class _Planner:
                 raise NoPlan(f"{name} reads a heap and a tensor")
         unwritten = [k for k, value in enumerate(given) if id(value) in blank]
         if not runs.filled(func).issuperset(unwritten):
-            raise NoPlan(f"{name} may leave elements unwritten")
-        for k in unwritten:
-            tensor = given[k]
-            assert isinstance(tensor, Tensor)
-            self._store.filled(tensor)
+            self._apart[at] = f"{name} may leave elements unwritten"
+        self._fill(given)
+
+    def _fill(self, values: Sequence[Value]) -> None:
+        """Note that tensors are written."""
+        for value in values:
+            if isinstance(value, Tensor) and id(value) in self._store.blank:
+                self._store.filled(value)
 
     # ------------------------------------------------------------ the plan
 
     def plan(self) -> Plan:
         """What was written down."""
+        if self._apart:
+            raise NoPlan("; ".join(self._apart.values()), tuple(self._apart))
         if not self._calls:
             raise NoPlan("no PrimFunc is called")
         outputs = tuple(self._result(self._registers[r]) for r in self._batch.outputs)

@@ -26,7 +26,7 @@ from rlx.semantics.values import (
 from rlx.vm.batch_plans import Given, Grouped, Heap, Made, Memory, NoPlan, Plain, Plan, plan
 from rlx.vm.batches import Batch
 from rlx.vm.instructions import CallInstruction
-from rlx.vm.linking import Linker
+from rlx.vm.linking import Linker, OwnFunction
 
 MOST_PLANS = 8
 """Plans that one batch keeps, and how often it plans anew before an old plan serves again."""
@@ -133,9 +133,15 @@ class BatchRunner:
         What the last run stopped with, and the instruction that stopped it.
     """
 
-    def __init__(self, linker: Linker, batch: Batch, code: Sequence[CallInstruction]) -> None:
+    def __init__(
+        self,
+        linker: Linker,
+        function: OwnFunction,
+        batch: Batch,
+        code: Sequence[CallInstruction],
+    ) -> None:
         self.batch = batch
-        self._linker, self._code = linker, code
+        self._linker, self._function, self._code = linker, function, code
         self._store = linker.state.store
         self._heaps = [register in batch.heaps for register in batch.inputs]
         self._plans: dict[Hashable, PlannedRun | None] = {}
@@ -171,7 +177,12 @@ class BatchRunner:
             del self._plans[next(iter(self._plans))]
         try:
             run = PlannedRun(plan(self._linker, self.batch, self._code, values))
-        except (NoPlan, NoCompiler, MemoryError):
+        except NoPlan as reason:
+            run = None
+            if reason.apart:
+                self._function.apart |= set(reason.apart)
+                self._function.run = None  # is translated anew when it is called again
+        except (NoCompiler, MemoryError):
             run = None
         self._plans[key] = run
         return run

@@ -7,7 +7,7 @@ module finds the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from rlx.vm.flow import SPECIAL, Blocks, Code, live_after, reads, writes
@@ -81,6 +81,7 @@ def batches(
     names: Sequence[str],
     kernels: frozenset[str],
     hidden: frozenset[str],
+    apart: Collection[int] = (),
 ) -> dict[int, Batch]:
     """The batches of a function by their first instruction.
 
@@ -92,13 +93,15 @@ def batches(
         The names of PrimFuncs.
     hidden
         Names that call something else than usual: functions of the executable, packed functions of the user.
+    apart
+        Instructions that belong to no batch.
     """
     rows = _Rows(code, num_inputs, names, kernels, hidden)
     blocks = Blocks(code)
     after = live_after(code, blocks)
     found: dict[int, Batch] = {}
     for k, (first, end) in enumerate(blocks.spans):
-        spans = [span for span in rows.within(first, end) if rows.worth(*span)]
+        spans = [span for span in rows.within(first, end, apart) if rows.worth(*span)]
         live = set(after[k])
         at = end
         for begin, stop in reversed(spans):
@@ -134,11 +137,11 @@ class _Rows:
         self._dynamic = CALL_TIR_DYN - hidden - kernels
         self._heaps = frozenset(self._heap_registers()).difference(range(num_inputs))
 
-    def within(self, first: int, end: int) -> Iterator[tuple[int, int]]:
+    def within(self, first: int, end: int, apart: Collection[int]) -> Iterator[tuple[int, int]]:
         """The longest rows of instructions that can be planned."""
         begin = first
         for at in range(first, end):
-            if not self._can_be_planned(self._code[at]):
+            if at in apart or not self._can_be_planned(self._code[at]):
                 if begin < at:
                     yield begin, at
                 begin = at + 1

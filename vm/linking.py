@@ -38,14 +38,17 @@ class OwnFunction:
         The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is first called.
     suspends
         Whether ``run`` gives a generator, which asks for the calls of other functions.
+    apart
+        Instructions that do not run together with others.
     """
 
-    __slots__ = ("code", "function", "run", "suspends")
+    __slots__ = ("apart", "code", "function", "run", "suspends")
 
     def __init__(self, function: VMFunction, code: list[Instruction]) -> None:
         self.function, self.code = function, code
         self.run: Callable[..., Any] | None = None
         self.suspends = False
+        self.apart: set[int] = set()
 
 
 class Outside:

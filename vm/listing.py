@@ -76,7 +76,8 @@ def quoted(name: str) -> str:
 
 def _function(executable: Executable, function: VMFunction) -> Iterator[str]:
     named = f" ({', '.join(function.parameters)})" if function.parameters else ""
-    counts = f"{function.num_inputs} inputs{named}, {function.registers} registers"
+    inputs = _counted(function.num_inputs, "input")
+    counts = f"{inputs}{named}, {_counted(function.registers, 'register')}"
     yield f"@{quoted(function.name)}:  # {counts}"
     code = executable.code(function)
     rows = [_columns(executable, instruction) for instruction in code]
@@ -84,6 +85,10 @@ def _function(executable: Executable, function: VMFunction) -> Iterator[str]:
     given = max([_ARGUMENTS_WIDTH, *(len(args) for _, args in rows)])
     for instruction, (name, args) in zip(code, rows, strict=True):
         yield "  " + _line(instruction, name.ljust(width), args.ljust(given))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _columns(executable: Executable, instruction: Instruction) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from rlx.vm.saving import LoadError
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
 _FUNCTION = re.compile(
-    rf"@(?P<name>{_NAME}):  # (?P<inputs>\d+) inputs(?: \((?P<named>.*)\))?, (?P<registers>\d+) registers\Z"
+    rf"@(?P<name>{_NAME}):  # (?P<inputs>\d+) inputs?(?: \((?P<named>.*)\))?, (?P<registers>\d+) registers?\Z"
 )
 _CALL = re.compile(rf"call  (?P<name>{_NAME}) +in: (?P<args>.*?) *dst: (?P<dst>void|%\d+)\Z")
 _RET = re.compile(r"ret   ret (?P<result>%\w+)\Z")

@@ -214,10 +214,11 @@ class _Writer:
         linker, count = self._linker, function.function.num_inputs
         hidden = linker.packed.union(linker.functions())
         kernels = frozenset(linker.executable.kernels)
-        for at, batch in batches(function.code, count, self._names, kernels, hidden).items():
+        found = batches(function.code, count, self._names, kernels, hidden, function.apart)
+        for at, batch in found.items():
             rows = function.code[batch.start : batch.end]
             calls = [row for row in rows if isinstance(row, CallInstruction)]
-            self.batches[at] = BatchRunner(linker, batch, calls)
+            self.batches[at] = BatchRunner(linker, function, batch, calls)
 
     def _batch(self, batch: Batch, depth: int) -> None:
         """The instructions at once, where that can be; what follows runs them one by one."""

@@ -115,7 +115,7 @@ class Memory:
             message = f"{piece.name} is read, and nothing wrote it before"
             self._tell("MEM-written-before", piece, message, span, piece.span, False)
 
-    @rule("MEM-apart", "bb73ef1c", "memory", refuses=True)
+    @rule("MEM-apart", "e616a4f3", "memory", refuses=True)
     def _overlapping(
         self, piece: MemoryPiece, span: Span | None, event: Event, certain: bool
     ) -> None:
@@ -135,6 +135,8 @@ class Memory:
 
     def _covers(self, piece: Laid, other: Laid, span: Span | None, certain: bool) -> None:
         if piece.storage is None or other.storage is not piece.storage:
+            return
+        if piece.offset is None or other.offset is None:  # the run alone can tell
             return
         shared = apart(piece, other)
         if shared is not True and other not in self._overwritten:

@@ -59,8 +59,6 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     except PassError as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNDECIDED
-    count = len(made.offsets)
-    sys.stderr.write(
-        f"written: {options.out}, {len(made.functions)} functions, {count} instructions\n"
-    )
+    functions = "1 function" if len(made.functions) == 1 else f"{len(made.functions)} functions"
+    sys.stderr.write(f"written: {options.out}, {functions}, {len(made.offsets)} instructions\n")
     return 0

@@ -42,7 +42,7 @@ def test_lower_refuses(
 def test_build_run_disasm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "model.rlxexe")
     assert build.main([CALL_TIR, "-o", out]) == 0
-    assert "1 functions" in capsys.readouterr().err
+    assert "1 function," in capsys.readouterr().err
     given = ["--input", "n=2", "--input", "m=3", "--format", "json"]
     assert run.main([CALL_TIR, *given]) == 0
     by_steps = json.loads(capsys.readouterr().out)["value"]

@@ -98,7 +98,7 @@ class _CallRewriter(Emitter):
             ):
                 raise PassError(
                     f"CallTIRRewrite: {self._function} calls with the result {info}; "
-                    "expected tensors of known shape and element type"
+                    "expected tensors of known shape and element type, as they are before VMShapeLower"
                 )
             found.append(info)
         return single, found

@@ -19,6 +19,8 @@ READERS = frozenset(
         "vm.builtin.shape_of",
         "vm.builtin.tensor_to_shape",
         "vm.builtin.read_if_cond",
+        "vm.builtin.attention_kv_cache_create",
+        "vm.builtin.attention_kv_cache_append",
     }
 )
 """Functions of the run time that look at a tensor and do not keep it."""

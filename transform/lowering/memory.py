@@ -13,7 +13,7 @@ from rlx.grammar.rewrite import Rewriter
 from rlx.semantics.arrays import numpy_type
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.lifetimes import ALLOCATIONS, KILLS, Lives
-from rlx.transform.lowering.packing import Item, pack
+from rlx.transform.lowering.packing import ALIGNMENT, SYMBOLIC_ALIGNMENT, Item, pack
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.structure import dataflow_blocks
 
@@ -24,7 +24,7 @@ class StaticPlanBlockMemory(ModulePass):
     """Tensors are laid into pieces of memory, which those share that are never alive at the same time.
 
     Tensors of known size lie in one piece for each block and device, packed side by side. Of symbolic
-    sizes those share a piece that are provably equal. What a block hands on, or gives to functions that might keep it,
+    sizes those share a piece that are multiples of the same product, provably: ``4 * n`` and ``64 * n``. What a block hands on, or gives to functions that might keep it,
     has memory of its own.
     """
 
@@ -86,15 +86,22 @@ class _Allocation:
         """The dimensions, None where a variable holds the shape."""
         return self.shape.values if isinstance(self.shape, ast.ShapeExpr) else None
 
-    @property
-    def bytes(self) -> int | None:
-        """The size, None where it is symbolic."""
+    def size(self) -> tuple[int, tuple[tir.PrimExpr, ...]] | None:
+        """The bytes, as a number times some symbolic factors; None where a dimension is negative or nobody knows them."""
         total = int(numpy_type(self.kind).itemsize)
-        for dim in self.dims or (tir.Var("?"),):
-            if not isinstance(dim, tir.IntImm) or dim.value < 0:
+        factors: list[tir.PrimExpr] = []
+        pending = list(reversed(self.dims or (tir.IntImm(-1),)))
+        while pending:
+            dim = pending.pop()
+            if isinstance(dim, tir.Mul):
+                pending += (dim.b, dim.a)
+            elif not isinstance(dim, tir.IntImm):
+                factors.append(dim)
+            elif dim.value < 0:
                 return None
-            total *= dim.value
-        return total
+            else:
+                total *= dim.value
+        return total, tuple(factors)
 
 
 def _is_number(value: ast.Expr) -> bool:
@@ -109,8 +116,32 @@ def _named(value: ast.Expr) -> DataType:
 class _Place:
     """Where a tensor lies: which piece of memory, and from which byte on."""
 
-    def __init__(self, storage: ast.Var, offset: int) -> None:
+    def __init__(self, storage: ast.Var, offset: ast.PrimValue) -> None:
         self.storage, self.offset = storage, offset
+
+
+class _Group:
+    """Tensors whose sizes are numbers times the same symbolic factors: they can lie side by side."""
+
+    def __init__(self, device: int, factors: tuple[tir.PrimExpr, ...]) -> None:
+        self.device, self.factors = device, factors
+        self.items: list[tuple[ast.Var, Item]] = []
+
+    def takes(self, device: int, factors: tuple[tir.PrimExpr, ...]) -> bool:
+        """Whether a size with other factors is one of this group."""
+        if self.device != device or (not factors) is not (not self.factors):
+            return False
+        if sorted(map(id, factors)) == sorted(map(id, self.factors)):
+            return True
+        from rlx.solver.prover import Prover
+
+        return Prover().equal(_product(self.factors), _product(factors)).proved
+
+    def offset(self, number_of: int) -> ast.PrimValue:
+        """So many times the factors."""
+        if not self.factors or not number_of:
+            return number(number_of)
+        return ast.PrimValue(tir.Mul(_product(self.factors), tir.IntImm(number_of)))
 
 
 class _Planner(Emitter):
@@ -120,7 +151,6 @@ class _Planner(Emitter):
         super().__init__(function)
         self._prim_funcs, self._share = prim_funcs, share
         self._places: dict[ast.Var, _Place] = {}
-        self._ends: list[dict[int, list[ast.Var]]] = []
 
     def sequence(self, body: ast.Expr) -> ast.SeqExpr:
         seq = body if isinstance(body, ast.SeqExpr) else ast.SeqExpr((), body)
@@ -129,73 +159,39 @@ class _Planner(Emitter):
         found = _allocations(rows)
         outside, self.out = self.out, []
         try:
-            plan = self._plan(rows, found, lives) if self._share else {}
+            plan = self._plan(found, lives) if self._share else {}
+            ends = _ends(found, lives) if self._share else {}
             for at, binding in enumerate(rows):
                 for storage, value in plan.get(at, ()):
                     self.put(ast.VarBinding(storage, value))
                 self.binding(binding)
                 name = operator_name(getattr(binding, "value", None))
-                if self._share and name not in KILLS:
-                    self._kill(at, found, lives)
+                for var in () if name in KILLS else ends.get(at, ()):
+                    self.effect(ast.Call(ast.op("relax.memory.kill_tensor"), (var,)))
             blocks = (ast.BindingBlock(tuple(self.out)),) if self.out else ()
             return ast.SeqExpr(blocks, seq.body, seq.body_span, seq.span)
         finally:
             self.out = outside
 
-    def _kill(
-        self, at: int, found: Mapping[ast.Var, tuple[int, _Allocation]], lives: Lives
-    ) -> None:
-        for var in found:
-            if lives.last[var] == at and var not in lives.escaping:
-                self.effect(ast.Call(ast.op("relax.memory.kill_tensor"), (var,)))
-
     def _plan(
         self,
-        rows: Sequence[ast.Binding],
         found: Mapping[ast.Var, tuple[int, _Allocation]],
         lives: Lives,
     ) -> dict[int, list[tuple[ast.Var, ast.Call]]]:
         """Where each tensor lies; for each position the pieces of memory that are allocated before it."""
         made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
-        packed: dict[int, list[tuple[ast.Var, Item]]] = {}
-        alike: list[tuple[ast.Var, _Allocation, int, _Place]] = []
-        for var, (at, each) in found.items():
-            size, end = each.bytes, lives.last[var]
-            if var in lives.escaping or each.dims is None:
-                continue
-            if size is not None:
-                packed.setdefault(each.device, []).append((var, Item(at, end, size)))
-                continue
-            place = self._shared(alike, each, at)
-            if place is None:
-                storage = ast.Var(self.fresh("storage"))
-                made.setdefault(at, []).append((storage, _storage(each.shape, each)))
-                place = _Place(storage, 0)
-            alike.append((var, each, end, place))
-            self._places[var] = place
-        for device, items in packed.items():
-            offsets, total = pack([item for _, item in items])
+        for group in _groups(found, lives):
+            symbolic = bool(group.factors)
+            alignment = SYMBOLIC_ALIGNMENT if symbolic else ALIGNMENT
+            offsets, total = pack([item for _, item in group.items], alignment)
             storage = ast.Var(self.fresh("storage"))
-            first = min(item.start for _, item in items)
-            size_of = ast.ShapeExpr((tir.IntImm(total),))
-            call = _alloc_storage(size_of, BYTES, number(device))
+            first = min(item.start for _, item in group.items)
+            size = ast.ShapeExpr((tir.IntImm(total), *group.factors))
+            call = _alloc_storage(size, BYTES, number(group.device))
             made.setdefault(first, []).append((storage, call))
-            for (var, _), offset in zip(items, offsets, strict=True):
-                self._places[var] = _Place(storage, offset)
+            for (var, _), offset in zip(group.items, offsets, strict=True):
+                self._places[var] = _Place(storage, group.offset(offset))
         return made
-
-    def _shared(
-        self,
-        alike: Sequence[tuple[ast.Var, _Allocation, int, _Place]],
-        wanted: _Allocation,
-        at: int,
-    ) -> _Place | None:
-        """A piece of memory of provably the same size that is free at a position."""
-        taken = {id(place) for _, _, end, place in alike if end >= at}
-        for _, each, _, place in reversed(alike):
-            if id(place) not in taken and _same_size(each, wanted):
-                return place
-        return None
 
     def var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
@@ -208,9 +204,9 @@ class _Planner(Emitter):
         if place is None:
             size: ast.Expr = each.shape
             storage = self.emit(_storage(size, each), "storage")
-            place = _Place(storage, 0)
+            place = _Place(storage, number(0))
         kind = ast.DataTypeImm(each.kind)
-        args = (place.storage, number(place.offset), each.shape, kind, each.index)
+        args = (place.storage, place.offset, each.shape, kind, each.index)
         made = ast.Call(ast.op("relax.memory.alloc_tensor"), args)
         self.put(replace(binding, value=made))
 
@@ -224,6 +220,17 @@ def _allocations(rows: Sequence[ast.Binding]) -> dict[ast.Var, tuple[int, _Alloc
     return found
 
 
+def _ends(
+    found: Mapping[ast.Var, tuple[int, _Allocation]], lives: Lives
+) -> dict[int, list[ast.Var]]:
+    """The tensors that nobody uses behind each position."""
+    ends: dict[int, list[ast.Var]] = {}
+    for var in found:
+        if var not in lives.escaping:
+            ends.setdefault(lives.last[var], []).append(var)
+    return ends
+
+
 def _storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
     return _alloc_storage(shape, each.kind, each.index)
 
@@ -233,16 +240,20 @@ def _alloc_storage(shape: ast.Expr, kind: DataType, index: ast.Expr) -> ast.Call
     return ast.Call(ast.op("relax.memory.alloc_storage"), args)
 
 
-def _same_size(one: _Allocation, other: _Allocation) -> bool:
-    if one.device != other.device or one.kind is not other.kind:
-        return False
-    a, b = one.dims, other.dims
-    assert a is not None and b is not None
-    if len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True)):
-        return True
-    from rlx.solver.prover import Prover
-
-    return Prover().equal(_product(a), _product(b)).proved
+def _groups(found: Mapping[ast.Var, tuple[int, _Allocation]], lives: Lives) -> list[_Group]:
+    """The tensors that can be laid side by side, in the order of the first of each group."""
+    groups: list[_Group] = []
+    for var, (at, each) in found.items():
+        size = each.size()
+        if var in lives.escaping or size is None:
+            continue
+        count, factors = size
+        group = next((g for g in groups if g.takes(each.device, factors)), None)
+        if group is None:
+            group = _Group(each.device, factors)
+            groups.append(group)
+        group.items.append((var, Item(at, lives.last[var], count)))
+    return groups
 
 
 def _product(dims: Sequence[tir.PrimExpr]) -> tir.PrimExpr:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 ALIGNMENT = 64
 """Bytes that every tensor begins at a multiple of."""
+SYMBOLIC_ALIGNMENT = 8
+"""The same where sizes are multiples of a product that is not known: elements have up to 8 bytes."""
 
 
 class Item(NamedTuple):
@@ -18,7 +20,7 @@ class Item(NamedTuple):
     size: int
 
 
-def pack(items: Sequence[Item]) -> tuple[list[int], int]:
+def pack(items: Sequence[Item], alignment: int = ALIGNMENT) -> tuple[list[int], int]:
     """Where each item begins, and how much memory all need.
 
     The largest comes first, each into the lowest gap that it fits between those that are alive with it. The better of two orders
@@ -26,11 +28,11 @@ def pack(items: Sequence[Item]) -> tuple[list[int], int]:
     """
     by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
     by_time = sorted(range(len(items)), key=lambda k: (items[k].start, -items[k].size, k))
-    plans = (_packed(items, by_size), _packed(items, by_time))
+    plans = (_packed(items, by_size, alignment), _packed(items, by_time, alignment))
     return min(plans, key=lambda plan: plan[1])
 
 
-def _packed(items: Sequence[Item], order: Sequence[int]) -> tuple[list[int], int]:
+def _packed(items: Sequence[Item], order: Sequence[int], alignment: int) -> tuple[list[int], int]:
     offsets = [0] * len(items)
     placed: list[tuple[int, int, int]] = []  # where it begins and ends, and which
     total = 0
@@ -44,7 +46,7 @@ def _packed(items: Sequence[Item], order: Sequence[int]) -> tuple[list[int], int
             gap = low - gap_from
             if gap >= item.size and (best < 0 or gap < smallest):
                 best, smallest = gap_from, gap
-            gap_from = max(gap_from, _aligned(high))
+            gap_from = max(gap_from, _aligned(high, alignment))
         at = best if best >= 0 else gap_from
         offsets[k] = at
         insort(placed, (at, at + item.size, k))
@@ -52,8 +54,8 @@ def _packed(items: Sequence[Item], order: Sequence[int]) -> tuple[list[int], int
     return offsets, total
 
 
-def _aligned(offset: int) -> int:
-    return -(-offset // ALIGNMENT) * ALIGNMENT
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
 
 
 def lower_bound(items: Sequence[Item]) -> int:

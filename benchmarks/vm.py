@@ -1,0 +1,210 @@
+"""The virtual machine beside TVM's: calls, chains, a decoder's step, lowering, loading, memory.
+
+``python -m benchmarks.vm [NAME…]`` prints one line for each figure. Times are processor time on
+one thread, the sides in turns, the median of many runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+for library in ("OMP", "OPENBLAS", "MKL", "TVM"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from benchmarks.vm_memory import planned
+from benchmarks.vm_programs import caller, chain, countdown, many
+from rlx import vm
+from rlx.grammar.parser import parse
+from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, Value
+from rlx.vm.compilation import STAGES
+from tests.tvm import test_run_models as networks
+from tests.tvm.networks.decoder import decoder, stack
+
+
+def timed(*runs: Callable[[], object], times: int = 50) -> list[float]:
+    """Seconds of processor time of each: the median of runs in turns, without the first of each."""
+    found: list[list[float]] = [[] for _ in runs]
+    for turn in range(times + 1):
+        for seconds, run in zip(found, runs, strict=True):
+            begin = time.process_time()
+            run()
+            if turn:
+                seconds.append(time.process_time() - begin)
+    return [median(seconds) for seconds in found]
+
+
+def calls() -> Iterator[str]:
+    """What an instruction costs beside what it calls."""
+    count = 1000
+    same = Packed(lambda value: value, "same")
+    machine = vm.VirtualMachine(caller("same", count), {"same": same})
+    argument: list[Value] = [Scalar(1)]
+
+    def by_hand() -> None:
+        value: Value = argument[0]
+        for _ in range(count):
+            value = same.call(value)
+
+    ours, plain = timed(lambda: machine.invoke("main", argument), by_hand)
+    own = (ours - plain) / count * 1e6
+    yield f"a call of a function of Python: {own:.2f} µs beside the function itself"
+    machine = vm.VirtualMachine(caller("vm.builtin.move", count))
+    (ours,) = timed(lambda: machine.invoke("main", argument))
+    yield f"a call of vm.builtin.move: {ours / count * 1e6:.2f} µs"
+
+
+def chains() -> Iterator[str]:
+    """200 elementwise operators on small tensors."""
+    count = 200
+    module = chain(count)
+    x, y = (np.random.default_rng(0).random(16, np.float32) for _ in range(2))
+    theirs = relax.VirtualMachine(relax.build(module, target="llvm"), tvm.cpu())["main"]
+    given = [tvm.runtime.tensor(x), tvm.runtime.tensor(y)]
+    text = module.script(show_meta=True)
+    ours = vm.VirtualMachine(vm.build(parse(text).modules[0], legalize=True))
+    args = [Tensor(x), Tensor(y)]
+    a, b = timed(lambda: ours.invoke("main", args), lambda: theirs(*given))
+    yield (
+        f"chain of {count} operators on 16 elements: {a * 1e6:.0f} µs, TVM {b * 1e6:.0f} µs: "
+        f"{a / b:.2f} times; {a / count * 1e6:.2f} µs an operator"
+    )
+
+
+class Conversation:
+    """A decoder of 4 layers on both machines, after a prompt of 8 tokens."""
+
+    def __init__(self, hidden: int) -> None:
+        module = decoder(4, hidden)
+        text = module.script(show_meta=True)
+        functions = dict(networks.entries(text))
+        self._theirs = relax.VirtualMachine(relax.build(module, target="llvm"), tvm.cpu())
+        executable = vm.build(parse(text).modules[0], legalize=True)
+        self._ours = vm.VirtualMachine(executable, networks.PACKED)
+        theirs = list(self._theirs[networks.EFFECT]())
+        self._caches = list(self._ours.invoke(networks.EFFECT, []).fields)  # type: ignore[attr-defined]
+        self._ours.invoke("prefill", networks.arguments(functions["prefill"], 8, self._caches))
+        prompt = networks.arguments(functions["prefill"], 8, theirs)
+        self._theirs["prefill"](*map(networks.to_tvm, prompt))
+        self._given = networks.arguments(functions["decode"], 9, self._caches)
+        self._passed = [
+            networks.to_tvm(arg) for arg in networks.arguments(functions["decode"], 9, theirs)
+        ]
+
+    def ours(self, length: int) -> None:
+        """One more token on our machine."""
+        given = [ShapeValue((length,)) if isinstance(x, ShapeValue) else x for x in self._given]
+        self._ours.invoke("decode", given)
+
+    def theirs(self, length: int) -> None:
+        """One more token on TVM's machine."""
+        self._theirs["decode"](
+            *(
+                tvm.runtime.ShapeTuple([length]) if isinstance(x, ShapeValue) else y
+                for x, y in zip(self._given, self._passed, strict=True)
+            )
+        )
+
+    def forget(self) -> None:
+        """Go back to the prompt, on our side; TVM's caches cannot."""
+        for cache in self._caches:
+            cache.value.fill = 8
+
+
+def steps() -> Iterator[str]:
+    """A step of a decoder with a cache of keys and values."""
+    for hidden in (32, 512):
+        times = 40 if hidden < 100 else 10
+        said = Conversation(hidden)
+        lengths = iter(range(9, 9 + 2 * times + 2))
+        others = iter(range(9, 9 + 2 * times + 2))
+        a, b = timed(
+            lambda n=lengths, s=said: s.ours(next(n)),  # type: ignore[misc]
+            lambda n=others, s=said: s.theirs(next(n)),  # type: ignore[misc]
+            times=times,
+        )
+
+        def again(said: Conversation = said) -> None:
+            said.forget()
+            said.ours(9)
+
+        (c,) = timed(again, times=times)
+        yield (
+            f"decoder, 4 layers, hidden {hidden}: a step {a * 1e3:.2f} ms, TVM {b * 1e3:.2f} ms: "
+            f"{a / b:.2f} times; of a length that was seen {c * 1e3:.2f} ms: {c / b:.2f} times"
+        )
+
+
+THEIR_PASSES = (
+    "ToNonDataflow",
+    "RemovePurityChecking",
+    "CallTIRRewrite",
+    "StaticPlanBlockMemory",
+    "LowerAllocTensor",
+    "KillAfterLastUse",
+    "LowerRuntimeBuiltin",
+    "ComputePrimValue",
+    "VMShapeLower",
+    "AttachGlobalSymbol",
+)
+
+
+def lowering() -> Iterator[str]:
+    """The passes from a module without operators to one for the machine."""
+    module = relax.transform.LegalizeOps()(stack(200))
+    mine = parse(module.script(show_meta=True)).modules[0]
+    sequence = tvm.transform.Sequential([getattr(relax.transform, n)() for n in THEIR_PASSES])
+    ours = vm.pipeline()
+    with tvm.target.Target("llvm"):
+        a, b = timed(lambda: ours(mine), lambda: sequence(module), times=3)
+    yield f"200 layers lowered in {a:.2f} s, TVM {b:.2f} s: {a / b:.2f} times"
+    parts = []
+    for stage in STAGES:
+        begin = time.process_time()
+        mine = stage()(mine)
+        parts.append(f"{stage.__name__} {time.process_time() - begin:.2f} s")
+    yield "  " + ", ".join(parts)
+
+
+def loading() -> Iterator[str]:
+    """A file with a thousand functions, and deep recursion."""
+    with tempfile.TemporaryDirectory(prefix="rlx-benchmark-") as folder:
+        path = Path(folder) / "many.rlxexe"
+        many(1000).save(path)
+        (seconds,) = timed(lambda: vm.Executable.load(path), times=5)
+        size = path.stat().st_size
+    yield f"1000 functions, {size / 1e6:.1f} MB, loaded in {seconds:.3f} s"
+    deep = vm.VirtualMachine(countdown())
+    begin = time.process_time()
+    deep["main"](100_000)
+    yield f"recursion 100,000 deep: {time.process_time() - begin:.2f} s"
+
+
+FIGURES: dict[str, Callable[[], Iterator[str]]] = {
+    "calls": calls,
+    "chain": chains,
+    "decoder": steps,
+    "lowering": lowering,
+    "loading": loading,
+    "memory": planned,
+}
+
+
+def main(names: Sequence[str]) -> None:
+    """Print the figures of those names, or all."""
+    for name in names or FIGURES:
+        for line in FIGURES[name]():
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

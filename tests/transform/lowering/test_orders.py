@@ -1,0 +1,82 @@
+"""LAW: passes in a wrong order, or twice, say which comes before, or the program stays the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rlx import vm
+from rlx.grammar.parser import parse
+from rlx.transform.lowering.passes import ModulePass, PassError, Sequential
+from rlx.vm.compilation import STAGES
+
+MODULE = parse("""
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def double(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (n,), "float32")
+        Y = T.match_buffer(y, (n,), "float32")
+        for i in range(n):
+            Y[i] = X[i] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        cls = Module
+        @R.function
+        def inner(y: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+            return R.add(x, y)
+        with R.dataflow():
+            a = R.call_tir(cls.double, (x,), R.Tensor((n,), "float32"))
+            b = R.call_tir(cls.double, (a,), R.Tensor((n,), "float32"))
+            R.output(b)
+        c = R.match_cast(b, R.Tensor((4,), "float32"))
+        d = inner(b)
+        return (c, d)
+""").modules[0]
+NAMES = [stage.__name__ for stage in STAGES]
+
+
+def end(passes: Sequence[ModulePass]) -> str:
+    """What a program gives after passes, or the error of one."""
+    try:
+        executable = vm.build(MODULE, passes=passes)
+        c, d = vm.VirtualMachine(executable, backend="steps")["main"](np.ones(4, np.float32))
+        with pytest.raises(vm.CheckFailed):
+            vm.VirtualMachine(executable, backend="steps")["main"](np.ones(3, np.float32))
+    except PassError as error:
+        return str(error)
+    return f"{c.tolist()} {d.tolist()}"
+
+
+RIGHT = end([stage() for stage in STAGES])
+
+
+@pytest.mark.parametrize("first", STAGES, ids=NAMES)
+def test_two_passes_in_front_of_all(first: type[ModulePass]) -> None:
+    assert RIGHT.startswith("[4.0, 4.0")
+    for second in STAGES:
+        found = end([first(), second(), *(stage() for stage in STAGES)])
+        says = any(f"{name} comes before" in found or f"before {name}" in found for name in NAMES)
+        assert found == RIGHT or says, (second.__name__, found)
+
+
+@pytest.mark.parametrize("missing", STAGES, ids=NAMES)
+def test_all_passes_but_one(missing: type[ModulePass]) -> None:
+    found = end([stage() for stage in STAGES if stage is not missing])
+    assert found == RIGHT or "comes before" in found
+    assert (found == RIGHT) is (
+        missing.__name__ in ("Normalize", "StaticPlanBlockMemory", "AttachGlobalSymbol")
+    )
+
+
+@pytest.mark.parametrize("twice", STAGES, ids=NAMES)
+def test_a_pass_twice_is_a_pass_once(twice: type[ModulePass]) -> None:
+    passes: list[ModulePass] = []
+    for stage in STAGES:
+        passes += [stage(), stage()] if stage is twice else [stage()]
+    assert end([Sequential(passes)]) == RIGHT
