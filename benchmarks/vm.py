@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 for library in ("OMP", "OPENBLAS", "MKL", "TVM"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -25,7 +26,7 @@ from benchmarks.vm_memory import planned
 from benchmarks.vm_programs import caller, chain, countdown, many
 from rlx import vm
 from rlx.grammar.parser import parse
-from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, Value
+from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.vm.compilation import STAGES
 from tests.tvm import test_run_models as networks
 from tests.tvm.networks.decoder import decoder, stack
@@ -91,7 +92,9 @@ class Conversation:
         executable = vm.build(parse(text).modules[0], legalize=True)
         self._ours = vm.VirtualMachine(executable, networks.PACKED)
         theirs = list(self._theirs[networks.EFFECT]())
-        self._caches = list(self._ours.invoke(networks.EFFECT, []).fields)  # type: ignore[attr-defined]
+        made = self._ours.invoke(networks.EFFECT, [])
+        assert isinstance(made, TupleValue)
+        self._caches: list[Any] = list(made.fields)
         self._ours.invoke("prefill", networks.arguments(functions["prefill"], 8, self._caches))
         prompt = networks.arguments(functions["prefill"], 8, theirs)
         self._theirs["prefill"](*map(networks.to_tvm, prompt))

@@ -93,9 +93,7 @@ def operator_call(builder: FunctionBuilder, choices: Choices) -> None:
     bind_call(builder, choices, found)
 
 
-def bind_call(
-    builder: FunctionBuilder, choices: Choices, found: Family, kept: bool = True
-) -> Expr:
+def bind_call(builder: FunctionBuilder, choices: Choices, found: Family, kept: bool = True) -> Expr:
     """Bind a call made by one of the operator's templates; nothing else uses it if not ``kept``."""
     template = _choose(builder, choices, found)
     chosen: Chosen = {}
