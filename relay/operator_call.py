@@ -154,7 +154,8 @@ class OperatorCall:
 
 def call(name: str, *args: ast.Expr, **attrs: object) -> ast.Call:
     """A call of an operator of Relax; attributes that are None are left out."""
-    kept = {key: value for key, value in attrs.items() if value is not None}
+    said = {key: str(v) if isinstance(v, DataType) else v for key, v in attrs.items()}
+    kept = {key: value for key, value in said.items() if value is not None}
     return ast.Call(ast.op(f"relax.{name}"), args, (), kept)
 
 
@@ -175,9 +176,9 @@ def prim(value: float) -> ast.PrimValue:
     return ast.PrimValue(tir.FloatImm(value, dtype("float64")))
 
 
-def data_type(kind: DataType) -> ast.DataTypeImm:
+def data_type(kind: DataType) -> ast.StringImm:
     """An element type as an argument."""
-    return ast.DataTypeImm(kind)
+    return ast.StringImm(str(kind))
 
 
 SMALL, LARGE = INT32, INT64

@@ -129,8 +129,8 @@ class _OperatorRun:
                 return ShapeValue(tuple(int(self.prim(dim)) for dim in dims))
             case ast.PrimValue(value=number):
                 return to_value(self.prim(number))
-            case ast.DataTypeImm(value=kind):
-                return to_value(kind)
+            case ast.StringImm(value=text):
+                return to_value(text)
             case ast.Constant(data=data):
                 return to_value(array_of(data))
         raise AssertionError(f"no value for {expr!r}")

@@ -7,7 +7,7 @@ from functools import partial
 from rlx.grammar import ast
 from rlx.grammar.dtype import DataType
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import OperatorCall, call, data_type, prim, sizes
+from rlx.relay.operator_call import LARGE, OperatorCall, call, data_type, prim, sizes
 
 
 def _number(c: OperatorCall, operand: ast.Expr, what: str) -> float:
@@ -147,6 +147,8 @@ def _gather_nd(c: OperatorCall) -> ast.Expr:
     c.given("index_rank")
     rank = c.rank(indices)  # Relay counts the coordinates along the first axis, Relax the last
     turned = call("permute_dims", indices, axes=(*range(1, rank), 0))
+    if c.kind_of(indices) != LARGE:
+        turned = call("astype", turned, data_type(LARGE))
     return call("gather_nd", x, turned, batch_dims=c.integer("batch_dims", 0))
 
 

@@ -1,0 +1,152 @@
+"""The table of operators: each one checks, runs, and means the same in Relax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rlx
+from rlx import relay
+from rlx.relay.operator_table import TABLE
+from rlx.semantics.machine import load
+from rlx.semantics.values import Tensor
+from tests.relay.law import same
+from tests.relay.operator_calls import CALLS, PARAMETERS
+from tests.relay.test_parser import errors
+
+
+def value(name: str) -> Any:
+    """An argument for a parameter."""
+    kind = relay.parse(f"fn (%x: {PARAMETERS[name]}) {{ %x }}")["main"].params[0].annotation
+    shape: tuple[int, ...] = kind.shape  # type: ignore[union-attr]
+    random = np.random.default_rng(len(name) + ord(name[0]))
+    if str(kind.dtype) == "float32":  # type: ignore[union-attr]
+        return random.uniform(0.1, 0.9, shape).astype(np.float32)
+    return random.integers(0, 2, shape).astype(str(kind.dtype))  # type: ignore[union-attr]
+
+
+def text_of(call: str) -> tuple[str, list[str]]:
+    """A program of one call, and the parameters that it uses."""
+    used = [name for name in PARAMETERS if f"%{name}," in call or f"%{name})" in call]
+    params = ", ".join(f"%{name}: {PARAMETERS[name]}" for name in used)
+    return f"def @main({params}) {{ {call} }}", used
+
+
+def test_every_operator_has_a_call() -> None:
+    assert {call.partition("(")[0] for call in CALLS} == set(TABLE)
+    assert len(TABLE) >= 150
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_means_the_same_in_relax(call: str) -> None:
+    text, used = text_of(call)
+    report = relay.check(text)
+    assert [str(d) for d in report.diagnostics if d.severity != "note"] == []
+    module, args = relay.parse(text), [value(name) for name in used]
+    made = relay.to_relax(module)
+    written = rlx.check(rlx.show(made))
+    assert written.ok, str(written.errors[0])
+    mine = relay.run(module, *args)
+    theirs = load(made).run("main", [Tensor(arg) for arg in args])
+    assert mine.ok, str(mine)
+    assert same(mine.numpy(), theirs.numpy())
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("nn.dense(%x, %w)", lambda x, w: x @ w.T),
+        ("nn.bias_add(%x, %v, axis=1)", lambda x, v: x + v),
+        ("sum(%x, axis=[1], exclude=True)", lambda x: x.sum(0)),
+        ("argmax(%x, axis=[1])", lambda x: x.argmax(1).astype(np.int32)),
+        ("gather_nd(%x, %n)", lambda x, n: x[n[0], n[1]]),
+        ("strided_slice(%x, begin=[0, 1], end=[1, 2], slice_mode=\"size\")", lambda x: x[:1, 1:3]),
+        ("log2(%x)", lambda x: np.log2(x)),
+        ("all(%p, axis=[0])", lambda p: p.all(0)),
+        ("any(%p, axis=[1])", lambda p: p.any(1)),
+        ("trilu(%x, 1, upper=True)", lambda x: np.triu(x, 1)),
+        ("trilu(%x, 0, upper=False)", lambda x: np.tril(x)),
+        ("sort(%x, axis=1, is_ascend=False)", lambda x: -np.sort(-x, 1)),
+        ("nn.batch_matmul(%a, %b)", lambda a, b: a @ b.transpose(0, 2, 1)),
+        ("nn.global_max_pool2d(%m)", lambda m: m.max((2, 3), keepdims=True)),
+        ("argwhere(%p)", lambda p: np.argwhere(p).astype(np.int32)),
+        ("shape_of(%x)", lambda x: np.array([2, 3], np.int32)),
+        ("expand_dims(%v, axis=0, num_newaxis=2)", lambda v: v[None, None]),
+        ("clip(%x, a_min=0.25f, a_max=0.5f)", lambda x: x.clip(0.25, 0.5)),
+        ("one_hot(%j, 5f, 1f, depth=3, axis=-1)", lambda j: 1 + 4 * np.eye(3, dtype="f4")[j]),
+        ("take(%x, 7, axis=0)", lambda x: x[1]),
+        ("nn.l2_normalize(%x, eps=0f, axis=[1])",
+         lambda x: x / np.sqrt((x * x).sum(1, keepdims=True))),
+    ],
+)  # fmt: skip
+def test_values(call: str, expected: Any) -> None:
+    text, used = text_of(call)
+    args = [value(name) for name in used]
+    found, wanted = relay.run(relay.parse(text), *args).numpy(), expected(*args)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, rtol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("log(%x, %x)", "log: expected 1 operand, found 2"),
+        ("add(%x)", "add: expected 2 operands, found 1"),
+        ("clip(%x, a_min=0f)", "clip: expected a number for a_max, found None"),
+        ("cast(%x, dtype=1)", "cast: expected an element type for dtype, found 1"),
+        ("transpose(%x, axes=[a])", "transpose: expected a list of integers for axes"),
+        ("reshape(%x, newshape=[-2])", "reshape: only dimensions from -1 are supported"),
+        ("arange(%v, 1, 1)", "arange: a bound of arange must be a constant number"),
+        ("concatenate(%x)", "concatenate: expected a tuple of tensors"),
+        ("nn.bias_add(%x, %v, axis=5)", "nn.bias_add: there is no axis 5 of 2"),
+        ("argmax(%x, axis=[0, 1])", "argmax: expected one axis, found 2"),
+        ("variance(%x, %x, unbiased=True)", "variance: the unbiased variance is not supported"),
+        ("nn.pad(%x, 0f, pad_width=[1])", "nn.pad: expected a pair of widths for each axis"),
+        ("nn.pad(%x, %v, pad_width=[])", "nn.pad: the value that is padded with must be a const"),
+        ("nn.matmul(%v, %x, transpose_a=True)", "nn.matmul: expected matrices, found an operand"),
+        ("expand_dims(%x, axis=-1, num_newaxis=2)", "expand_dims: several new axes are counted"),
+        ("strided_slice(%x, begin=[0], end=[1, 2])", "strided_slice: begin, end and axes have"),
+        ("take(%x, %j, batch_dims=1)", "take: batch_dims are not supported"),
+        ("nn.softmax(%x, axis=a)", "nn.softmax: expected an integer for axis, found 'a'"),
+        ("sum(%x, keepdims=a)", "sum: expected True or False for keepdims, found 'a'"),
+        ("einsum((%x, %w), equation=1)", "einsum: expected a string for equation, found 1"),
+        ("nn.global_avg_pool2d(%m, layout=\"NCHW4c\")", "nn.global_avg_pool2d: the layout NCHW4c"),
+    ],
+)  # fmt: skip
+def test_calls_that_have_no_translation(call: str, words: str) -> None:
+    text, used = text_of(call)
+    (found,) = relay.check(text).errors
+    assert found.code == "RL-operator-operands" and found.message.startswith(words)
+    outcome = relay.run(relay.parse(text), *(value(name) for name in used))
+    assert type(outcome).__name__ == "IllFormed"
+    assert str(outcome).startswith(f"ill-formed[RL-operator-operands]: {words}")
+    with pytest.raises(rlx.ParseError):
+        relay.to_relax(relay.parse(text))
+
+
+def test_an_operator_that_the_table_lacks_is_called_by_its_name() -> None:
+    text = 'fn (%x: float32) { nn.rellu(%x, n=2, s="a", t=[1, 2], b=True, o=None) }'
+    assert not errors(text)
+    (note,) = (d for d in relay.check(text).diagnostics if d.code == "RL-operator-known")
+    assert note.severity == "note" and note.help == "did you mean 'nn.relu'?"
+    module, x = relay.parse(text), np.float32(3)
+    seen: list[tuple[Any, ...]] = []
+
+    def rellu(*args: Any) -> Any:
+        seen.append(args[1:])
+        return args[0]
+
+    assert relay.run(module, x, packed={"nn.rellu": rellu}).ok
+    made = load(relay.to_relax(module), packed={"nn.rellu": rellu})
+    assert made.run("main", [Tensor(np.asarray(x))]).ok
+    assert seen == [(2, "a", (1, 2), True, None)] * 2
+    assert type(relay.run(module, x)).__name__ == "Unsupported"
+
+
+def test_an_attribute_without_meaning_is_noted() -> None:
+    text = "fn (%x: float32) { nn.relu(%x, whatever=1) }"
+    (note,) = relay.check(text).diagnostics
+    assert (note.code, note.severity) == ("RL-operator-attribute", "note")
+    assert "the attribute whatever has no meaning in Relax" in note.message
