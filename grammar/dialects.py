@@ -44,6 +44,9 @@ class Dialect(Record):
         functions (and quoted in signatures).
     constant_key
         What a reference to a constant outside the text begins with.
+    prototype
+        Whether annotations of tensors have brackets, ``R.Tensor[(n, 4), "float32"]``, matches
+        compare shapes alone, ``R.match_shape(x, (n, 4))``, and nothing declares shape variables.
     """
 
     version: str
@@ -62,6 +65,7 @@ class Dialect(Record):
     mutable_scalars: bool
     type_vars: bool
     constant_key: str
+    prototype: bool = False
 
 
 _V16 = Dialect(
@@ -112,6 +116,11 @@ DIALECTS: Mapping[str, Dialect] = {
 }
 """Every dialect by its version."""
 
+OLDEST = replace(
+    _V16, version="2022", info_args="type_args", constant_key="relax.expr.Constant", prototype=True
+)
+"""The prototype of 2022, which has no words for much of what later versions say."""
+
 DEFAULT = "0.27"
 
 
@@ -123,7 +132,7 @@ def dialect(version: str) -> Dialect:
     ValueError
         If there is none of that name; the message lists those there are.
     """
-    found = DIALECTS.get(version)
+    found = OLDEST if version == OLDEST.version else DIALECTS.get(version)
     if found is None:
         raise ValueError(f"unknown dialect {version!r}: expected one of {', '.join(DIALECTS)}")
     return found

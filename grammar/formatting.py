@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
-from rlx.grammar.node import Record, Span
+from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.surroundings import logical_lines
 
 if TYPE_CHECKING:
@@ -99,6 +99,35 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
         )
     reason = f"{_place(parsed, path, lost)}: left as it is: {reason}"
     return Formatted(None, (reason,), FAILED)
+
+
+def translated(
+    parsed: Parsed, modules: Sequence[ast.IRModule], path: str, version: str
+) -> Formatted:
+    """The text of modules that were made from those of a text, with its comments.
+
+    Parameters
+    ----------
+    parsed
+        The text.
+    modules
+        What its modules have become, in order.
+    path, version
+        As for :func:`format_text`.
+    """
+    from rlx.grammar.parser import parse
+
+    text = parsed.source.text
+    kept = _METADATA.search(text)
+    reason = _left_alone(text, parsed.modules, kept, path, version)
+    if reason is not None:
+        return Formatted(None, (reason,), FAILED)
+    printed = _printed(text, modules, kept, version)
+    lost = _lost(replace(parsed, modules=tuple(modules)), parse(printed, path))
+    if lost is None:
+        return Formatted(printed)
+    reason = f"what {version} would print for this reads back as something else"
+    return Formatted(None, (f"{_place(parsed, path, lost)}: left as it is: {reason}",), FAILED)
 
 
 def _place(parsed: Parsed, path: str, span: Span | None) -> str:

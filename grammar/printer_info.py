@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
@@ -60,6 +60,8 @@ class InfoPrinter:
 
     def quoted_dim(self, dim: tir.PrimExpr) -> str:
         """A dimension of a signature."""
+        if self.dialect.prototype:
+            return self.prim.text(dim)
         if type(dim) is tir.IntImm or (
             type(dim) is tir.Var and self.dialect.type_vars and dim.dtype == INT64
         ):
@@ -70,6 +72,8 @@ class InfoPrinter:
         match info:
             case ast.TensorStructInfo():
                 return self._tensor(info, dim)
+            case ast.ShapeStructInfo(values=None, ndim=-1) if self.dialect.prototype:
+                return "R.Shape"
             case ast.ShapeStructInfo(values=None, ndim=ndim):
                 return f"R.Shape(ndim={ndim})"
             case ast.ShapeStructInfo(values=values):
@@ -89,11 +93,13 @@ class InfoPrinter:
         raise TypeError(f"not struct info: {type(info).__name__}")
 
     def _tensor(self, info: ast.TensorStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
+        if self.dialect.prototype and info.vdevice is None and _says_rank(info):
+            element = "_" if info.dtype.is_void else f'"{info.dtype}"'
+            return f"R.Tensor[{self._shape(info.shape, dim)}, {element}]"
         parts = []
         match info.shape:
             case ast.ShapeExpr(values=values):
-                dims = [dim(v) for v in values]
-                parts.append(f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})")
+                parts.append(self.pattern(values, dim))
             case ast.Expr() as shape:
                 parts.append(self.expr(shape))
         if info.dtype is not VOID and not info.dtype.is_void:
@@ -103,6 +109,22 @@ class InfoPrinter:
         if info.vdevice is not None:
             parts.append(f"vdevice={quoted(device_text(info.vdevice))}")
         return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
+
+    def _shape(self, shape: ast.Expr | None, dim: Callable[[tir.PrimExpr], str]) -> str:
+        """The shape of a tensor between brackets."""
+        match shape:
+            case None:
+                return "_"
+            case ast.ShapeExpr():
+                return self.pattern(shape.values, dim)
+        return self.expr(shape)
+
+    def pattern(
+        self, values: Sequence[tir.PrimExpr], dim: Callable[[tir.PrimExpr], str] | None = None
+    ) -> str:
+        """Dimensions as a tuple."""
+        dims = [(dim or self.prim.text)(value) for value in values]
+        return f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"
 
     def _callable(self, info: ast.FuncStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
         ret = self._text(info.ret, dim)
@@ -119,6 +141,11 @@ class InfoPrinter:
         if info.derive_func == "default":
             parts.append('derive_func="default"')
         return f"R.Callable({', '.join(parts)})" if parts else "R.Callable"
+
+
+def _says_rank(info: ast.TensorStructInfo) -> bool:
+    """Whether the shape says all that is said of the rank."""
+    return info.ndim in (-1, _rank_said(info.shape))
 
 
 def _rank_said(shape: ast.Expr | None) -> int:

@@ -74,6 +74,8 @@ class FunctionPrinter:
 
     def body_vars(self) -> dict[str, DataType]:
         """The shape variables that are declared in the body, with their types."""
+        if self.dialect.prototype:
+            return {}
         inside = [v for v in self._bound_shape_vars() if not self._is_type_var(v)]
         return {self.names.get(v) or v.name: v.dtype for v in inside}
 
@@ -161,7 +163,8 @@ class FunctionPrinter:
             var = binding.var  # type: ignore[attr-defined]
             if type(var) is ast.Var and not self._is_statement(var):
                 outputs.append(self.exprs.text(var))
-        self.lines.append(f"{pad}{_INDENT}R.output({', '.join(outputs)})")
+        word = "R.outputs" if self.dialect.prototype else "R.output"
+        self.lines.append(f"{pad}{_INDENT}{word}({', '.join(outputs)})")
 
     def _binding(self, binding: ast.Binding, pad: str) -> None:
         span = binding.span  # type: ignore[attr-defined]
@@ -186,9 +189,15 @@ class FunctionPrinter:
             case ast.VarBinding():
                 self._var_binding(binding, pad)
             case ast.MatchCast(var=var, value=value, struct_info=info):
-                cast = f"R.match_cast({self._inline(value, pad)}, {self.exprs.info.body(info)})"
+                pattern = pattern_of(binding) if self.dialect.prototype else None
+                if pattern is None:
+                    word, said = "cast", self.exprs.info.body(info)
+                else:
+                    word, said = "shape", self.exprs.info.pattern(pattern)
+                match = f"R.match_{word}({self._inline(value, pad)}, {said})"
                 target = "_" if var is None else self._target(var)
-                self.lines.append(f"{pad}{target} = {cast}")
+                bare = var is None and pattern is not None
+                self.lines.append(f"{pad}{match}" if bare else f"{pad}{target} = {match}")
 
     def _var_binding(self, binding: ast.VarBinding, pad: str) -> None:
         var, value = binding.var, binding.value
@@ -258,3 +267,17 @@ def _flags(node: ast.Function) -> str:
     if node.attrs.get("private"):
         flags.append("private=True")
     return f"({', '.join(flags)})" if flags else ""
+
+
+def pattern_of(binding: ast.MatchCast) -> tuple[tir.PrimExpr, ...] | None:
+    """The dimensions that a match of shapes alone compares; None of a cast."""
+    match binding:
+        case (
+            ast.MatchCast(by_shape=True, struct_info=ast.ShapeStructInfo(values=tuple() as values))
+            | ast.MatchCast(
+                by_shape=True,
+                struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)),
+            )
+        ):
+            return values
+    return None

@@ -1,6 +1,7 @@
 """The older specification: the types and shape computations of 2022 as a checker of its own.
 
-``check_text(text)`` checks by its rules; ``run(module, …)`` evaluates by them.
+``check_text(text)`` checks by its rules, ``run(module, entry, args)`` evaluates by them; the
+procedures of the document have its names.
 """
 
 from __future__ import annotations
@@ -11,11 +12,55 @@ from rlx import lazy
 
 if TYPE_CHECKING:
     from rlx.old.check import OlderReport, check_text
+    from rlx.old.conversion import convert_text, to_2022, to_today
+    from rlx.old.evaluation.run import run
+    from rlx.old.expansion import check_annotation
+    from rlx.old.order import find_glb, find_lub, is_subtype
+    from rlx.old.shape_exprs import RuntimeDepShape
+    from rlx.old.substitution import map_shape_vars, substitute_shape, substitute_vars
+    from rlx.old.types import DynTensorType, FuncType, ObjectType, ShapeType, TupleType
 
-__all__ = ["OlderReport", "check_text"]
+__all__ = [
+    "DynTensorType",
+    "FuncType",
+    "ObjectType",
+    "OlderReport",
+    "RuntimeDepShape",
+    "ShapeType",
+    "TupleType",
+    "check_annotation",
+    "check_text",
+    "convert_text",
+    "find_glb",
+    "find_lub",
+    "is_subtype",
+    "map_shape_vars",
+    "run",
+    "substitute_shape",
+    "substitute_vars",
+    "to_2022",
+    "to_today",
+]
 
-_HOME = {"OlderReport": "check", "check_text": "check"}
+_HOME = {
+    "OlderReport": "check",
+    "RuntimeDepShape": "shape_exprs",
+    "check_annotation": "expansion",
+    "check_text": "check",
+    "convert_text": "conversion",
+    "find_glb": "order",
+    "find_lub": "order",
+    "is_subtype": "order",
+    "map_shape_vars": "substitution",
+    "run": "evaluation.run",
+    "substitute_shape": "substitution",
+    "substitute_vars": "substitution",
+    "to_2022": "conversion",
+    "to_today": "conversion",
+    **dict.fromkeys(("DynTensorType", "FuncType", "ObjectType", "ShapeType", "TupleType"), "types"),
+}
 
 
 def __getattr__(name: str) -> object:
+    """A public name, imported when it is asked for."""
     return lazy.found(__name__, name, _HOME)

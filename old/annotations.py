@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.dtype import lacking
 from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape
 from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, ShapeType, TupleType, Type
 from rlx.spec.registry import refuted, rule
@@ -88,6 +89,8 @@ def _beyond(info: StructInfo, nested: bool) -> str | None:
     match info:
         case ast.PrimStructInfo():
             return "scalars beside tensors: use a tensor of rank 0"
+        case ast.TensorStructInfo(dtype=kind) if lacking(kind) is not None:
+            return f"tensors with elements of type {kind}"
         case ast.TensorStructInfo(vdevice=device) if device is not None:
             return "virtual devices"
         case ast.ShapeStructInfo(values=tuple()):

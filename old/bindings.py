@@ -33,7 +33,7 @@ def bind(state: OlderDerivation, binding: ast.Binding) -> None:
             else:
                 type, shape = cast_type(state, binding), cast_shape(state, binding)
             if bound is not None:
-                state.bind(bound, type, shape)
+                state.bind(bound, type, _as_annotated(state, binding, bound, shape))
 
 
 def _inherit(state: OlderDerivation, var: ast.Var, value: Expr) -> None:
@@ -88,6 +88,19 @@ def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
             message += ", which is not proved to be the same"
         help = f"check it when the program runs: R.match_shape(…, {shape_text(wanted)})"
         state.report("OS-bind-proved", message, binding.value_span or binding.span, help=help)
+    return merged
+
+
+def _as_annotated(
+    state: OlderDerivation, binding: ast.MatchCast, var: ast.Var, shape: Expr
+) -> Expr:
+    """The shape of a matched variable, whose annotation says the same (ledger 84)."""
+    wanted = shape_of_annotation(var.struct_info_annotation)
+    merged, proved = _annotated(state, shape, wanted)
+    if not proved and not state.is_poisoned(binding.value):
+        said, found = shape_text(wanted), shape_text(shape)
+        message = f"the shape is annotated {said}, but what is matched is {found}"
+        state.report("OS-bind-proved", message, var.annotation_span or binding.span)
     return merged
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rlx.checker.check import Report
+from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.checker.render.files import Obligations
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, replace
 from rlx.grammar.recursion import recursion_room
@@ -56,6 +57,10 @@ def check_modules(
     with recursion_room():
         for module in modules:
             diagnostics += well_formed(module, holes)
+            if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
+                # The document leaves PrimFuncs to a specification of their own.
+                wrong = [d.span or (0, 0) for d in found if d.severity == "error"]
+                diagnostics += prim_funcs(module, source, wrong, holes)
             derived = derive(module, {*captured, *holes})
             derivations.append(derived)
             diagnostics += derived.diagnostics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from rlx.checker.derive import literals
 from rlx.checker.well_formed.functions import call_graph, on_circle
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar
@@ -184,7 +185,7 @@ def visit(state: OlderDerivation, expr: Expr) -> Type:
         case ast.Var() | ast.GlobalVar():
             return state.set(expr, expressions.variable_type(state, expr), state.shape(expr))
         case ast.Constant():
-            if expr.data.shape is None:
+            if expr.data.shape is None or not _fits(state, expr):
                 state.poison.add(expr)
             return state.set(
                 expr, expressions.constant_type(expr), expressions.constant_shape(expr)
@@ -206,6 +207,17 @@ def visit(state: OlderDerivation, expr: Expr) -> Type:
             state.leave(mark)
             return state.set(expr, found, seq_shape(state, expr))
     return _compound(state, expr)
+
+
+def _fits(state: OlderDerivation, node: ast.Constant) -> bool:
+    """Whether the element type holds the numbers of a constant, as today's rules ask."""
+    if node.data.value is None:
+        return True
+    inner = state.operators
+    before = len(inner.diagnostics)
+    fits = literals.check(inner, node)
+    state.diagnostics += inner.diagnostics[before:]
+    return fits
 
 
 def _compound(state: OlderDerivation, expr: Expr) -> Type:

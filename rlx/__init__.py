@@ -71,6 +71,7 @@ _ROOMS = (
     "checker",
     "generate",
     "grammar",
+    "old",
     "operators",
     "relay",
     "semantics",

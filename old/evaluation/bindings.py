@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
+from rlx.grammar.printer_relax import pattern_of
 from rlx.old.annotations import shape_of_annotation, type_of
-from rlx.old.bindings import dims_of_pattern
 from rlx.old.evaluation.expressions import function
 from rlx.old.evaluation.machine import (
     Evaluating,
@@ -89,22 +89,14 @@ def match_binding(m: OlderMachine, binding: ast.MatchCast, scope: OlderScope) ->
     """A match of shapes, or a cast with the check of its shape (OE-match, OE-cast)."""
     value = yield evaluation(m, binding.value, scope)
     var = binding.var or ast.Var("_")
-    if binding.by_shape and dims_of_pattern(binding.struct_info) >= 0:
-        matched(value, _pattern(binding.struct_info), scope)
+    pattern = pattern_of(binding)
+    if pattern is not None:
+        matched(value, pattern, scope)
         scope.values[var] = value
     else:
         scope.values[var] = value
         yield checked(m, binding.struct_info, var, scope)
     return value
-
-
-def _pattern(info: ast.StructInfo) -> tuple[tir.PrimExpr, ...]:
-    match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
-            return values
-        case ast.ShapeStructInfo(values=tuple() as values):
-            return values
-    return ()
 
 
 def checked(m: OlderMachine, info: ast.StructInfo, var: ast.Var, scope: OlderScope) -> Evaluating:

@@ -47,6 +47,12 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         parser.error("give at least one PATH")
     if arguments.derivations and arguments.format != "json":
         parser.error("--derivations is for --format json; `rlx why` shows one derivation to people")
+    if arguments.types:
+        from rlx.commands.check_types import show
+
+        if name := _of_today(arguments) or (arguments.spec and "--spec"):
+            parser.error(f"{name} and --types do not go together")
+        return show(arguments.path, arguments.format, prog)
     if arguments.spec and (name := _of_today(arguments)):
         parser.error(f"{name} is for today's rules, not for --spec {arguments.spec}")
     if STDIN in arguments.path and (arguments.watch or (arguments.fix and len(arguments.path) > 1)):

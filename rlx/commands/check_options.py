@@ -53,6 +53,7 @@ def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
         help="print how often each code occurred, and what the prover was asked",
     )
     add("--spec", choices=("2022",), metavar="YEAR", help=_SPEC)
+    add("--types", action="store_true", help=_TYPES)
     add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
     add("--derivations", action="store_true", help=_DERIVATIONS)
     add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
@@ -64,6 +65,10 @@ _ALLOW = (
     "accept calls of an operator that Relax does not have; NAME may be a pattern such as 'my.*'"
 )
 _DERIVATIONS = "with --format json: add the derivation of each expression, as `rlx why` shows it"
+_TYPES = (
+    "print the struct info of each binding beside the source, and its `checked_type_` and `shape_` by"
+    " the rules of 2022; with --format json as one object"
+)
 _SPEC = "check by the rules of an older specification: 2022 (types, `shape_` and match_shape)"
 _OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
 

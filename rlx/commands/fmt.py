@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS
-from rlx.grammar.formatting import CHANGED, FAILED, SAME, format_text
+from rlx.grammar.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 
 
 def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
@@ -36,6 +36,13 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         choices=list(DIALECTS),
         metavar="VERSION",
         help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
+    )
+    parser.add_argument(
+        "--to",
+        choices=["2022", "0.27"],
+        metavar="SYSTEM",
+        help="translate to the specification of 2022 (types, match_shape) or of 0.27, and list what"
+        " cannot be said there",
     )
     parser.add_argument(
         "--check", action="store_true", help="change nothing; exit with 1 if a file would change"
@@ -69,7 +76,7 @@ def _one(path: str, options: argparse.Namespace, prog: str) -> int:
         return _complain(f"{prog}: {shown}: {error.strerror or error}", FAILED)
     except UnicodeDecodeError as error:
         return _complain(f"{prog}: {shown}: not UTF-8 (byte {error.start})", CHANGED)
-    outcome = format_text(text, shown, options.dialect)
+    outcome = _formatted(text, shown, options)
     for line in outcome.complaints:
         _complain(line, outcome.status)
     if outcome.text is None:
@@ -83,6 +90,14 @@ def _one(path: str, options: argparse.Namespace, prog: str) -> int:
     elif outcome.text.encode() != data:
         return _write(path, outcome.text, prog)
     return SAME
+
+
+def _formatted(text: str, shown: str, options: argparse.Namespace) -> Formatted:
+    if options.to is None:
+        return format_text(text, shown, options.dialect)
+    from rlx.old.conversion import convert_text
+
+    return convert_text(text.replace("\r\n", "\n"), shown, options.to)
 
 
 def _complain(line: str, status: int) -> int:

@@ -19,8 +19,9 @@ from rlx.old.shape_exprs import UNKNOWN
 from rlx.old.shape_exprs import text as shape_text
 from rlx.old.substitution import map_shape_vars
 from rlx.old.types import OBJECT, DynTensorType, FuncType, TupleType, Type
+from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value
-from rlx.semantics.outcome import Outcome
+from rlx.semantics.outcome import Ended, Outcome
 from rlx.solver.prover import Prover
 from tests.old.procedures import ShapeReader
 
@@ -280,3 +281,59 @@ def test_ledger_79_an_effect_without_a_promise() -> None:
 def test_ledger_80_elements_may_be_unsigned() -> None:
     assert codes(main("x: R.Tensor[(4,), 'uint8'])", "return x")) == []
     assert check_annotation(ast.Var("x"), UNKNOWN) is not None
+
+
+def test_ledger_81_a_function_that_is_forced_and_impure() -> None:
+    text = main("x: R.Tensor[_, 'float32'])", "R.func_attr({'relax.force_pure': True})", "return x")
+    text = text.replace("@R.function", "@R.function(pure=False)")
+    assert codes(text) == []
+    assert [d.code for d in check_today(text).diagnostics] == ["WF21-pure"]
+
+
+def test_ledger_82_a_shape_of_a_result_is_checked_at_run_time() -> None:
+    text = main("x: R.Tensor[(n,), 'float32']) -> R.Tensor[(n + 1,), 'float32']", "return x")
+    assert codes(text) == []
+    assert ended(text, np.zeros(3, "float32")) == "OE-match-dimension"
+    assert [d.code for d in check_today(text).diagnostics] == ["D15-result"]
+
+
+FUNCTION_OF_4 = """@R.function
+def main(x: R.Tensor[(4,), "float32"]):
+    @R.function
+    def four(y: R.Tensor[(4,), "float32"]) -> R.Tensor[_, "float32"]:
+        return y
+    o: R.Object = four
+    f = R.match_cast(o, R.Callable((R.Tensor(ndim=1, dtype="float32"),), R.Tensor, True))
+    return f(x)
+"""
+
+
+def test_ledger_83_the_type_of_a_function_has_no_shapes() -> None:
+    assert codes(FUNCTION_OF_4) == []
+    assert ended(FUNCTION_OF_4, np.zeros(4, "float32")) == "returned"
+    (module,) = parse(FUNCTION_OF_4).modules
+    today = load(module).run("main", [to_value(np.zeros(4, "float32"))])
+    assert isinstance(today, Ended) and today.code == "E-cast-function"
+
+
+def test_ledger_84_a_matched_variable_has_the_shape_that_it_says() -> None:
+    text = main(
+        "x: R.Tensor[_, 'float32'])",
+        "y: R.Tensor[(3,), 'float32'] = R.match_shape(x, (4,))",
+        "return y",
+    )
+    assert codes(text) == ["OS-bind-proved"]
+    assert codes(text.replace("(3,)", "(4,)")) == []
+    cast = text.replace("R.match_shape(x, (4,))", "R.match_cast(x, R.Tensor[(4,), 'float32'])")
+    assert codes(cast) == ["OS-bind-proved"]
+
+
+def test_ledger_85_a_variable_as_shape_says_nothing() -> None:
+    text = main(
+        "x: R.Tensor[(4,), 'float32'], s: R.Shape)", "y: R.Tensor[s, 'float32'] = x", "return y"
+    )
+    assert codes(text) == []
+    assert shape_of(text, "y") == "(4,)"
+    wrong = text.replace("[s, ", "[x, ")
+    assert codes(wrong) == []
+    assert [d.code for d in check_today(wrong).diagnostics] == ["D17-shape"]

@@ -1,0 +1,309 @@
+"""Programs from one system to the other, with what cannot be said there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.formatting import CHANGED, Formatted, translated
+from rlx.grammar.node import Node, Record, Span, replace
+from rlx.grammar.printer_relax import pattern_of
+from rlx.grammar.recursion import recursion_room
+from rlx.grammar.rewrite import rebuild
+from rlx.old.annotations import type_of
+from rlx.old.derivation_state import OlderDerivation
+from rlx.old.functions import declared_purity, derive
+from rlx.old.types import DynTensorType, FuncType, ShapeType
+from rlx.old.well_formed import well_formed
+from rlx.solver.order import free_shape_vars
+
+
+class Loss(Record):
+    """Something that a program says and its translation does not.
+
+    Attributes
+    ----------
+    message
+        What it is, and what stands in its place.
+    span
+        Where in the source.
+    """
+
+    message: str
+    span: Span | None = None
+
+
+class Converted(Record):
+    """A translated module, and what was lost."""
+
+    module: ast.IRModule
+    lost: tuple[Loss, ...] = ()
+
+
+def to_today(module: ast.IRModule) -> Converted:
+    """A module of 2022 in today's words.
+
+    Matches of shapes become casts, and functions say whether they are pure.
+    """
+    with recursion_room():
+        return _ToToday(derive(module)).converted()
+
+
+def to_2022(module: ast.IRModule) -> Converted:
+    """A module in the words of 2022.
+
+    Casts that only compare shapes become `match_shape`; annotations say what types and shape
+    annotations of 2022 can say.
+    """
+    with recursion_room():
+        return _To2022(derive(module)).converted()
+
+
+class _Conversion:
+    """One translation of a module; subclasses say what becomes of a node."""
+
+    def __init__(self, known: OlderDerivation) -> None:
+        self.known = known
+        self.lost: list[Loss] = []
+        self.module = known.module
+
+    def converted(self) -> Converted:
+        """The translation."""
+        functions = {
+            name: rebuild(f, self.change) if isinstance(f, ast.Function) else f
+            for name, f in self.module.functions.items()
+        }
+        seen = {(loss.message, loss.span): loss for loss in self.lost}
+        return Converted(replace(self.module, functions=functions), tuple(seen.values()))
+
+    def change(self, node: Node) -> Node:
+        """What becomes of a node."""
+        raise NotImplementedError
+
+    def lose(self, message: str, node: Any) -> None:
+        """Note what cannot be said."""
+        self.lost.append(Loss(message, getattr(node, "span", None)))
+
+
+class _ToToday(_Conversion):
+    def change(self, node: Node) -> Node:
+        match node:
+            case ast.MatchCast(by_shape=True):
+                return self._match(node)
+            case ast.Function():
+                return self._function(node)
+            case ast.Call(op=ast.ExternFunc() as callee) if node.attrs.get("pure"):
+                attrs = {k: v for k, v in node.attrs.items() if k != "pure"}
+                spans = (callee.span or node.span or (0, 0), *node.arg_spans)
+                op, args = ast.op("relax.call_pure_packed"), (callee, *node.args)
+                return replace(node, op=op, args=args, attrs=attrs, arg_spans=spans)
+        return node
+
+    def _match(self, node: ast.MatchCast) -> Node:
+        values, found = pattern_of(node), self.known.type(node.value)
+        if values is None:
+            return node
+        info: StructInfo
+        if isinstance(found, ShapeType):
+            info = ast.ShapeStructInfo(values, len(values), node.struct_info_span)
+        else:
+            if not isinstance(found, DynTensorType):
+                words = "a match of a value that may be a tensor or a shape is a cast to a tensor"
+                self.lose(words, node)
+            shape = ast.ShapeExpr(values, node.struct_info_span)
+            kind = found.dtype if isinstance(found, DynTensorType) else DynTensorType().dtype
+            info = ast.TensorStructInfo(shape, kind, len(values), None, node.struct_info_span)
+        return replace(node, struct_info=info, by_shape=False)
+
+    def _function(self, node: ast.Function) -> Node:
+        """A function that says what the older rules infer of its purity (ledger 79)."""
+        attrs = {k: v for k, v in node.attrs.items() if k not in ("pure", "force_pure")}
+        if node.attrs.get("force_pure"):
+            attrs["relax.force_pure"] = True
+        pure = declared_purity(node)
+        if pure is None:
+            found = self.known.types.get(node) or next(
+                (self.known.type(g) for g, f in self.module.functions.items() if f is node), None
+            )
+            pure = not (isinstance(found, FuncType) and not found.pure)
+        said = node.is_pure if pure else False
+        return replace(node, attrs=attrs, is_pure=said)
+
+
+class _To2022(_Conversion):
+    def __init__(self, known: OlderDerivation) -> None:
+        super().__init__(known)
+        self.patterns: dict[int, StructInfo] = {}
+
+    def change(self, node: Node) -> Node:
+        match node:
+            case ast.MatchCast():
+                return self._match(node)
+            case ast.Function():
+                return self._function(node)
+            case ast.Call(op=ast.Op(op_name="relax.call_pure_packed")) if node.args:
+                attrs, spans = {**node.attrs, "pure": True}, node.arg_spans[1:]
+                return replace(
+                    node, op=node.args[0], args=node.args[1:], attrs=attrs, arg_spans=spans
+                )
+            case StructInfo() if id(node) not in self.patterns:
+                return self._info(node)
+        return node
+
+    def _match(self, node: ast.MatchCast) -> Node:
+        """A cast that keeps type and element type only compares shapes."""
+        if not (node.by_shape or self._compares_shapes(node)):
+            return node
+        return replace(node, struct_info=self._pattern(node.struct_info), by_shape=True)
+
+    def _pattern(self, info: StructInfo) -> StructInfo:
+        """What a match compares: an annotation of its own, which stays as it is."""
+        pattern = replace(info)
+        self.patterns[id(pattern)] = pattern
+        return pattern
+
+    def _compares_shapes(self, node: ast.MatchCast) -> bool:
+        found = self.known.type(node.value)
+        match node.struct_info:
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(), dtype=kind, vdevice=None):
+                return isinstance(found, DynTensorType) and (kind.is_void or kind == found.dtype)
+            case ast.ShapeStructInfo(values=tuple()):
+                return isinstance(found, ShapeType)
+        return False
+
+    def _function(self, node: ast.Function) -> Node:
+        """A parameter that is a shape with dimensions is matched where the body begins."""
+        shapes = [p for p in node.params if _given_dims(p.struct_info_annotation)]
+        if not shapes:
+            return node
+        others = (p.struct_info_annotation for p in node.params if p not in shapes)
+        known = {v for info in others if info is not None for v in free_shape_vars(info)}
+        kept = tuple(v for v in node.shape_vars if v in known)
+        matched: list[ast.Binding] = []
+        for param in shapes:
+            assert param.struct_info_annotation is not None
+            pattern = self._pattern(param.struct_info_annotation)
+            bound = tuple(v for v in free_shape_vars(pattern) if v not in known)
+            known.update(bound)
+            matched.append(ast.MatchCast(None, param, pattern, bound, by_shape=True))
+        ret = self._result(node.ret_struct_info, known - set(kept))
+        body = _begun(node.body, matched)
+        return replace(node, body=body, shape_vars=kept, ret_struct_info=ret)
+
+    def _result(self, info: StructInfo | None, unbound: Collection[tir.Var]) -> StructInfo | None:
+        """The annotation of a result, without dimensions that the body binds."""
+        if info is None or not any(v in unbound for v in free_shape_vars(info)):
+            return info
+        words = "dimensions of a result that only a shape among the parameters gives"
+        self.lose(words, info)
+        found: StructInfo = _without_shapes(info)
+        return found
+
+    def _info(self, info: StructInfo) -> StructInfo:
+        """What types and shape annotations of 2022 say of an annotation."""
+        match info:
+            case ast.ShapeStructInfo(values=tuple()):
+                self.lose("the dimensions of a shape: `R.Shape` has none", info)
+                return ast.ShapeStructInfo(span=info.span)
+            case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
+                self.lose("the rank of a shape: `R.Shape` has none", info)
+                return ast.ShapeStructInfo(span=info.span)
+            case ast.TensorStructInfo(vdevice=device) if device is not None:
+                self.lose("a virtual device: the specification of 2022 has none", info)
+                return replace(info, vdevice=None)
+            case ast.FuncStructInfo(params=None):
+                self.lose("the type of a function without parameters' types: `R.Object`", info)
+                return ast.ObjectStructInfo(info.span)
+            case ast.FuncStructInfo() if _has_shapes(info):
+                self.lose("dimensions in the type of a function: its types have none", info)
+                plain: StructInfo = _without_shapes(info)
+                return plain
+        return info
+
+
+def _begun(body: Expr, first: list[ast.Binding]) -> ast.SeqExpr:
+    """A body with bindings in front."""
+    if not isinstance(body, ast.SeqExpr):
+        return ast.SeqExpr((ast.BindingBlock(tuple(first)),), body)
+    blocks = body.blocks
+    if blocks and not isinstance(blocks[0], ast.DataflowBlock):
+        merged = replace(blocks[0], bindings=(*first, *blocks[0].bindings))
+        return replace(body, blocks=(merged, *blocks[1:]))
+    return replace(body, blocks=(ast.BindingBlock(tuple(first)), *blocks))
+
+
+def _given_dims(info: StructInfo | None) -> bool:
+    """Whether an annotation is a shape with dimensions."""
+    return isinstance(info, ast.ShapeStructInfo) and info.values is not None
+
+
+def _has_shapes(info: StructInfo) -> bool:
+    from rlx.grammar.struct_infos import whole
+
+    return any(isinstance(p, ast.TensorStructInfo) and p.shape is not None for p in whole(info))
+
+
+def _without_shapes(info: StructInfo) -> Any:
+    match info:
+        case ast.TensorStructInfo():
+            ndim = getattr(type_of(info), "ndim", -1)
+            return ast.TensorStructInfo(None, info.dtype, ndim, None, info.span)
+        case ast.TupleStructInfo(fields=fields):
+            return replace(info, fields=tuple(map(_without_shapes, fields)))
+        case ast.FuncStructInfo(params=tuple() as params):
+            taken = tuple(map(_without_shapes, params))
+            return replace(info, params=taken, ret=_without_shapes(info.ret), binders=())
+    return info
+
+
+SYSTEMS = ("2022", "0.27")
+"""What a text can be translated to."""
+
+
+def convert_text(text: str, path: str, system: str) -> Formatted:
+    """The text of modules in the words of another system.
+
+    Parameters
+    ----------
+    path
+        What complaints call the text.
+    system
+        One of :data:`SYSTEMS`.
+
+    Returns
+    -------
+    Formatted
+        The text, with a complaint for each thing that it does not say any more; no text where
+        something has no translation at all.
+    """
+    from rlx.grammar.parser import parse
+
+    parsed = parse(text, path)
+    errors = [d for d in parsed.diagnostics if d.severity == "error"]
+    if errors:
+        return Formatted(None, tuple(map(str, _at(errors, Source(text, path)))), CHANGED)
+    translate = to_2022 if system == "2022" else to_today
+    made = [translate(module) for module in parsed.modules]
+    source = Source(text, path)
+    lost = [
+        Diagnostic("LOST", "note", f"not said in {system}: {loss.message}", loss.span)
+        for each in made
+        for loss in each.lost
+    ]
+    beyond = [d for each in made for d in _beyond(each.module)] if system == "2022" else []
+    if beyond:
+        return Formatted(None, tuple(map(str, _at([*lost, *beyond], source))), CHANGED)
+    formatted = translated(parsed, [each.module for each in made], path, system)
+    return replace(formatted, complaints=(*map(str, _at(lost, source)), *formatted.complaints))
+
+
+def _beyond(module: ast.IRModule) -> list[Diagnostic]:
+    """What of a module the older system has no words for."""
+    return [d for d in well_formed(module) if d.code.startswith("OMIX")]
+
+
+def _at(found: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:
+    return [replace(d, source=source) for d in found]

@@ -1,0 +1,178 @@
+"""The older rules against today's on programs that both have.
+
+``python -m tests.old.agreement COUNT SEED`` makes that many programs, legal ones, ones with one mistake and damaged ones, and translates each to the
+words of 2022. What the older rules accept today's accept too, unless `REASONS` names the ledger's entry; what runs has the same value, or fails a
+check, by both.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from rlx.checker.check import check_modules
+from rlx.checker.well_formed.functions import call_graph
+from rlx.generate.near import CODES, near_miss
+from rlx.generate.programs import Options, random_module
+from rlx.grammar import ast
+from rlx.grammar.diagnostic import Source
+from rlx.grammar.dtype import dtype
+from rlx.grammar.node import replace
+from rlx.grammar.parser import parse
+from rlx.grammar.printer import print_module
+from rlx.old.check import check_modules as check_older
+from rlx.old.conversion import to_2022
+from rlx.old.evaluation import run
+from rlx.semantics.machine import load
+from rlx.semantics.outcome import CheckFailed, Ended, Outcome, OutOfFuel, Returned
+from rlx.semantics.run.inputs import inputs
+from rlx.semantics.values import Value
+from tests.vm.agreement import _copies, alike, perturbed
+
+FUEL = 20_000
+COMMON = frozenset(
+    ["symbolic", "match_cast", "tuples", "closures", "higher_order", "recursion", "mutual", "if", "dataflow", "impure", "call_tir", "packed", "loose", "nested"]
+)  # fmt: skip
+"""The features of generated programs that 2022 may have words for."""
+
+REASONS: dict[str, int] = {"D14-impure": 79, "WF21-pure": 81, "D15-result": 82, "D17-shape": 85}
+"""Errors of today's rules in programs that the older ones accept, with the entry of the ledger that says why."""
+
+RUNS: dict[str, int] = {"E-cast-function": 83}
+"""Checks that fail by today's rules in runs that return by the older ones."""
+
+
+def source_of(k: int) -> str:
+    """The text of program number k: a legal one, one with a mistake, or a damaged one."""
+    choose = random.Random(k)
+    way = k % 3
+    if way == 0:
+        module = random_module(choose, Options(size=6, features=COMMON))
+    elif way == 1:
+        module = near_miss(choose.choice(sorted(CODES)), choose)
+    else:
+        return damaged(
+            print_module(random_module(choose, Options(size=5, features=COMMON)), "0.27"), choose
+        )
+    return print_module(module, "0.27")
+
+
+def damaged(text: str, choose: random.Random) -> str:
+    """A program of which one or two words were exchanged for others of their kind, or dropped."""
+    words = re.split(r"(\W)", text)
+    kinds = [
+        [i for i, word in enumerate(words) if re.fullmatch(pattern, word)]
+        for pattern in (r"\d+", r"[a-z]\w*", r"float\d+|int\d+|bool", r"\w+|[(),:=]")
+    ]
+    for _ in range(choose.randint(1, 2)):
+        places = choose.choice([each for each in kinds if each])
+        i = choose.choice(places)
+        words[i] = "" if choose.random() < 0.1 else words[choose.choice(places)]
+    return "".join(words)
+
+
+def binding_first(module: ast.IRModule) -> ast.IRModule:
+    """A module whose entries begin with a tensor that gives each shape variable of the signature a value."""
+    called = {name for mentioned in call_graph(module)[0].values() for name in mentioned}
+    functions = dict(module.functions)
+    for name, function in module.functions.items():
+        if isinstance(function, ast.Function) and name not in called and function.shape_vars:
+            shape = ast.ShapeExpr(function.shape_vars)
+            info = ast.TensorStructInfo(shape, dtype("float32"), len(function.shape_vars))
+            first = ast.Var("sizes", info)
+            functions[name] = replace(function, params=(first, *function.params))
+    return replace(module, functions=functions)
+
+
+def differences(text: str, seed: int) -> Iterator[str]:
+    """What the two systems disagree on; first the kind of the program, behind a colon."""
+    parsed = parse(text)
+    if any(d.severity == "error" for d in parsed.diagnostics) or len(parsed.modules) != 1:
+        yield "kind:unreadable"
+        return
+    converted = to_2022(binding_first(parsed.modules[0]))
+    again = parse(print_module(converted.module, "2022"))
+    older = check_older(again.modules, again.source, again.diagnostics, again.holes)
+    if older.errors:
+        beyond = any(d.code.startswith("OMIX") for d in older.errors)
+        yield "kind:beyond 2022" if beyond else "kind:refused by 2022"
+        return
+    yield "kind:accepted by 2022"
+    today = check_modules(again.modules, Source(again.source.text), again.diagnostics, again.holes)
+    for found in today.errors:
+        if found.code not in REASONS:
+            yield f"2022 accepts, today refuses: {found.code}"
+    if not today.errors:
+        yield from _runs(again.modules[0], seed)
+
+
+def _runs(module: ast.IRModule, seed: int) -> Iterator[str]:
+    choose = random.Random(seed)
+    for name, function in module.functions.items():
+        if not isinstance(function, ast.Function) or function.attrs.get("private"):
+            continue
+        try:
+            fitting = tuple(inputs(function, {}, seed).values)
+        except ValueError:
+            continue
+        for args in (fitting, perturbed(fitting, choose)):
+            difference = compared(module, name.name_hint, args)
+            if difference:
+                yield difference
+
+
+def compared(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> str | None:
+    """How the ends of two runs differ; None if they do not."""
+    printed: tuple[list[str], list[str]] = ([], [])
+    older = run(module, entry, _copies(args), fuel=FUEL, output=printed[0].append)
+    today = load(module, output=printed[1].append, backend="steps").run(
+        entry, _copies(args), fuel=FUEL
+    )
+    if isinstance(older, OutOfFuel) or isinstance(today, OutOfFuel):
+        return None
+    if isinstance(today, CheckFailed) and today.code in RUNS and older.ok:
+        return None
+    if type(older) is not type(today):
+        return f"ends: {_words(older)} / {_words(today)}"
+    if printed[0] != printed[1]:
+        return f"printed {printed[0]} / {printed[1]}"
+    if isinstance(older, Returned) and isinstance(today, Returned):
+        return None if alike(older.value, today.value) else f"values: {older} / {today}"
+    return None
+
+
+def _words(outcome: Outcome) -> str:
+    return f"{outcome.code}: {outcome.message}" if isinstance(outcome, Ended) else "returned"
+
+
+def main(count: int, seed: int) -> int:
+    """Compare programs; how many are different."""
+    kinds: Counter[str] = Counter()
+    causes: Counter[str] = Counter()
+    begin, slowest, wrong = time.monotonic(), 0.0, 0
+    for k in range(seed, seed + count):
+        start = time.monotonic()
+        for found in differences(source_of(k), k):
+            if found.startswith("kind:"):
+                kinds[found[5:]] += 1
+            else:
+                wrong += 1
+                causes[found[:150]] += 1
+                print(f"program {k}: {found[:300]}", flush=True)
+        slowest = max(slowest, time.monotonic() - start)
+    for cause, times in causes.most_common(20):
+        print(f"{times:6} {cause}")
+    seconds = time.monotonic() - begin
+    told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+    print(
+        f"{count} programs from {seed}: {wrong} differences; {told}; {seconds:.0f} s, slowest {slowest:.1f} s"
+    )
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
