@@ -10,7 +10,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, Record, replace
-from rlx.solver.statistics import Statistics
+from rlx.solver.budget import Statistics
 
 MARK = "rlx: ignore"
 """A text without it has no comment that silences a diagnostic."""
@@ -139,7 +139,7 @@ def check_modules(
     captured
         Variables, shape variables and annotations whose meaning Python around the program gives.
     """
-    from rlx.grammar.recursion import recursion_room
+    from rlx.grammar.visit import recursion_room
 
     with recursion_room():
         return _check(modules, source, found, holes, captured)

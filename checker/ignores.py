@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from rlx.checker.selection import ALWAYS, matches
+from rlx.checker.driver.configuration import ALWAYS, matches
 from rlx.grammar.comments import comments
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.node import Record, Span

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.node import Record, Span
-from rlx.solver.statistics import Slow, Statistics
+from rlx.solver.budget import Slow, Statistics
 
 SLOWEST = 3
 _SHOWN = 300

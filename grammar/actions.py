@@ -12,16 +12,15 @@ from rlx.grammar import (
     forms_value,  # noqa: F401
 )
 from rlx.grammar.actions_atoms import AtomActions
-from rlx.grammar.actions_calls import CallActions
+from rlx.grammar.actions_calls import CallActions, SubscriptActions
 from rlx.grammar.actions_definitions import DefinitionActions
 from rlx.grammar.actions_statements import StatementActions
-from rlx.grammar.actions_subscripts import SubscriptActions
 from rlx.grammar.automaton import Action, Callbacks, callbacks
 from rlx.grammar.module_statements import ModuleStatements
-from rlx.grammar.names_around import NamesAround
+from rlx.grammar.outer_level import NamesAround
 from rlx.grammar.prim_statements import PrimStatements
-from rlx.grammar.read_context import ReadContext
 from rlx.grammar.relax_statements import RelaxStatements
+from rlx.grammar.reports import ReadContext
 
 OWNERS = (AtomActions, CallActions, SubscriptActions, StatementActions, DefinitionActions)
 

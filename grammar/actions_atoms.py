@@ -8,11 +8,11 @@ from rlx.grammar import arithmetic, ast, misspelt, tir
 from rlx.grammar.coerce import BARE_INFOS
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import ALIASES, FORMS
-from rlx.grammar.names_around import ExpressionActions
+from rlx.grammar.lexer import unquote
 from rlx.grammar.node import Span
-from rlx.grammar.read_context import ReadContext
-from rlx.grammar.string_literals import unquote
-from rlx.grammar.unresolved import Keyword, Name, Sequence, Slice, describe
+from rlx.grammar.outer_level import ExpressionActions
+from rlx.grammar.partial_nodes import Keyword, Name, Sequence, Slice, describe
+from rlx.grammar.reports import ReadContext
 
 _WORDS = {"None": None, "True": True, "False": False}
 

@@ -7,24 +7,27 @@ from typing import Any
 from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.actions_atoms import plain_data
 from rlx.grammar.actions_statements import StatementActions, annotation_by_name
-from rlx.grammar.binders import bind_callable
 from rlx.grammar.comments import PRINTED
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms_info import without_unknown
 from rlx.grammar.function_bodies import FUNCTION_WORDS, PRIM_WORDS, add_function
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import (
+    CapturedName,
     Defined,
+    Form,
     ModuleStatement,
+    Name,
     Open,
     Signature,
+    describe,
     flatten,
     open_scope,
 )
-from rlx.grammar.read_context import ReadContext
+from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame
+from rlx.grammar.struct_infos import bind_callable
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.unresolved import CapturedName, Form, Name, describe
 
 _FLAGS = {
     "module": {"check_well_formed", "s_tir"},

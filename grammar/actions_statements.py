@@ -8,9 +8,8 @@ from typing import Any, Protocol
 from rlx.grammar import ast, tir
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import Open, Signature, flatten, open_scope
+from rlx.grammar.partial_nodes import Name, Open, Signature, flatten, open_scope
 from rlx.grammar.scope import Frame, Scope
-from rlx.grammar.unresolved import Name
 
 
 class StatementReader(Protocol):

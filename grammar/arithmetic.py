@@ -11,9 +11,15 @@ from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.node import Span
 from rlx.grammar.operands import Operands, Scalars
+from rlx.grammar.partial_nodes import (
+    CapturedName,
+    KnownInteger,
+    Name,
+    Negation,
+    UnresolvedOperation,
+)
 from rlx.grammar.precedence import Chain
 from rlx.grammar.prim_operators import BY_SYMBOL, COMPARISON, NOT, SIGN
-from rlx.grammar.unresolved import CapturedName, KnownInteger, Name, Negation, UnresolvedOperation
 
 RELAX = {
     "+": "relax.add",

@@ -12,8 +12,7 @@ from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Span
-from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.unresolved import (
+from rlx.grammar.partial_nodes import (
     CapturedName,
     Form,
     Name,
@@ -22,6 +21,7 @@ from rlx.grammar.unresolved import (
     UnresolvedOperation,
     describe,
 )
+from rlx.grammar.suggest import closest, did_you_mean
 
 
 class Coerce(ScalarCoercion):

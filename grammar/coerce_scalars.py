@@ -10,7 +10,7 @@ from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, SCALAR_NAMES, DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Node, Span
-from rlx.grammar.unresolved import (
+from rlx.grammar.partial_nodes import (
     CapturedName,
     Form,
     Name,

@@ -12,12 +12,12 @@ from rlx.grammar import ast
 from rlx.grammar.dialects import TIR_MODULES, TYPE_KEYWORDS
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Span
+from rlx.grammar.partial_nodes import Sequence
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.unresolved import Sequence
 
 if TYPE_CHECKING:
     from rlx.grammar.coerce import Coerce
-    from rlx.grammar.read_context import ReadContext
+    from rlx.grammar.reports import ReadContext
 
 ALIASES = {"relax": "R", **dict.fromkeys(TIR_MODULES, "T")}
 """Module names that other texts use for `R` and `T`."""

@@ -13,10 +13,10 @@ from rlx.grammar.entries import Entry
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.forms_info import dims, tensor_shape
 from rlx.grammar.node import Span
-from rlx.grammar.unresolved import Name, Sequence
+from rlx.grammar.partial_nodes import Name, Sequence
 
 if TYPE_CHECKING:
-    from rlx.grammar.read_context import ReadContext
+    from rlx.grammar.reports import ReadContext
 
 
 def function_value(context: ReadContext, entry: Entry) -> ast.Expr:

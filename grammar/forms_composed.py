@@ -11,7 +11,7 @@ from rlx.grammar.forms import Arguments, form
 from rlx.grammar.node import Span
 
 if TYPE_CHECKING:
-    from rlx.grammar.read_context import ReadContext
+    from rlx.grammar.reports import ReadContext
 
 
 @form("R.linear")

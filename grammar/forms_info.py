@@ -6,17 +6,16 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
-from rlx.grammar.binders import bind_callable
 from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.dtype import INT64, VOID
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.node import changed, replace
-from rlx.grammar.struct_infos import with_children
-from rlx.grammar.unresolved import CapturedName, Name, Sequence, describe
+from rlx.grammar.partial_nodes import CapturedName, Name, Sequence, describe
+from rlx.grammar.struct_infos import bind_callable, with_children
 
 if TYPE_CHECKING:
-    from rlx.grammar.read_context import ReadContext
+    from rlx.grammar.reports import ReadContext
 
 
 def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:

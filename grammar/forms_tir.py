@@ -10,11 +10,11 @@ from rlx.grammar.dtype import INT32, INT64, SCALAR_NAMES, DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.node import Span
+from rlx.grammar.partial_nodes import Form
 from rlx.grammar.prim_operators import BY_NAME
-from rlx.grammar.unresolved import Form
 
 if TYPE_CHECKING:
-    from rlx.grammar.read_context import ReadContext
+    from rlx.grammar.reports import ReadContext
 
 
 @form(*(f"T.{name}" for name in SCALAR_NAMES))

@@ -10,11 +10,11 @@ from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.forms_info import dims
 from rlx.grammar.node import Span, replace
-from rlx.grammar.unresolved import CapturedName, Form, Sequence, describe
+from rlx.grammar.partial_nodes import CapturedName, Form, Sequence, describe
 from rlx.grammar.vdevices import SHORT
 
 if TYPE_CHECKING:
-    from rlx.grammar.read_context import ReadContext
+    from rlx.grammar.reports import ReadContext
 
 
 @form("R.const")

@@ -6,10 +6,9 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import Defined, Return, Signature, flatten, sequence
-from rlx.grammar.read_context import ReadContext
+from rlx.grammar.partial_nodes import Defined, Form, Return, Signature, flatten, sequence
+from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame
-from rlx.grammar.unresolved import Form
 
 FUNCTION_WORDS = {"R.function", "R.func", "R.macro"}
 """The decorators of functions of Relax."""

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from rlx.grammar.entries import Token
-from rlx.grammar.lexer import KEYWORDS
+from rlx.grammar.lexer import KEYWORDS, unquote
 from rlx.grammar.node import Span
-from rlx.grammar.read_context import ReadContext
+from rlx.grammar.reports import ReadContext
 from rlx.grammar.source_tokens import statements, words_of
-from rlx.grammar.string_literals import unquote
 
 _LETTERS = frozenset("RTI")
 

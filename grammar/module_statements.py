@@ -8,9 +8,8 @@ from typing import Any
 
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import ModuleStatement
+from rlx.grammar.partial_nodes import Form, ModuleStatement
 from rlx.grammar.relax_statements import RelaxStatements
-from rlx.grammar.unresolved import Form
 
 _EXPECTED = "expected a decorated function in the module"
 

@@ -12,10 +12,10 @@ from rlx.grammar import ast, tir
 from rlx.grammar.coerce import Coerce
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.entries import Entry
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.scope import Scope
 from rlx.grammar.stretch_reader import StretchReader
 from rlx.grammar.text_reader import Parsed, TextReader
+from rlx.grammar.visit import recursion_room
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""What statements are between the grammar and the syntax tree."""
+"""Values between the grammar and the syntax tree: pieces that their surroundings complete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from rlx.grammar import ast, tir
 from rlx.grammar.entries import Entry
 from rlx.grammar.node import Span
 from rlx.grammar.scope import Scope
-from rlx.grammar.unresolved import Form
 
 
 class Open:
@@ -118,3 +117,121 @@ def sequence(
     if run:
         blocks.append(ast.BindingBlock(tuple(run), run[0].span))
     return ast.SeqExpr(tuple(blocks), body, body_span, span)
+
+
+class Name:
+    """A name that means nothing yet (an implicit shape variable,
+    a later function, or a mistake).
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class KnownInteger(int):
+    """The integer that a constant of the Python around has;
+    Python computes with it, so arithmetic on it is a number.
+    """
+
+
+class CapturedName(Name):
+    """A name, or an expression with one at its head,
+    that Python around the program gives a value.
+    """
+
+    __slots__ = ()
+
+
+class Captured:
+    """The value of a name of the Python around that only running it would tell."""
+
+
+CAPTURED = Captured()
+
+
+class Sequence:
+    """A tuple or list literal; ``items`` are entries, with their positions."""
+
+    __slots__ = ("bracket", "items")
+
+    def __init__(self, items: list[Entry], bracket: str) -> None:
+        self.items = items
+        self.bracket = bracket
+
+
+class UnresolvedOperation:
+    """An operator on operands of which one is a :class:`Name`:
+    shape arithmetic or tensor arithmetic.
+    """
+
+    __slots__ = ("operands", "operator")
+
+    def __init__(self, operator: str, operands: tuple[Entry, ...]) -> None:
+        self.operator = operator
+        self.operands = operands
+
+
+class Negation:
+    """`not x`, which binds weaker than the comparison that may follow it."""
+
+    __slots__ = ("operand",)
+
+    def __init__(self, operand: Entry) -> None:
+        self.operand = operand
+
+
+class Form:
+    """A call whose meaning depends on the statement it stands in:
+    ``T.grid(…)``, ``R.output(…)``.
+    """
+
+    __slots__ = ("args", "head", "keywords")
+
+    def __init__(self, head: str, args: list[Entry], keywords: dict[str, Entry]) -> None:
+        self.head = head
+        self.args = args
+        self.keywords = keywords
+
+
+class Keyword:
+    """``name=value`` among arguments."""
+
+    __slots__ = ("name", "value")
+
+    def __init__(self, name: str, value: Entry) -> None:
+        self.name = name
+        self.value = value
+
+
+class Slice:
+    """``start:stop`` among subscripts."""
+
+    __slots__ = ("start", "stop")
+
+    def __init__(self, start: Entry, stop: Entry) -> None:
+        self.start = start
+        self.stop = stop
+
+
+def describe(value: Any) -> str:
+    """A value in words, for messages."""
+    match value:
+        case CapturedName(text=text):
+            return f"{text!r} of the Python around"
+        case Name(text=text):
+            return f"the undefined name {text!r}"
+        case Sequence():
+            return "a tuple"
+        case Form(head=head):
+            return f"{head}(…)"
+        case bool() | int() | float() | str():
+            return repr(value)
+        case None:
+            return "None"
+        case UnresolvedOperation() | Negation():
+            return "an operation"
+        case dict():
+            return "a dictionary"
+    return f"a {type(value).__name__}"

@@ -9,10 +9,9 @@ from rlx.grammar.dialects import ALLOC_WORDS
 from rlx.grammar.dtype import HANDLE, INT32, INT64, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import flatten
-from rlx.grammar.prim_bodies import Part, PrimBodies
+from rlx.grammar.partial_nodes import Form, Name, Sequence, describe, flatten
+from rlx.grammar.prim_bodies import LOOPS, Part, PrimBodies
 from rlx.grammar.prim_buffers import PrimBuffers, type_or
-from rlx.grammar.prim_loops import LOOPS
 from rlx.grammar.prim_scalars import (
     LOCAL,
     SCALARS,
@@ -24,8 +23,7 @@ from rlx.grammar.prim_scalars import (
     scalar_value,
     stored,
 )
-from rlx.grammar.read_context import ReadContext
-from rlx.grammar.unresolved import Form, Name, Sequence, describe
+from rlx.grammar.reports import ReadContext
 
 NO_VALUES = {*LOOPS, "T.grid", "T.reads", "T.writes", "T.where", "T.func_attr", "T.evaluate"}
 DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", *ALLOC_WORDS}

@@ -1,16 +1,18 @@
-"""Bodies of PrimFuncs: statements as one, and what describes the block that it stands in."""
+"""Bodies of PrimFuncs: loops, blocks, and statements as one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS
+from rlx.grammar.dtype import INT32
+from rlx.grammar.entries import Entry
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import flatten
-from rlx.grammar.read_context import ReadContext
-from rlx.grammar.reports import NOT_UNDERSTOOD
-from rlx.grammar.unresolved import Form
+from rlx.grammar.partial_nodes import Form, Open, flatten, open_scope
+from rlx.grammar.prim_buffers import type_or
+from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext
 
 _WORDS = {"axis": "T.axis", "attrs": BLOCK_ATTR_WORDS[-1]}
 
@@ -127,3 +129,115 @@ class PrimBodies:
 
 def _joined(statements: list[tir.Stmt]) -> tir.Stmt:
     return statements[0] if len(statements) == 1 else tir.SeqStmt(tuple(statements))
+
+
+LOOPS = {
+    "range": "serial",
+    "T.serial": "serial",
+    "T.parallel": "parallel",
+    "T.vectorized": "vectorized",
+    "T.unroll": "unroll",
+    "T.thread_binding": "thread_binding",
+}
+NO_FRAMES = {"T.reads", "T.writes", "T.where", "T.evaluate", "T.Select", "T.min", "T.max"}
+
+Range = tuple[tir.PrimExpr, tir.PrimExpr]
+"""Start and extent of a loop."""
+
+
+class PrimLoops:
+    """Reads `for` in PrimFuncs."""
+
+    def __init__(self, context: ReadContext, bodies: PrimBodies) -> None:
+        self.scope = context.scope
+        self.coerce = context.coerce
+        self.reports = context.reports
+        self.bodies = bodies
+
+    def open(self, names: Entry, loops: Entry, span: Span) -> Open:
+        """The head, in whose block the names are loop variables."""
+        form = loops.value
+        if isinstance(form, tir.Buffer | tir.PrimExpr) or is_number(form):
+            self.reports.error("expected a loop such as T.grid or range", loops.span)
+        ranges: list[Range] | None = None
+        if isinstance(form, Form):
+            ranges = self._ranges(len(names.value), form, (names.start, loops.end))
+        opened = open_scope(self.scope, None, "block", span)
+        known: Sequence[Range | None] = ranges or [None] * len(names.value)
+        found = [self._variable(n, r) for n, r in zip(names.value, known, strict=True)]
+        opened.value = (form, None if ranges is None else list(zip(found, ranges, strict=True)))
+        return opened
+
+    def _variable(self, name: Entry, within: Range | None) -> tir.Var:
+        data_type = INT32
+        if within is not None:
+            low, high = within
+            data_type = type_or(high, INT32)
+            if not isinstance(low, tir.IntImm):
+                data_type = type_or(low, data_type)
+        var = tir.Var(name.value, data_type, name.span)
+        self.scope.bind(name.value, var)
+        return var
+
+    def close(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
+        """The loops, around their body."""
+        form, loops = head.value
+        if loops is None:
+            return self.bodies.opaque(span)
+        found = self.bodies.body(body)
+        kind = LOOPS.get(form.head, "serial")
+        attrs = {key: self.coerce.attr(value) for key, value in form.keywords.items()}
+        for var, (low, high) in reversed(loops):
+            found = tir.For(var, low, high, kind, found, attrs, span)
+        return found
+
+    def _ranges(self, names: int, form: Form, span: Span) -> list[Range] | None:
+        """Start and extent for each loop variable, or None for a form that is not known."""
+        head, args = form.head, form.args
+        count = len(args) if head == "T.grid" else 1 if head in LOOPS else names
+        if count != names and (names > 1 or head != "T.grid"):
+            given = f"{count} loop{'s' * (count != 1)} for {names} name{'s' * (names != 1)}"
+            self.reports.error(f"{head} makes {given}", span)
+            return None
+        if head == "T.grid":
+            if len(args) != names:
+                return None
+            highs = [self.coerce.prim(entry, INT32) for entry in args]
+            return [(tir.IntImm(0, type_or(high, INT32)), high) for high in highs]
+        return self._range(form, span) if head in LOOPS else None
+
+    def _range(self, form: Form, span: Span) -> list[Range] | None:
+        """The one loop of `range` and its relatives."""
+        head, args = form.head, form.args
+        if head == "T.thread_binding" and len(args) > 1 and isinstance(args[-1].value, str):
+            form.keywords["thread"] = args.pop()
+        if not 1 <= len(args) <= 2 + (head == "range"):
+            self.reports.error(f"{head} takes a start and a stop, or a stop alone", span)
+            return None
+        thread = form.keywords.get("thread")
+        if head == "T.thread_binding" and (thread is None or not isinstance(thread.value, str)):
+            words = 'T.thread_binding needs a thread, such as thread="threadIdx.x"'
+            self.reports.error(words, span)
+        if len(args) > 2:
+            return None
+        if len(args) == 1:
+            high = self.coerce.prim(args[0], INT32)
+            return [(tir.IntImm(0, type_or(high, INT32)), high)]
+        low, stop = (self.coerce.prim(entry, INT32) for entry in args)
+        return [(low, _extent(low, stop))]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a form is a function of scalars, or describes something:
+    neither a loop nor a frame.
+    """
+    return isinstance(value, Form) and (value.head[2:] in tir.AS_OPERAND or value.head in NO_FRAMES)
+
+
+def _extent(low: tir.PrimExpr, stop: tir.PrimExpr) -> tir.PrimExpr:
+    """How many steps lead from ``low`` to ``stop``."""
+    if isinstance(low, tir.IntImm) and isinstance(stop, tir.IntImm):
+        return tir.IntImm(stop.value - low.value, stop.dtype, stop.span)
+    if isinstance(low, tir.IntImm) and low.value == 0:
+        return stop
+    return tir.Sub(stop, low, getattr(stop, "span", None))

@@ -6,9 +6,9 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import FLOAT32, HANDLE, INT32, DataType
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.node import replace
+from rlx.grammar.partial_nodes import Form, Name, Sequence, describe
 from rlx.grammar.prim_scalars import scalar_buffer
-from rlx.grammar.read_context import ReadContext
-from rlx.grammar.unresolved import Form, Name, Sequence, describe
+from rlx.grammar.reports import ReadContext
 
 
 class PrimBuffers:

@@ -15,8 +15,8 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, DataType
 from rlx.grammar.node import Node, Span, fields
+from rlx.grammar.partial_nodes import Form, Name
 from rlx.grammar.prim_types import value_type
-from rlx.grammar.unresolved import Form, Name
 
 LOCAL = "local_scalar"
 """How the memory of a scalar is allocated that no word says."""

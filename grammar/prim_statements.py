@@ -10,14 +10,12 @@ from rlx.grammar.dtype import INT32
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.function_bodies import prim_function
 from rlx.grammar.node import Span
-from rlx.grammar.partial_nodes import Open, Signature, open_scope
+from rlx.grammar.partial_nodes import Form, Open, Sequence, Signature, describe, open_scope
 from rlx.grammar.prim_assignments import PrimAssignments
-from rlx.grammar.prim_bodies import Entered, Part, PrimBodies
+from rlx.grammar.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
 from rlx.grammar.prim_buffers import PrimBuffers, type_or
-from rlx.grammar.prim_loops import PrimLoops, is_number
-from rlx.grammar.read_context import ReadContext
+from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame
-from rlx.grammar.unresolved import Form, Sequence, describe
 
 ENTERED = {"T.attr", "T.launch_thread"}
 

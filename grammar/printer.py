@@ -27,7 +27,7 @@ from rlx.grammar.printer_prim import scalar
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_show import show
 from rlx.grammar.printer_tir import PrimFuncPrinter
-from rlx.grammar.recursion import recursion_room
+from rlx.grammar.visit import recursion_room
 
 __all__ = [
     "print_expr",

@@ -12,7 +12,7 @@ from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_prim import PrimPrinter
 from rlx.grammar.printer_relax import FunctionPrinter
 from rlx.grammar.printer_tir import PrimFuncPrinter
-from rlx.grammar.recursion import recursion_room
+from rlx.grammar.visit import recursion_room
 
 _INDENT = "    "
 

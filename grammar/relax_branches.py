@@ -9,8 +9,7 @@ from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.lost_names import lose
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import Open, Return, flatten, open_scope, sequence
-from rlx.grammar.read_context import ReadContext
-from rlx.grammar.reports import Reports
+from rlx.grammar.reports import ReadContext, Reports
 from rlx.grammar.scope import Scope
 
 

@@ -12,12 +12,22 @@ from rlx.grammar.forms_value import Cast, constant, is_shape
 from rlx.grammar.function_bodies import relax_function
 from rlx.grammar.lost_names import lose
 from rlx.grammar.node import Span, replace
-from rlx.grammar.partial_nodes import Open, Output, Return, Signature, flatten, open_scope
-from rlx.grammar.read_context import ReadContext
+from rlx.grammar.partial_nodes import (
+    Form,
+    Name,
+    Open,
+    Output,
+    Return,
+    Sequence,
+    Signature,
+    describe,
+    flatten,
+    open_scope,
+)
 from rlx.grammar.relax_branches import BranchReader
+from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame, export
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.unresolved import Form, Name, Sequence, describe
 
 _NO_LOOPS = "Relax has no loops: expected recursion or an operator"
 

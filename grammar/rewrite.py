@@ -13,9 +13,9 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
 from rlx.grammar.node import Node, all_same, changed, fields, replace, same
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.struct_infos import with_children, with_numbers
 from rlx.grammar.tir import PrimExpr
+from rlx.grammar.visit import recursion_room
 
 
 class Rewriter:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rlx.grammar import ast, tir
-from rlx.grammar.binders import binding_positions
 from rlx.grammar.dialects import STRING_OPERATORS
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import binding_positions
 
 _ABSENT = object()
 

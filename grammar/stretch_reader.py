@@ -13,11 +13,10 @@ from rlx.grammar.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.lexer import Lexer
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import Open, Signature
-from rlx.grammar.read_context import ReadContext
-from rlx.grammar.recursion import recursion_room
-from rlx.grammar.reports import NOT_UNDERSTOOD, shown_span
+from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.scope import Scope
 from rlx.grammar.syntax_messages import explain_unexpected
+from rlx.grammar.visit import recursion_room
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.node import Span
-from rlx.grammar.unresolved import CAPTURED, Captured
+from rlx.grammar.partial_nodes import CAPTURED, Captured
 
 IMPORTED = {
     **{f"tvm.script{p}.{m}": "R" for p in ("", ".parser", ".ir_builder") for m in ("relax",)},

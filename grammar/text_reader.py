@@ -9,17 +9,18 @@ from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.function_bodies import add_function
 from rlx.grammar.node import Node, Record, Span, replace
-from rlx.grammar.outline import class_at, methods, outline
-from rlx.grammar.partial_nodes import Defined
-from rlx.grammar.read_context import Metadata
-from rlx.grammar.regions import (
+from rlx.grammar.outline import (
+    class_at,
     declared_names,
     long_lines,
     metadata_statement,
     metadata_text,
+    methods,
+    outline,
     regions,
 )
-from rlx.grammar.reports import MAX_ERRORS, TooManyErrors
+from rlx.grammar.partial_nodes import Defined
+from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
 from rlx.grammar.scope import Scope
 from rlx.grammar.stretch_reader import StretchReader
 from rlx.grammar.suggest import closest, did_you_mean

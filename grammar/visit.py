@@ -5,7 +5,9 @@ Nothing here recurses; the order is that of the text, which is the order of eval
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, Expr, GlobalVar, StructInfo, Var
@@ -155,3 +157,17 @@ def shape_vars_of(buffer: tir.Buffer) -> tuple[tir.Var, ...]:
             if isinstance(each, tir.PrimExpr):
                 found.update(dict.fromkeys(tir.free_vars(each)))
     return tuple(found)
+
+
+_LIMIT = 50_000
+
+
+@contextmanager
+def recursion_room() -> Iterator[None]:
+    """Let Python recurse as deep as the nesting limit of texts needs, for the duration."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import EQ, FloorMod, Or, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ONE, ZERO, literal, same
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import known, place, rank, ranked, tensor
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")

@@ -22,7 +22,7 @@ _INT32 = range(-(1 << 31), 1 << 31)
 def in_words(site: Site, value: object, parameter: Parameter) -> str:
     """An argument that does not fit, in words."""
     if isinstance(value, Expr):
-        from rlx.operators.messages import show
+        from rlx.operators.site import show
 
         return f"{parameter.name} is {show(site.ctx.info(value))}"
     return f"{parameter.name} is {value if isinstance(value, PrimExpr) else repr(value)}"

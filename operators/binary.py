@@ -9,12 +9,11 @@ from rlx.grammar.ast import PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.node import replace
 from rlx.grammar.tir import EQ, FloatImm, IntImm, Or, PrimExpr
-from rlx.operators import declare
+from rlx.operators import registry
 from rlx.operators.dim_arithmetic import ONE, literal, same
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.rule_helpers import agree, place, ranked, tensor
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 ARITHMETIC = """add divide floor_divide floor_mod log_add_exp maximum minimum mod multiply power subtract atan2
@@ -198,6 +197,6 @@ def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
 
 
 for _name in ARITHMETIC.split():
-    declare.operator(f"relax.{_name}", calls=_CALLS.get(_name, ""))(binary)
+    registry.operator(f"relax.{_name}", calls=_CALLS.get(_name, ""))(binary)
 for _name in COMPARISON.split():
-    declare.operator(f"relax.{_name}")(comparison)
+    registry.operator(f"relax.{_name}")(comparison)

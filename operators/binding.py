@@ -1,4 +1,4 @@
-"""Arguments find their parameters: by position, by keyword, by default.
+"""Which argument of a call each parameter gets: by position, by keyword, by default.
 
 How the arguments of a call are read depends only on how many are positional and which keywords
 there are; that plan is made once for each such form and kept by the operator.
@@ -6,14 +6,14 @@ there are; that plan is made once for each such form and kept by the operator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Literal
 
 from rlx.grammar.ast import Call, Op, Var
+from rlx.grammar.node import Record
 from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.argument_kinds import KINDS, NULL, Convert, null
-from rlx.operators.matching import matched
-from rlx.operators.parameters import Parameter
+from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.site import Site, Violation
 
 Reader = Callable[["Site"], Any]
@@ -188,3 +188,55 @@ def _default(site: Site, convert: Convert, parameter: Parameter, index: int) -> 
 
 def _count(number: int) -> str:
     return f"{number or 'no'} argument{'s' if number != 1 else ''}"
+
+
+Source = Literal["types", "rest", "positional", "keyword", "default", "missing"]
+
+
+class ArgumentMatch(Record):
+    """Where the value of a parameter comes from.
+
+    Attributes
+    ----------
+    parameter, index
+        The parameter and its position.
+    source
+        ``"positional"``: the argument of that position; ``"rest"``: all from there on;
+        ``"keyword"``: the one of its name; ``"types"``: the type arguments; ``"default"``;
+        ``"missing"``: nothing gives it one.
+    twice
+        Whether a keyword gives it another value.
+    """
+
+    parameter: Parameter
+    index: int
+    source: Source
+    twice: bool = False
+
+
+def matched(
+    parameters: Sequence[Parameter], given: int, keywords: Collection[str]
+) -> Iterator[ArgumentMatch]:
+    """Where each parameter's value comes from, in the parameters' order.
+
+    Parameters
+    ----------
+    given
+        How many arguments are positional; those that no parameter takes are left over.
+    keywords
+        The names of the others.
+    """
+    for index, parameter in enumerate(parameters):
+        named = parameter.name in keywords
+        if parameter.kind == "types":
+            yield ArgumentMatch(parameter, index, "types", index < given)
+        elif parameter.variadic and not named:
+            yield ArgumentMatch(parameter, index, "rest")
+            given = index  # nothing positional is left for the parameters behind it
+        elif index < given:
+            yield ArgumentMatch(parameter, index, "positional", named)
+        elif named:
+            yield ArgumentMatch(parameter, index, "keyword")
+        else:
+            known = parameter.default is not REQUIRED
+            yield ArgumentMatch(parameter, index, "default" if known else "missing")

@@ -19,9 +19,9 @@ from rlx.operators.callee import (
     passed,
     trailing,
 )
-from rlx.operators.declare import operator
 from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
 from rlx.operators.prim_call import agreement, callee
+from rlx.operators.registry import operator
 from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
@@ -62,7 +62,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     found = types[0].fields if isinstance(types[0], TupleStructInfo) else types
     tensors = tuple(x for x in found if isinstance(x, TensorStructInfo))
     if len(tensors) != len(found):
-        from rlx.operators.messages import show
+        from rlx.operators.site import show
 
         site.fail(
             "OBL-outputs-tensor",
@@ -165,7 +165,7 @@ def reuses(
     out: Sequence[TensorStructInfo],
 ) -> None:
     """A result that overwrites an argument has its element type and shape."""
-    from rlx.operators.messages import show
+    from rlx.operators.site import show
 
     for number, (result, k) in enumerate(zip(out, indices, strict=True)):
         info = given[k] if k >= 0 else None
@@ -190,7 +190,7 @@ def kept(
     site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
 ) -> None:
     """What a packed function overwrites is known to be what it yields."""
-    from rlx.operators.messages import show
+    from rlx.operators.site import show
     from rlx.solver.order import compatibility
 
     for number, (result, k) in enumerate(zip(out, indices, strict=True)):

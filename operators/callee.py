@@ -17,8 +17,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.struct_infos import OBJECT
-from rlx.operators.messages import show
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 LITERALS = (ast.StringImm, ast.DataTypeImm)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
-from rlx.operators.declare import Rule, operator
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, literal, mul, sub
 from rlx.operators.layout import layout, layout_rank
-from rlx.operators.messages import show
 from rlx.operators.parameters import Ints, Tensor, Type
+from rlx.operators.registry import Rule, operator
 from rlx.operators.rule_helpers import agree, place, ranked, tensor
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.operators.windows import SPATIAL, padding, positions, spread
 from rlx.spec.registry import rule
 

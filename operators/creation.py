@@ -26,7 +26,6 @@ from rlx.grammar.tir import (
     free_vars,
     type_of,
 )
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
     ONE,
     ZERO,
@@ -38,8 +37,8 @@ from rlx.operators.dim_arithmetic import (
     same,
     sub,
 )
-from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Shape, Tensor, Type
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     elements,
     integral,
@@ -50,7 +49,7 @@ from rlx.operators.rule_helpers import (
     scalar_type,
     tensor,
 )
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 

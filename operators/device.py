@@ -23,12 +23,11 @@ from rlx.grammar.ast import (
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import EQ, FloorMod, IntImm
 from rlx.grammar.vdevices import NUMBERS, SHORT, numbered
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO, const, exact, floordiv, mul
-from rlx.operators.messages import show
 from rlx.operators.parameters import Tensor, Whole
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import axis, choice, known, rank, ranked, resized
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 

@@ -16,10 +16,10 @@ from rlx.grammar import ast
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.argument_kinds import KINDS
+from rlx.operators.binding import ArgumentMatch, matched
 from rlx.operators.element_types import numpy_type
 from rlx.operators.evaluate import Evaluate, functions
 from rlx.operators.evaluation_arguments import in_place_of_sizes
-from rlx.operators.matching import ArgumentMatch, matched
 from rlx.operators.parameters import OperatorSignature, Parameter
 from rlx.spec.registry import refuted, rule
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from rlx.grammar.ast import ShapeExpr, StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, Or
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
     ONE,
     literal,
     same,
 )
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Shape, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.reshaping import in_shape
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 

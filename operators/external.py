@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rlx.operators import registry
-from rlx.operators.declare import Compute, R, declared
-from rlx.operators.declare import operator as declare
+from rlx.operators.registry import Compute, R, declared
+from rlx.operators.registry import operator as declare
 from rlx.operators.user_modules import imported
 
 _loaded: set[str] = set()

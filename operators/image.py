@@ -7,13 +7,12 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, ShapeExpr, ShapeStructInfo, StructInfo
 from rlx.grammar.tir import FloatImm, PrimExpr
-from rlx.operators.declare import Rule, operator
 from rlx.operators.dim_arithmetic import const
 from rlx.operators.layout import layout, layout_rank
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Size, Tensor, Type
+from rlx.operators.registry import Rule, operator
 from rlx.operators.rule_helpers import rank, ranked, tensor
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.operators.windows import SPATIAL
 from rlx.spec.registry import rule
 

@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 from textwrap import fill
 
 import rlx.operators
-from rlx.operators.declare import declared
+from rlx.operators.registry import declared
 
 _HEAD = '''"""Which file declares which operators: made from the declarations by `make operators`."""
 

@@ -10,9 +10,9 @@ from typing import Any
 from rlx.grammar.ast import PrimStructInfo, PrimValue, StructInfo, TensorStructInfo, Var
 from rlx.grammar.node import Record
 from rlx.grammar.tir import FloatImm, IntImm, OpaqueExpr, PrimExpr, type_of
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
 from rlx.operators.parameters import Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, known, ranked, resized
 from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from rlx.grammar.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.tir import GE, LT, PrimExpr
 from rlx.operators.binary import broadcast
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO, const, literal, same
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import OneOrTensors, Operand, Prim, Tensor, Tensors
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     agree,
     axis,
@@ -22,7 +21,7 @@ from rlx.operators.rule_helpers import (
     scalar_type,
     tensor,
 )
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 

@@ -9,7 +9,6 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import GE, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
     ZERO,
     ceildiv,
@@ -21,8 +20,8 @@ from rlx.operators.dim_arithmetic import (
     sub,
     total,
 )
-from rlx.operators.messages import show
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     agree,
     axis,
@@ -33,7 +32,7 @@ from rlx.operators.rule_helpers import (
     resized,
     tensor,
 )
-from rlx.operators.site import Dims, Site, Together
+from rlx.operators.site import Dims, Site, Together, show
 from rlx.spec.registry import rule
 
 

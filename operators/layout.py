@@ -12,9 +12,8 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.operators.dim_arithmetic import ceildiv, const, product
-from rlx.operators.messages import show
 from rlx.operators.parameters import Tensor
-from rlx.operators.site import Dims, Site, Violation
+from rlx.operators.site import Dims, Site, Violation, show
 from rlx.spec.registry import rule
 
 COMMON = (

@@ -6,12 +6,11 @@ from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import broadcast
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import literal
-from rlx.operators.messages import show
 from rlx.operators.parameters import Tensor, Tensors, Type
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, known, place, rank, ranked, tensor
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 

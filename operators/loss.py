@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.indexing import take
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, choice, elements, gradient, rank, tensor
-from rlx.operators.site import Behind, Site
+from rlx.operators.site import Behind, Site, show, show_shape
 from rlx.spec.registry import rule
 
 

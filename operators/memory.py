@@ -14,12 +14,11 @@ from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import LE, PrimExpr
 from rlx.operators.call import UNIT
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO, add, const, mul, product
-from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import integral, ranked
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 

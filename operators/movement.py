@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
     ONE,
     ZERO,
@@ -18,8 +17,8 @@ from rlx.operators.dim_arithmetic import (
     mul,
     product,
 )
-from rlx.operators.messages import show
 from rlx.operators.parameters import IntList, Ints, Longs, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     axes,
     axis,
@@ -29,7 +28,7 @@ from rlx.operators.rule_helpers import (
     ranked,
     resized,
 )
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 

@@ -7,12 +7,11 @@ from functools import partial
 
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO, const, literal
-from rlx.operators.messages import show
 from rlx.operators.parameters import Ints, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, axes, axis, elements, fields, known, rank
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 

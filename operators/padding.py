@@ -6,12 +6,11 @@ from functools import partial
 
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.tir import GE, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO, add, const
-from rlx.operators.messages import show
 from rlx.operators.parameters import Ints, Longs, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import known, ranked, tensor
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
-from rlx.operators.declare import Rule, operator
 from rlx.operators.dim_arithmetic import const
 from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.parameters import IntList, Ints, Tensor
+from rlx.operators.registry import Rule, operator
 from rlx.operators.rule_helpers import gradient, ranked, tensor
 from rlx.operators.site import Behind, Site
 from rlx.operators.windows import SPATIAL, behind, padding, positions, spread

@@ -25,8 +25,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
 from rlx.operators.callee import declared_result
 from rlx.operators.dim_arithmetic import same
-from rlx.operators.messages import show, show_shape
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show, show_shape
 from rlx.spec.registry import rule
 
 Pair = tuple[PrimExpr, PrimExpr, str]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import VOID
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import literal
-from rlx.operators.messages import show
 from rlx.operators.parameters import Tensor, Type
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import axis, elements, known, like, rank
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 

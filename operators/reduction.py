@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import INT64
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ONE, product
 from rlx.operators.parameters import Ints, Tensor, Type
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import axes, axis, fields, like, ranked, resized
 from rlx.operators.site import Dims, Site
 

@@ -1,12 +1,22 @@
-"""Finds an operator's declaration by its name, importing only the family that it stands in."""
+"""What an operator's declaration is, and how it is found by its name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from rlx.grammar.ast import Call, StructInfo
 from rlx.grammar.suggest import LIMIT
-from rlx.operators.declare import Operator, declared
+from rlx.operators.binding import Reader, plan
+from rlx.operators.context import OperatorContext
 from rlx.operators.families import FAMILIES
+from rlx.operators.parameters import OperatorSignature
+from rlx.operators.site import Site, Violation
+
+if TYPE_CHECKING:
+    from rlx.operators.evaluation import Evaluation, Plain
+
 
 _HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name in names.split()}
 _found: dict[str, Operator | None] = {}
@@ -99,3 +109,203 @@ def similar(name: str) -> list[str]:
             alone.setdefault(word.rpartition(".")[2], []).append(word)
         found = [word for near in closest(last, alone) for word in alone[near]]
     return [f"R.{word}" for word in found[:LIMIT]]
+
+
+Rule = Callable[..., StructInfo]
+R = TypeVar("R", bound=Rule)
+Normalizer = Callable[[Call], Call | None]
+Compute = Callable[..., Any]
+"""Computes a call from the plain values of its parameters (:mod:`rlx.operators.evaluation`)."""
+
+_LOWERED = ("relax.builtin.", "relax.memory.", "relax.vm.")
+
+declared: dict[str, Operator] = {}
+"""The operators of the families imported so far."""
+
+
+class Operator(OperatorSignature):
+    """A built-in operator, or one of the user's.
+
+    Attributes
+    ----------
+    pure
+        Whether a call of it has no visible effect.
+    calls
+        Patterns of legal calls, from which programs are generated; empty where they follow from the
+        signature.
+    """
+
+    __slots__ = ("_compute", "_normalizer", "_plans", "calls", "pure")
+
+    def __init__(
+        self,
+        name: str,
+        rule: Rule,
+        *,
+        pure: bool,
+        calls: str,
+        compute: Compute | None,
+        normalizer: Normalizer | None,
+        defaults: Mapping[str, object],
+    ) -> None:
+        super().__init__(name, rule, defaults)
+        self.pure, self.calls = pure, calls
+        self._compute, self._normalizer = compute, normalizer
+        self._plans: dict[object, tuple[Reader, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"Operator({self.name!r}, {', '.join(p.name for p in self.parameters)})"
+
+    @property
+    def _takes_types(self) -> bool:
+        """Whether a call may carry type arguments: TVM's passes leave them on the allocations that
+        they make.
+        """
+        return self.name.startswith(_LOWERED) or any(p.kind == "types" for p in self.parameters)
+
+    def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
+        """The struct info of a call.
+
+        What the rule finds wrong is reported to the context, at most one error for a mistake; the
+        result is then what is still certain.
+        """
+        site = Site(self, call, ctx)
+        attrs = call.attrs
+        shape = (len(call.args), *attrs) if attrs else len(call.args)
+        try:
+            if call.sinfo_args and not self._takes_types:
+                site.fail(
+                    "D14-argument", "takes no type arguments: its result follows from its operands"
+                )
+            readers = self._plans.get(shape)
+            if readers is None:
+                readers = self._plans[shape] = plan(site)
+            result = self._apply(site, [read(site) for read in readers])
+        except Violation as violation:
+            if violation.code is not None:
+                words = f"{site.name}: {violation.message}"
+                ctx.report(violation.code, "error", words, violation.at, **violation.extra)
+            return violation.best
+        return result
+
+    def _apply(self, site: Site, values: Sequence[object]) -> StructInfo:
+        """What the rule makes of values for the parameters."""
+        last = self.parameters[-1] if values else None
+        if last is None or not (last.variadic or last.receiver):
+            return self.rule(site, *values)
+        plain: list[object] = []
+        named: dict[str, object] = {}
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if parameter.receiver:
+                named[parameter.receiver] = value
+            elif parameter.variadic:
+                assert isinstance(value, tuple)
+                plain.extend(value)
+            else:
+                plain.append(value)
+        return self.rule(site, *plain, **named)
+
+    def _function(self) -> Compute | None:
+        """What computes the operator."""
+        from rlx.operators.evaluation import evaluation
+
+        return self._compute or evaluation(self.name)
+
+    @property
+    def can_evaluate(self) -> bool:
+        """Whether :meth:`evaluate` computes."""
+        return self._function() is not None
+
+    def evaluate(self, call: Call, args: Sequence[Plain], run: Evaluation) -> Plain:
+        """The value of a call.
+
+        Parameters
+        ----------
+        args
+            The values of the positional arguments; plain values are those of
+            :mod:`rlx.operators.evaluation`.
+        run
+            What is known of the run around the call.
+
+        Returns
+        -------
+        Plain
+            New arrays, or an argument itself where the operator says so; never a view of one.
+
+        Raises
+        ------
+        OperatorFault
+            If the operator has no value for these.
+        """
+        import numpy as np
+
+        from rlx.operators.evaluation import arguments, unshared
+
+        compute = self._function()
+        assert compute is not None, f"{self.name} cannot be evaluated"
+        values = arguments(self, call, args, run)
+        # Infinities and NaN are values, whatever makes them.
+        with np.errstate(all="ignore"):
+            return unshared(compute(*values), args)
+
+    @property
+    def has_form(self) -> bool:
+        """Whether calls of the operator must have a form of their own (NF5, WF23)."""
+        return self._normalizer is not None
+
+    def normalize(self, call: Call) -> Call | None:
+        """The call in the form that the normal form asks of this operator (NF5, WF23).
+
+        Returns
+        -------
+        Call or None
+            None where the call already has that form, or the operator asks for none.
+        """
+        return None if self._normalizer is None else self._normalizer(call)
+
+
+def operator(
+    name: str,
+    *,
+    pure: bool = True,
+    calls: str = "",
+    compute: Compute | None = None,
+    normalizer: Normalizer | None = None,
+    **defaults: object,
+) -> Callable[[R], R]:
+    """Declare an operator by its rule, whose signature has the parameters; see
+    :mod:`rlx.operators.parameters`.
+
+    Parameters
+    ----------
+    name
+        The full name.
+    pure
+        Whether a call of it has no visible effect.
+    calls
+        Patterns of legal calls, one a line, the plainest first (:mod:`rlx.generate.calls.pattern`);
+        may be left out where they follow from the signature. Which alternatives go together the
+        rule decides.
+    compute
+        What computes it, where that is not the function of the operator's name in
+        `operators/evaluate/`.
+    normalizer
+        The form that calls must have; see :meth:`Operator.normalize`.
+    **defaults
+        Defaults of this operator's parameters, where operators that share a rule have different
+        ones.
+    """
+
+    def declare(rule: R) -> R:
+        declared[name] = Operator(
+            name,
+            rule,
+            pure=pure,
+            calls=calls,
+            compute=compute,
+            normalizer=normalizer,
+            defaults=defaults,
+        )
+        return rule
+
+    return declare

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rlx.grammar.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
     ZERO,
     const,
@@ -12,13 +11,13 @@ from rlx.operators.dim_arithmetic import (
     literal,
     product,
 )
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import NewShape, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     ranked,
     tensor,
 )
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 Factors = tuple[int, list[PrimExpr]]

@@ -18,10 +18,9 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr, type_of
 from rlx.operators.argument_kinds import UNKNOWN
 from rlx.operators.dim_arithmetic import same
-from rlx.operators.messages import show
 from rlx.operators.parameters import Operand, Tensor
-from rlx.operators.site import Dims, Site
-from rlx.solver.order.accessors import same_device
+from rlx.operators.site import Dims, Site, show
+from rlx.solver.order.substitute import same_device
 from rlx.spec.registry import rule
 
 

@@ -6,9 +6,9 @@ from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import INT32, INT64
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.binary import shaped
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ONE, const
 from rlx.operators.parameters import IntExpr, Prim, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     agree,
     axis,

@@ -10,9 +10,9 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import INT64
 from rlx.operators.argument_kinds import NULL
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import const, literal
 from rlx.operators.parameters import Tensor, WholeShape
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import elements, known, rank, ranked, tensor
 from rlx.operators.site import Site
 

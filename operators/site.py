@@ -1,17 +1,33 @@
-"""The call that a rule looks at: its context, and words for what goes wrong there."""
+"""The call that a rule looks at, in a module or alone, and words for what goes wrong there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NoReturn
 
-from rlx.grammar import ast
-from rlx.grammar.ast import ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    Constant,
+    Expr,
+    FuncStructInfo,
+    PrimStructInfo,
+    PrimValue,
+    ShapeExpr,
+    ShapeStructInfo,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+    Var,
+)
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import EQ, PrimExpr
-from rlx.operators.context import OperatorContext, Place
+from rlx.operators.context import Message, OperatorContext, Place
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.parameters import OperatorSignature, Tensor
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
 
 Dims = tuple[PrimExpr, ...]
 
@@ -127,8 +143,6 @@ class Site:
 
     def shown(self, index: int, info: StructInfo | None = None) -> str:
         """An argument with its struct info: ``x: Tensor((n, 4), float32)``."""
-        from rlx.operators.messages import show
-
         parameters = self.operator.parameters
         name = parameters[min(index, len(parameters) - 1)].name
         value = self.argument(index)
@@ -221,3 +235,98 @@ class Together:
 
 def _known(ndim: int) -> int | None:
     return ndim if ndim >= 0 else None
+
+
+class CallAlone(ABC):
+    """An :class:`~rlx.operators.context.OperatorContext` of a call alone; who uses it says what
+    becomes of reports.
+    """
+
+    def __init__(self) -> None:
+        self.discharged = 0
+
+    @cached_property
+    def prover(self) -> Prover:
+        """A prover to which nothing is known."""
+        return Prover(Context())
+
+    def info(self, expr: Expr) -> StructInfo:
+        """The struct info of an argument: what it says itself, and of a variable what is
+        annotated.
+        """
+        match expr:
+            case Var(struct_info_annotation=StructInfo() as info):
+                return info
+            case PrimValue(value=value):
+                return PrimStructInfo(tir.type_of(value), value)
+            case ast.Tuple(fields=fields):
+                return TupleStructInfo(tuple(map(self.info, fields)))
+            case ShapeExpr(values=values):
+                return ShapeStructInfo(values, len(values))
+            case Constant(data=data):
+                shape = tuple(tir.IntImm(n) for n in data.shape or ())
+                return TensorStructInfo(ShapeExpr(shape), data.dtype, len(shape))
+        return OBJECT
+
+    def poisoned(self, expr: Expr) -> bool:
+        """Never: nothing was reported before."""
+        return False
+
+    @abstractmethod
+    def report(
+        self, code: str, severity: str, message: str, at: Place = None, **extra: object
+    ) -> None:
+        """Hear what is wrong with the call."""
+
+    @abstractmethod
+    def require(
+        self,
+        code: str,
+        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        message: Message,
+        at: Place = None,
+    ) -> bool:
+        """Judge an obligation of the call."""
+
+    def fresh_dim(self, hint: str) -> tir.Var:
+        """A dimension on which data decide."""
+        return tir.Var(hint)
+
+    def global_info(self, gv: ast.GlobalVar) -> FuncStructInfo | None:
+        """There is no module."""
+        return None
+
+    def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
+        """There is no module."""
+        return None
+
+    def bound(self, var: Var) -> Expr | None:
+        """Nothing is bound."""
+        return None
+
+    def vdevices(self) -> Sequence[tuple[str, int]]:
+        """There is no module."""
+        return ()
+
+
+def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr) -> str:
+    """A struct info, dimension or expression in short form: ``Tensor((n, 4), float32)``."""
+    from rlx.grammar.printer import show as printed
+
+    return printed(node)
+
+
+def show_shape(dims: Iterable[tir.PrimExpr]) -> str:
+    """Dimensions as a shape: ``(n, 4)``, ``(n,)``."""
+    shown = [show(dim) for dim in dims]
+    return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+
+
+def of(name: str, info: ast.StructInfo) -> str:
+    """An argument by its parameter's name and struct info: ``(of x: Tensor((n, 4), float32))``."""
+    return f"(of {name}: {show(info)})"
+
+
+def short(operator: str) -> str:
+    """An operator's name as texts write it: ``nn.relu`` of ``relax.nn.relu``."""
+    return operator.removeprefix("relax.")

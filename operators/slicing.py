@@ -18,7 +18,6 @@ from rlx.grammar.tir import (
     Select,
     Var,
 )
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import (
     MINUS_ONE,
     ONE,
@@ -31,8 +30,8 @@ from rlx.operators.dim_arithmetic import (
     minimum,
     sub,
 )
-from rlx.operators.messages import show
 from rlx.operators.parameters import Prim, Prims, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     agree,
     axes,
@@ -44,7 +43,7 @@ from rlx.operators.rule_helpers import (
     ranked,
     tensor,
 )
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 

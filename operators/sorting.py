@@ -5,10 +5,9 @@ from __future__ import annotations
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import INT32, INT64, VOID
 from rlx.grammar.tir import GE
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import const, literal
-from rlx.operators.messages import show
 from rlx.operators.parameters import Count, Tensor, Type
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     axis,
     choice,
@@ -19,7 +18,7 @@ from rlx.operators.rule_helpers import (
     ranked,
     resized,
 )
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 

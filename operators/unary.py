@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import BOOL, FLOAT32, VOID
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ZERO
 from rlx.operators.parameters import Prim, Tensor, Type
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, elements, fields, like, place, rank, ranked, resized
 from rlx.operators.site import Site
 from rlx.spec.registry import rule

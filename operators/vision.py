@@ -8,13 +8,12 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo, TensorStructInfo
 from rlx.grammar.dtype import FLOAT32, INT32, INT64
 from rlx.grammar.tir import EQ, FloorMod, PrimExpr
-from rlx.operators.declare import operator
 from rlx.operators.dim_arithmetic import ONE, ZERO, const, literal, mul, product
 from rlx.operators.layout import layout, layout_rank
-from rlx.operators.messages import show, show_shape
 from rlx.operators.parameters import Ints, Tensor
+from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import agree, choice, elements, fields, known, rank, ranked, tensor
-from rlx.operators.site import Dims, Site
+from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.operators.windows import spread
 from rlx.spec.registry import rule
 

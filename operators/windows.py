@@ -18,8 +18,7 @@ from rlx.operators.dim_arithmetic import (
     mul,
     sub,
 )
-from rlx.operators.messages import show
-from rlx.operators.site import Site
+from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}

@@ -17,8 +17,8 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.struct_infos import OBJECT
 from rlx.operators import lookup
-from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
+from rlx.operators.site import CallAlone
 from rlx.solver.order import instantiate, lub
 
 UNKNOWN_TENSOR = TensorStructInfo()

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Span, replace
 from rlx.grammar.parser import ParseError
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.visit import recursion_room
 from rlx.relay.cursor import Abandoned, Stopped
 from rlx.relay.expression_reader import ExpressionReader
 from rlx.relay.lexer import RelayToken, lex

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rlx.grammar.ast import Literal
-from rlx.grammar.recursion import recursion_room
+from rlx.grammar.visit import recursion_room
 from rlx.relay.literal_reader import CONSTANTS, MetadataReference
 from rlx.relay.metadata_writer import metadata
 from rlx.relay.nodes import (

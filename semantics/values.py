@@ -1,13 +1,16 @@
-"""The values that Relax computes with."""
+"""The values that Relax computes with, and the scalar types that hold numbers (E-prim)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar.dtype import INT64, DataType
-from rlx.grammar.node import Record
+from rlx.grammar.node import Record, replace
 from rlx.grammar.tir import PrimFunc
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.tir.values import into, limits
 
 Device = tuple[str, int]
 """The label of a device: its target and its number among those of that target."""
@@ -129,3 +132,105 @@ class Opaque(Value):
 
 NULL = Null()
 UNIT = TupleValue(())
+
+
+class DoesNotFit(ValueError):
+    """A number that its type does not hold; the message says what the type holds."""
+
+
+def fitted(number: Any, kind: DataType) -> int | float:
+    """A number as one of a scalar type: an integer as it is, a float rounded to nearest, ties to
+    even.
+
+    Parameters
+    ----------
+    number
+        An integer or a Boolean; for a type of floats also a float. ``bool`` takes 0 and 1, too.
+
+    Raises
+    ------
+    DoesNotFit
+        If the type has no such number: a fraction for an integer, a Boolean for anything but
+        ``bool``, an integer out of range, a float that would round to infinity.
+    """
+    if not isinstance(number, (bool, int, float)):
+        raise DoesNotFit(f"{number!r} is no number")
+    if kind.code == "bool":
+        if number in (0, 1) and not isinstance(number, float):
+            return bool(number)
+        raise DoesNotFit(f"{number} is no bool: true or false is")
+    if isinstance(number, bool):
+        raise DoesNotFit(f"{number} is a bool, no {kind}")
+    if kind.is_float:
+        return _float(number, kind)
+    low, high = limits(kind)
+    if isinstance(number, int) and low <= number <= high:
+        return number
+    raise DoesNotFit(f"{number} is no {kind}: integers from {low} to {high} are")
+
+
+def _float(number: float, kind: DataType) -> float:
+    try:
+        rounded = float(into(kind)(float(number)))
+    except OverflowError:  # an integer beyond every float
+        rounded = math.inf
+    if math.isfinite(rounded) or _same(rounded, number):
+        return rounded
+    raise DoesNotFit(f"{number} is beyond the numbers of {kind}")
+
+
+def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:
+    """The arguments of a run, each scalar among them a number of its type.
+
+    Raises
+    ------
+    FaultStop
+        ``E-prim-overflow``
+    """
+    return tuple(_fitted(arg) if _has_misfit(arg) else arg for arg in args)
+
+
+def _has_misfit(value: Value) -> bool:
+    """Whether a scalar in a value is not what its type would make of it."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, TupleValue):
+            pending.extend(item.fields)
+        elif isinstance(item, Scalar) and _number(item) is not item.value:
+            return True
+    return False
+
+
+def fitted_scalar(number: Any, kind: DataType) -> Scalar:
+    """A number as a scalar of a type; see :func:`fitted`.
+
+    Raises
+    ------
+    FaultStop
+        ``E-prim-overflow``
+    """
+    return Scalar(_number(Scalar(number, kind)), kind)
+
+
+def _number(value: Scalar) -> int | float:
+    try:
+        found = fitted(value.value, value.dtype)
+    except DoesNotFit as misfit:
+        raise FaultStop("E-prim-overflow", str(misfit)) from None
+    same = type(found) is type(value.value) and _same(found, value.value)
+    return value.value if same else found
+
+
+def _same(a: float, b: float) -> bool:
+    """Whether two numbers are one, NaN included."""
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+def _fitted(value: Value) -> Value:
+    match value:
+        case Scalar():
+            return replace(value, value=_number(value))
+        case TupleValue(fields=fields):
+            return TupleValue(tuple(_fitted(field) for field in fields))
+    return value

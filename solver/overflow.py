@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import coarse_intervals, intervals, prim_exprs
+from rlx.solver.budget import Statistics
 from rlx.solver.context import ContextState, MachineState, Range
 from rlx.solver.definedness import both, everywhere
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
 from rlx.solver.question import Question, named
 from rlx.solver.search import smaller
 from rlx.solver.session import Session
-from rlx.solver.statistics import Statistics
 from rlx.solver.tactics import SEARCH, decide
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Unknown, Verdict
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
+from rlx.solver.budget import Statistics
 from rlx.solver.context import Context, ContextState
-from rlx.solver.statistics import Statistics
 from rlx.solver.verdict import Proved, Refuted, Relation, Verdict
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ from time import perf_counter
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import canonical, prim_exprs
-from rlx.solver.budget import NODES, Work, undisturbed
+from rlx.solver import prim_exprs
+from rlx.solver.budget import NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
-from rlx.solver.context import ContextState
+from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.question import Question, named
 from rlx.solver.shared_normal_form import SharedNormalForm
-from rlx.solver.statistics import Statistics
 from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
 
@@ -27,13 +26,13 @@ class Session:
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
         self.state = state
         self.statistics = statistics
-        known = canonical.constraints(state)
+        known = constraints(state)
         self._conditions = [
             c for c in known if prim_exprs.stranger(prim_exprs.topological(c)) is None
         ]
         self._strange = len(self._conditions) < len(known)
         self._contradictory = None if self._conditions or state.ranges else False
-        self._components = canonical.Components(self._conditions)
+        self._components = Components(self._conditions)
         self._answers: dict[object, Verdict] = {}
         self.relations: dict[object, Relation] = {}
         self._witnesses: dict[PrimExpr, Verdict] = {}

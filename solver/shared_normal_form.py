@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import canonical, facts, intervals, normal_form, prim_exprs
+from rlx.solver import facts, intervals, normal_form, prim_exprs
 from rlx.solver.budget import FUEL, Work
-from rlx.solver.context import ContextState
+from rlx.solver.context import ContextState, divisors
 from rlx.solver.engine import Engine
 from rlx.solver.poly import OutOfFuelError
 from rlx.solver.verdict import NEVER_DEFINED, Proved
@@ -45,7 +45,7 @@ class SharedNormalForm:
                 used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
-                defined = [tir.NE(d, prim_exprs.ZERO) for d in canonical.divisors(self._conditions)]
+                defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self._conditions)]
                 self._consistent = facts.load(engine, ranges, (), [*defined, *self._conditions])
             except (OutOfFuelError, RecursionError):
                 engine = Engine(FUEL)
@@ -83,7 +83,7 @@ class SharedNormalForm:
         zero.
         """
         needed: dict[object, PrimExpr] = {}
-        for divisor in canonical.divisors([goal], order):
+        for divisor in divisors([goal], order):
             try:
                 engine = self._ready(prim_exprs.topological(divisor), work)
                 poly = normal_form.polynomial(engine, divisor)

@@ -10,8 +10,7 @@ from rlx.solver import condition_proofs, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
 from rlx.solver.generalize import generalizations
 from rlx.solver.poly import OutOfFuelError
-from rlx.solver.question import Question
-from rlx.solver.samples import Samples
+from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
 _FIRST, _MORE = 48, 600

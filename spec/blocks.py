@@ -32,7 +32,7 @@ REPORTED_ELSEWHERE = {
     "E-prim-overflow": "rlx.semantics.machine.prim_exprs",
     "E-prim-defined": "rlx.semantics.machine.prim_exprs",
     "E-prim-arithmetic": "rlx.semantics.machine.prim_exprs",
-    "E-native-compiler": "rlx.semantics.native.cache",
+    "E-native-compiler": "rlx.semantics.native.compiler",
     "E-tir-return-value": "rlx.semantics.tir.program",
     "TIR04-region": "rlx.checker.prim_funcs.statements",
     "TIR07-kind": "rlx.checker.prim_funcs.statements",

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.foreign import allocate
-from rlx.semantics.native.cache import NoCompiler
+from rlx.semantics.native.compiler import NoCompiler
 from rlx.semantics.native.sequence import Failure, KernelSequence
 from rlx.semantics.store import Blank, Store
 from rlx.semantics.values import (

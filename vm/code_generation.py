@@ -14,13 +14,13 @@ from rlx.grammar.node import replace
 from rlx.grammar.printer import print_module, print_node
 from rlx.grammar.visit import walk
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.scalars import fitted_scalar
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,
     StringValue,
     Tensor,
     Value,
+    fitted_scalar,
 )
 from rlx.transform.lowering.emitter import operator_name
 from rlx.transform.lowering.lifetimes import KILLS

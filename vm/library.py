@@ -14,12 +14,12 @@ import numpy as np
 from rlx.grammar.dtype import DataType, dtype
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import CheckStop, FaultStop
-from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.memory import laid_into
 from rlx.semantics.machine.message_text import show
+from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.operators import formatted, printed
 from rlx.semantics.store import Blank, Store
 from rlx.semantics.values import (

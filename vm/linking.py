@@ -9,11 +9,10 @@ from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
 from rlx.semantics import faults, outcome
 from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
-from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.builtins import ELSEWHERE, READING
 from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, written
 from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.store import Store

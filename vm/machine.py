@@ -7,11 +7,9 @@ from time import perf_counter
 from typing import Any
 
 from rlx.semantics.faults import Stop
-from rlx.semantics.machine.access_checks import readable
-from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
 from rlx.semantics.machine.program import collecting_less
-from rlx.semantics.scalars import fitted_arguments
-from rlx.semantics.values import Device, Value
+from rlx.semantics.values import Device, Value, fitted_arguments
 from rlx.vm.executable import Executable
 from rlx.vm.faults import Fault, Place, RunError, run_error
 from rlx.vm.linking import Linker, OwnFunction, PackedFunction

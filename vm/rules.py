@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlx.semantics.faults import FaultStop, OutOfFuelStop
-from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.control import truth
+from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.values import Packed, Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 from rlx.vm.instructions import (

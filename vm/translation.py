@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rlx.semantics.faults import Stop
-from rlx.semantics.machine.access_checks import readable
+from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.store import Store
 from rlx.semantics.values import Scalar, Value
 from rlx.vm.batch_runs import BatchRunner

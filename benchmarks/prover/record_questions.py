@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rlx.checker.check import check_text
-from rlx.checker.derive.aliases import AliasProver
+from rlx.checker.derive.knowledge import AliasProver
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr

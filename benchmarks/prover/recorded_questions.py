@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.prover.families import FamilyQuestion, holds
 from benchmarks.prover.peers import to_tvm
 from benchmarks.prover.record_questions import RECORDED
-from rlx.checker.derive.aliases import AliasProver
+from rlx.checker.derive.knowledge import AliasProver
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Verdict

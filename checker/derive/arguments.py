@@ -6,8 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rlx.checker.derive import policy
-from rlx.checker.derive.message_text import callee, named, show, written
-from rlx.checker.derive.spans import definition, of_argument, of_global
+from rlx.checker.derive.message_text import (
+    callee,
+    definition,
+    named,
+    of_argument,
+    of_global,
+    show,
+    written,
+)
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -22,7 +29,7 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.solver.order.subtype import name_dimensions
 
 

@@ -1,12 +1,12 @@
-"""D14: calls of operators, of packed functions and of function values."""
+"""D14: calls of operators, packed functions and closures, and where effects are forbidden."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rlx.checker.derive.arguments import check_arguments
-from rlx.checker.derive.message_text import callee, show, written
-from rlx.checker.derive.purity import check_effect
-from rlx.checker.derive.spans import definition, of_global, own
-from rlx.checker.derive.state import DerivationState
+from rlx.checker.derive.message_text import callee, definition, of_global, own, show, written
+from rlx.checker.derive.state import DerivationState, Effects
 from rlx.checker.lowered.operators import LOWERED
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
@@ -185,3 +185,42 @@ def _counted(number: int) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+FORCE_PURE = "relax.force_pure"
+
+
+def effects_of(function: ast.Function) -> Effects:
+    """What the body of a function may do; nothing said means pure."""
+    lowered = forced(function.attrs)
+    pure = function.is_pure is not False and not lowered
+    return Effects(pure, lowered)
+
+
+def forced(attrs: Mapping[str, object]) -> bool:
+    """Whether attributes say that effects inside a function do not count."""
+    return bool(attrs.get(FORCE_PURE))
+
+
+def check_effect(state: DerivationState, node: ast.Call, function: ast.Expr) -> None:
+    """Report a call that may have effects where none is allowed."""
+    effects = state.effects
+    if effects.dataflow:
+        where = "in a dataflow block"
+        help = "move it out of the block"
+    elif effects.pure:
+        where = "in a pure function"
+        help = "declare the function impure: @R.function(pure=False)"
+    else:
+        return
+    name = _name(function)
+    message = f"a call of {name} may have effects, which are not allowed {where}"
+    if isinstance(function, ast.ExternFunc):
+        help += ", or say that this call has none: R.call_pure_packed"
+    state.add("D14-impure", "error", message, own(node) or node.span, help=help)
+
+
+def _name(function: ast.Expr) -> str:
+    if isinstance(function, ast.Op):
+        return f"'{function.op_name.removeprefix('relax.')}'"
+    return callee(function)

@@ -1,21 +1,33 @@
-"""D15: functions, global and local."""
+"""D01, D15 and D16: functions in their order, and what PrimFuncs look like to Relax code."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from rlx.checker.derive import naming, policy
-from rlx.checker.derive.bindings import parameter
-from rlx.checker.derive.facts import learn_sizes
+from rlx.checker.derive.bindings import learn_sizes, parameter
+from rlx.checker.derive.calls import effects_of
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.naming import signature
-from rlx.checker.derive.purity import effects_of
 from rlx.checker.derive.state import DerivationState, Effects
-from rlx.grammar import ast
-from rlx.grammar.ast import StructInfo
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import (
+    FuncStructInfo,
+    GlobalVar,
+    PrimStructInfo,
+    ShapeExpr,
+    StructInfo,
+    TensorStructInfo,
+    TupleStructInfo,
+)
 from rlx.grammar.diagnostic import Label
+from rlx.grammar.dtype import HANDLE, INT64
 from rlx.grammar.node import Span
+from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.visit import called_globals
+from rlx.solver.prim_exprs import transform
 from rlx.spec.registry import rule
 
 
@@ -126,3 +138,94 @@ def _result_span(node: ast.Function) -> Span | None:
     if isinstance(body, ast.SeqExpr) and body.body_span:
         return body.body_span
     return node.ret_span or node.name_span or node.span
+
+
+Functions = Mapping[GlobalVar, ast.Function]
+
+
+def bottom_up(functions: Functions) -> Iterator[GlobalVar]:
+    """Functions in an order in which one without a result annotation comes before its callers.
+
+    Where such functions call each other in a circle, the order inside the circle is that of the
+    text.
+    """
+    silent = {gv for gv, f in functions.items() if f.ret_struct_info is None}
+    if not silent:
+        yield from functions
+        return
+    begun: set[GlobalVar] = set()
+    for root in functions:
+        if root in begun:
+            continue
+        begun.add(root)
+        stack = [(root, _callees(functions[root], silent))]
+        while stack:
+            gv, callees = stack[-1]
+            callee = next((c for c in callees if c not in begun), None)
+            if callee is None:
+                stack.pop()
+                yield gv
+            else:
+                begun.add(callee)
+                stack.append((callee, _callees(functions[callee], silent)))
+
+
+def _callees(function: ast.Function, among: set[GlobalVar]) -> Iterator[GlobalVar]:
+    return (gv for gv in called_globals(function) if gv in among)
+
+
+_NOTHING = TupleStructInfo(())
+
+
+@rule("D16", "24d92d8b", "derivation")
+def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
+    """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
+    33).
+    """
+    buffers = function.buffer_map
+    mentioned = {v for b in buffers.values() for extent in b.shape for v in tir.free_vars(extent)}
+    wide = {v: tir.Var(v.name) for v in mentioned if v.dtype != INT64}
+    binders: dict[tir.Var, None] = {}
+    params = tuple(
+        [_parameter(p, buffers.get(p), mentioned, binders, wide) for p in function.params]
+    )
+    ret = _NOTHING if function.ret_type is None else PrimStructInfo(function.ret_type)
+    return FuncStructInfo(params, ret, False, None, tuple(binders))
+
+
+def _parameter(
+    param: tir.Var,
+    buffer: tir.Buffer | None,
+    mentioned: set[tir.Var],
+    binders: dict[tir.Var, None],
+    wide: dict[tir.Var, tir.Var],
+) -> StructInfo:
+    """A buffer is a tensor; a scalar a Prim, whose value counts if a shape mentions it; a bare
+    handle anything.
+    """
+    if buffer is not None:
+        shape = tuple([_widened(extent, wide) for extent in buffer.shape])
+        binders.update(dict.fromkeys(e for e in shape if isinstance(e, tir.Var)))
+        return TensorStructInfo(ShapeExpr(shape), buffer.dtype, len(shape))
+    if param.dtype == HANDLE:
+        return OBJECT
+    if param in mentioned:
+        value = wide.get(param, param)
+        binders[value] = None
+        return PrimStructInfo(param.dtype, value)
+    return PrimStructInfo(param.dtype)
+
+
+def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr:
+    """An extent as a dimension of a tensor, which is int64 whatever the kernel counts with."""
+
+    def widen(node: tir.PrimExpr) -> tir.PrimExpr | None:
+        match node:
+            case tir.IntImm(value=value, dtype=dtype) if dtype != INT64:
+                return tir.IntImm(value)
+            case tir.Var():
+                return wide.get(node)
+        return None
+
+    leaf = type(extent) is tir.IntImm or type(extent) is tir.Var
+    return widen(extent) or extent if leaf else transform((extent,), widen)[0]

@@ -1,11 +1,18 @@
-"""How messages of the derivation name values."""
+"""How messages of the derivation name values, and where they point."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from rlx.grammar import ast
 from rlx.grammar.ast import Var
-from rlx.grammar.node import Node
+from rlx.grammar.diagnostic import Label
+from rlx.grammar.node import Node, Span
+from rlx.operators.context import Place
+
+if TYPE_CHECKING:
+    from rlx.checker.derive.knowledge import Knowledge
 
 
 def show(node: Node) -> str:
@@ -36,3 +43,75 @@ def callee(expr: Node) -> str:
     """The function that a call calls, quoted; ``the callee`` where it has no name."""
     name = getattr(expr, "name_hint", None) or getattr(expr, "global_symbol", None)
     return f"'{name}'" if name else "the callee"
+
+
+def argument(call: ast.Call, at: Place) -> ast.Expr | None:
+    """The argument that a place names, if it names one."""
+    if isinstance(at, str):
+        return None
+    if isinstance(at, int):
+        if at < len(call.args):
+            return call.args[at]
+        given = call.attrs.get(_keyword(call, at))
+        return given if isinstance(given, ast.Expr) else None
+    return at
+
+
+def _keyword(call: ast.Call, at: int) -> str:
+    """The name of a parameter of an operator."""
+    from rlx.operators import lookup
+
+    operator = lookup(call.op.op_name) if isinstance(call.op, ast.Op) else None
+    return operator.parameters[at].name if operator and at < len(operator.parameters) else ""
+
+
+def of_argument(call: ast.Call, at: Place) -> Span | None:
+    """The span of an argument, or of the call where that is not known."""
+    if at is None:
+        return call.span
+    if isinstance(at, str):
+        return call.attr_spans[at][0] if at in call.attr_spans else call.span
+    if not isinstance(at, int):
+        index = next((i for i, a in enumerate(call.args) if a is at), None)
+        if index is None:
+            return of_field(call, at) or own(at) or call.span
+        at = index
+    if at < len(call.arg_spans):
+        return call.arg_spans[at]
+    if call.attr_spans and at >= len(call.args):
+        found = call.attr_spans.get(_keyword(call, at))
+        return found[1] if found else call.span
+    return (own(call.args[at]) if at < len(call.args) else None) or call.span
+
+
+def of_field(call: ast.Call, at: ast.Expr) -> Span | None:
+    """The span of a value that stands in a tuple among the arguments."""
+    for arg in call.args:
+        if isinstance(arg, ast.Tuple) and arg.field_spans:
+            for field, span in zip(arg.fields, arg.field_spans, strict=False):
+                if field is at:
+                    return span
+    return None
+
+
+def own(expr: ast.Expr) -> Span | None:
+    """Where an expression stands, if it stands in one place only."""
+    return None if isinstance(expr, (ast.Var, ast.GlobalVar, ast.Op)) else expr.span  # type: ignore[attr-defined]
+
+
+def definition(state: Knowledge, expr: ast.Expr | None) -> tuple[Label, ...]:
+    """Where a variable is bound, and what it is known to be."""
+    if not isinstance(expr, ast.Var) or expr.span is None:
+        return ()
+    info = state.info_of.get(expr)
+    if info is None:
+        return ()
+    return (Label(expr.span, f"{expr.name_hint}: {show(info)}"),)
+
+
+def of_global(state: Knowledge, gv: ast.Expr) -> tuple[Label, ...]:
+    """Where a global function is defined."""
+    function = state.module.functions.get(gv) if isinstance(gv, ast.GlobalVar) else None
+    if function is None or function.name_span is None:
+        return ()
+    return (Label(function.name_span, "defined here"),)

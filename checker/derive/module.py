@@ -6,34 +6,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from rlx.checker.derive import calls, control, functions, simple_expressions
-from rlx.checker.derive.globals import bottom_up
+from rlx.checker.derive import calls, expressions, functions
+from rlx.checker.derive.functions import bottom_up, prim_func
 from rlx.checker.derive.naming import signature
-from rlx.checker.derive.primfuncs import prim_func
 from rlx.checker.derive.state import DerivationState, Rule
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node, Record
-from rlx.grammar.recursion import recursion_room
-from rlx.solver.statistics import Statistics
+from rlx.grammar.visit import recursion_room
+from rlx.solver.budget import Statistics
 from rlx.spec.registry import rule
 
 RULES: Mapping[type[Node], Rule] = {
-    ast.Var: simple_expressions.variable,
-    ast.DataflowVar: simple_expressions.variable,
-    ast.GlobalVar: simple_expressions.variable,
-    ast.Op: simple_expressions.variable,
-    ast.Constant: simple_expressions.constant,
-    ast.PrimValue: simple_expressions.prim_value,
-    ast.StringImm: simple_expressions.string,
-    ast.DataTypeImm: simple_expressions.data_type,
-    ast.Tuple: simple_expressions.tuple_,
-    ast.ShapeExpr: simple_expressions.shape,
-    ast.If: control.if_,
-    ast.SeqExpr: control.seq_expr,
-    ast.TupleGetItem: simple_expressions.tuple_get_item,
-    ast.ExternFunc: simple_expressions.extern_func,
+    ast.Var: expressions.variable,
+    ast.DataflowVar: expressions.variable,
+    ast.GlobalVar: expressions.variable,
+    ast.Op: expressions.variable,
+    ast.Constant: expressions.constant,
+    ast.PrimValue: expressions.prim_value,
+    ast.StringImm: expressions.string,
+    ast.DataTypeImm: expressions.data_type,
+    ast.Tuple: expressions.tuple_,
+    ast.ShapeExpr: expressions.shape,
+    ast.If: expressions.if_,
+    ast.SeqExpr: expressions.seq_expr,
+    ast.TupleGetItem: expressions.tuple_get_item,
+    ast.ExternFunc: expressions.extern_func,
     ast.Call: calls.call,
     ast.Function: functions.function,
 }

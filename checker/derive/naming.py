@@ -22,7 +22,7 @@ from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT, children, held_shape, numbers, of_the_value, whole
 from rlx.solver import prim_exprs
 from rlx.solver.order import free_vars, substitute
-from rlx.solver.order.accessors import rank
+from rlx.solver.order.substitute import rank
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:

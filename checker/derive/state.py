@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from rlx.checker.derive import naming, policy, spans
+from rlx.checker.derive import message_text, naming, policy
 from rlx.checker.derive.knowledge import Knowledge
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
@@ -141,8 +141,8 @@ class DerivationState(Knowledge):
         """Report a diagnostic of the call at hand."""
         assert self.call is not None
         if at is not None and "related" not in extra:
-            extra["related"] = spans.definition(self, spans.argument(self.call, at))
-        self.add(code, severity, message, spans.of_argument(self.call, at), **extra)
+            extra["related"] = message_text.definition(self, message_text.argument(self.call, at))
+        self.add(code, severity, message, message_text.of_argument(self.call, at), **extra)
 
     def require(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from rlx.checker.driver.sources import STDIN, decode, displayed, read
 from rlx.checker.fixing import Mended, mended
 from rlx.grammar.node import Record
-from rlx.grammar.recursion import recursion_room
+from rlx.grammar.visit import recursion_room
 
 
 class Fixed(Record):

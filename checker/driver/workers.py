@@ -1,4 +1,4 @@
-"""Checking files on all cores, each in a process whose death costs only that file."""
+"""Checking files on all cores: a crash costs only its file, a long run shows how far it is."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rlx.checker.render.files import FileReport
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+from collections.abc import Iterable
 
 PAYS_FROM = 100_000
 """Bytes of text from which starting processes costs less than it saves."""
@@ -150,3 +151,34 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+SILENCE = 0.5
+"""Seconds before the line appears: short runs end without one."""
+
+EVERY = 0.1
+"""Seconds between two writings."""
+
+
+def with_progress(reports: Iterable[FileReport], total: int) -> Iterator[FileReport]:
+    """Pass reports on; at a terminal, keep a line on stderr that counts them."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from reports
+        return
+    due = time.monotonic() + SILENCE
+    done = wrong = 0
+    written = False
+    try:
+        for report in reports:
+            done += 1
+            wrong += any(d.severity == "error" for d in report.diagnostics)
+            if time.monotonic() >= due:
+                due = time.monotonic() + EVERY
+                sys.stderr.write(f"\r\x1b[Kchecked {done} of {total} files, {wrong} with errors")
+                sys.stderr.flush()
+                written = True
+            yield report
+    finally:
+        if written:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

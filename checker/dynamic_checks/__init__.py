@@ -41,7 +41,7 @@ def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, 
     """
     from rlx.checker.dynamic_checks.report import judged
     from rlx.checker.normalize import normalize
-    from rlx.grammar.recursion import recursion_room
+    from rlx.grammar.visit import recursion_room
 
     with recursion_room():
         return judged(normalize(module), trusting)

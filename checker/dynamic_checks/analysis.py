@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from rlx.checker.derive import calls, naming
-from rlx.checker.derive.facts import LIMIT
+from rlx.checker.derive.bindings import LIMIT
+from rlx.checker.derive.calls import effects_of
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.naming import signature
-from rlx.checker.derive.purity import effects_of
 from rlx.checker.derive.state import DerivationState, Rule
 from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.dynamic_checks.entry_checks import EntryCalls, is_private, settle

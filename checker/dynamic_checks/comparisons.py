@@ -27,9 +27,9 @@ from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.order import disjoint, substitute, substitute_prim, subtype
-from rlx.solver.order.accessors import apart, dimensions, identical, rank, same_text
 from rlx.solver.order.demands import KINDS, Demand, demands, every, sizes
 from rlx.solver.order.partial import demand as definedness
+from rlx.solver.order.substitute import apart, dimensions, identical, rank, same_text
 from rlx.solver.prover import Prover, equation
 from rlx.spec.registry import refuted, rule
 

@@ -1,19 +1,18 @@
-"""The check of a module's PrimFuncs."""
+"""The check of a module's PrimFuncs, with TIR12 and TIR13: the regions that blocks declare."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
-from rlx.checker.prim_funcs.names import enter_parameters, survey
 from rlx.checker.prim_funcs.out_of_bounds import bounds
-from rlx.checker.prim_funcs.regions import is_marked, regions
-from rlx.checker.prim_funcs.state import PrimFuncCheck
+from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
 from rlx.checker.prim_funcs.statements import statement
 from rlx.grammar import tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import Node, Span
+from rlx.spec.registry import rule
 
 
 def prim_funcs(
@@ -67,3 +66,129 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
 
 def _within(span: Span, whole: Span | None) -> bool:
     return whole is not None and whole[0] <= span[0] <= whole[1]
+
+
+def regions(state: PrimFuncCheck) -> None:
+    """Look at each block that says what it reads and writes."""
+    pending: list[tir.Stmt] = [state.function.body]
+    while pending:
+        stmt = pending.pop()
+        if isinstance(stmt, tir.Block):
+            covers(state, stmt)
+        pending += _inner(stmt)
+
+
+@rule("TIR12", "13c31c56", "PrimFunc")
+def covers(state: PrimFuncCheck, block: tir.Block) -> None:
+    """A block without others in it says which buffers from around it it stores to, and of which it
+    stores elements.
+    """
+    if any(isinstance(stmt, tir.Block) for stmt in _below(block)):
+        return
+    if not block.reads and not block.writes:  # it leaves both to a comment, as TVM's own kernels do
+        return
+    reads, writes = _named(block.reads), _named(block.writes)
+    own = {*block.alloc_buffers}
+    told: set[tuple[str, tir.Buffer]] = set()
+    for buffer, word, span in _touched(block, own):
+        given = (block.writes, writes) if word == "writes" else (block.reads, reads)
+        if given[0] is None or given[1] is None or buffer in own:
+            continue
+        # What a block writes it may also read: a reduction does.
+        if buffer in given[1] or (word == "reads" and writes is not None and buffer in writes):
+            continue
+        if (word, buffer) not in told:
+            told.add((word, buffer))
+            state.report(
+                f"TIR12-{word}",
+                f"the block {block.name!r} {word} {buffer.name!r}, and T.{word} does not say so",
+                span,
+                severity="warning",
+                help=f"add it to T.{word}, or leave T.reads and T.writes out",
+            )
+
+
+_BLOCKS = re.compile(r"(?<![\w.])T\.(?:sblock|sblock_alloc_buffer)\(")
+_OLD = re.compile(r"\b(?:out_sinfo|sinfo_args)\s*=|\bR\.Object\b")
+"""What only texts of versions before 0.26 have: 0.24 knows no mark."""
+
+
+@rule("TIR13", "d066d877", "PrimFunc")
+def is_marked(state: PrimFuncCheck) -> None:
+    """A function with blocks says that it is one for schedules."""
+    function = state.function
+    if state.source is None or function.span is None or function.attrs.get("s_tir"):
+        return
+    start, end = function.span
+    found = _BLOCKS.search(_COMMENTS.sub(lambda m: " " * len(m[0]), state.source[start:end]))
+    if found is not None and not _OLD.search(state.source):
+        state.report(
+            "TIR13-mark",
+            f"{found[0][:-1]} stands in a PrimFunc without s_tir=True, which TVM refuses since"
+            " 0.25",
+            (start + found.start(), start + found.end() - 1),
+            severity="warning",
+            help="write `@T.prim_func(s_tir=True)`",
+        )
+
+
+_COMMENTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
+
+
+def _named(given: tuple[tir.PrimExpr, ...] | None) -> set[tir.Buffer] | None:
+    """The buffers of regions; None where they are not all understood."""
+    if given is None or not all(isinstance(region, tir.BufferLoad) for region in given):
+        return None
+    return {region.buffer for region in given if isinstance(region, tir.BufferLoad)}
+
+
+def _touched(
+    block: tir.Block, own: set[tir.Buffer]
+) -> Iterator[tuple[tir.Buffer, str, Span | None]]:
+    """What the body stores, and where; what is bound in it is added to ``own``."""
+    for stmt in _below(block):
+        match stmt:
+            case tir.BufferStore(buffer=buffer, value=value):
+                yield buffer, "writes", stmt.span
+                yield from _loads(value)
+            case tir.AllocBuffer(buffer=buffer) | tir.MatchBuffer(buffer=buffer):
+                own.add(buffer)
+
+
+def _loads(value: tir.PrimExpr) -> Iterator[tuple[tir.Buffer, str, Span | None]]:
+    """The elements that a value is made of: TVM's own kernels leave out what only indices and
+    conditions read.
+    """
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        match node:
+            case tir.BufferLoad(buffer=buffer):
+                yield buffer, "reads", node.span
+            case tir.Select(true_value=then, false_value=other):
+                pending += [then, other]
+            case tir.Call(op="if_then_else", args=(_, then, other)):
+                pending += [then, other]
+            case _:
+                pending += tir.children(node)
+
+
+def _below(block: tir.Block) -> Iterator[tir.Stmt]:
+    pending = _inner(block)[::-1]
+    while pending:
+        stmt = pending.pop()
+        yield stmt
+        pending += reversed(_inner(stmt))
+
+
+def _inner(stmt: tir.Stmt) -> list[tir.Stmt]:
+    match stmt:
+        case tir.SeqStmt(stmts=parts):
+            return list(parts)
+        case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
+            return [body]
+        case tir.Block(init=init, body=body):
+            return [body] if init is None else [init, body]
+        case tir.IfThenElse(then_case=first, else_case=second):
+            return [first] if second is None else [first, second]
+    return []

@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.checker.prim_funcs.names import is_bound, name_is_bound
 from rlx.checker.prim_funcs.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known
-from rlx.checker.prim_funcs.state import PrimFuncCheck
+from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.node import Span

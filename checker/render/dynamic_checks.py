@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.dynamic_checks.listing import Listed, counts
-from rlx.checker.render.colour import PLAIN, paint
-from rlx.checker.render.columns import safe
 from rlx.checker.render.files import FileReport, counted
+from rlx.checker.render.frame import PLAIN, paint, safe
 
 _ROLES = {"redundant": "help", "impossible": "error", "needed": "strong"}
 

@@ -1,11 +1,12 @@
-"""Source lines with a gutter, carets under spans and the words that belong to them."""
+"""Source lines in fixed-width columns: gutter, carets under spans, labels, colours."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import IO
 
-from rlx.checker.render.colour import paint
-from rlx.checker.render.columns import Shown, safe, show
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.node import Record, Span
 
@@ -183,3 +184,113 @@ def _painted(cells: Mapping[int, tuple[str, str]], theme: Mapping[str, str], siz
         out.append(" " * (start - at) + paint(theme, role, sign * length))
         at, index = start + length, index + length
     return "".join(out) + " " * (size - at)
+
+
+TAB = 4
+ELLIPSIS = "..."
+
+_UNSAFE = {0x7F: "\u2421"} | {code: chr(0x2400 + code) for code in range(32) if code != 9}
+_UNSAFE |= dict.fromkeys(
+    (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"
+)
+"""Characters that would steer a terminal (escape sequences, reordering), and visible ones to show
+instead.
+"""
+
+
+class Shown(Record):
+    """A line, or a window of it, as it is printed.
+
+    Attributes
+    ----------
+    text
+        What is printed.
+    first, last
+        The window: characters ``first`` to ``last`` (exclusive) of the line.
+    offsets
+        The column of every character of the window, and of its end.
+    """
+
+    text: str
+    first: int
+    last: int
+    offsets: list[int]
+
+    def column(self, index: int) -> int:
+        """The printed column, from 0, of a character of the line, clamped to the window."""
+        return self.offsets[min(max(index, self.first), self.last) - self.first]
+
+
+def safe(text: str) -> str:
+    """The text without characters that would steer a terminal."""
+    return text if text.isascii() and text.isprintable() else text.translate(_UNSAFE)
+
+
+def width(character: str) -> int:
+    """How many columns a character takes."""
+    if character < "\u0300":
+        return 1
+    from unicodedata import category, east_asian_width
+
+    if category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def show(line: str, start: int, end: int, limit: int) -> Shown:
+    """Lay out a line so that characters ``start`` to ``end`` are seen, within about ``limit``
+    columns.
+    """
+    first, last = 0, len(line)
+    if last > limit:
+        room = limit - 2 * len(ELLIPSIS)
+        before = max(room - (end - start), room // 4) // 2
+        first = max(0, min(start - before, last - room))
+        last = min(last, first + room)
+    prefix = ELLIPSIS if first else ""
+    text, offsets = [prefix], []
+    at = len(prefix)
+    for character in safe(line[first:last]):
+        offsets.append(at)
+        text.append(" " * TAB if character == "\t" else character)
+        at += TAB if character == "\t" else width(character)
+    offsets.append(at)
+    if last < len(line):
+        text.append(ELLIPSIS)
+    return Shown("".join(text), first, last, offsets)
+
+
+PLAIN: Mapping[str, str] = {}
+"""No colour."""
+
+ANSI: Mapping[str, str] = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "help": "1;32",
+    "gutter": "1;34",
+    "related": "1;34",
+    "strong": "1",
+    "faint": "2",
+    "added": "32",
+    "removed": "31",
+}
+"""SGR parameters for each role, understood by every terminal with eight colours."""
+
+
+def paint(theme: Mapping[str, str], role: str, text: str) -> str:
+    """The text in the colour of its role."""
+    code = theme.get(role)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
+
+
+def plain(text: str) -> str:
+    """The text without its colours."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+def theme_for(stream: IO[str]) -> Mapping[str, str]:
+    """Colours only at a terminal, and never where NO_COLOR or a dumb terminal forbids them."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+        return PLAIN
+    return ANSI

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.checker.render.colour import PLAIN, paint
-from rlx.checker.render.columns import safe, show
 from rlx.checker.render.files import (
     FileReport,
     Summary,
@@ -13,7 +11,7 @@ from rlx.checker.render.files import (
     counterexample,
     summarise,
 )
-from rlx.checker.render.frame import SourceFrame, Underline
+from rlx.checker.render.frame import PLAIN, SourceFrame, Underline, paint, safe, show
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 
 WIDTH = 120

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.questions import SLOWEST, Asked
-from rlx.checker.render.colour import PLAIN, paint
-from rlx.checker.render.columns import safe
 from rlx.checker.render.files import FileReport, counted
+from rlx.checker.render.frame import PLAIN, paint, safe
 
 
 def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:

@@ -1,10 +1,8 @@
-"""The walk over a function in the order of evaluation, which keeps track of scopes and calls the
-rules.
-"""
+"""The walk over a module and its functions in the order of evaluation, which calls the rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from rlx.checker.well_formed import variables
@@ -18,12 +16,24 @@ from rlx.checker.well_formed.annotations import (
     scalar_stands_before,
     signature_binds,
 )
-from rlx.checker.well_formed.calls import callee_may_recurse, if_in_dataflow, operator_form
-from rlx.checker.well_formed.externals import external_is_not_private
-from rlx.checker.well_formed.functions import local_result_is_annotated, purity_is_declared
+from rlx.checker.well_formed.functions import (
+    call_graph,
+    callee_may_recurse,
+    can_be_entered,
+    external_is_not_private,
+    if_in_dataflow,
+    local_result_is_annotated,
+    on_circle,
+    operator_form,
+    purity_is_declared,
+    reachable,
+    recursive_result_is_annotated,
+    symbol_is_name,
+)
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast, tir
-from rlx.grammar.node import Span
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Node, Span
 from rlx.spec.registry import rule
 
 Next = tuple[ast.Expr, Span | None]
@@ -323,3 +333,32 @@ _BIND: dict[type, Callable[[WellFormedCheck, Any], None]] = {
     ast.VarBinding: _binding,
     ast.MatchCast: _match_cast,
 }
+
+
+def well_formed(
+    module: ast.IRModule, holes: Collection[Node] = frozenset(), incomplete: bool = False
+) -> list[Diagnostic]:
+    """Every violation of WF01 to WF24 in a module, normalised or not.
+
+    Parameters
+    ----------
+    holes
+        Variables that a syntax error left without a definition: nothing is said of them.
+    incomplete
+        Whether syntax errors may have cost functions: nothing is said of functions that are not
+        there.
+    """
+    state = WellFormedCheck(module, holes, incomplete)
+    graph, state.as_values = call_graph(module)
+    state.reachable = reachable(graph)
+    for name, function in module.functions.items():
+        if isinstance(function, ast.Function):
+            state.global_name = name
+            symbol_is_name(state, name, function.attrs, function)
+            recursive_result_is_annotated(state, name, function, on_circle(graph, name))
+            walk_function(state, function, name.name_hint)
+        else:
+            symbol_is_name(state, name, function.attrs, None)
+    if not incomplete:
+        can_be_entered(state)
+    return state.diagnostics

@@ -130,7 +130,7 @@ class DerivationRecorder:
 
 def _seams() -> dict[int, tuple[str, str]]:
     """The functions that are no rules and yet worth recording."""
-    from rlx.checker.derive.aliases import AliasProver
+    from rlx.checker.derive.knowledge import AliasProver
     from rlx.solver.order import bind, compatibility
 
     asked = (AliasProver.equal, AliasProver.always, AliasProver.never, AliasProver.relate_all)

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 
 from rlx.operators.argument_kinds import KINDS
-from rlx.operators.declare import Operator
 from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import Parameter
 from rlx.operators.reference import described
-from rlx.operators.registry import lookup
+from rlx.operators.registry import Operator, lookup
 from rlx.spec import premise_rule, rules
 
 INDEX = """# Operators

@@ -11,8 +11,8 @@ from rlx.grammar.ast import (
     StructInfo,
     Var,
 )
-from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
+from rlx.operators.site import CallAlone
 from rlx.solver.order import erase, free_shape_vars
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from rlx.operators.declare import Operator
 from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.registry import Operator
 
 _LISTS = ["a, b", "a", "a, 4, b", "", "a, 3, b, 4", "2, 3"]
 _BROADCAST = ["a, b", "b", "1, b", "", "a, 1"]

@@ -30,7 +30,7 @@ from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.node import Record
 from rlx.grammar.struct_infos import OBJECT
-from rlx.operators.declare import Operator
+from rlx.operators.registry import Operator
 
 
 class Template(Record):

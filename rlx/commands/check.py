@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
-from rlx.checker.selection import Selection, matches, parse
 from rlx.commands.check_options import parser_of, version
 from rlx.grammar.node import replace
 
@@ -239,9 +239,8 @@ def _check(
     project: ProjectSettings,
 ) -> list[FileReport]:
     """The reports on all files, in order of path."""
-    from rlx.checker.driver.progress import with_progress
     from rlx.checker.driver.sources import find
-    from rlx.checker.driver.workers import check_all
+    from rlx.checker.driver.workers import check_all, with_progress
 
     found, reports, searched = find(paths)
     found = [path for path in found if path in paths or not project.excludes(path)]
@@ -265,7 +264,7 @@ def _selected(file: FileReport, selection: Selection) -> FileReport:
 
 def _human(files: Sequence[FileReport]) -> str:
     from rlx.checker.render import human
-    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.frame import theme_for
 
     width = human.WIDTH
     if sys.stdout.isatty():
@@ -306,7 +305,7 @@ RENDERERS: Mapping[str, Callable[[Sequence[FileReport]], str]] = {
 def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
     """The list after the human format; inside of the JSON; beside the others on stderr."""
     from rlx.checker.render import dynamic_checks
-    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.frame import theme_for
 
     if format == "human":
         _write(f"\n{dynamic_checks.render(files, theme_for(sys.stdout))}")
@@ -317,7 +316,7 @@ def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
 def _statistics(files: Sequence[FileReport], format: str) -> None:
     """After the human format; beside the others on stderr, except what is inside of the JSON."""
     from rlx.checker.render import statistics
-    from rlx.checker.render.colour import theme_for
+    from rlx.checker.render.frame import theme_for
 
     if format == "human":
         text = statistics.render(files, theme_for(sys.stdout))

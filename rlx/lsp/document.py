@@ -15,8 +15,8 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.node import Record, Span
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.source_tokens import statements
+from rlx.grammar.visit import recursion_room
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 

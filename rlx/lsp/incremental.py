@@ -19,8 +19,8 @@ from rlx.grammar.entries import Token
 from rlx.grammar.lexer import OPENING
 from rlx.grammar.node import Record, Span, replace
 from rlx.grammar.outline import FunctionOutline, outline
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.source_tokens import closing, statements
+from rlx.grammar.visit import recursion_room
 
 SMALL = 20_000
 """Texts of fewer characters are checked in full: that takes no time."""

@@ -8,7 +8,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType, dtype
 from rlx.operators import lookup
-from rlx.operators.matching import matched
+from rlx.operators.binding import matched
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine import prim_exprs
 from rlx.semantics.machine.message_text import kind

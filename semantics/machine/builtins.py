@@ -12,7 +12,6 @@ from rlx.grammar.dtype import INT64
 from rlx.semantics.faults import CheckStop, FaultStop
 from rlx.semantics.machine.message_text import kind_of, show
 from rlx.semantics.machine.unique_nonzero import SETS
-from rlx.semantics.scalars import fitted_scalar
 from rlx.semantics.values import (
     NULL,
     UNIT,
@@ -24,6 +23,7 @@ from rlx.semantics.values import (
     Tensor,
     TupleValue,
     Value,
+    fitted_scalar,
 )
 from rlx.spec.registry import rule
 

@@ -17,7 +17,7 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
-from rlx.semantics.machine import calls, control, expression_rules, prim_exprs
+from rlx.semantics.machine import control, expression_rules, prim_exprs
 from rlx.semantics.machine.configuration import Code, Frame, FunctionCode, Instruction
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.scopes import Reader, ScopeSlots, Variable, slot_reader
@@ -110,7 +110,7 @@ class _Body:
         operand = self.operand(body, span)
         if isinstance(self.code, FunctionCode):
             leave = self.code.leave
-            self._append(Instruction(calls.return_, body, span, (operand,), leave))
+            self._append(Instruction(expression_rules.return_, body, span, (operand,), leave))
         else:
             self._append(Instruction(control.sequence_end, body, span, (operand,), None))
         assert self.first is not None
@@ -263,7 +263,9 @@ class _Body:
         head = () if isinstance(expr.op, ast.Op) else (self.operand(expr.op, span),)
         args = tuple(self.operand(a, s) for a, s in zip(expr.args, spans, strict=False))
         if not isinstance(expr.op, ast.Op):
-            made: Instruction[Any] = Instruction(calls.call, expr, span, (*head, *args), None)
+            made: Instruction[Any] = Instruction(
+                expression_rules.call, expr, span, (*head, *args), None
+            )
         else:
             rule = SPECIAL.get(expr.op.op_name, OTHERS)
             made = Instruction(rule.apply, expr, span, args, rule.prepare(self, expr, args))

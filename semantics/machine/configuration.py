@@ -1,4 +1,4 @@
-"""Configurations: where a run stands.
+"""Configurations: where a run stands, and how a value moves it on.
 
 Nothing in a configuration changes. The values of a scope are kept in a list to which steps only
 append: every variable is bound once, so the place of a value is known before the program runs, and
@@ -13,11 +13,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from rlx.grammar import ast
 from rlx.grammar.node import Span
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.scopes import Reader, ScopeSlots, Variable
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.store import Version
-from rlx.semantics.values import Value
-from rlx.spec.registry import rule_of
+from rlx.semantics.values import Scalar, Value
+from rlx.spec.registry import rule, rule_of
 
 Compare = Callable[["Frame", Sequence[Value]], list[int]]
 """A check of values against annotations (E-cast), in a frame: the numbers of the shape variables
@@ -215,3 +217,40 @@ def place(frame: Frame, index: int) -> Frame:
     if len(frame.slots) == index:
         return frame
     return Frame(frame.code, frame.slots[:index], frame.outer, frame.caller, frame.resume)
+
+
+@rule("E-received", "93a55fa8", "step")
+def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
+    """Check the value of a call against what the call declares."""
+    if at.receive is not None:
+        at.receive(frame, (value,))
+
+
+def number_of(value: Value) -> int:
+    """The number of a shape variable that a variable is."""
+    if isinstance(value, Scalar) and isinstance(value.value, int):
+        return value.value
+    # D17 refuses what is no scalar for certain; a packed function may break its word.
+    raise FaultStop("E-binding-scalar", f"{show(value)} stands as a dimension", value=value)
+
+
+@rule("E-binding", "bb93b57e", "step")
+def bind(
+    at: Instruction[Any],
+    c: Configuration,
+    value: Any,
+    version: Version | None = None,
+    applied: str | None = None,
+) -> Configuration:
+    """Put the value of an instruction into its place, and go on behind it.
+
+    ``applied`` is the rule that gave the value, where that is not the instruction's own.
+    """
+    # WF03: no variable is bound twice, so the place is free.
+    frame = c.frame
+    if len(frame.slots) != at.index:
+        frame = place(frame, at.index)
+    frame.slots.append(value)
+    if at.number:
+        frame.slots.append(number_of(value))
+    return Configuration(at.next, frame, applied or at.rule, version or c.version)

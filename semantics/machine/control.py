@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from rlx.grammar.dtype import BOOL
 from rlx.semantics.faults import FaultStop
-from rlx.semantics.machine.access_checks import readable
 from rlx.semantics.machine.configuration import (
     Code,
     Compare,
     Configuration,
     Frame,
     Instruction,
+    bind,
+    number_of,
     place,
 )
 from rlx.semantics.machine.message_text import show
-from rlx.semantics.machine.step import bind, number_of
+from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.values import Scalar, Tensor, Value
 from rlx.spec.registry import rule
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.faults import FaultStop, IllFormedStop, Stop
-from rlx.semantics.machine.access_checks import parts, readable
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
+from rlx.semantics.machine.numpy_conversion import parts, readable
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
     UNIT,

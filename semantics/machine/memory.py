@@ -12,10 +12,9 @@ import numpy as np
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.arguments import Arguments, argument
-from rlx.semantics.machine.configuration import Configuration, Instruction
+from rlx.semantics.machine.configuration import Configuration, Instruction, bind
 from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.step import bind
 from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 

@@ -1,8 +1,8 @@
-"""Between values and what NumPy code works with: arrays, numbers, tuples, strings, None."""
+"""Between values and what NumPy code works with; only memory that was written is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from rlx.grammar import ast
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
 from rlx.semantics import values as v
-from rlx.semantics.scalars import fitted_scalar
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.store import Store
+from rlx.semantics.values import TupleValue, Value, fitted_scalar
 
 Plain = Any
 """An array, a number, a tuple of plain values (of integers: a shape), a string, a data type, or
@@ -97,3 +99,28 @@ def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
         case ast.TupleStructInfo(fields=infos) if isinstance(plain, tuple | list):
             return v.TupleValue(tuple(typed(p, i) for p, i in zip(plain, infos, strict=True)))
     return to_value(plain)
+
+
+def parts(values: Sequence[Value]) -> Iterator[Value]:
+    """Values and what their tuples hold, however deep, in order; of what is there twice only the
+    first.
+    """
+    seen: set[int] = set()
+    pending = list(reversed(values))
+    while pending:
+        value = pending.pop()
+        if isinstance(value, TupleValue):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            pending.extend(reversed(value.fields))
+        yield value
+
+
+def readable(store: Store, values: Sequence[Value], code: str) -> None:
+    """Refuse to read what was not written: ``code`` is the premise that then fails."""
+    if not store.blank:
+        return
+    for value in parts(values):
+        if id(value) in store.blank:
+            raise FaultStop(code, str(store.blank[id(value)]), value=value)

@@ -13,19 +13,17 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import dtype
 from rlx.grammar.vdevices import numbered
 from rlx.operators import lookup
-from rlx.operators.declare import Operator
 from rlx.operators.evaluate.arrays import MOST_ELEMENTS
+from rlx.operators.registry import Operator
 from rlx.semantics.faults import CheckStop, FaultStop, IllFormedStop, UnsupportedStop
-from rlx.semantics.machine import memory, memory_limit, obligations, prim_exprs, tir_calls
-from rlx.semantics.machine.access_checks import parts, readable
+from rlx.semantics.machine import memory, obligations, prim_exprs, tir_calls
 from rlx.semantics.machine.arguments import Arguments, argument, named
-from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, P
+from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, P, bind
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.expression_rules import null_value
 from rlx.semantics.machine.message_text import show
-from rlx.semantics.machine.numpy_conversion import Plain, to_plain, to_value
+from rlx.semantics.machine.numpy_conversion import Plain, parts, readable, to_plain, to_value
 from rlx.semantics.machine.scopes import Reader, ScopeSlots
-from rlx.semantics.machine.step import bind
 from rlx.semantics.values import (
     UNIT,
     Device,
@@ -89,8 +87,8 @@ class Keywords:
     def __init__(self, call: ast.Call, scope: ScopeSlots, readers: dict[ast.Expr, Reader]) -> None:
         self._scope, self._readers = scope, readers
         self._prims: dict[tir.PrimExpr, Reader] = {}
-        self._factor = memory_limit.factor(call)
-        self._known: memory_limit.Key | None = None
+        self._factor = obligations.memory_factor(call)
+        self._known: obligations.Key | None = None
 
     def evaluate(
         self, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
@@ -102,7 +100,7 @@ class Keywords:
         """
         from rlx.operators.evaluation import OperatorFault
 
-        key = memory_limit.signature(values)
+        key = obligations.memory_key(values)
         plain = [to_plain(value) for value in values]
         if key == self._known:
             return found.evaluate(call, plain, OperatorRun(self, frame))
@@ -122,15 +120,15 @@ class Keywords:
     @rule("E-result-memory", "12798832", "step")
     def _fit(
         self,
-        key: memory_limit.Key,
+        key: obligations.Key,
         found: Operator,
         call: ast.Call,
         values: Sequence[Value],
         frame: Frame,
     ) -> None:
         """Ask whether there is memory for the results."""
-        if memory_limit.bound(key) * self._factor > MOST_ELEMENTS:
-            memory_limit.ask(found, call, values, self._number(frame))
+        if obligations.memory_bound(key) * self._factor > MOST_ELEMENTS:
+            obligations.ask_memory(found, call, values, self._number(frame))
 
     def _number(self, frame: Frame) -> obligations.Number:
         return lambda dim: prim_exprs.prepare(dim, self._scope)(frame)

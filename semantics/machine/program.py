@@ -9,21 +9,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from rlx.checker.normalize import normalize
-from rlx.checker.well_formed.externals import is_private
+from rlx.checker.well_formed.functions import is_private
 from rlx.grammar import ast, tir
 from rlx.grammar.vdevices import declared
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
-from rlx.semantics.machine.calls import call_closure, enter
 from rlx.semantics.machine.compile import Compiler
 from rlx.semantics.machine.configuration import Configuration
+from rlx.semantics.machine.expression_rules import call_closure, enter
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.outcome import Outcome
-from rlx.semantics.scalars import fitted_arguments
 from rlx.semantics.store import Store
-from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value
+from rlx.semantics.values import Closure, Packed, PrimFuncValue, Value, fitted_arguments
 from rlx.spec.registry import rule, rule_of
 
 External = Packed | Callable[..., Any]

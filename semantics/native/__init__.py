@@ -8,8 +8,7 @@ reordered or libm is used.
 
 from __future__ import annotations
 
-from rlx.semantics.native.cache import NoCompiler, UntrustedCache
-from rlx.semantics.native.compiler import has_compiler
+from rlx.semantics.native.compiler import NoCompiler, UntrustedCache, has_compiler
 from rlx.semantics.native.kernel import Kernel, compile
 
 __all__ = ["Kernel", "NoCompiler", "UntrustedCache", "compile", "has_compiler"]

@@ -15,8 +15,7 @@ from rlx.grammar.dtype import BOOL, INT64, DataType
 from rlx.grammar.dtype import dtype as dtype_of
 from rlx.grammar.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
-from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.infer_types import is_wider
+from rlx.semantics.native.c_types import CValue, is_wider
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 

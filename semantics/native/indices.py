@@ -11,8 +11,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
-from rlx.semantics.native.index_knowledge import ROOM, IndexKnowledge, magnitude
-from rlx.semantics.native.ranges import IndexSum
+from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
 
 Visit = Generator[tir.PrimExpr, IndexSum | None, IndexSum | None]
 

@@ -10,8 +10,7 @@ from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import strides
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import converted, value_of
-from rlx.semantics.native.index_knowledge import SMALL
-from rlx.semantics.native.ranges import IndexSum, literal
+from rlx.semantics.native.ranges import SMALL, IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import returns, stores

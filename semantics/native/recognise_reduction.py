@@ -6,8 +6,7 @@ import math
 
 from rlx.grammar import tir
 from rlx.semantics.native import c_types
-from rlx.semantics.native.hoisting import unguarded
-from rlx.semantics.native.loop_heads import bind_axis, loop_range
+from rlx.semantics.native.hoisting import bind_axis, loop_range, unguarded
 from rlx.semantics.native.ranges import IndexSum
 from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import accesses, flat, loads

@@ -13,9 +13,8 @@ from rlx.grammar.node import Record, Span
 from rlx.grammar.prim_operators import DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue
-from rlx.semantics.native.index_knowledge import SMALL, IndexKnowledge
 from rlx.semantics.native.indices import facts_of, poly_of, rejoined, usable
-from rlx.semantics.native.ranges import Bounds, IndexSum
+from rlx.semantics.native.ranges import SMALL, Bounds, IndexKnowledge, IndexSum
 from rlx.semantics.native.refusal import refuse
 
 Known = tuple[tuple[IndexSum, ...], dict[tir.PrimExpr, IndexSum | None]]

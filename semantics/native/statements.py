@@ -1,4 +1,4 @@
-"""Statements of PrimFuncs as C.
+"""Statements of PrimFuncs as C, and the fuel that they take.
 
 A loop that stands in no other loop is a *nest*. It is emitted twice where that helps: once with the
 checks hoisted into a condition in front of it, once with every check in its place for when the
@@ -11,14 +11,18 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.semantics.native import c_types, emit_reduction, fuel, hoisting
+from rlx.grammar.dtype import INT64
+from rlx.grammar.node import Span
+from rlx.semantics.native import c_types, emit_reduction, hoisting
 from rlx.semantics.native.allocation import allocate, element, release
 from rlx.semantics.native.expressions import converted, value_of
-from rlx.semantics.native.indices import usable
-from rlx.semantics.native.loop_heads import bind_axis, loop_range
+from rlx.semantics.native.hoisting import bind_axis, loop_range
+from rlx.semantics.native.indices import poly_of, usable
+from rlx.semantics.native.ranges import IndexSum
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import statements as inside
+from rlx.semantics.tir.memory import WHILE
 
 Steps = Generator[tir.Stmt, None, None]
 
@@ -53,7 +57,7 @@ def _nest(state: Generation, stmt: tir.Stmt) -> None:
     state.divisions, state.wholes = {}, {}
     state.conditions, state.symbols = {}, set()
     state.fast = True
-    fuel.spend(state, stmt)
+    spend(state, stmt)
     state.flags = {}
     state.deferring = not any(isinstance(part, tir.While) for part in inside(stmt))
     with state.out.captured() as hoisted:
@@ -81,7 +85,7 @@ def _for(state: Generation, loop: tir.For) -> Steps:
         return
     if state.fast and state.disjoint:
         hoisting.plan(state, loop)
-    fuel.spend_here(state, loop)
+    spend_here(state, loop)
     name = state.out.fresh("i")
     begin, end = loop_range(state, loop, name)
     with state.out.block(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name})"):
@@ -94,7 +98,7 @@ def _while(state: Generation, stmt: tir.While) -> Steps:
     with state.out.block("for (;;)"):
         condition = value_of(state, stmt.condition)
         state.out.put(f"if (!{condition.text}) break;")
-        fuel.spend_one(state, stmt.span)
+        spend_one(state, stmt.span)
         known = state.assume(stmt.condition, True)
         yield stmt.body
         state.forget(known)
@@ -252,3 +256,62 @@ _VISITORS: dict[type, Callable[[Generation, Any], Steps]] = {
     tir.AllocBuffer: _alloc,
     tir.Evaluate: _evaluate,
 }
+
+
+def spend(state: Generation, nest: tir.Stmt) -> None:
+    """Pay for the loops of a nest whose number of iterations is known at its start."""
+    total = IndexSum({})
+    state.paid = set()
+    stack: list[tuple[tir.Stmt, IndexSum]] = [(nest, IndexSum.of(1))]
+    while stack:
+        stmt, times = stack.pop()
+        match stmt:
+            case tir.For():
+                extent = _extent(state, stmt)
+                if extent is not None and len(times.terms) <= 4:
+                    times = times * extent
+                    total += times
+                    state.paid.add(stmt)
+                    stack.append((stmt.body, times))
+            case tir.SeqStmt():
+                stack += [(part, times) for part in stmt.stmts]
+            case tir.Block():
+                stack.append((stmt.body, times))
+    if total.terms:
+        pay(state, total, getattr(nest, "span", None))
+
+
+def _extent(state: Generation, loop: tir.For) -> IndexSum | None:
+    extent = poly_of(state, loop.extent)
+    if extent is None or extent.variables() - state.scope.natural:
+        return None
+    return extent if all(c > 0 for c in extent.terms.values()) else None
+
+
+def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
+    """Take a number of units that is a sum over symbols."""
+    site = _site(state, span)
+    text = " + ".join(
+        "*".join([f"{float(c)!r}", *(f"(double){name}" for name in m)])
+        for m, c in amount.terms.items()
+    )
+    state.out.put(f"RLX_SPEND({text}, {site});")
+
+
+def spend_here(state: Generation, loop: tir.For) -> None:
+    """Pay for a loop at its start, unless the nest has paid for it."""
+    if loop in state.paid:
+        return
+    count = converted(state, value_of(state, loop.extent), INT64)
+    state.out.put(
+        f"if ({count.text} > 0) RLX_SPEND((double){count.text}, {_site(state, loop.span)});"
+    )
+
+
+def spend_one(state: Generation, span: Span | None) -> None:
+    """Pay for one iteration of a `while` loop."""
+    state.out.put(f"if (RLX_RARE((RLX_FUEL -= {WHILE}) < 0)) RLX_STOP({_site(state, span)}, 0, 0);")
+
+
+def _site(state: Generation, span: Span | None) -> int:
+    return state.out.site("E-tir-fuel", "the loop takes more iterations than there is fuel", span)

@@ -14,11 +14,9 @@ from rlx.grammar.node import replace
 from rlx.grammar.printer import show
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import FileError, load
-from rlx.semantics.run.literals import literal, value_of
-from rlx.semantics.run.python_values import from_python
+from rlx.semantics.run.literals import from_python, literal, value_of
 from rlx.semantics.run.shape_numbers import Known, NoSizeError, learn, positions
-from rlx.semantics.scalars import DoesNotFit, fitted
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import DoesNotFit, Scalar, ShapeValue, Tensor, TupleValue, Value, fitted
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 DEFAULT_SIZE = 2
@@ -68,7 +66,7 @@ def inputs(function: ast.Function, given: Mapping[str, object], seed: int = 0) -
         A text for a parameter or a shape variable: a file (``x.npy``), a way to make one up
         (``rand``, ``zeros``, ``ones``, ``iota``), or the value itself (``5``, ``true``, ``inf``,
         ``[1, 2]``, ``([1], 2)``). What is no text is a value of Python: see
-        :func:`rlx.semantics.run.python_values.from_python`.
+        :func:`rlx.semantics.run.literals.from_python`.
     seed
         Of the random numbers; parameters without a text are random.
 

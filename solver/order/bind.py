@@ -21,11 +21,13 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.order.accessors import Dimensions, dimensions, identical
 from rlx.solver.order.substitute import (
+    Dimensions,
     Image,
     Key,
+    dimensions,
     free_shape_vars,
+    identical,
     substitute,
     substitute_prim,
 )

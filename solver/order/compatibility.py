@@ -21,8 +21,8 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.order.accessors import apart, rank, same_text, unknown_type
 from rlx.solver.order.partial import demand
+from rlx.solver.order.substitute import apart, rank, same_text, unknown_type
 from rlx.solver.order.subtype import Goal, Mismatch, Path, compare, sides
 from rlx.solver.verdict import Relation
 from rlx.spec.registry import refuted, rule

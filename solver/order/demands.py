@@ -14,7 +14,7 @@ from rlx.grammar import ast
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Record
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.accessors import rank
+from rlx.solver.order.substitute import rank
 from rlx.solver.order.subtype import says_nothing
 
 Path = tuple[str, ...]

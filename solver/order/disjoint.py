@@ -16,10 +16,16 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.solver.order.accessors import dimensions, rank, same_device, same_type, unknown_type
 from rlx.solver.order.bind import instantiate
 from rlx.solver.order.compatibility import Compatibility, solve
-from rlx.solver.order.substitute import rename_apart
+from rlx.solver.order.substitute import (
+    dimensions,
+    rank,
+    rename_apart,
+    same_device,
+    same_type,
+    unknown_type,
+)
 from rlx.solver.order.subtype import Goal, name_dimensions, opaque_result, subtype
 from rlx.spec.registry import rule
 

@@ -21,8 +21,8 @@ from rlx.grammar.ast import (
 from rlx.grammar.struct_infos import OBJECT, with_children
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.order.accessors import dimensions, rank
 from rlx.solver.order.bind import bound_by
+from rlx.solver.order.substitute import dimensions, rank
 from rlx.spec.registry import rule
 
 

@@ -26,17 +26,20 @@ from rlx.grammar.ast import (
 from rlx.grammar.dtype import VOID, DataType
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.accessors import (
-    Dimensions,
-    dimensions,
-    rank,
-    same_device,
-    same_type,
-    unknown_type,
-)
 from rlx.solver.order.bind import bind, bound_by, unify
 from rlx.solver.order.partial import lower, upper
-from rlx.solver.order.substitute import Image, Key, rename_apart, substitute
+from rlx.solver.order.substitute import (
+    Dimensions,
+    Image,
+    Key,
+    dimensions,
+    rank,
+    rename_apart,
+    same_device,
+    same_type,
+    substitute,
+    unknown_type,
+)
 from rlx.solver.order.subtype import opaque_result, subtype
 from rlx.spec.registry import rule
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar.ast import FuncStructInfo
 from rlx.grammar.node import Node
-from rlx.solver.order.accessors import dimensions, rank
+from rlx.solver.order.substitute import dimensions, rank
 from rlx.solver.order.subtype import Mismatch, Path
 
 

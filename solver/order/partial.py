@@ -13,7 +13,7 @@ from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.definedness import both, defined, partial
-from rlx.solver.order.accessors import Dimensions, identical, same_text
+from rlx.solver.order.substitute import Dimensions, identical, same_text
 
 if TYPE_CHECKING:
     from rlx.solver.prover import Prover

@@ -24,20 +24,20 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import Record
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.accessors import (
+from rlx.solver.order.bind import instantiate
+from rlx.solver.order.partial import demand
+from rlx.solver.order.substitute import (
     Dimensions,
     apart,
     dimensions,
     identical,
     rank,
+    rename_apart,
     same_device,
     same_text,
     same_type,
     unknown_type,
 )
-from rlx.solver.order.bind import instantiate
-from rlx.solver.order.partial import demand
-from rlx.solver.order.substitute import rename_apart
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 from rlx.spec.registry import refuted, rule
 

@@ -11,7 +11,7 @@ from rlx.grammar.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.struct_infos import OBJECT
-from rlx.solver.order.accessors import rank
+from rlx.solver.order.substitute import rank
 from rlx.spec.registry import rule
 
 

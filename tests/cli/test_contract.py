@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from rlx.checker.driver import check_file, progress, workers
+from rlx.checker.driver import check_file, workers
 from rlx.checker.render.files import FileReport
 from rlx.commands import check as command
-from rlx.operators import declare, external, registry
+from rlx.operators import external, registry
 
 GOOD = """\
 @R.function
@@ -109,11 +109,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.fixture(autouse=True)
 def own_operators() -> Iterator[None]:
     """Operators that a test declares, or allows, are unknown to the tests after it."""
-    before = dict(declare.declared)
+    before = dict(registry.declared)
     yield
-    for name in set(declare.declared) - set(before):
+    for name in set(registry.declared) - set(before):
         if not registry.is_built_in(name):
-            del declare.declared[name]
+            del registry.declared[name]
             registry.forget(name)
     external._loaded.clear()
     registry._allowed.clear()
@@ -478,9 +478,9 @@ def test_progress_only_at_a_terminal_and_only_on_long_runs(
         (Terminal(), 0.0, "\r\x1b[Kchecked 1 of 3 files, 0 with errors\r\x1b[K"),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(progress, "PATIENCE", patience)
-        monkeypatch.setattr(progress, "EVERY", 60.0)
-        assert len(list(progress.with_progress(reports(), 3))) == 3
+        monkeypatch.setattr(workers, "SILENCE", patience)
+        monkeypatch.setattr(workers, "EVERY", 60.0)
+        assert len(list(workers.with_progress(reports(), 3))) == 3
         assert stream.getvalue() == expected
 
 

@@ -9,9 +9,8 @@ import pytest
 from rlx.generate.calls.pattern import GROUPS, TensorSlot, TupleSlot, parse
 from rlx.generate.calls.template import lines
 from rlx.generate.programs.operators import family, of_templates
-from rlx.operators.declare import Operator
 from rlx.operators.families import FAMILIES
-from rlx.operators.registry import lookup
+from rlx.operators.registry import Operator, lookup
 
 NAMES = [name for names in FAMILIES.values() for name in names.split()]
 

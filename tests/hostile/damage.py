@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 from rlx.grammar.lexer import TOKEN
-from rlx.grammar.regions import metadata_span
+from rlx.grammar.outline import metadata_span
 
 Place = tuple[int, int]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rlx.generate.programs import Options, random_module
 from rlx.grammar import ast
+from rlx.grammar.outline import metadata_span
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.grammar.regions import metadata_span
 from rlx.grammar.visit import walk
 
 from .corpus import examples

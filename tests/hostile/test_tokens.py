@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rlx.grammar.metadata import read_metadata
+from rlx.grammar.outline import metadata_span, metadata_text
 from rlx.grammar.parser import parse
-from rlx.grammar.regions import metadata_span, metadata_text
 
 from . import sources
 from .commands import complaints, proved

@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from rlx.grammar.regions import metadata_span
+from rlx.grammar.outline import metadata_span
 
 from . import sources
 from .commands import complaints, proved

@@ -20,8 +20,8 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import VOID, dtype
 from rlx.operators import lookup
-from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
+from rlx.operators.site import CallAlone
 from rlx.spec.registry import refuted
 
 n, m, k = tir.Var("n"), tir.Var("m"), tir.Var("k")

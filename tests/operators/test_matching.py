@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.operators.matching import matched
+from rlx.operators.binding import matched
 from rlx.operators.parameters import Parameter
 
 X = Parameter("x", "tensor")

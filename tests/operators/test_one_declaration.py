@@ -12,7 +12,7 @@ import rlx
 from rlx.generate.calls.template import Family
 from rlx.generate.programs.operators import family
 from rlx.operators import external, index, lookup, reference, registry
-from rlx.operators.declare import declared
+from rlx.operators.registry import declared
 
 DECLARATION = '''
 """One operator of one's own."""

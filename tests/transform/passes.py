@@ -24,7 +24,7 @@ from rlx.grammar.node import replace
 from rlx.grammar.visit import called_globals
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.transform import passes
 from rlx.transform.passes.alike import key
 from rlx.transform.shapes.deduce import deduce_shapes

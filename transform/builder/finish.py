@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive import control, functions
+from rlx.checker.derive import expressions, functions
 from rlx.checker.overwritten import overwritten
 from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.checker.well_formed.traversal import walk_result
@@ -69,7 +69,7 @@ def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
     state = frame.state
     inner, effects = state.scope, state.effects
     shape_vars, shapes = set(state.shape_vars), set(state.shapes)
-    info = control.end(state, body, frame.outer_scope)
+    info = expressions.end(state, body, frame.outer_scope)
     found = functions.end(state, replace(frame.head, body=body), info, frame.opened)
     try:
         frame.settle(place, len(frame.walk.added), len(state.info_of))

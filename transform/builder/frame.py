@@ -14,12 +14,11 @@ from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import walk_binding, walk_result
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
-from rlx.grammar.binders import bind_callable, binding_positions
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import Span, replace
 from rlx.grammar.python_places import Place
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.struct_infos import OBJECT, bind_callable, binding_positions
 from rlx.grammar.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars, free_vars
 from rlx.transform.builder import states

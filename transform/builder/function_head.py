@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
-from rlx.grammar.binders import bind_callable, binding_positions
 from rlx.grammar.python_places import Place
+from rlx.grammar.struct_infos import bind_callable, binding_positions
 
 
 def head_of(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from rlx.checker.derive import control, functions
-from rlx.checker.derive.control import branch_facts
+from rlx.checker.derive import expressions, functions
+from rlx.checker.derive.expressions import branch_facts
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.naming import signature
 from rlx.checker.well_formed.traversal import Around, walk_result
@@ -81,7 +81,7 @@ def close_sequence(
         found = ast.SeqExpr(blocks, result, place, place)
     else:
         found = changed(original, blocks=same(original.blocks, blocks), body=result)
-    state.info_of[found] = control.end(state, found, before.scope)
+    state.info_of[found] = expressions.end(state, found, before.scope)
     walk.walked.add(found)
     walk.leave(before.mark)
     frame.blocks, walk.block, frame.in_dataflow, _, _, frame.known = before

@@ -11,9 +11,8 @@ from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo
 from rlx.grammar.overloaded import NUMBER
 from rlx.grammar.python_places import Place, here
-from rlx.operators.declare import Operator, declared
 from rlx.operators.parameters import REQUIRED, Parameter
-from rlx.operators.registry import every_name, lookup, similar
+from rlx.operators.registry import Operator, declared, every_name, lookup, similar
 from rlx.transform.builder import values
 from rlx.transform.builder.given import ARGUMENTS, NUMBERS, WORDS, attribute
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlx.checker.derive.functions import prim_func
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.naming import signature
-from rlx.checker.derive.primfuncs import prim_func
 from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize_function
 from rlx.checker.well_formed.functions import recursive_result_is_annotated, symbol_is_name
@@ -16,9 +16,8 @@ from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import bindings, called_globals
+from rlx.grammar.visit import bindings, called_globals, recursion_room
 
 
 class Marks(set[Any]):

@@ -9,10 +9,9 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo, TupleStructInfo
-from rlx.operators.binding import plan
+from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
-from rlx.operators.declare import Operator
-from rlx.operators.matching import ArgumentMatch, matched
+from rlx.operators.registry import Operator
 from rlx.operators.site import Site, Violation
 from rlx.transform.legalization.result import decline
 from rlx.transform.te.convert import Converter

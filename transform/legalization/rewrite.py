@@ -12,9 +12,9 @@ from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Node, Record, replace
 from rlx.grammar.rewrite import Rewriter
 from rlx.operators import lookup
-from rlx.operators.call_alone import CallAlone
 from rlx.operators.context import Message, Place
-from rlx.operators.declare import Operator
+from rlx.operators.registry import Operator
+from rlx.operators.site import CallAlone
 from rlx.transform.legalization.arguments import arguments, results
 from rlx.transform.legalization.definitions import definitions
 from rlx.transform.legalization.reasons import KEPT

@@ -8,7 +8,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.transform.patterns.arguments import argument
 
 ELEMENTWISE = frozenset(

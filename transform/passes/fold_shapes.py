@@ -7,7 +7,7 @@ from rlx.grammar.ast import Expr, IRModule, TensorStructInfo
 from rlx.grammar.overloaded import scalar
 from rlx.grammar.prim_operators import BY_NODE
 from rlx.grammar.tir import PrimExpr
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.solver.prim_exprs import topological
 from rlx.transform.visitors.mutator import ExprMutator
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
-from rlx.operators.matching import matched
+from rlx.operators.binding import matched
 from rlx.operators.registry import lookup
 
 NOTHING = object()

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr
 from rlx.grammar.suggest import did_you_mean
-from rlx.operators.declare import Operator
 from rlx.operators.parameters import REQUIRED
-from rlx.operators.registry import lookup, similar
+from rlx.operators.registry import Operator, lookup, similar
 from rlx.transform.patterns.attempt import Attempt
 from rlx.transform.patterns.pattern import Heads, Pattern, PatternError, Wildcard, expected
 

@@ -13,7 +13,7 @@ from rlx.grammar.overloaded import prim
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder import values
 from rlx.transform.patterns.arguments import argument, plain
 from rlx.transform.patterns.attempt import Attempt

@@ -14,7 +14,7 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.operators.binary import ARITHMETIC, COMPARISON
 from rlx.operators.unary import ANY, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.transform.shapes.propagate import Stronger
 from rlx.transform.shapes.specialise import is_open, says_more
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.binders import binding_positions
+from rlx.grammar.struct_infos import binding_positions
 from rlx.solver.order import compatibility, erase, free_shape_vars, substitute
 from rlx.transform.builder.builder import BlockBuilder
 

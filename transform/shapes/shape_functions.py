@@ -14,7 +14,7 @@ from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import held_shape
 from rlx.grammar.visit import bindings, walk
 from rlx.operators.registry import lookup
-from rlx.solver.order.accessors import dimensions
+from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder.builder import BlockBuilder
 
 

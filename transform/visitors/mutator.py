@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
-from rlx.checker.derive.globals import bottom_up
+from rlx.checker.derive.functions import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.node import changed, replace, same
 from rlx.grammar.python_places import Place, here
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import bindings
+from rlx.grammar.visit import bindings, recursion_room
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame

@@ -96,6 +96,6 @@ def test_only_so_many_casts_are_remembered(
     limit: int, known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each equation makes every later question dearer."""
-    monkeypatch.setattr("rlx.checker.derive.facts.LIMIT", limit)
+    monkeypatch.setattr("rlx.checker.derive.bindings.LIMIT", limit)
     text = f'a = R.match_cast(x, R.Tensor((4,), "float32"))\ny = {RESHAPE}\nreturn y'
     assert (main(X, text).codes == []) is known

@@ -16,8 +16,8 @@ from rlx.grammar.node import Node
 from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, MachineProgram, environment, load, stack
-from rlx.semantics.machine.access_checks import parts
 from rlx.semantics.machine.configuration import FunctionCode
+from rlx.semantics.machine.numpy_conversion import parts
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Packed, ShapeValue, Tensor, TupleValue, Value

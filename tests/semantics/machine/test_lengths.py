@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx.operators.declare import Operator
-from rlx.semantics.machine import memory_limit
+from rlx.operators.registry import Operator
+from rlx.semantics.machine import obligations
 from rlx.semantics.outcome import Fault, Returned
 from tests.semantics.machine.running import ended, floats, program, returned, value
 
@@ -73,14 +73,14 @@ def outer(x: R.Tensor((n,), "float32")) -> R.Tensor((n, n), "float32"):
 
 def test_large_operands_with_small_results(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
-    ask = memory_limit.ask
+    ask = obligations.ask_memory
 
     def counted(*given: Any) -> None:
         nonlocal asked
         asked += 1
         ask(*given)
 
-    monkeypatch.setattr(memory_limit, "ask", counted)
+    monkeypatch.setattr(obligations, "ask_memory", counted)
     ready = program(text("R.matmul(x, x)"))
     for _ in range(3):
         end = ready.run("main", [value(np.ones(100_000, np.float32))])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, INT64, VOID, dtype
 from rlx.semantics.cast import CastFailed, check
-from rlx.semantics.machine.fast_cast import simple
+from rlx.semantics.machine.signature import simple
 from rlx.semantics.values import NULL, Scalar, ShapeValue, Tensor, Value
 
 N, M = tir.Var("n"), tir.Var("m")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.native import cache
+from rlx.semantics.native import compiler
 
 from .programs import of_body
 
@@ -56,10 +56,10 @@ def test_bounds_are_part_of_what_is_cached(tmp_path: Path, monkeypatch: pytest.M
 def test_the_home_of_caches_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RLX_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.directory() == tmp_path / "rlx" / "native"
+    assert compiler.directory() == tmp_path / "rlx" / "native"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert cache.directory() == tmp_path / "home" / ".cache" / "rlx" / "native"
+    assert compiler.directory() == tmp_path / "home" / ".cache" / "rlx" / "native"
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
@@ -78,10 +78,10 @@ def test_a_directory_of_another_user_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, tmp_path / "mine")
-    cache.directory()
+    compiler.directory()
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(native.UntrustedCache, match="another user") as caught:
-        cache.directory()
+        compiler.directory()
     assert caught.value.code == "E-native-cache-private"
 
 
@@ -118,7 +118,7 @@ def test_what_fails_to_be_made_leaves_nothing(
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        cache.obtain("x.so", fail)
+        compiler.obtain("x.so", fail)
     assert not list(folder.iterdir())
 
 
@@ -128,7 +128,7 @@ def test_a_library_that_was_damaged_is_made_again(
     folder = use(monkeypatch, tmp_path / "c")
     folder.mkdir(mode=0o700)
     made: list[str] = []
-    obtain = cache.obtain
+    obtain = compiler.obtain
 
     def damaging(name: str, make: Callable[[Path], None]) -> Path:
         if not made:

@@ -111,8 +111,7 @@ def test_numbers_beside_tensors_get_their_type() -> None:
 
 def test_operators_of_ones_own() -> None:
     """Declared once, they are known to build, check, run and generate."""
-    from rlx.operators.declare import declared
-    from rlx.operators.registry import forget
+    from rlx.operators.registry import declared, forget
 
     def compute(x: Any, times: int) -> Any:
         return x * times
