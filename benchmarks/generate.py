@@ -26,7 +26,7 @@ from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.printer import print_module
 from rlx.grammar.visit import walk
-from rlx.operators.families import FAMILIES
+from rlx.operators.registry import families
 
 TVM_IS_WRONG = {
     r"IRModule frame not find": "TVM's parser does not look up a device inside of a local function",
@@ -128,7 +128,7 @@ def operators(count: int) -> None:
         for function in random_module(random.Random(seed)).functions.values():
             if isinstance(function, ast.Function):
                 used.update(e.op_name for e in walk(function) if isinstance(e, ast.Op))
-    declared = [f"relax.{name}" for names in FAMILIES.values() for name in names.split()]
+    declared = [f"relax.{name}" for names in families().values() for name in names]
     missing = [name for name in declared if not used[name]]
     rarest = min(declared, key=lambda name: used[name])
     reached = len(declared) - len(missing)

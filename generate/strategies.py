@@ -19,8 +19,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Function, IRModule, StructInfo
 from rlx.grammar.dtype import INT64, VOID, dtype
 from rlx.grammar.tir import PrimExpr, PrimFunc
-from rlx.operators.families import FAMILIES
-from rlx.operators.registry import lookup
+from rlx.operators.registry import every_name, lookup
 
 __all__ = [
     "functions",
@@ -85,8 +84,7 @@ def operator_name(name: str) -> str:
     if lookup(f"relax.{plain}") is None:
         from difflib import get_close_matches
 
-        known = [one for family in FAMILIES.values() for one in family.split()]
-        near = get_close_matches(plain, known, n=1)
+        near = get_close_matches(plain, every_name(), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"there is no operator {name!r}{hint}")
     if not of_templates(plain):

@@ -18,7 +18,7 @@ from rlx.grammar.tir import PrimExpr
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.binding import ArgumentMatch, matched
 from rlx.operators.element_types import numpy_type
-from rlx.operators.evaluate import Evaluate, functions
+from rlx.operators.evaluate import Evaluate, function
 from rlx.operators.evaluation_arguments import in_place_of_sizes
 from rlx.operators.parameters import OperatorSignature, Parameter
 from rlx.spec.registry import refuted, rule
@@ -70,7 +70,7 @@ def evaluation(name: str) -> Evaluate | None:
     It has the last word of the operator's name, or stands in its file's table ``OPERATORS``. The
     whole folder is imported when the first operator is evaluated.
     """
-    return functions().get(name.removeprefix("relax."))
+    return function(name.removeprefix("relax."))
 
 
 def numpy_dtype(kind: DataType) -> np.dtype[Any]:

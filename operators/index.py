@@ -1,19 +1,17 @@
 """``python -m rlx.operators.index`` writes `operators/families.py`: which file declares which
 operators.
 
-Looking an operator up then imports only the file that it stands in; importing all of them would
-take a fifth of a short run.
+The table is a shortcut: looking an operator up then imports only the file that it stands in, where
+importing all of them would take a fifth of a short run. An operator that the table does not list is
+found all the same, in the files that mention its name.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from textwrap import fill
 
-import rlx.operators
-from rlx.operators.registry import declared
+from rlx.operators.registry import families
 
 _HEAD = '''"""Which file declares which operators: made from the declarations by `make operators`."""
 
@@ -26,15 +24,7 @@ _TAIL = '''}
 
 def text() -> str:
     """What `operators/families.py` should say."""
-    families: dict[str, list[str]] = {}
-    for module in iter_modules(rlx.operators.__path__, "rlx.operators."):
-        if not module.ispkg and module.name != __name__:
-            import_module(module.name)
-    for name, operator in sorted(declared.items()):
-        package, _, family = operator.rule.__module__.rpartition(".")
-        if package == "rlx.operators":
-            families.setdefault(family, []).append(name.removeprefix("relax."))
-    return _HEAD + "".join(_entry(*family) for family in sorted(families.items())) + _TAIL
+    return _HEAD + "".join(_entry(*family) for family in families().items()) + _TAIL
 
 
 def _entry(family: str, names: list[str]) -> str:

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rlx.operators.argument_kinds import KINDS
-from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import Parameter
-from rlx.operators.registry import lookup
+from rlx.operators.registry import families, lookup
 
 _HEAD = """# Operators
 
@@ -46,9 +45,9 @@ def described(name: str) -> list[str] | None:
 def page() -> str:
     """All operators as a page of Markdown."""
     parts = [_HEAD]
-    for family, names in sorted(FAMILIES.items()):
+    for family, names in sorted(families().items()):
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
-        for name in names.split():
+        for name in names:
             found = described(name)
             assert found is not None
             parts.append(f"### {name}\n\n```text\n" + "\n".join(found) + "\n```\n")

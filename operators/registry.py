@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar.ast import Call, StructInfo
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 
 
 _HOME = {f"relax.{name}": family for family, names in FAMILIES.items() for name in names.split()}
+"""Where most operators are declared, so that a lookup imports one file. It may be out of date: what
+it does not list is looked for in all files.
+"""
 _found: dict[str, Operator | None] = {}
 _allowed: list[str] = []
 _BUILDER = """
@@ -30,9 +36,24 @@ _SCRIPT_FUNCTIONS = frozenset(_BUILDER.split())
 """Functions of the script's own builder, which a text may call and which are no operators."""
 
 
+@cache
+def families() -> Mapping[str, list[str]]:
+    """The names of all operators of Relax, without the leading ``relax.``, by the module that
+    declares them. All of these modules are imported.
+    """
+    for module in _modules():
+        import_module(f"{__package__}.{module}")
+    found: dict[str, list[str]] = {}
+    for name, operator in sorted(declared.items()):
+        package, _, family = operator.rule.__module__.rpartition(".")
+        if package == __package__:
+            found.setdefault(family, []).append(name.removeprefix("relax."))
+    return dict(sorted(found.items()))
+
+
 def every_name() -> list[str]:
     """The names of all operators of Relax, without the leading ``relax.``."""
-    return [name.removeprefix("relax.") for name in _HOME]
+    return [name for names in families().values() for name in names]
 
 
 def lookup(name: str) -> Operator | None:
@@ -47,8 +68,26 @@ def lookup(name: str) -> Operator | None:
 def _import(name: str) -> Operator | None:
     family = _HOME.get(name)
     if family is not None:
-        import_module(f"rlx.operators.{family}")
+        import_module(f"{__package__}.{family}")
+    elif name not in declared:
+        for module in _mentioning(name.rpartition(".")[2]):
+            import_module(f"{__package__}.{module}")
     return declared.get(name)
+
+
+def _modules() -> list[str]:
+    """The modules of this folder, which may declare operators."""
+    return [path.stem for path in sorted(Path(__file__).parent.glob("[!_]*.py"))]
+
+
+def _mentioning(word: str) -> list[str]:
+    """The modules that declare operators and contain a word: one of them may declare it."""
+    found = []
+    for module in _modules():
+        text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+        if "operator(" in text and re.search(rf"\b{re.escape(word)}\b", text):
+            found.append(module)
+    return found
 
 
 def is_known(name: str) -> bool:
@@ -63,7 +102,8 @@ def is_known(name: str) -> bool:
 
 def is_built_in(name: str) -> bool:
     """Whether Relax has an operator of that full name."""
-    return name in _HOME
+    operator = lookup(name)
+    return operator is not None and operator.rule.__module__.rpartition(".")[0] == __package__
 
 
 def forget(name: str) -> None:

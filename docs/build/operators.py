@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 
 from rlx.operators.argument_kinds import KINDS
-from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import Parameter
 from rlx.operators.reference import described
-from rlx.operators.registry import Operator, lookup
+from rlx.operators.registry import Operator, every_name, families, lookup
 from rlx.spec import premise_rule, rules
 
 INDEX = """# Operators
@@ -30,16 +29,14 @@ _CODE = re.compile(r"OBL-[a-z][\w-]*")
 def pages() -> dict[str, str]:
     """The pages by their addresses."""
     found: dict[str, str] = {}
-    index = INDEX.format(count=sum(len(names.split()) for names in FAMILIES.values()))
-    for family, names in sorted(FAMILIES.items()):
+    index = INDEX.format(count=len(every_name()))
+    for family, names in sorted(families().items()):
         title = family.replace("_", " ").capitalize()
-        sections = [_section(name) for name in sorted(names.split())]
+        sections = [_section(name) for name in sorted(names)]
         found[f"reference/operators/{family}.md"] = f"# Operators: {title.lower()}\n\n" + "\n".join(
             sections
         )
-        listed = ", ".join(
-            f"[{name}]({family}.md#{_anchor(name)})" for name in sorted(names.split())
-        )
+        listed = ", ".join(f"[{name}]({family}.md#{_anchor(name)})" for name in sorted(names))
         index += f"| [{title}]({family}.md) | {listed} |\n"
     found["reference/operators/index.md"] = index
     return found

@@ -24,9 +24,8 @@ from rlx.generate.programs.values import nearest
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import Parameter
-from rlx.operators.registry import lookup
+from rlx.operators.registry import families, lookup
 
 RUNTIME = frozenset({"inspection", "memory"})
 _ON_DEVICES = ("to_vdevice", "hint_on_device")
@@ -63,8 +62,8 @@ def usable(options: Options) -> tuple[str, ...]:
     if options.operators:
         return tuple(name for name in options.operators if of_templates(name))
     features = options.features
-    families = [f for f in FAMILIES if f not in RUNTIME or "runtime" in features]
-    names = [name for family in families for name in FAMILIES[family].split()]
+    wanted = [f for f in families() if f not in RUNTIME or "runtime" in features]
+    names = [name for family in wanted for name in families()[family]]
     if "runtime" not in features:
         names = [n for n in names if not n.startswith(_UNREADABLE)]
     if "devices" not in features:
@@ -174,7 +173,6 @@ _INDICES = ("i", "j")
 """Groups of integers that may be indices."""
 
 _NESTED = ("nn.relu", "negative", "abs")
-_AROUND = frozenset(f"relax.{n}" for f in ("unary", "binary") for n in FAMILIES[f].split())
 
 
 def _literals(template: Template, group: str) -> bool:
@@ -184,10 +182,17 @@ def _literals(template: Template, group: str) -> bool:
     return group not in _INDICES and not template.operator.op_name.startswith("relax.grad.")
 
 
+def _may_stand_around(name: str) -> bool:
+    """Whether the arguments of an operator may be calls: those that work element by element."""
+    operator = lookup(name)
+    assert operator is not None
+    return operator.rule.__module__ in ("rlx.operators.unary", "rlx.operators.binary")
+
+
 def _inline(builder: FunctionBuilder, choices: Choices, found: Expr, template: Template) -> Expr:
     """An argument, sometimes with a call around it: programs need not be in normal form."""
     options = builder.module.options
-    if template.operator.op_name not in _AROUND or not choices.one_in(16):
+    if not _may_stand_around(template.operator.op_name) or not choices.one_in(16):
         return found
     if options.operators or "nested" not in options.features:
         return found

@@ -9,20 +9,13 @@ from pkgutil import iter_modules
 from types import FunctionType
 from typing import Any
 
-from rlx.operators.families import FAMILIES
-
 Evaluate = Callable[..., Any]
 """Computes a call from the plain values of its parameters."""
 
 
 @cache
-def functions() -> Mapping[str, Evaluate]:
-    """The function that computes each operator, by the operator's name without the leading
-    ``relax.``.
-
-    A function computes the operator whose name ends with its own. The table ``OPERATORS`` of a file
-    has those that are made by another function, or that compute several operators.
-    """
+def _functions() -> tuple[Mapping[str, Evaluate], Mapping[str, Evaluate]]:
+    """The tables of all files, and their functions by their names."""
     tables: dict[str, Evaluate] = {}
     alone: dict[str, Evaluate] = {}
     for found in iter_modules(__path__, f"{__name__}."):
@@ -33,9 +26,15 @@ def functions() -> Mapping[str, Evaluate]:
             for name, value in vars(module).items()
             if isinstance(value, FunctionType) and value.__module__ == found.name
         }
-    named = {
-        name: alone.get(name.rpartition(".")[2])
-        for names in FAMILIES.values()
-        for name in names.split()
-    }
-    return {name: value for name, value in named.items() if value is not None} | tables
+    return tables, alone
+
+
+def function(name: str) -> Evaluate | None:
+    """The function that computes an operator, by its name without the leading ``relax.``; None if
+    there is none.
+
+    A function computes the operator whose name ends with its own. The table ``OPERATORS`` of a file
+    has those that are made by another function, or that compute several operators.
+    """
+    tables, alone = _functions()
+    return tables.get(name) or alone.get(name.rpartition(".")[2])

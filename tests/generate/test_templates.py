@@ -9,10 +9,9 @@ import pytest
 from rlx.generate.calls.pattern import GROUPS, TensorSlot, TupleSlot, parse
 from rlx.generate.calls.template import lines
 from rlx.generate.programs.operators import family, of_templates
-from rlx.operators.families import FAMILIES
-from rlx.operators.registry import Operator, lookup
+from rlx.operators.registry import Operator, families, lookup
 
-NAMES = [name for names in FAMILIES.values() for name in names.split()]
+NAMES = [name for names in families().values() for name in names]
 
 
 def declared(name: str) -> Operator:

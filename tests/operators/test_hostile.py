@@ -18,10 +18,10 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.dtype import INT64, dtype
 from rlx.operators import lookup
-from rlx.operators.families import FAMILIES
+from rlx.operators.registry import families
 from tests.operators.context import constant, derive, m, n, plus, prim, shape, tensor, variable
 
-NAMES = sorted(name for names in FAMILIES.values() for name in names.split())
+NAMES = sorted(name for names in families().values() for name in names)
 
 INFOS: list[Any] = [
     tensor(()),

@@ -17,8 +17,8 @@ from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.printer import show
 from rlx.grammar.tir import PrimExpr
 from rlx.operators import lookup
-from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import REQUIRED, Parameter
+from rlx.operators.registry import families
 from tests.operators.cases import (
     DIFFERENT,
     ILLEGAL,
@@ -143,7 +143,7 @@ def stated(parameter: Parameter) -> str:
 def test_what_operators_declare() -> None:
     """Names, parameters and defaults: what a call that leaves an argument out means."""
     declared = []
-    for name in sorted({word for words in FAMILIES.values() for word in words.split()}):
+    for name in sorted({word for words in families().values() for word in words}):
         operator = lookup(f"relax.{name}")
         assert operator is not None
         parameters = "\n".join(map(stated, operator.parameters))

@@ -28,8 +28,8 @@ from rlx.grammar.parser import parse
 from rlx.grammar.printer import show
 from rlx.grammar.visit import bindings
 from rlx.operators import lookup
-from rlx.operators.families import FAMILIES
 from rlx.operators.parameters import REQUIRED
+from rlx.operators.registry import families
 from rlx.solver.evaluate import UndefinedError, evaluate
 from tests.operators.cases import DIFFERENT, ILLEGAL, LEGAL, OURS, UNKNOWN, WARNED, Case
 from tests.operators.context import Recorder, derive, k, m, n
@@ -335,7 +335,7 @@ def test_refuses_what_tvm_lets_pass(code: str, case: Case) -> None:
 
 def test_every_operator_of_tvm_is_declared() -> None:
     registered = {name for name in tvm.ir.Op.list_op_names() if name.startswith("relax.")}
-    declared = {f"relax.{name}" for names in FAMILIES.values() for name in names.split()}
+    declared = {f"relax.{name}" for names in families().values() for name in names}
     assert (
         declared - {"relax.device"} == registered
     )  # which is not an operator, but a value in texts
@@ -347,10 +347,10 @@ OTHERWISE_DECLARED = {"grad.take_backward": "prints one attribute more than its 
 @pytest.mark.parametrize(
     "name",
     sorted(
-        {name for names in FAMILIES.values() for name in names.split()}
+        {name for names in families().values() for name in names}
         - WITHOUT_CALL.difference({"nn.attention_bias", "layout_transform"})
         - OTHERWISE_DECLARED.keys()
-        - {name for name in FAMILIES["inspection"].split()}
+        - {name for name in families()["inspection"]}
     ),
 )
 def test_parameters_are_those_of_the_function_that_texts_call(name: str) -> None:
@@ -373,5 +373,5 @@ def test_parameters_are_those_of_the_function_that_texts_call(name: str) -> None
 
 def test_every_operator_is_compared() -> None:
     compared = {name for name, _, _ in LEGAL} | {c[0][0] for c in DIFFERENT}
-    declared = {name for names in FAMILIES.values() for name in names.split()}
+    declared = {name for names in families().values() for name in names}
     assert sorted(declared - compared - WITHOUT_CALL) == []

@@ -62,8 +62,8 @@ def members(prefix: str) -> list[str]:
 
 
 def _names() -> list[str]:
-    own = (name.removeprefix("relax.") for name in declared)
-    return [*dict.fromkeys((*every_name(), *own))]
+    built_in = every_name()
+    return [*dict.fromkeys((*built_in, *(name.removeprefix("relax.") for name in declared)))]
 
 
 def in_order(operator: Operator) -> list[Parameter]:

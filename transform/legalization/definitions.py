@@ -30,6 +30,21 @@ def definitions() -> Mapping[str, Definition]:
     """
     from rlx.operators.registry import every_name
 
+    found = {name: definition(name) for name in every_name()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def definition(name: str) -> Definition | None:
+    """The definition of one operator, by its name without the leading ``relax.``; None if it has
+    none.
+    """
+    tables, alone = _functions()
+    return tables.get(name) or alone.get(name.rpartition(".")[2])
+
+
+@cache
+def _functions() -> tuple[Mapping[str, Definition], Mapping[str, Definition]]:
+    """The tables of all files in `families/`, and their functions by their names."""
     tables: dict[str, Definition] = {}
     alone: dict[str, Definition] = {}
     package = import_module(_FAMILIES)
@@ -43,5 +58,4 @@ def definitions() -> Mapping[str, Definition]:
             and value.__module__ == found.name
             and not name.startswith("_")
         }
-    named = {name: alone.get(name.rpartition(".")[2]) for name in every_name()}
-    return {name: value for name, value in named.items() if value is not None} | tables
+    return tables, alone

@@ -16,7 +16,7 @@ from rlx.operators.context import Message, Place
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.transform.legalization.arguments import arguments, results
-from rlx.transform.legalization.definitions import definitions
+from rlx.transform.legalization.definitions import definition
 from rlx.transform.legalization.reasons import KEPT
 from rlx.transform.legalization.result import Declined, decline
 from rlx.transform.te.calls import Shared, Staged, staged
@@ -197,8 +197,8 @@ def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) 
         If the operator has no definition, or not for this call; the message says why.
     """
     short = operator.name.removeprefix("relax.")
-    definition = definitions().get(short)
-    if definition is None:
+    defined = definition(short)
+    if defined is None:
         decline(KEPT.get(short, "it has no definition as a tensor expression"))
     context = _Context(info)
     result = operator.derive(call, context)
@@ -208,7 +208,7 @@ def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) 
     targets = results(result, short.rpartition(".")[2])
     try:
         values = arguments(operator, call, context, convert)
-        outputs = definition(targets, *values)
+        outputs = defined(targets, *values)
         made = staged(outputs, list(convert.tensors.values()))
     except TensorExpressionError as error:
         decline(error.message)

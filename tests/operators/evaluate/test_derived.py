@@ -63,9 +63,9 @@ def test_nothing_shares_memory_with_an_argument_and_no_argument_changes() -> Non
 
 def test_every_operator_that_computes_is_here() -> None:
     from rlx.operators import lookup
-    from rlx.operators.families import FAMILIES
+    from rlx.operators.registry import families
 
-    names = {name for family in FAMILIES.values() for name in family.split()}
+    names = {name for family in families().values() for name in family}
     computing = {
         name for name in names if (found := lookup(f"relax.{name}")) and found.can_evaluate
     }

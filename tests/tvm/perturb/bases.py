@@ -17,8 +17,7 @@ from rlx.generate.calls.pattern import (
 from rlx.generate.calls.template import lines
 from rlx.grammar import tir
 from rlx.grammar.printer import show
-from rlx.operators.families import FAMILIES
-from rlx.operators.registry import lookup
+from rlx.operators.registry import families, lookup
 from tests.operators.cases import DIFFERENT, LEGAL, WARNED
 
 from .calls import Argument, Group, OneCall, OtherArg, TensorArg, Text, argument, from_case
@@ -39,7 +38,7 @@ WITHOUT_TEXT = {
 
 def operators() -> list[str]:
     """The names of all operators that are perturbed."""
-    names = {name for family in FAMILIES.values() for name in family.split()}
+    names = {name for family in families().values() for name in family}
     return sorted(names - WITHOUT_TEXT.keys())
 
 

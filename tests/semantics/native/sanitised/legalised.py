@@ -26,7 +26,7 @@ from rlx.grammar.ast import Expr
 from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
-from rlx.operators.families import FAMILIES
+from rlx.operators.registry import families
 
 from .batch import Case
 from .sizes import extents
@@ -43,7 +43,7 @@ _KINDS = (
 @cache
 def names() -> tuple[str, ...]:
     """Operators that a template calls and that compute something."""
-    every = [name for words in FAMILIES.values() for name in words.split() if of_templates(name)]
+    every = [name for words in families().values() for name in words if of_templates(name)]
     return tuple(name for name in every if family(name).first.pure)
 
 
