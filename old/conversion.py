@@ -11,8 +11,8 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.formatting import CHANGED, Formatted, translated
 from rlx.grammar.node import Node, Record, Span, replace
 from rlx.grammar.printer_relax import pattern_of
-from rlx.grammar.recursion import recursion_room
 from rlx.grammar.rewrite import rebuild
+from rlx.grammar.visit import recursion_room
 from rlx.old.annotations import type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.functions import declared_purity, derive
