@@ -141,7 +141,7 @@ class Coerce(ScalarCoercion):
                 return data_type
             case ast.StringImm(value=text):
                 return text
-            case ast.Expr() | tir.PrimExpr() | ast.StructInfo() | DataType():
+            case ast.Expr() | tir.PrimExpr() | tir.Buffer() | ast.StructInfo() | DataType():
                 return value
             case Form(head=head) if head.startswith("T."):
                 return self.tir_form(value, entry.span)

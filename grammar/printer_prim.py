@@ -138,7 +138,12 @@ class PrimPrinter:
         return f"({self.text(exprs[0])},)" if len(exprs) == 1 else f"({self.texts(exprs)})"
 
     def _value(self, value: object) -> str:
-        return value_text(value, self.text)
+        return value_text(value, self._part)
+
+    def _part(self, value: PrimExpr | tir.Buffer) -> str:
+        if isinstance(value, tir.Buffer):
+            return self.names.get(value) or value.name
+        return self.text(value)
 
 
 class Text:
@@ -300,8 +305,8 @@ def wrapped(parts: list[Part], level: int, required: int) -> list[Part]:
     return ["(", *parts, ")"] if level < required else parts
 
 
-def value_text(value: object, prim: Callable[[PrimExpr], str]) -> str:
-    """A value among attributes: a scalar, data type, prim expression,
+def value_text(value: object, prim: Callable[..., str]) -> str:
+    """A value among attributes: a scalar, data type, prim expression, buffer,
     or a tuple or dict of them.
     """
     match value:
@@ -314,7 +319,7 @@ def value_text(value: object, prim: Callable[[PrimExpr], str]) -> str:
             return f'"{value}"'
         case tir.IntImm():
             return _int_imm(value, None)  # a bare literal would read back as a plain number
-        case PrimExpr():
+        case PrimExpr() | tir.Buffer():
             return prim(value)
         case _:
             return scalar(value)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rlx.grammar.equal import first_difference
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
 from tests.snapshots import assert_entries
@@ -380,3 +381,21 @@ def test_what_is_read_of_a_line(name: str, frame: str, lines: str) -> None:
 
 def test_what_is_read_of_a_text() -> None:
     assert_entries(SNAPSHOTS / "texts.txt", [(name, told(text)) for name, text in TEXTS.items()])
+
+
+def test_buffers_among_the_attributes_of_a_block() -> None:
+    """TVM's legalised products name the buffers whose layout is free."""
+    text = """
+@T.prim_func(private=True, s_tir=True)
+def copied(a: T.Buffer((2,), "float32"), b: T.Buffer((2,), "float32")):
+    for i in range(2):
+        with T.sblock("B"):
+            v = T.axis.spatial(2, i)
+            T.sblock_attr({"layout_free_placeholders": [a, b], "number": 1})
+            b[v] = a[v]
+"""
+    parsed = parse(text)
+    assert not parsed.diagnostics
+    shown = str(parsed.modules[0])
+    assert 'T.sblock_attr({"layout_free_placeholders": [a, b], "number": 1})' in shown
+    assert first_difference(parse(shown).modules[0], parsed.modules[0]) is None
