@@ -164,7 +164,8 @@ def test_the_systems_agree(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_difference_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "@R.function\ndef main(x: R.Tensor[(n,), 'float32']):\n    R.print(x)\n    return x\n"
-    assert list(differences(text, 1)) == ["kind:accepted by 2022"]
+    accepted = ["kind:accepted by 2022", "kind:explained by entry 79"]
+    assert list(differences(text, 1)) == accepted
     monkeypatch.setattr("tests.old.agreement.REASONS", {})
     assert list(differences(text, 1))[1:] == ["2022 accepts, today refuses: D14-impure"]
 
