@@ -116,7 +116,7 @@ DIALECTS: Mapping[str, Dialect] = {
 }
 """Every dialect by its version."""
 
-OLDEST = replace(
+_V2022 = replace(
     _V16, version="2022", info_args="type_args", constant_key="relax.expr.Constant", prototype=True
 )
 """The prototype of 2022, which has no words for much of what later versions say."""
@@ -132,7 +132,7 @@ def dialect(version: str) -> Dialect:
     ValueError
         If there is none of that name; the message lists those there are.
     """
-    found = OLDEST if version == OLDEST.version else DIALECTS.get(version)
+    found = _V2022 if version == _V2022.version else DIALECTS.get(version)
     if found is None:
         raise ValueError(f"unknown dialect {version!r}: expected one of {', '.join(DIALECTS)}")
     return found

@@ -89,7 +89,10 @@ def test_a_call_in_a_result_takes_variables_and_constants(
 ) -> None:
     """Beta-reduction fails where a call in the shape would get another argument."""
     given = argument or ast.Tuple(())
-    shapes = {X: ast.ShapeExpr((N,)), given: ast.ShapeExpr((tir.IntImm(4),))}
+    shapes: dict[ast.Expr, ast.Expr] = {
+        X: ast.ShapeExpr((N,)),
+        given: ast.ShapeExpr((tir.IntImm(4),)),
+    }
     result = substitute_shape((X,), (given,), SHAPE_OF_X, shapes.__getitem__, {given}, Prover())
     assert text(result) == found
     assert text(substitute_vars(SHAPE_OF_X, {X: given}, {})) == f"R.shape_of({text(given)})"
