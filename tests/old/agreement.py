@@ -31,7 +31,8 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, OutOfFuel, Returned, Stuck
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Value
-from tests.vm.agreement import _copies, alike, perturbed
+from tests.values import alike
+from tests.vm.agreement import _copies, perturbed
 
 FUEL = 20_000
 COMMON = frozenset(

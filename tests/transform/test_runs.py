@@ -15,34 +15,16 @@ from rlx.generate import modules
 from rlx.grammar import ast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
-from rlx.semantics.values import Closure, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Tensor, TupleValue, Value
 from rlx.solver.order import free_shape_vars
 from rlx.transform.dynamic_checks import eliminate
+from tests.values import alike
 
 from .programs import CLEAN, report
 from .test_truth import Point, Unmakeable, confirm, judgements, make, programs
 
 RULES = {"cast": "E-match-cast", "return": "E-return"}
 RUNS = 4
-
-
-def alike(one: Value, other: Value) -> bool:
-    """Whether two values have the same content."""
-    match one, other:
-        case Tensor(), Tensor():
-            same = one.shape == other.shape and one.dtype == other.dtype
-            return same and one.data.tobytes() == other.data.tobytes()
-        case ShapeValue(), ShapeValue():
-            return one.values == other.values
-        case Scalar(), Scalar():
-            return one.dtype == other.dtype and one.value == other.value
-        case TupleValue(), TupleValue():
-            return len(one.fields) == len(other.fields) and all(
-                alike(a, b) for a, b in zip(one.fields, other.fields, strict=True)
-            )
-        case Closure(), Closure():
-            return True
-    return type(one) is type(other)
 
 
 def same_end(one: Outcome, other: Outcome) -> bool:

@@ -20,12 +20,12 @@ from rlx.grammar.parser import parse
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned
 from rlx.semantics.run.inputs import inputs
-from rlx.semantics.values import Closure, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.transform.lowering.passes import PassError
 from rlx.vm import Executable, VirtualMachine, faults
 from rlx.vm.code_generation import generate
 from rlx.vm.compilation import STAGES
-from rlx.vm.library import MachineFunction
+from tests.values import alike
 
 FUEL = 20_000
 
@@ -37,24 +37,6 @@ class End(NamedTuple):
     value: Value | None
     printed: tuple[str, ...]
     words: str = ""
-
-
-def alike(one: Value | None, other: Value | None) -> bool:
-    """Whether two values have the same content, bit by bit."""
-    match one, other:
-        case Tensor(), Tensor():
-            same = one.shape == other.shape and one.dtype == other.dtype
-            return same and one.data.tobytes() == other.data.tobytes()
-        case ShapeValue(), ShapeValue():
-            return one.values == other.values
-        case Scalar(), Scalar():
-            return one.dtype == other.dtype and repr(one.value) == repr(other.value)
-        case TupleValue(), TupleValue():
-            return len(one.fields) == len(other.fields) and all(
-                alike(a, b) for a, b in zip(one.fields, other.fields, strict=True)
-            )
-    functions = (Closure, MachineFunction)
-    return type(one) is type(other) or (isinstance(one, functions) and isinstance(other, functions))
 
 
 def on_machine(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> End:
