@@ -29,6 +29,7 @@ from rlx.relay.scopes import EvaluationScope, Schedule
 from rlx.semantics import faults
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.values import Tensor, TupleValue, Value
+from rlx.spec.registry import rule
 
 FUEL = 2_000_000
 """How many nodes a run evaluates where nothing else is said."""
@@ -134,6 +135,7 @@ class Evaluator:
 
     # ------------------------------------------------------------ rules
 
+    @rule("RL-run", "7b6fc8b9", "Relay evaluation")
     def _scope(self, scope: EvaluationScope, schedule: Schedule, memo: Memo) -> Run:
         """Evaluate the nodes of a scope in order; its value is that of its result."""
         for item in scope.items:

@@ -18,6 +18,7 @@ from rlx.relay.nodes import (
     RelayTuple,
     RelayVar,
 )
+from rlx.spec.registry import rule
 
 INFIX = {
     "*": (12, "multiply"),
@@ -34,15 +35,18 @@ INFIX = {
 """The symbols between operands: how strongly they bind, and their operators."""
 
 REFUSED = {
-    "match": ("adt", "match: algebraic data types are not supported"),
-    "ref": ("ref", "ref: references are not supported"),
-    "Ref": ("ref", "Ref: references are not supported"),
-    "ref_read": ("ref", "ref_read: references are not supported"),
-    "ref_write": ("ref", "ref_write: references are not supported"),
-    "gradient": ("gradient", "gradient: gradients are not supported"),
-    "first_order_gradient": ("gradient", "first_order_gradient: gradients are not supported"),
+    "match": ("RL-refused-adt", "match: algebraic data types are not supported"),
+    "ref": ("RL-refused-ref", "ref: references are not supported"),
+    "Ref": ("RL-refused-ref", "Ref: references are not supported"),
+    "ref_read": ("RL-refused-ref", "ref_read: references are not supported"),
+    "ref_write": ("RL-refused-ref", "ref_write: references are not supported"),
+    "gradient": ("RL-refused-gradient", "gradient: gradients are not supported"),
+    "first_order_gradient": (
+        "RL-refused-gradient",
+        "first_order_gradient: gradients are not supported",
+    ),
 }
-"""What is refused by name: the end of its code, and the words."""
+"""What is refused by name: the code, and the words."""
 
 
 class ExpressionReader(BlockReader):
@@ -62,7 +66,7 @@ class ExpressionReader(BlockReader):
             op = RelayOp(operator, (token.start, token.end))
             left = RelayCall(op, (left, right), {}, _around(left, right))
         if self.token.kind == ":=":
-            self._refuse("ref", ":=: references are not supported")
+            self._refuse("RL-refused-ref", ":=: references are not supported")
         self.leave()
         return left
 
@@ -115,6 +119,7 @@ class ExpressionReader(BlockReader):
             self.globals[name] = RelayGlobalVar(name)
         return self.globals[name]
 
+    @rule("RL-name", "169e693f", "Relay text")
     def _named(self) -> RelayExpr:
         """A variable or a node; ``%p.0`` is a field of ``%p`` where ``%p.0`` is no name."""
         token = self.take()
@@ -187,7 +192,7 @@ class ExpressionReader(BlockReader):
         if token.text in ("let", "def", "type", "else", "extern", "import"):
             self.unexpected("an expression")
         if token.text[0].isupper():
-            self._refuse("adt", f"{token.text}: algebraic data types are not supported")
+            self._refuse("RL-refused-adt", f"{token.text}: algebraic data types are not supported")
         self.take()
         if self.token.kind != "(" or self.token.fresh_line:
             self.error(
@@ -197,7 +202,8 @@ class ExpressionReader(BlockReader):
             )
         return RelayOp(token.text, span)
 
-    def _refuse(self, kind: str, message: str) -> None:
+    @rule("RL-refused", "2fbf486f", "Relay text", refuses=True)
+    def _refuse(self, code: str, message: str) -> None:
         """Refuse what this tool does not take, and pass over it.
 
         Raises
@@ -206,7 +212,7 @@ class ExpressionReader(BlockReader):
             Always.
         """
         token = self.take()
-        self.error(message, (token.start, token.end), code=f"RL-refused-{kind}")
+        self.error(message, (token.start, token.end), code=code)
         raise Abandoned
 
     def _if(self) -> RelayExpr:
@@ -252,7 +258,9 @@ class ExpressionReader(BlockReader):
         """``fn (%x: T) -> U { … }``"""
         start = self.take().start
         if self.token.kind == "[":
-            self._refuse("polymorphic", "type parameters: polymorphic functions are not supported")
+            self._refuse(
+                "RL-refused-polymorphic", "type parameters: polymorphic functions are not supported"
+            )
         return self.signature(start)
 
     def signature(self, start: int) -> RelayFunction:

@@ -32,6 +32,7 @@ from rlx.relay.packed_calls import packed_call
 from rlx.relay.scopes import EvaluationScope, Schedule
 from rlx.relay.type_conversion import Dimensions, identifier, struct_info, with_binders
 from rlx.solver.order import erase
+from rlx.spec.registry import rule
 
 
 class FunctionTranslation:
@@ -216,6 +217,7 @@ class FunctionTranslation:
         self._know.infos[made] = self._know.joined(*infos)
         return made
 
+    @rule("RL-operator", "5dd5175b", "Relay translation")
     def _operator(
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:

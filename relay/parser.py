@@ -102,7 +102,7 @@ class ModuleReader(ExpressionReader):
             raise Abandoned
         elif self.is_word("import"):
             words = "import: a module is read from one text alone"
-            self.error(words, (token.start, token.end), code="RL-refused-import")
+            self.error(words, (token.start, token.end), code="PARSE")
             raise Abandoned
         elif functions or places:
             self.unexpected("a definition: def @name(…) { … }")

@@ -14,6 +14,7 @@ from rlx.relay.nodes import (
 )
 from rlx.semantics.faults import CheckStop
 from rlx.semantics.values import Tensor, TupleValue, Value
+from rlx.spec.registry import rule
 
 
 class RunChecks:
@@ -33,6 +34,7 @@ class RunChecks:
         belongs(value, var.annotation, dims, f"%{var.name}")
 
 
+@rule("RL-check", "3a9e24c2", "Relay evaluation")
 def belongs(value: Value, type_: RelayType | None, dims: dict[str, int], what: str) -> None:
     """Compare a value with a type.
 

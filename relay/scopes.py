@@ -19,6 +19,7 @@ from rlx.relay.nodes import (
     RelayLet,
     operands,
 )
+from rlx.spec.registry import rule
 
 
 class EvaluationScope:
@@ -121,6 +122,7 @@ class Schedule:
         return (here,) * len(operands(node))
 
 
+@rule("RL-scope", "f95d2b95", "Relay scope")
 def common_scope(first: EvaluationScope, second: EvaluationScope) -> EvaluationScope:
     """The innermost scope around two scopes."""
     while first is not second:

@@ -46,7 +46,7 @@ class TypeReader(Cursor):
         elif token.text in REFERENCE:
             found = None
             words = f"the type {token.text}: references are not supported"
-            self._refuse_type("ref", words)
+            self._refuse_type("RL-refused-ref", words)
         else:
             found = self._named_type()
         self.leave()
@@ -134,14 +134,14 @@ class TypeReader(Cursor):
             return None
         if token.text in self.type_params:
             words = f"the type parameter {token.text}: polymorphic functions are not supported"
-            self._refuse_type("polymorphic", words)
+            self._refuse_type("RL-refused-polymorphic", words)
         else:
             words = f"the type {token.text}: algebraic data types are not supported"
-            self._refuse_type("adt", words)
+            self._refuse_type("RL-refused-adt", words)
         return None
 
-    def _refuse_type(self, kind: str, message: str) -> None:
+    def _refuse_type(self, code: str, message: str) -> None:
         token = self.take()
-        self.error(message, (token.start, token.end), code=f"RL-refused-{kind}")
+        self.error(message, (token.start, token.end), code=code)
         if self.token.kind in ("[", "("):
             self.skip_brackets()

@@ -20,7 +20,15 @@ README = FOLDER / "README.md"
 _NAME = re.compile(r"\b[A-Z]\w+\b")
 
 ROOMS = (
-    *("rlx.solver.", "rlx.operators.", "rlx.checker.", "rlx.semantics.", "rlx.vm.", "rlx.old."),
+    *(
+        "rlx.solver.",
+        "rlx.operators.",
+        "rlx.checker.",
+        "rlx.semantics.",
+        "rlx.vm.",
+        "rlx.old.",
+        "rlx.relay.",
+    ),
 )
 """The packages whose code reports premises."""
 
@@ -67,6 +75,7 @@ PHASES = {
         "evaluation_native.md",
         "virtual_machine.md",
     ),
+    "Relay": ("relay.md",),
     "older system": (
         "old/well_formedness.md",
         "old/types.md",

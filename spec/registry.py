@@ -149,6 +149,7 @@ def register_all() -> None:
         "rlx.semantics",
         "rlx.vm",
         "rlx.old",
+        "rlx.relay",
     ):
         package = import_module(room)
         for found in pkgutil.walk_packages(package.__path__, room + "."):

@@ -278,7 +278,6 @@ def test_mistakes(text: str, said: list[str]) -> None:
         ("def @a(%x) { %x := 1 }", "ref", ":="),
         ("def @a(%f) { gradient(%f) }", "gradient", "gradient"),
         ("def @a[T](%x: T) -> T { %x }", "polymorphic", "type parameters"),
-        ('import "prelude.rly"\ndef @a() { 1 }', "import", "import"),
     ],
 )
 def test_what_is_refused_by_name(text: str, code: str, words: str) -> None:

@@ -38,6 +38,7 @@ from rlx.spec import registry, rules
 from rlx.spec.reader import Example, Rule
 from rlx.vm import Executable, RunError, VirtualMachine
 from tests.old.examples import older, olderrun, procedures
+from tests.relay import examples as relay_examples
 from tests.spec.order_lines import judged
 
 
@@ -219,6 +220,8 @@ KINDS: dict[str, Callable[[Example, Rule], list[str]]] = {
     "checks": checks,
     "tir": prim_func,
     "vm": vm,
+    "relay": relay_examples.checked,
+    "relayrun": lambda example, rule: relay_examples.executed(example),
     "older": lambda example, rule: older(example, rule, _NODES),
     "olderrun": lambda example, rule: olderrun(example, _NODES, PACKED),
     "procedure": lambda example, rule: procedures(example),
