@@ -30,6 +30,9 @@ LEFT_OUT = re.compile(
 LIMIT = re.compile(r"_?[A-Z][A-Z0-9_]* = (\d[\d_.]+|\d+ << \d+)|@(lru_)?cache\(maxsize=\d+\)")
 """A limit of work or size with a name of its own, or of a cache: that it is 3999 and not 4000, nobody can tell."""
 
+TYPES_ONLY = re.compile(r"if (not )?TYPE_CHECKING:")
+"""What is imported for type checkers: a run that imports it, too, does the same."""
+
 STRICT = re.compile(r"(\bzip\(.*\bstrict=)True")
 """What is zipped has one length: that it would be told if it had not shows only where another mistake is made."""
 
@@ -144,6 +147,8 @@ def make(file: str, text: str, place: Place) -> Drawn | None:
         return None
     line, before, after = lines(text, new)
     if LIMIT.fullmatch(before) and place.operator == "core/NumberReplacer":
+        return None
+    if TYPES_ONLY.fullmatch(before) and TYPES_ONLY.fullmatch(after):
         return None
     if re.sub(STRICT, r"\1False", before) == after:
         return None
