@@ -126,7 +126,7 @@ class _Overwriting:
         names = [callee.buffer_map.get(param) for param in callee.params]
         for (k, arg), (at, other) in permutations(enumerate(call.args), 2):
             buffer, beside = (names[i] if i < len(names) else None for i in (k, at))
-            if buffer not in written or beside is None or (beside in written and at < k):
+            if buffer not in written or beside is None:
                 continue
             cells = frozenset(_cells(self._memory(arg)))
             if not cells.isdisjoint(_cells(self._memory(other))):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from math import prod
 from typing import Any
 
@@ -106,7 +105,7 @@ def _tensor(kind: str, shape: list[Any], data: str, device: Any) -> Tensor:
     try:
         content = b64decode(data, validate=True)
         wanted = numpy_type(_data_type(kind))
-    except (Base64Error, ValueError, Stop) as error:
+    except (ValueError, Stop) as error:
         raise ConstantError(f"a tensor of {kind}: {error}") from None
     if not _integers(shape) or min(shape, default=0) < 0:
         raise ConstantError(f"a tensor has the shape {shape}")

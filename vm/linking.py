@@ -46,7 +46,7 @@ class OwnFunction:
     def __init__(self, function: VMFunction, code: list[Instruction]) -> None:
         self.function, self.code = function, code
         self.run: Callable[..., Any] | None = None
-        self.suspends = False
+        self.suspends: bool  # there once `run` is
         self.apart: set[int] = set()
 
 

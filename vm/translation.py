@@ -130,7 +130,7 @@ class _Writer:
             "fresh": fresh,
             "use": fuel.use,
         }
-        self.suspends = False
+        self.suspends: bool
         self.batches: dict[int, BatchRunner] = {}
         self.lines: list[str] = []
         self.instructions: list[int] = [0]

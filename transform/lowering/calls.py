@@ -84,11 +84,13 @@ class _CallRewriter(Emitter):
         return made[0] if single else ast.Tuple(tuple(made))
 
     def _declared(self, call: ast.Call) -> tuple[bool, Sequence[ast.TensorStructInfo]]:
-        types = call.sinfo_args
-        single = len(types) == 1 and not isinstance(types[0], ast.TupleStructInfo)
-        fields: Sequence[ast.StructInfo] = types
-        if len(types) == 1 and isinstance(types[0], ast.TupleStructInfo):
-            fields = types[0].fields
+        fields: Sequence[ast.StructInfo] = call.sinfo_args
+        single = False
+        match fields:
+            case (ast.TupleStructInfo(fields=parts),):
+                fields = parts
+            case (_,):
+                single = True
         found: list[ast.TensorStructInfo] = []
         for info in fields:
             if (

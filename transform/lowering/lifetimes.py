@@ -76,11 +76,7 @@ class Lives:
             case ast.GlobalVar():
                 return call.op in self._prim_funcs
             case ast.ExternFunc(global_symbol=name):
-                types = call.sinfo_args
-                void = len(types) == 1 and isinstance(types[0], ast.TupleStructInfo)
-                return name in READERS or (
-                    void and not types[0].fields and not name.startswith("vm.")  # type: ignore[attr-defined]
-                )
+                return name in READERS or (_gives_nothing(call) and not name.startswith("vm."))
             case ast.Op(op_name=name):
                 return name == "relax.vm.call_tir_dyn" or name in KILLS
         return False
@@ -101,3 +97,11 @@ def _hands_on(value: ast.Expr) -> bool:
 
 _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
 """Operators that may keep what they are given."""
+
+
+def _gives_nothing(call: ast.Call) -> bool:
+    """Whether the call says that its result is the empty tuple."""
+    match call.sinfo_args:
+        case (ast.TupleStructInfo(fields=()),):
+            return True
+    return False
