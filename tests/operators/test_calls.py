@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
+from rlx.checker.check import check_text
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import FuncStructInfo, GlobalVar, ObjectStructInfo, StructInfo, TupleStructInfo
 from rlx.grammar.dtype import HANDLE, dtype
@@ -275,3 +278,28 @@ def test_arguments_become_a_tuple_literal() -> None:
     assert normal(ast.Var("t")) is None
     add = lookup("relax.add")
     assert add is not None and add.normalize(ast.Call(ast.op("relax.add"), (x, x))) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("3", "3"),
+        ('"a"', "'a'"),
+        ("True", "True"),
+        ("None", ""),
+        ("x", ""),
+        ("[x, x]", ""),
+        ("[]", ""),
+    ],
+)
+def test_a_positional_rest_by_its_keyword(given: str, found: str) -> None:
+    """A list of expressions, one, or none; a plain value is none of these."""
+    text = f"""
+@R.function(pure=False)
+def main(c: R.Prim("bool"), x: R.Prim("int64")):
+    y = R.assert_op(c, format="{{}}", format_args={given})
+    return y
+"""
+    words = f"assert_op: format_args is {found}, expected a list or an expression"
+    said = [(d.code, d.message) for d in check_text(text).diagnostics]
+    assert said == ([("D14-argument", words)] if found else [])

@@ -32,7 +32,9 @@ from rlx.vm.instructions import (
     encode,
 )
 from rlx.vm.library import LIBRARY
+from rlx.vm.profile import Profile
 from rlx.vm.saving import from_bytes, to_bytes
+from rlx.vm.translation import state_is_held
 from tests.snapshots import assert_digest
 
 from .random_code import ARITY, PACKED, Maker
@@ -213,3 +215,55 @@ def test_numbers_at_the_limits() -> None:
         CallInstruction(0, (Argument(ArgumentKind.IMMEDIATE, n),)) for n in (most, -most - 1, -1)
     ]
     assert [str(decode(encode(each), 0, 5)) for each in code] == list(map(str, code))
+
+
+def test_arguments_as_text() -> None:
+    """Only registers have names of their own."""
+    kinds = {
+        ArgumentKind.IMMEDIATE: "i{}",
+        ArgumentKind.CONSTANT: "c[{}]",
+        ArgumentKind.FUNCTION: "f[{}]",
+    }
+    for number, name in ((VM_STATE, "vm"), (VOID, "void")):
+        assert str(Argument(ArgumentKind.REGISTER, number)) == f"%{name}"
+        for kind, written in kinds.items():
+            assert str(Argument(kind, number)) == written.format(number)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_a_tuple_is_unpacked_for_a_closure_that_takes_more(count: int) -> None:
+    """Only where it stands alone, and the function does not take it as it is."""
+    ib = Maker(0).ib
+    with ib.function("f", count):
+        ib.emit_call("vm.builtin.make_tuple", [ib.r(k) for k in range(count)], ib.r(count))
+        ib.emit_ret(ib.r(count))
+    for given in range(3):
+        with ib.function(f"call{given}"):
+            ib.emit_call("vm.builtin.make_tuple", [7, 8], ib.r(0))
+            args = [ib.f("f"), ib.r(0), *([9] * (given - 1))][: given + 1]
+            ib.emit_call("vm.builtin.invoke_closure", args, ib.r(1))
+            ib.emit_ret(ib.r(1))
+    machine = VirtualMachine(ib.get(), PACKED)
+    wanted = {(0, 0): (), (1, 1): ((7, 8),), (2, 1): (7, 8), (2, 2): ((7, 8), 9)}
+    for given in range(3):
+        if (count, given) in wanted:
+            assert machine[f"call{given}"]() == wanted[count, given]
+        else:
+            with pytest.raises(RunError, match="V-call-function-arity"):
+                machine[f"call{given}"]()
+
+
+def test_a_state_that_is_held() -> None:
+    """Only functions that hand the state on make registers hold it."""
+    for held in (False, True):
+        ib = Maker(0).ib
+        with ib.function("main"):
+            ib.emit_call("vm.builtin.make_tuple", [ib.vm_state()], ib.r(0))
+            ib.emit_ret(ib.vm_state() if held else ib.r(0))
+        machine = VirtualMachine(ib.get())
+        assert state_is_held(machine._linker) == held
+
+
+def test_an_empty_profile_has_no_shares() -> None:
+    assert str(Profile()).splitlines()[-1].endswith("0.0%")
+    assert "-" not in str(Profile())

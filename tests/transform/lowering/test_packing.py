@@ -28,3 +28,19 @@ def test_what_is_alive_together_lies_apart(items: list[Item]) -> None:
             together = item.start <= other.end and other.start <= item.end
             if together and item.size and other.size:
                 assert offset + item.size <= at or at + other.size <= offset
+
+
+@given(ITEMS)
+def test_the_bound_is_what_is_alive_at_the_worst_time(items: list[Item]) -> None:
+    times = {time for item in items for time in (item.start, item.end)}
+    alive = [sum(i.size for i in items if i.start <= time <= i.end) for time in times]
+    assert lower_bound(items) == max(alive, default=0)
+
+
+@given(ITEMS)
+def test_what_is_never_alive_together_shares_its_place(items: list[Item]) -> None:
+    """One life behind the other: the plan needs no more than the largest."""
+    one_by_one = [Item(k, k, item.size) for k, item in enumerate(items)]
+    offsets, total = pack(one_by_one)
+    assert not any(offsets)
+    assert total == max((item.size for item in items), default=0)
