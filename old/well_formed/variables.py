@@ -44,6 +44,9 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
         state.report("OWF02-twice", f"{var.name_hint!r} is bound a second time", var.span)
     if isinstance(var, ast.DataflowVar):
         bind_dataflow_variable(state, var)
+    if var.shape_var is not None:  # a scalar, as dimensions may name them since 0.26
+        message = f"{var.name_hint!r} stands in a dimension: in 2022 only shape variables do"
+        state.report("OMIX-value-kind", message, var.span)
     state.bound.add(var)
     state.names.add(var.name_hint)
     state.add(var)

@@ -56,6 +56,7 @@ CASES = [
     ("OMIX-annotation-word", "has no tensors with elements of type handle", whole("return x", signature="x: R.Tensor[(4,), 'handle']")),
     ("OMIX-value-kind", "a string is no value", whole("y = (x, R.str('a'))", "return y")),
     ("OMIX-value-kind", "a data type is no value", whole("y = R.dtype('int8')", "return y")),
+    ("OMIX-value-kind", "'k' stands in a dimension: in 2022 only shape variables do", whole("return x", signature="k: R.Tensor[(3,), 'float32'], x: R.Tensor[(k,), 'float32']")),
     ("OMIX-operator-name", "the specification of 2022 has no `R.make_closure`", whole("@R.function", "def f(z: R.Tensor):", "    return z", "y = R.make_closure(f, (x,))", "return y")),
     ("OT-effect-dataflow", "a call that may have effects stands in a dataflow block", whole(*block("y = o2(x)", "R.outputs(y)"), "return y", signature="x: R.Tensor, o2: R.Callable((R.Tensor,), R.Tensor, False)")),
     ("OT-closure-callee", "only a function can be called, but this is Shape", whole("s = R.shape([4])", "return s(x)")),
