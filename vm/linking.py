@@ -86,8 +86,7 @@ class FunctionValue(MachineFunction):
     captured: tuple[Value, ...] = ()
 
     def __repr__(self) -> str:
-        given = f" with {len(self.captured)} arguments" if self.captured else ""
-        return f"function {self.function.function.name}{given}"
+        return f"closure {self.function.function.name}"
 
 
 Callee = OwnFunction | Outside
