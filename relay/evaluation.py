@@ -23,7 +23,7 @@ from rlx.relay.nodes import (
     RelayProjection,
     RelayTuple,
 )
-from rlx.relay.operator_run import array_of, run_operator
+from rlx.relay.operator_run import OperatorRunner, array_of
 from rlx.relay.run_checks import RunChecks
 from rlx.relay.scopes import EvaluationScope, Schedule
 from rlx.semantics import faults
@@ -85,7 +85,7 @@ class Evaluator:
         packed: Mapping[str, Packed] | None = None,
         trace: Callable[[str], None] | None = None,
     ) -> None:
-        self._packed, self._trace = packed or {}, trace
+        self._operators, self._trace = OperatorRunner(packed or {}), trace
         self._checks = RunChecks()
         self._globals: dict[RelayGlobalVar, RelayClosure] = {}
         for var, function in module.functions.items():
@@ -148,9 +148,11 @@ class Evaluator:
                 case RelayIf(cond=cond):
                     branch = schedule.inner[item][0 if self._truth(cond, memo) else 1]
                     memo.values[item] = yield self._scope(branch, schedule, memo)
-                case RelayCall(op=RelayOp(name=name), args=args, attrs=attrs):
+                case RelayCall(op=RelayOp(name=name), args=args):
+                    if self._trace is not None:
+                        self._trace(name)
                     values = [self._value(arg, memo) for arg in args]
-                    memo.values[item] = self._operator(name, args, values, attrs)
+                    memo.values[item] = self._operators.run(item, name, values)
                 case RelayCall(op=op, args=args):
                     callee = self._value(op, memo)
                     values = [self._value(arg, memo) for arg in args]
@@ -175,17 +177,6 @@ class Evaluator:
         result = yield self._scope(callee.scope, callee.schedule, memo)
         self._checks.returned(function, result, memo.dims)
         return result
-
-    def _operator(
-        self,
-        name: str,
-        args: Sequence[RelayExpr],
-        values: Sequence[Value],
-        attrs: Mapping[str, object],
-    ) -> Value:
-        if self._trace is not None:
-            self._trace(name)
-        return run_operator(name, args, values, attrs, self._packed)
 
     def _made(self, item: RelayExpr, memo: Memo) -> Value:
         """A tuple, or a field of one."""

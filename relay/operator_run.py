@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from rlx.grammar.ast import Literal
 from rlx.operators import lookup
 from rlx.operators.element_types import numpy_type
 from rlx.operators.evaluation import OperatorFault
-from rlx.relay.nodes import RelayConstant, RelayExpr
+from rlx.relay.nodes import RelayCall, RelayConstant, RelayExpr
 from rlx.relay.operator_call import OperandError, OperatorCall
 from rlx.relay.operator_table import is_in_table, translated
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.obligations import hold
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import ShapeValue, TupleValue, Value
+from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 
 
 def array_of(data: Literal) -> Any:
@@ -38,38 +38,68 @@ def array_of(data: Literal) -> Any:
     return np.frombuffer(data.content or b"", kind).reshape(data.shape or ()).copy()
 
 
-def run_operator(
-    name: str,
-    args: Sequence[RelayExpr],
-    values: Sequence[Value],
-    attrs: Mapping[str, object],
-    packed: Mapping[str, Callable[..., Any]],
-) -> Value:
-    """The value of a call.
+class PreparedCall(NamedTuple):
+    """A call as the table put it, for operands of certain shapes and element types.
+
+    Attributes
+    ----------
+    signature
+        These shapes and types.
+    atoms
+        What stands for the operands.
+    made
+        The calls of Relax's operators.
+    """
+
+    signature: object
+    atoms: tuple[ast.Expr, ...]
+    made: ast.Expr
+
+
+class OperatorRunner:
+    """Runs operators; what the table says of a call is kept for operands like the last ones.
 
     Parameters
     ----------
-    args
-        The operands; constants among them are known to the table as such.
     packed
         What runs operators that the table does not have.
-
-    Raises
-    ------
-    Stop
-        If there is none.
     """
-    if not is_in_table(name):
-        return _outside(name, values, attrs, packed)
-    atoms = tuple(map(_atom, args))
-    known = dict(zip(atoms, values, strict=True))
-    run = _OperatorRun(known)
-    call = OperatorCall(name, atoms, attrs, run.info_of)
-    try:
-        made = translated(call)
-    except OperandError as error:
-        raise IllFormedStop("RL-operator-operands", str(error)) from None
-    return run.evaluate(made)
+
+    def __init__(self, packed: Mapping[str, Callable[..., Any]]) -> None:
+        self._packed = packed
+        self._prepared: dict[RelayCall, PreparedCall] = {}
+
+    def run(self, call: RelayCall, name: str, values: Sequence[Value]) -> Value:
+        """The value of a call.
+
+        Raises
+        ------
+        Stop
+            If there is none.
+        """
+        if not is_in_table(name):
+            return _outside(name, values, call.attrs, self._packed)
+        signature = tuple(map(_signature, values))
+        known = self._prepared.get(call)
+        if known is not None and known.signature == signature:
+            run = _OperatorRun(dict(zip(known.atoms, values, strict=True)), asks=False)
+            return run.evaluate(known.made)
+        atoms = tuple(map(_atom, call.args))
+        run = _OperatorRun(dict(zip(atoms, values, strict=True)), asks=True)
+        try:
+            made = translated(OperatorCall(name, atoms, call.attrs, run.info_of))
+        except OperandError as error:
+            raise IllFormedStop("RL-operator-operands", str(error)) from None
+        result = run.evaluate(made)
+        self._prepared[call] = PreparedCall(signature, atoms, made)
+        return result
+
+
+def _signature(value: Value) -> object:
+    """Shape and element type of a tensor, of each field of a tuple."""
+    if isinstance(value, TupleValue):
+        return tuple(map(_signature, value.fields))
+    return (value.shape, value.dtype) if isinstance(value, Tensor) else type(value)
 
 
 def _atom(arg: RelayExpr) -> ast.Expr:
@@ -90,10 +120,10 @@ def _outside(
 
 
 class _OperatorRun:
-    """Evaluates nested calls of Relax's operators."""
+    """Evaluates nested calls of Relax's operators, and asks their rules whether they may."""
 
-    def __init__(self, values: dict[ast.Expr, Value]) -> None:
-        self._values = values
+    def __init__(self, values: dict[ast.Expr, Value], asks: bool) -> None:
+        self._values, self._asks = values, asks
         self.info: ast.StructInfo | None = None
 
     def info_of(self, expr: ast.Expr) -> ast.StructInfo:
@@ -146,7 +176,8 @@ class _OperatorRun:
             except Exception:
                 hold(operator, call, values, self.prim)
                 raise
-            hold(operator, call, values, self.prim)
+            if self._asks:
+                hold(operator, call, values, self.prim)
         except OperatorFault as fault:
             raise FaultStop(fault.code, fault.message) from None
         return to_value(result, values)
