@@ -212,6 +212,10 @@ def _check(
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
+    if sum(found.severity == "error" for found in diagnostics) > 1:
+        from rlx.checker.consequences import without_consequences
+
+        diagnostics = without_consequences(source.text, diagnostics)
     diagnostics = _told_once(diagnostics)
     if diagnostics:
         from rlx.checker.edits import with_edits

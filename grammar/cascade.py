@@ -11,7 +11,10 @@ NO_MATCH = "this line's indentation matches no block around it"
 LAYOUT = frozenset([NO_BLOCK, NO_MATCH])
 """What is said of indentation itself."""
 
-_DEFINITION = re.compile(r"\n[ \t]*@")
+_DEFINITION = re.compile(r"\n[ \t]*@[ \t]*\w")
+_HEAD = re.compile(r"[ \t]*(?:def|with|if|elif|else|for|while|class)\b|[ \t]*@")
+_OPEN = ("(", "[", "{", ",")
+"""How a line ends that goes on in the next one."""
 
 
 class Cascade:
@@ -47,8 +50,29 @@ class Cascade:
             return True
         return self._unread is not None and self._unread <= at and self._continues(self._unread, at)
 
+    def continues_a_statement(self, at: int) -> bool:
+        """Whether a place lies in the rest of a statement that was not read and is no head: in
+        lines that are indented under its first one.
+        """
+        if self._unread is None or self._unread > at:
+            return False
+        head = self._statement(self._unread)
+        return not _HEAD.match(self.text, head) and self._continues(self._unread, at)
+
+    def _statement(self, at: int) -> int:
+        """Where the first line of the statement around a place begins, by the look of the lines in
+        front of it.
+        """
+        line = self.text.rfind("\n", 0, at) + 1
+        while line:
+            before = self.text.rfind("\n", 0, line - 1) + 1
+            if not self.text[before : line - 1].rstrip().endswith(_OPEN):
+                return line
+            line = before
+        return line
+
     def _continues(self, start: int, at: int) -> bool:
-        head, *rest = self.text[self.text.rfind("\n", 0, start) + 1 : at].split("\n")
+        head, *rest = self.text[self._statement(start) : at].split("\n")
         width = _width(head)
         end = self.text.find("\n", at)
         last = self.text[self.text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(self.text)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import arithmetic, ast, tir
@@ -64,6 +65,8 @@ class ScalarCoercion:
     implicit
         The names that are shape variables only because they stand where a dimension does, each
         with the place of its first use.
+    holes
+        Variables that stand for what could not be read.
     """
 
     def __init__(self, scope: Scope, text: str, read_text: ReadText) -> None:
@@ -74,6 +77,7 @@ class ScalarCoercion:
         self.captured: set[Node] = set()
         self.implicit: dict[str, Span] = {}
         self.signed: dict[Span, tuple[str, Entry]] = {}
+        self.holes: AbstractSet[object] = frozenset()
 
     def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
         """As a prim expression; an integer literal gets the data type ``literal``.

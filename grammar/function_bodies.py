@@ -13,6 +13,8 @@ from rlx.grammar.scope import Frame
 FUNCTION_WORDS = {"R.function", "R.func", "R.macro"}
 """The decorators of functions of Relax."""
 
+AFTER_RETURN = "nothing after a return is reached"
+
 PRIM_WORDS = {"T.prim_func", "T.func"}
 """The decorators of PrimFuncs."""
 
@@ -109,7 +111,7 @@ def _body(
         if isinstance(item, Return):
             if at + 1 < len(statements):
                 where = getattr(statements[at + 1], "span", None) or item.span
-                reports.error("nothing after a return is reached", where, layout=True)
+                reports.error(AFTER_RETURN, where, layout=True)
             return sequence(statements[:at], item.value, item.span, span)
     if not reports.has_errors_in(span):
         reports.error(

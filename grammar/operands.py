@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from rlx.grammar import ast, tir
@@ -28,6 +29,10 @@ class Operands(Scalars, Protocol):
     @property
     def source(self) -> str:
         """The whole text."""
+
+    @property
+    def holes(self) -> AbstractSet[object]:
+        """What stands for what could not be read."""
 
     @property
     def signed(self) -> dict[Span, tuple[str, Entry]]:

@@ -29,6 +29,7 @@ from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame, export
 from rlx.grammar.suggest import closest, did_you_mean
 
+NO_CLASS = "expected the name of the class behind `cls =`"
 _NO_LOOPS = "Relax has no loops: expected recursion or an operator"
 
 
@@ -70,6 +71,8 @@ class RelaxStatements(BranchReader):
         if annotation is None:
             if self._is_declaration(name, value.value):
                 return None
+            if name.value == "cls" and "cls" in self.scope.modules:
+                raise Rejected(NO_CLASS, *value.span)
             return self._bind(name, None, None, value, (name.start, value.end))
         info = without_unknown(self.coerce.info(annotation), self.scope.unknown)
         return self._bind(name, info, annotation.span, value, span)
@@ -108,9 +111,11 @@ class RelaxStatements(BranchReader):
     def _unknown_module(self, text: str, behind: int) -> None:
         """Report a module of which the text knows nothing, behind `cls =`."""
         known = sorted(self.scope.modules - {"cls", "self"})
-        self.scope.modules.add(text)
-        at = self.context.text.rfind(text, 0, self.context.text.find("\n", behind))
         given = [word for word in known if word != "Module"]
+        self.scope.modules.add(text)
+        if not given and self.reports.has_errors_in((0, behind)):
+            return  # the head of the class could not be read
+        at = self.context.text.rfind(text, 0, self.context.text.find("\n", behind))
         help = did_you_mean(closest(text, known) or given[:1])
         self.reports.error(f"{text!r} is not defined", (at, at + len(text)), help)
 

@@ -28,7 +28,7 @@ NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
 
 _FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
 """What is said of a statement whose head or whose neighbour was not read."""
-_DECORATOR = re.compile(r"\n[ \t]*@")
+_DECORATOR = re.compile(r"\n[ \t]*@[ \t]*\w")
 
 
 class TooManyErrors(Exception):
@@ -80,7 +80,10 @@ class Reports:
         labels = () if related is None else (Label(related, "here first"),)
         if self._cascade is None:
             self._cascade = Cascade(self.text)
-        follows = layout and span is not None and self._cascade.follows(span[0])
+        follows = span is not None and (
+            self._cascade.continues_a_statement(span[0])
+            or (layout and self._cascade.follows(span[0]))
+        )
         if not follows:
             self.diagnostics.append(
                 Diagnostic("PARSE", "error", message, span, related=labels, help=help)
@@ -242,6 +245,7 @@ class ReadContext:
         self.scope = scope
         self.reports = Reports(text, scope)
         self.coerce = Coerce(scope, text, parts.read_quoted)
+        self.coerce.holes = self.reports.holes
         self.read_info: Callable[[int, int], Entry | None] = parts.read_info
         self.around: View | None = None
         self.metadata: Metadata = {}

@@ -126,8 +126,13 @@ class StretchReader:
         kept = error.kept or (self.context.around is not None and not error.certain)
         if kept and self.scope.in_prim_body():
             self.reports.note(NOT_UNDERSTOOD, error.span)
-        elif error.message and not self.reports.has_errors_in_line(error.span[0]):
+        elif error.message and not self._is_wrong(error.span):
             self.reports.error(error.message, error.span, error.help, layout=error.layout)
+
+    def _is_wrong(self, span: Span) -> bool:
+        """Whether an error was reported in the first line of a stretch."""
+        end = self.text.find("\n", span[0])
+        return self.reports.has_errors_in_line(min(span[1], end) if end >= 0 else span[1])
 
     def _is_known(self, token: Token, start: int | None) -> bool:
         """Whether a mistake was reported in the same statement,

@@ -70,7 +70,13 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
 @rule("D15", "128c03bc", "derivation")
 def function(state: DerivationState, node: ast.Function) -> StructInfo:
     opened = begin(state, node)
-    return end(state, node, state.info(node.body), opened)
+    own = state.doubted.get(node)
+    if own is not None:  # what its own body makes of its annotation is a mistake of its own
+        state.poison.discard(own)
+    info = end(state, node, state.info(node.body), opened)
+    if own is not None:
+        state.poison.add(own)
+    return info
 
 
 def _leave_parameters(state: DerivationState) -> None:
@@ -96,6 +102,7 @@ def _check_result(
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
     if result.kind == "incompatible":
+        state.contradicted.add(node)
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
         state.poison.add(node.body)
     else:

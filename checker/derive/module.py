@@ -94,8 +94,15 @@ def derive(
     """
     with recursion_room():
         unknown = set() if unknown_operators is None else unknown_operators
+        known = set(unknown)
         state = DerivationState(module, RULES, unknown, captured)
         module_(state)
+        doubted = _doubted(state)
+        if doubted:
+            again = DerivationState(module, RULES, known, captured)
+            again.doubted = doubted
+            module_(again)
+            state = again if again.contradicted else state
     return Derivation(
         state.info_of,
         tuple(state.diagnostics),
@@ -110,6 +117,15 @@ def derive(
     )
 
 
+def _doubted(state: DerivationState) -> dict[ast.Function, ast.GlobalVar]:
+    """The functions whose bodies break their annotations, where that may be the reason of other
+    errors.
+    """
+    if not state.contradicted or sum(d.severity == "error" for d in state.diagnostics) < 2:
+        return {}
+    return {f: gv for gv, f in state.module.functions.items() if f in state.contradicted}
+
+
 @rule("D01", "1d5f8995", "module")
 def module_(state: DerivationState) -> None:
     """Annotated functions are known to all; one without a result annotation to those derived after
@@ -122,7 +138,7 @@ def module_(state: DerivationState) -> None:
         else:
             relax[gv] = function
             state.info_of[gv] = signature(function)
-            if function.ret_struct_info is None:
+            if function.ret_struct_info is None or function in state.doubted:
                 state.poison.add(gv)
     for gv in bottom_up(relax):
         function = relax[gv]

@@ -205,11 +205,16 @@ def dimensions_are_int64(
     """A dimension is an int64 (WF05); a literal becomes one."""
     for value in values:
         kind = _type_of_dimension(value)
-        if kind != INT64 and state.once((value, "dtype")):
+        if kind != INT64 and state.once((_culprit(value), "dtype")):
             from rlx.grammar.printer import show
 
             message = f"a dimension is an int64, but {show(value)!r} is of type {kind}"
             state.report("WF05-dtype", message, span)
+
+
+def _culprit(value: tir.PrimExpr) -> tir.PrimExpr:
+    """What makes a dimension one of another type: a variable, however often it is used."""
+    return next((v for v in tir.free_vars(value) if v.dtype != INT64), value)
 
 
 def _type_of_dimension(value: tir.PrimExpr) -> DataType:

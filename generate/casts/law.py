@@ -13,7 +13,7 @@ from random import Random
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.grammar import ast
-from rlx.grammar.node import Record
+from rlx.grammar.node import Record, Span
 from rlx.semantics import values as v
 from rlx.semantics.machine import Configuration, MachineProgram, load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, Returned
@@ -61,7 +61,7 @@ def examine(text: str, choose: Random, runs: int = RUNS) -> CastVerdict:
     impossible = [c for c in checks if c.kind == "cast" and c.status == "impossible"]
     told = {id(c.owner): c for c in reversed(impossible)}
     for check in told.values():  # what comes after a cast that always fails is never reached
-        if check.span not in warned:
+        if check.span not in warned and not _never_reached(module, check, warned):
             return CastVerdict(True, broken=f"impossible, and nothing is said: {check.reason}")
     packed = {"id": lambda *args: args[0]}
     before = load(module, packed=packed)
@@ -80,6 +80,20 @@ def examine(text: str, choose: Random, runs: int = RUNS) -> CastVerdict:
         reached += casts
     removed = sum(c.status == "redundant" for c in checks)
     return CastVerdict(True, runs, reached, removed)
+
+
+def _never_reached(
+    module: ast.IRModule, check: DynamicCheck, warned: Collection[Span | None]
+) -> bool:
+    """Whether a cast that always fails stands in front of another in a function around it."""
+    return any(
+        span is not None
+        and around.span is not None
+        and check.span is not None
+        and around.span[0] <= span[0] < check.span[0] < around.span[1]
+        for around in module.functions.values()
+        for span in warned
+    )
 
 
 def _run(program: MachineProgram, given: Sequence[v.Value]) -> Outcome:

@@ -1,0 +1,119 @@
+"""Which errors follow from a syntax error: where a statement could not be read, nobody knows what it
+would have bound.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.function_bodies import AFTER_RETURN
+from rlx.grammar.relax_statements import NO_CLASS
+
+_NAMES = frozenset(["WF01-escape", "WF02-undefined"])
+"""What is said of a name behind the statement that would have bound or exported it."""
+_DIMENSIONS = frozenset(
+    [
+        *("WF04-unbound", "WF05-unbound", "WF06-unbound"),
+        *("WF14-unbound", "WF15-unbound", "WF16-unbound"),
+    ]
+)
+"""What is said of a shape variable, which casts and parameters bind anywhere in a function."""
+_LINE = re.compile(r"^([ \t]*)(?:(@[^\n]*ir_module|class\b)|@[ \t]*\w)", re.MULTILINE)
+"""A line that a class or a function begins with."""
+_STRAY = "expected a statement, found ')'"
+_READ = ("is not defined", "is declared nowhere")
+"""How errors end that lose no statement."""
+
+
+def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics without those that follow from a mistake reported beside them.
+
+    Parameters
+    ----------
+    text
+        The text that the spans point into.
+    diagnostics
+        All that was found, in any order.
+    """
+    starts, heads = _outline(text)
+    functions: dict[int, list[Diagnostic]] = {}
+    for found in diagnostics:
+        if found.severity == "error" and found.span is not None:
+            functions.setdefault(bisect_right(starts, found.span[0]), []).append(found)
+    dropped: set[int] = set()
+    if heads:
+        dropped.update(map(id, _without_class(text, heads, functions.values())))
+    for errors in functions.values():
+        if len(errors) > 1:
+            dropped.update(map(id, _following(text, errors)))
+    return [found for found in diagnostics if id(found) not in dropped]
+
+
+def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
+    """Those of the errors in one function that follow from others."""
+    syntax = [d for d in errors if d.code == "PARSE"]
+    lost = sorted(_start(d) for d in syntax if not d.message.endswith(_READ))
+    unknown = {d.code for d in errors} & {"PARSE", "WF14-variable"}
+    stray = [_start(d) for d in syntax if d.message.startswith(_STRAY)]
+    excused: set[str] = set()
+    signature: set[tuple[int, int] | None] = set()
+    for found in sorted(errors, key=_start):
+        if found.code in _DIMENSIONS and unknown:
+            yield found
+        elif found.code == "D15-result" and any(d.message == AFTER_RETURN for d in syntax):
+            yield found  # another statement was meant to return
+        elif found.code == "D14-argument" and any(
+            text.count("\n", _start(found), at) == 1 for at in stray
+        ):
+            yield found  # the call was closed too early
+        elif found.code in _NAMES or (found.code == "PARSE" and found.message.endswith(_READ[0])):
+            # Each statement that was not read may have bound one name.
+            excused.add(found.message)
+            if len(excused) <= bisect_right(lost, _start(found)):
+                yield found
+        elif found.code == "WF06-unbound":  # a place that binds nothing is one mistake
+            if found.span in signature:
+                yield found
+            signature.add(found.span)
+
+
+def _without_class(
+    text: str, heads: list[tuple[int, int]], functions: Iterable[list[Diagnostic]]
+) -> Iterable[Diagnostic]:
+    """What is said of the name of a class whose head could not be read."""
+    errors = [d for found in functions for d in found if d.code == "PARSE"]
+    for start, end in heads:
+        if any(start <= _start(d) < end for d in errors):
+            words = set(re.findall(r"\w+", text[start:end]))
+            for found in errors:
+                name = found.message.removesuffix(" is not defined").strip("'")
+                if _start(found) >= end and (name in words or found.message == NO_CLASS):
+                    yield found
+
+
+def _start(found: Diagnostic) -> int:
+    return found.span[0] if found.span is not None else 0
+
+
+def _outline(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    """Where the functions begin that stand in no other one, and the heads of classes: what stands
+    between the line of a class, or of its decorator, and its first function.
+    """
+    starts: list[int] = []
+    heads: list[tuple[int, int]] = []
+    column: int | None = None
+    begun: int | None = None
+    for found in _LINE.finditer(text):
+        if found[2]:
+            column = None
+            begun = found.start() if begun is None else begun
+        elif column is None or len(found[1]) <= column:
+            column = len(found[1])
+            starts.append(found.start())
+            if begun is not None:
+                heads.append((begun, found.start()))
+                begun = None
+    return starts, heads

@@ -1,0 +1,129 @@
+"""One token of a legal program dropped or doubled is one mistake, so one error at most.
+
+A sample of the tokens is tried; ``RLX_ONE_ERROR=all`` tries every one, which takes four minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from rlx.checker.check import check_text
+from tests.hostile.damage import tokens
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
+SHARE = 1.0 if os.environ.get("RLX_ONE_ERROR") == "all" else 0.04
+
+
+def errors(text: str) -> list[tuple[str, str]]:
+    found = check_text(text).diagnostics
+    return [(d.code, d.message) for d in found if d.severity == "error"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_token_lost_or_doubled_is_one_error(path: Path) -> None:
+    text = path.read_text()
+    chance = random.Random(path.stem)
+    wrong = tried = 0
+    for start, end in tokens(text):
+        for made in ("", f"{text[start:end]} {text[start:end]}"):
+            if chance.random() < SHARE:
+                found = errors(text[:start] + made + text[end:])
+                assert len(found) <= 1, (text[start:end], made, text.count("\n", 0, start), found)
+                wrong += len(found)
+                tried += 1
+    assert tried >= wrong >= 1
+
+
+HEAD = """n = TypeVar("n")
+
+@I.ir_module
+class M:
+    @R.function
+    def double(x: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 8), "float32"):
+        lv = R.concat((x, x), axis=1)
+        return lv
+
+    @R.function
+    def main(x: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 8), "float32"):
+        cls = M
+        with R.dataflow():
+            a: R.Tensor((n, 8), "float32") = cls.double(x)
+            b: R.Tensor((n, 8), "float32") = cls.double(x)
+            c = R.add(a, b)
+            R.output(c)
+        return c
+"""
+MISTAKES = {
+    "a target that is no name": ("c = R.add", "1: R.add", "PARSE"),
+    "no target": ("c = R.add", "= R.add", "PARSE"),
+    "a keyword for a target": ("c = R.add", "or = R.add", "PARSE"),
+    "a class without its colon": ("class M:", "class M", "PARSE"),
+    "a class with two": ("class M:", "class M::", "PARSE"),
+    "a class misspelt": ("class M:", "clas M:", "PARSE"),
+    "an annotation that the body breaks": (
+        "-> R.Tensor((n, 8)",
+        "-> R.Tensor((n, 9)",
+        "D15-result",
+    ),
+    "a shape that is a variable": (
+        "def double(x: R.Tensor((n, 4)",
+        "def double(x: R.Tensor((n)",
+        "WF14-variable",
+    ),
+    "a dimension declared nowhere": ("x: R.Tensor((n, 4)", "x: R.Tensor((nn, 4)", "PARSE"),
+    "no class behind cls": ("cls = M", 'cls = "M"', "PARSE"),
+    "a return too early": ("lv = R.concat", "return R.concat((x, x), axis=0); R.concat", "PARSE"),
+    "an output that is none": ("R.output(c)", "R.outputc)", "PARSE"),
+    "a string that is not closed": ("axis=1)", 'axis=+"1)', "PARSE"),
+    "a bracket closed too early": (
+        "(x, x), axis=1)",
+        "\n            (x, x)), axis=1,\n            )",
+        "PARSE",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(MISTAKES))
+def test_what_follows_is_not_said(name: str) -> None:
+    before, after, code = MISTAKES[name]
+    assert HEAD.count(before) >= 1 and not errors(HEAD)
+    found = errors(HEAD.replace(before, after, 1))
+    assert [c for c, _ in found] == [code], found
+
+
+@pytest.mark.parametrize(
+    ("changes", "codes"),
+    [
+        # a name that no lost statement can have bound, in front of it
+        ([("(x, x), axis", "(x, z), axis"), ("return lv", "return lv)")], ["WF02-undefined", "PARSE"]),
+        # one statement binds one name, not two
+        ([("c = R.add(a, b)", "= R.add(a, b)"), ("return c", "return (c, d)")], ["PARSE", "WF02-undefined"]),
+        # another function
+        ([("lv = R.concat", "lv) R.concat"), ("R.add(a, b)", "R.add(a, d)")], ["PARSE", "WF02-undefined"]),
+        # the body of the function that breaks its annotation, and a call with a wrong argument
+        ([("-> R.Tensor((n, 8)", "-> R.Tensor((n, 9)"), ("cls.double(x)", "cls.double(x, x)")], ["D15-result", "D14-arity"]),
+    ],
+)  # fmt: skip
+def test_what_does_not_follow_is_said(changes: list[tuple[str, str]], codes: list[str]) -> None:
+    text = HEAD
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after, 1)
+    found = errors(text)
+    assert [c for c, _ in found] == codes, found
+
+
+def test_a_place_that_binds_nothing_is_one_error() -> None:
+    text = "@R.function\ndef main(s: R.Shape([n + m])) -> R.Shape([n + m]):\n    return s\n"
+    assert [c for c, _ in errors(text)] == ["WF06-unbound"]
+
+
+def test_a_recursive_function_that_breaks_its_annotation_says_so() -> None:
+    text = HEAD.replace("lv = R.concat((x, x), axis=1)", "lv = R.concat((M.double(x), x), axis=1)")
+    assert [c for c, _ in errors(text)] == ["D15-result"]
+    found = errors(text.replace("R.add", "R.ad"))
+    assert [c for c, _ in found] == ["D15-result", "D14-operator"], found
