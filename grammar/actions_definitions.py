@@ -68,6 +68,10 @@ class DefinitionActions:
 
     def do_decorator(self, span: Span, decoration: Entry) -> Entry:
         value = decoration.value
+        if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+            # as an unknown word of `R` with arguments is read
+            flags = {name: Entry(given, *decoration.span) for name, given in value.attrs.items()}
+            value = Form(f"R.{value.op.op_name.removeprefix('relax.')}", [], flags)
         head = _head(value)
         if head is not None and not isinstance(value, CapturedName) and head not in _MARKS:
             meant = misspelt.decorator(head)

@@ -192,8 +192,11 @@ class Coerce(ScalarCoercion):
             meant = misspelt.data_type(text)
             if not self.scope.in_prim_func():  # no value of Relax is a handle
                 meant = [word for word in meant if word != "handle"]
+            elif isinstance(value, Name):
+                meant += closest(text, ["Buffer"])
             help = did_you_mean(meant)
-            raise Rejected(str(error), start, end, help) from None
+            written = isinstance(value, ast.StringImm | str)
+            raise Rejected(str(error), start, end, help, certain=written) from None
 
 
 def _annotations_like(value: object) -> list[str]:

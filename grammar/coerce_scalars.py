@@ -20,6 +20,8 @@ from rlx.grammar.partial_nodes import (
     UnresolvedOperation,
     describe,
 )
+from rlx.grammar.script_vocabulary import is_known, meant_by
+from rlx.grammar.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.scope import Scope
@@ -174,6 +176,11 @@ class ScalarCoercion:
             raise Rejected(f"expected a scalar, found {head}(…)", *span, kept=bare)
         if head in _NO_VALUES:
             raise Rejected(f"{head} is no value", *span, certain=True)
+        word = head[2:]
+        if not self.scope.in_prim_func() and not is_known(word):
+            meant = did_you_mean([f"T.{w}" for w in meant_by(word)], "`")
+            words = f"{head} is unknown to every version of TVM"
+            raise Rejected(words, span[0], span[0] + len(head), meant, certain=True)
         args = tuple(
             tir.StringImm(e.value, e.span) if isinstance(e.value, str) else self.tir_arg(e)
             for e in form.args

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from rlx.grammar import ast
 from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.dtype import VOID
-from rlx.grammar.entries import Entry
+from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
 from rlx.grammar.forms_info import dims, tensor_shape
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import Name, Sequence
+from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.reports import ReadContext
@@ -31,11 +32,22 @@ def _spans(entries: list[Entry]) -> tuple[Span, ...]:
     return tuple(entry.span for entry in entries)
 
 
+def _misspelt_type_arguments(a: Arguments) -> None:
+    """Refuse an attribute that is meant to be the struct info of the result, which is missing."""
+    for name, given in a.keywords.items():
+        meant = [word for word in closest(name, TYPE_KEYWORDS) if word != name]
+        if meant:
+            words = f"{a.head} has no argument {name!r}"
+            raise Rejected(words, *given.span, did_you_mean(meant))
+
+
 @form("R.call_packed")
 def call_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_packed("name", x, sinfo_args=R.Tensor(…))`: a call of the packed function itself."""
     callee = function_value(context, a.need(0, "func"))
     infos, info_spans = a.type_arguments(context.coerce)
+    if not infos:
+        _misspelt_type_arguments(a)
     attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
     rest = a.positional[1:]
     args = tuple(context.coerce.expr(entry) for entry in rest)
@@ -48,6 +60,8 @@ def call_pure_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_pure_packed("name", x, sinfo_args=…)`: the packed function is the first argument."""
     first, rest = a.need(0, "func"), a.positional[1:]
     infos, info_spans = a.type_arguments(context.coerce)
+    if not infos:
+        _misspelt_type_arguments(a)
     attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
     args = (function_value(context, first), *(context.coerce.expr(entry) for entry in rest))
     op = ast.op("relax." + a.head[2:])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.node import Span
+from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.surroundings import logical_lines
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ from rlx.grammar import partial_nodes
 from rlx.grammar.entries import Entry
 from rlx.grammar.partial_nodes import Captured, CapturedName, KnownInteger, Name
 from rlx.grammar.reports import ReadContext
-from rlx.grammar.suggest import closest, did_you_mean
 
 DECLARED = re.compile(r"([A-Za-z_]\w*)[ \t]*=[ \t]*TypeVar\([ \t]*([\"'])([A-Za-z_]\w*)\2[ \t]*\)")
 _PLAIN = re.compile(
@@ -26,6 +26,22 @@ _PLAIN = re.compile(
     r"(?:\*|\w+(?:[ \t]+as[ \t]+\w+)?(?:,[ \t]*\w+(?:[ \t]+as[ \t]+\w+)?)*)"
     r"|import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?"
 )
+
+
+_SCRIPT = re.compile(r"^[ \t]*from[ \t]+tvm\.script[ \t]+import[ \t]+(\w+)", re.MULTILINE)
+_LANGUAGES = ("ir", "relax", "tir", "tirx", "tile")
+_EXPORTED = frozenset(
+    [*_LANGUAGES, "ir_module", "parse", "parser", "parser_v1", "printer", "from_source", "ty"]
+)
+
+
+def imports(text: str) -> Iterator[Diagnostic]:
+    """Languages of TVMScript that are imported under a misspelt name."""
+    for found in _SCRIPT.finditer(text):
+        meant = [] if found[1] in _EXPORTED else closest(found[1], _LANGUAGES)
+        if meant:
+            words = f"tvm.script has no {found[1]!r}"
+            yield Diagnostic("PARSE", "error", words, found.span(1), help=did_you_mean(meant))
 
 
 def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:

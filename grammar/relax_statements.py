@@ -27,6 +27,7 @@ from rlx.grammar.partial_nodes import (
 from rlx.grammar.relax_branches import BranchReader
 from rlx.grammar.reports import ReadContext
 from rlx.grammar.scope import Frame, export
+from rlx.grammar.script_vocabulary import is_known
 from rlx.grammar.suggest import closest, did_you_mean
 
 NO_CLASS = "expected the name of the class behind `cls =`"
@@ -88,7 +89,7 @@ class RelaxStatements(BranchReader):
     def _is_declaration(self, name: Entry, value: Any) -> bool:
         """`n = T.int64()`, `cls = Module`: a name is declared, nothing is bound."""
         match value:
-            case Form(head=head) if head.startswith("T.") and not value.args:
+            case Form(head=head) if head[:2] == "T." and is_known(head[2:]) and not value.args:
                 try:
                     declared = dtype(head[2:])
                 except ValueError:

@@ -172,7 +172,10 @@ class StretchReader:
         column = span[0] - (self.text.rfind("\n", 0, span[0]) + 1)
         from rlx.grammar.literals import needs_python
 
-        if needs_python(" " * column + self.context.text_of(span), around.gives):
+        def gives(name: str) -> bool:
+            return name not in self.scope.names and around.gives(name)
+
+        if needs_python(" " * column + self.context.text_of(span), gives):
             self.reports.take_back(span)
             around.used.setdefault("", span)
 

@@ -96,6 +96,10 @@ class TextReader:
                 self.diagnostics += self.undeclared[:MAX_ERRORS]
         else:
             self._python(self.around, read)
+        if "tvm.script" in self.text:
+            from rlx.grammar.outer_level import imports
+
+            self.diagnostics += imports(self.text)
         self.diagnostics.sort(key=lambda d: d.span or (0, 0))
         return Parsed(
             tuple(sorted(self.modules, key=lambda module: module.span or (0, 0))),

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.checker.prim_funcs.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known
 from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
@@ -24,6 +23,8 @@ from rlx.grammar.prim_types import (
     scalar,
     shown,
 )
+from rlx.grammar.script_vocabulary import ARITY, INTEGERS, is_known, meant_by
+from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
 
 _HEAD = re.compile(r"([A-Za-z_]\w*)\s*([.(\[]|\Z)")
@@ -335,7 +336,7 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 def unknown_word(state: PrimFuncCheck, word: str, span: Span | None) -> None:
     """Report a word after `T.` that no version of TVM has."""
     if state.once(("T", word)):
-        help = state.suggestion(word, KNOWN, "T.", "`")
+        help = did_you_mean([f"T.{meant}" for meant in meant_by(word)], "`")
         state.report(
             "TIR03-unknown", f"T.{word} is unknown to every version of TVM", span, help=help
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from rlx.grammar import tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Node, Span
-from rlx.grammar.suggest import did_you_mean
+from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import refuted, rule
 
@@ -158,9 +158,12 @@ class PrimFuncCheck:
         self, name: str, names: Iterable[str], before: str = "", quote: str = "'"
     ) -> str | None:
         """The name that was probably meant, behind the words before it."""
-        from difflib import get_close_matches
+        known = {*names} - {name}
+        found = closest(name, known)
+        if not found:
+            from difflib import get_close_matches
 
-        found = get_close_matches(name, sorted({*names} - {name}), 1, 0.6)
+            found = get_close_matches(name, sorted(known), 1, 0.6)
         return did_you_mean([before + each for each in found], quote)
 
 

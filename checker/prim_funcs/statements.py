@@ -16,11 +16,11 @@ from rlx.checker.prim_funcs.expressions import (
     value,
     wrong_rank,
 )
-from rlx.checker.prim_funcs.script_vocabulary import is_known
 from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, is_bound
 from rlx.grammar import tir
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import Typed, is_float, scalar, shown
+from rlx.grammar.script_vocabulary import is_known
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
 

@@ -114,3 +114,61 @@ def test_an_operator_under_another_module_name() -> None:
     assert text[slice(*found.span)] == "relax_script.ad"
     assert found.edit is not None and found.edit.text == "relax_script.add"
     assert found.help == "did you mean `R.add`?"
+
+
+SCRIPT = """from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def k(A: T.Buffer((16, 8), "float32"), B: T.Buffer((16, 8), "float32")):
+        for i, j in T.grid(16, 8):
+            with T.sblock("k"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + T.float32(1)
+
+    @R.function(pure=False)
+    def main(input: R.Tensor(("n", 8), dtype="float32")) -> R.Tensor(("n", 8), dtype="float32"):
+        n = T.int64()
+        y: R.Tensor((n, 8), dtype="float32") = R.call_packed("f", input, sinfo_args=R.Tensor((n, 8), dtype="float32"))
+        z: R.Tensor((n, 8), dtype="float32") = R.add(y, input)
+        return z
+"""
+SLIPS = {
+    "a language": ("relax as R", "reljax as R", "did you mean 'relax'?"),
+    "a type of a dimension": ("T.int64()", "T.injt64()", "did you mean `T.int64`?"),
+    "a type that is too narrow a word": (
+        "T.int64()",
+        "T.int46()",
+        "did you mean `T.int16` or `T.int4` or `T.int64`?",
+    ),
+    "an axis": ("axis.remap", "axis.rmap", "did you mean `T.axis.remap`?"),
+    "a type of a number": ("T.float32(1)", "T.flaot32(1)", "did you mean `T.float32`?"),
+    "a buffer's type": ('8), "float32"), B', '8), "flat32"), B', "did you mean 'float32'?"),
+    "letters exchanged": ("A[vi, vj]", "A[iv, vj]", "did you mean 'i' or 'vi'?"),
+    "what a packed call gives": ("sinfo_args", "sinfo_arg", "did you mean 'sinfo_args'?"),
+    "a decorator with arguments": ("@R.function", "@R.fucntion", "did you mean `@R.function`?"),
+    "an argument beside a name of Python": (
+        'R.Tensor((n, 8), dtype="float32") = R.add',
+        'R.Tensor((n, 8), dtpe="float32") = R.add',
+        "did you mean 'dtype'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("path", ["model.rlx", "model.py"])
+@pytest.mark.parametrize("name", list(SLIPS))
+def test_a_slip_in_a_script(name: str, path: str) -> None:
+    """In a Python file as in another: no code around can mean what is written there."""
+    before, after, help = SLIPS[name]
+    assert SCRIPT.count(before) == 1 and not check_text(SCRIPT, path).diagnostics
+    altered = SCRIPT.replace(before, after)
+    (found,) = (d for d in check_text(altered, path).diagnostics if d.severity == "error")
+    assert found.help == help
+    assert found.span is not None
+    assert (
+        abs(altered.count("\n", 0, found.span[0]) - SCRIPT.count("\n", 0, SCRIPT.index(before)))
+        <= 0
+    )

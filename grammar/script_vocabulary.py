@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from rlx.grammar.misspelt import DATA_TYPES
+from rlx.grammar.suggest import closest
+
 _WORDS = """
 abs acos acosh Add add_to_parent address_of alloc_block_buffer alloc_buffer alloc_cast_frag
 alloc_local alloc_scalar alloc_shared alloc_tcgen05_ldst_frag allocate allocate_const And
@@ -55,7 +58,8 @@ KNOWN = frozenset(_WORDS.split())
 """The words; of a dotted one (`T.ptx.mma`) the first part."""
 
 _TYPES = re.compile(
-    r"(?:(?:bfloat|float|int|uint|bf|f|i|u)\d+(?:_\w+)?(?:x\d+)?|bool|handle|void|dtype)\Z"
+    r"(?:(?:u?int|[iu])(?:1|2|4|8|16|32|64|128)|(?:float|f)(?:8|16|32|64|(?:4|6|8)_\w+)"
+    r"|(?:bfloat|bf)16|bool)(?:x\d+)?\Z|(?:handle|void|dtype)\Z"
 )
 
 
@@ -68,6 +72,15 @@ def is_known(word: str) -> bool:
     if first == "axis" and rest:
         return rest in _AXES
     return first in KNOWN or first.startswith("_") or _TYPES.match(first) is not None
+
+
+def meant_by(word: str) -> list[str]:
+    """The words after `T.` that an unknown one may be meant for."""
+    first, dot, rest = word.partition(".")
+    if first == "axis" and dot:
+        return [f"axis.{axis}" for axis in closest(rest, _AXES)]
+    found = closest(first, (*KNOWN, *DATA_TYPES))
+    return [other + dot + rest for other in found]
 
 
 ARITY = {
