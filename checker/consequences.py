@@ -1,5 +1,5 @@
-"""Which errors follow from a syntax error: where a statement could not be read, nobody knows what it
-would have bound.
+"""Which errors follow from a syntax error: where a statement could not be read, nobody knows what
+it would have bound.
 """
 
 from __future__ import annotations

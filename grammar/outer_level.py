@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.node import Span
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.surroundings import logical_lines
@@ -29,9 +30,9 @@ _PLAIN = re.compile(
 
 
 _SCRIPT = re.compile(r"^[ \t]*from[ \t]+tvm\.script[ \t]+import[ \t]+(\w+)", re.MULTILINE)
-_LANGUAGES = ("ir", "relax", "tir", "tirx", "tile")
+_LANGUAGES = ("ir", "relax", *TIR_MODULES)
 _EXPORTED = frozenset(
-    [*_LANGUAGES, "ir_module", "parse", "parser", "parser_v1", "printer", "from_source", "ty"]
+    [*_LANGUAGES, "ir_module", "parse", "parser", "printer", "from_source", "tile", "ty"]
 )
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, PrimValue, ShapeExpr
 from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.tir import IntImm
+from rlx.grammar.tir import PrimExpr
+from rlx.operators.dim_arithmetic import literal
 
 
 def same(value: Any) -> Any:
@@ -70,10 +71,12 @@ _MARKS: dict[int | None, str] = {0: COPIED, -1: INFERRED}
 
 
 def _number(item: Any) -> int | None:
-    """The number that stands in the text, None if something else does."""
+    """The number that the text says, by itself or as arithmetic on numbers; None if it says
+    something else.
+    """
     if isinstance(item, PrimValue):
         item = item.value
-    return item.value if isinstance(item, IntImm) else item if isinstance(item, int) else None
+    return literal(item) if isinstance(item, PrimExpr) else item if isinstance(item, int) else None
 
 
 def new_sizes(value: Any) -> tuple[int | str, ...]:

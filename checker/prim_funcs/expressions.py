@@ -23,7 +23,7 @@ from rlx.grammar.prim_types import (
     scalar,
     shown,
 )
-from rlx.grammar.script_vocabulary import ARITY, INTEGERS, is_known, meant_by
+from rlx.grammar.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, meant_by
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
 
@@ -336,7 +336,8 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 def unknown_word(state: PrimFuncCheck, word: str, span: Span | None) -> None:
     """Report a word after `T.` that no version of TVM has."""
     if state.once(("T", word)):
-        help = did_you_mean([f"T.{meant}" for meant in meant_by(word)], "`")
+        near = did_you_mean([f"T.{meant}" for meant in meant_by(word)], "`")
+        help = near or (None if "." in word else state.suggestion(word, KNOWN, "T.", "`"))
         state.report(
             "TIR03-unknown", f"T.{word} is unknown to every version of TVM", span, help=help
         )

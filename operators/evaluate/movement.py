@@ -21,7 +21,7 @@ from rlx.operators.evaluation_arguments import COPIED, INFERRED
 from rlx.spec.registry import rule
 
 
-@rule("E-reshape", "f5aabbdb", "computation")
+@rule("E-reshape", "75dadcee", "computation")
 def reshape(x: Array, shape: tuple[int | str, ...]) -> Array:
     """The elements in row-major order in another shape; a written 0 copies a dimension, a written
     -1 is what is left.

@@ -99,15 +99,27 @@ def test_what_follows_is_not_said(name: str) -> None:
     ("changes", "codes"),
     [
         # a name that no lost statement can have bound, in front of it
-        ([("(x, x), axis", "(x, z), axis"), ("return lv", "return lv)")], ["WF02-undefined", "PARSE"]),
+        (
+            [("(x, x), axis", "(x, z), axis"), ("return lv", "return lv)")],
+            ["WF02-undefined", "PARSE"],
+        ),
         # one statement binds one name, not two
-        ([("c = R.add(a, b)", "= R.add(a, b)"), ("return c", "return (c, d)")], ["PARSE", "WF02-undefined"]),
+        (
+            [("c = R.add(a, b)", "= R.add(a, b)"), ("return c", "return (c, d)")],
+            ["PARSE", "WF02-undefined"],
+        ),
         # another function
-        ([("lv = R.concat", "lv) R.concat"), ("R.add(a, b)", "R.add(a, d)")], ["PARSE", "WF02-undefined"]),
+        (
+            [("lv = R.concat", "lv) R.concat"), ("R.add(a, b)", "R.add(a, d)")],
+            ["PARSE", "WF02-undefined"],
+        ),
         # the body of the function that breaks its annotation, and a call with a wrong argument
-        ([("-> R.Tensor((n, 8)", "-> R.Tensor((n, 9)"), ("cls.double(x)", "cls.double(x, x)")], ["D15-result", "D14-arity"]),
+        (
+            [("-> R.Tensor((n, 8)", "-> R.Tensor((n, 9)"), ("cls.double(x)", "cls.double(x, x)")],
+            ["D15-result", "D14-arity"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_follow_is_said(changes: list[tuple[str, str]], codes: list[str]) -> None:
     text = HEAD
     for before, after in changes:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, IRModule, TensorStructInfo
+from rlx.grammar.node import replace
 from rlx.grammar.overloaded import scalar
 from rlx.grammar.prim_operators import BY_NODE
 from rlx.grammar.tir import PrimExpr
+from rlx.operators.dim_arithmetic import literal
 from rlx.solver.order.substitute import dimensions
 from rlx.solver.prim_exprs import topological
 from rlx.transform.visitors.mutator import ExprMutator
@@ -22,6 +24,10 @@ class _Fold(ExprMutator):
             known = dimensions(info) if isinstance(info, TensorStructInfo) else None
             if known is not None and all(self.is_bound(dim) for dim in known):
                 return ast.ShapeExpr(known)
+        if isinstance(made, ast.Call) and made.op_name == "relax.reshape" and len(call.args) > 1:
+            shape = _meant(call.args[1], made.args[1])
+            if shape is not made.args[1]:
+                return replace(made, args=(made.args[0], shape, *made.args[2:]))
         return made
 
     def visit_prim_expr(self, value: PrimExpr) -> PrimExpr:
@@ -31,6 +37,25 @@ class _Fold(ExprMutator):
         """Whether a text can say a dimension here: it is a number, or a variable in scope."""
         in_scope = dim in self.builder.shape_vars.values()
         return isinstance(dim, tir.IntImm) or in_scope
+
+
+def _is_read(dim: PrimExpr) -> bool:
+    """Whether a dimension that stands in a new shape means something else than its length."""
+    found = literal(dim)
+    return found is not None and found <= 0
+
+
+def _meant(given: Expr, made: Expr) -> Expr:
+    """A new shape that is folded, without a 0 or a -1 that was computed before: in the text it
+    would mean a length that is copied or inferred.
+    """
+    if not isinstance(made, ast.ShapeExpr) or given is made:
+        return made
+    if not isinstance(given, ast.ShapeExpr):
+        return given if any(_is_read(dim) for dim in made.values) else made
+    pairs = zip(given.values, made.values, strict=True)
+    values = [a if _is_read(b) and literal(a) is None else b for a, b in pairs]
+    return replace(made, values=tuple(values))
 
 
 def folded(value: PrimExpr) -> PrimExpr:
