@@ -59,7 +59,7 @@ def ended(module: ast.IRModule, n: int, m: int) -> tuple[object, ...]:
     arrays = (np.zeros((n, 4), "float32"), np.zeros((n, m), "float32"), np.zeros((0, 4), "float32"))
     outcome: Outcome = load(module).run("main", [Tensor(array, None) for array in arrays])
     if isinstance(outcome, Returned):
-        return tuple(field.shape for field in outcome.value.fields)  # type: ignore[union-attr]
+        return tuple(field.shape for field in outcome.value.fields)  # type: ignore[attr-defined]
     return type(outcome).__name__, outcome.code  # type: ignore[attr-defined]
 
 
