@@ -83,7 +83,7 @@ def find_lub(T1: Type, T2: Type) -> Type:
     return OBJECT
 
 
-@rule("OGLB", "b0d4e396", "procedure")
+@rule("OT-glb", "8d24ef9d", "procedure")
 def find_glb(T1: Type, T2: Type) -> Type | None:
     """The greatest type below both; None where there is none."""
     if T1 == T2 or isinstance(T1, ObjectType):
@@ -103,7 +103,7 @@ def find_glb(T1: Type, T2: Type) -> Type | None:
             if ret is not None:
                 found = FuncType(tuple(map(find_lub, one, other)), ret, T1.pure or T2.pure)
     if found is None:
-        refuted("OGLB-meet")
+        refuted("OT-glb-meet")
     return found
 
 

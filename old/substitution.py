@@ -33,7 +33,7 @@ class UnificationError(Exception):
 ShapeVarMapping = dict[tir.Var, tir.PrimExpr]
 
 
-@rule("OMAP", "efe5aa93", "procedure")
+@rule("OS-map", "9d2ea99f", "procedure")
 def map_shape_vars(
     param_shape: Expr, arg_shape: Expr, shape_var_mapping: ShapeVarMapping, prover: Prover
 ) -> bool:
@@ -56,14 +56,14 @@ def map_shape_vars(
             if len(wanted) != len(given):
                 count = f"{len(given)} dimensions, {len(wanted)} are expected"
                 message = f"{shape_text(arg_shape)} has {count}"
-                raise UnificationError("OMAP-rank", message)
+                raise UnificationError("OS-map-rank", message)
             pairs = zip(wanted, given, strict=True)
             fits = [_map_dim(p, a, shape_var_mapping, prover) for p, a in pairs]
             return all(fits)
         case ast.Tuple(fields=wanted), ast.Tuple(fields=given):
             if len(wanted) != len(given):
                 message = f"the tuple has {len(given)} fields, {len(wanted)} are expected"
-                raise UnificationError("OMAP-length", message)
+                raise UnificationError("OS-map-length", message)
             parts = zip(wanted, given, strict=True)
             return all(map_shape_vars(p, a, shape_var_mapping, prover) for p, a in parts)
         case ast.TupleGetItem(), ast.TupleGetItem():
@@ -75,7 +75,7 @@ def map_shape_vars(
         case (ast.Call() | ast.TupleGetItem(), _) | (_, ast.Call() | ast.TupleGetItem()):
             return False
     message = f"{shape_text(arg_shape)} is no shape like {shape_text(param_shape)}"
-    raise UnificationError("OMAP-construct", message)
+    raise UnificationError("OS-map-construct", message)
 
 
 def _map_dim(
@@ -92,7 +92,7 @@ def _map_dim(
         return True
     if can_prove_not_equal(wanted, arg_dim, prover):
         message = f"the dimension is {arg_dim}, expected {wanted}"
-        raise UnificationError("OMAP-dimension", message)
+        raise UnificationError("OS-map-dimension", message)
     return False
 
 

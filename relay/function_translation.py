@@ -32,7 +32,7 @@ from rlx.relay.packed_calls import packed_call
 from rlx.relay.scopes import EvaluationScope, Schedule
 from rlx.relay.type_conversion import Dimensions, identifier, struct_info, with_binders
 from rlx.solver.order import erase
-from rlx.spec.registry import rule
+from rlx.spec.registry import refuted, rule
 
 
 class FunctionTranslation:
@@ -284,6 +284,7 @@ class FunctionTranslation:
     def _say(
         self, code: str, severity: str, message: str, span: Span | None, help: str | None = None
     ) -> None:
+        refuted(code)
         self.diagnostics.append(Diagnostic(code, severity, message, span, help=help))
 
 

@@ -138,8 +138,10 @@ class Memory:
             return
         if piece.offset is None or other.offset is None:  # the run alone can tell
             return
+        if other in self._overwritten:
+            return
         shared = apart(piece, other)
-        if shared is not True and other not in self._overwritten:
+        if shared is not True:
             self._overwritten[other] = Event(span, certain and shared is False, piece)
 
     @rule("MEM-fits", "d948be4f", "memory")

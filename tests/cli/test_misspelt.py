@@ -50,8 +50,9 @@ def test_an_option(
     for wrong in misspellings(flag[2:], random.Random(flag)):
         if f"--{wrong}" in flags:
             continue
-        fine = "bash" if name == "completion" else "x.rlx"
-        for argv in ([f"--{wrong}", fine], [fine, f"--{wrong}=3"]):
+        fine = ["bash" if name == "completion" else "x.rlx"]
+        fine = ["check", *fine] if name == "relay" else fine
+        for argv in ([f"--{wrong}", *fine], [*fine, f"--{wrong}=3"]):
             last = said(name, argv, capsys)
             assert f"there is no option --{wrong}; did you mean " in last, last
             assert flag in last, last

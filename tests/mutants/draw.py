@@ -18,7 +18,7 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).parents[2]
 ROOMS = (
     *("grammar", "solver", "operators", "checker", "semantics", "transform", "generate", "vm"),
-    *("rlx", "spec"),
+    *("old", "relay", "rlx", "spec"),
 )
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 

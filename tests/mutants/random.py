@@ -1,7 +1,7 @@
 """Random mutants of all rooms: `python -m tests.mutants.random COUNT [SEED] [--room ROOM …]`.
 
 Which tests reach which blocks is noted by `--note`, under `build/reach`. No file of the working tree is changed. The
-exit status is 1 if fewer than `--least` of 100 mutants are noticed, also when as many again are examined.
+exit status is 1 if a sample says, beyond chance, that fewer than `--least` of 100 mutants are noticed, and as many again say it, too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import comb
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,6 +186,22 @@ def rate(verdicts: Sequence[Verdict]) -> float:
     return 100 * noticed / max(1, len(decided))
 
 
+CHANCE = 0.025
+"""How often a sample may say that too few are noticed although enough are."""
+
+
+def falls_short(verdicts: Sequence[Verdict], least: float) -> bool:
+    """Whether a sample says, beyond chance, that fewer than ``least`` of 100 are noticed.
+
+    Of tests that notice just so many, so few in a sample would be seen once in forty times.
+    """
+    decided = [v for v in verdicts if v.status != "undecided"]
+    noticed, count = sum(v.status == "noticed" for v in decided), len(decided)
+    share = least / 100
+    so_few = sum(comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(noticed + 1))
+    return so_few < CHANCE
+
+
 def report(verdicts: list[Verdict]) -> None:
     """Print the table by rooms, and the share of decided mutants that was noticed."""
     counts = Counter((v.mutant.room, v.status) for v in verdicts)
@@ -248,7 +265,7 @@ def main() -> int:
     seed = int(time.time()) if given.seed is None else given.seed
     print(f"{given.count} mutants, seed {seed}", flush=True)
     rooms = given.room or list(ROOMS)
-    # Where a sample decides, a bad one is followed by another: as many again are drawn for it.
+    # A bad sample is followed by another: as many again are drawn for it.
     count = 2 * given.count if given.least else given.count
     drawing = [count, seed, rooms]
     mutants = wanted(drawing, given.reach)
@@ -262,11 +279,11 @@ def main() -> int:
     reach = Reach(given.reach)
     verdicts = examined(mutants[: given.count], reach, given.jobs)
     report(verdicts)
-    if given.least and rate(verdicts) < given.least:
-        print(f"that is less than {given.least:g} %: as many again", flush=True)
+    if falls_short(verdicts, given.least):
+        print(f"that is less than {given.least:g} %, beyond chance: as many again", flush=True)
         verdicts += examined(mutants[given.count :], reach, given.jobs)
         report(verdicts)
-    return int(rate(verdicts) < given.least)
+    return int(falls_short(verdicts, given.least))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def test_changes_that_nobody_can_tell_are_not_drawn(operator: str, text: str, dr
 
 @pytest.mark.parametrize(
     ("first", "second", "status", "examined"),
-    [(8, 0, 0, 10), (7, 9, 0, 20), (7, 8, 1, 20), (0, 10, 1, 20), (10, 0, 0, 10)],
+    [(5, 0, 0, 10), (4, 8, 0, 20), (4, 7, 1, 20), (0, 10, 1, 20), (10, 0, 0, 10)],
 )
 def test_a_bad_sample_is_followed_by_another(
     first: int,

@@ -152,10 +152,10 @@ def test_a_shape_without_a_value() -> None:
 
 
 PAIRS: list[tuple[str, str, str]] = [
-    ("OMAP-rank", "(n, m)", "(4,)"),
-    ("OMAP-length", "Tuple()", "Tuple((n,))"),
-    ("OMAP-dimension", "(n, n)", "(3, 4)"),
-    ("OMAP-construct", "Tuple()", "(n,)"),
+    ("OS-map-rank", "(n, m)", "(4,)"),
+    ("OS-map-length", "Tuple()", "Tuple((n,))"),
+    ("OS-map-dimension", "(n, n)", "(3, 4)"),
+    ("OS-map-construct", "Tuple()", "(n,)"),
 ]
 
 
@@ -207,7 +207,7 @@ def func(*taken: Type, ret: Type = OBJECT, pure: bool = True) -> FuncType:
         ("OSUB-func-pure", func(pure=False), func()),
         ("OSUB-func-argument", func(T1), func(OBJECT)),
         ("OSUB-func-result", func(), func(ret=T1)),
-        ("OGLB-meet", T1, SHAPE),
+        ("OT-glb-meet", T1, SHAPE),
     ],
 )  # fmt: skip
 def test_types_that_are_apart(
@@ -215,6 +215,8 @@ def test_types_that_are_apart(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr("rlx.old.order.refuted", said.append)
-    found = find_glb(below, above) is not None if code == "OGLB-meet" else is_subtype(below, above)
+    found = (
+        find_glb(below, above) is not None if code == "OT-glb-meet" else is_subtype(below, above)
+    )
     assert not found and said[-1] == code
-    assert registry.implementations[code.rpartition("-")[0] if code != "OGLB-meet" else "OGLB"]
+    assert registry.implementations[code.rpartition("-")[0] if code != "OT-glb-meet" else "OT-glb"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
+from rlx.grammar.parser import parse
 
 from .programs import module_of
 
@@ -274,3 +275,17 @@ def test_a_result_in_place_is_the_argument(
     text = text.replace(f"R.match_cast(y, {declared})", f"R.match_cast(y, {cast_to})")
     checks = analyse(module_of(text))
     assert [c.status for c in checks if c.kind == "cast"] == [status]
+
+
+@pytest.mark.parametrize(("kind", "status"), [("T.int64", "redundant"), ("T.int32", "needed")])
+def test_a_size_stands_for_a_variable_of_its_own_type(kind: str, status: str) -> None:
+    text = f"""
+@R.function
+def main(x: R.Tensor((n, 4), "float32")):
+    k = {kind}()
+    y = R.match_cast(x, R.Tensor((k, 4), "float32"))
+    return y
+"""
+    (module,) = parse(text).modules  # a dimension of another type is an error (WF05)
+    (check,) = [check for check in analyse(module) if check.kind == "cast"]
+    assert check.status == status

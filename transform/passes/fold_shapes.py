@@ -5,12 +5,9 @@ from __future__ import annotations
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, IRModule, TensorStructInfo
 from rlx.grammar.node import replace
-from rlx.grammar.overloaded import scalar
-from rlx.grammar.prim_operators import BY_NODE
 from rlx.grammar.tir import PrimExpr
-from rlx.operators.dim_arithmetic import literal
 from rlx.solver.order.substitute import dimensions
-from rlx.solver.prim_exprs import topological
+from rlx.transform.passes.numbers import folded, in_new_shape
 from rlx.transform.visitors.mutator import ExprMutator
 
 
@@ -25,7 +22,7 @@ class _Fold(ExprMutator):
             if known is not None and all(self.is_bound(dim) for dim in known):
                 return ast.ShapeExpr(known)
         if isinstance(made, ast.Call) and made.op_name == "relax.reshape" and len(call.args) > 1:
-            shape = _meant(call.args[1], made.args[1])
+            shape = in_new_shape(call.args[1], made.args[1])
             if shape is not made.args[1]:
                 return replace(made, args=(made.args[0], shape, *made.args[2:]))
         return made
@@ -37,49 +34,6 @@ class _Fold(ExprMutator):
         """Whether a text can say a dimension here: it is a number, or a variable in scope."""
         in_scope = dim in self.builder.shape_vars.values()
         return isinstance(dim, tir.IntImm) or in_scope
-
-
-def _is_read(dim: PrimExpr) -> bool:
-    """Whether a dimension that stands in a new shape means something else than its length."""
-    found = literal(dim)
-    return found is not None and found <= 0
-
-
-def _meant(given: Expr, made: Expr) -> Expr:
-    """A new shape that is folded, without a 0 or a -1 that was computed before: in the text it
-    would mean a length that is copied or inferred.
-    """
-    if not isinstance(made, ast.ShapeExpr) or given is made:
-        return made
-    if not isinstance(given, ast.ShapeExpr):
-        return given if any(_is_read(dim) for dim in made.values) else made
-    pairs = zip(given.values, made.values, strict=True)
-    values = [a if _is_read(b) and literal(a) is None else b for a, b in pairs]
-    return replace(made, values=tuple(values))
-
-
-def folded(value: PrimExpr) -> PrimExpr:
-    """A scalar with the numbers in place of arithmetic on numbers."""
-    done: dict[PrimExpr, PrimExpr] = {}
-    for node in topological(value):
-        done[node] = node
-        if isinstance(node, tir.Binary) and not isinstance(node, tir.Comparison):
-            a, b = done[node.a], done[node.b]
-            symbol = BY_NODE[type(node)].symbol
-            if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm) and symbol in "+-*//%":
-                done[node] = _number(symbol, a, b, node)
-            elif a is not node.a or b is not node.b:
-                done[node] = type(node)(a, b, node.span)
-    return done[value]
-
-
-def _number(symbol: str, a: tir.IntImm, b: tir.IntImm, node: tir.Binary) -> PrimExpr:
-    """The number, if it fits into 64 bits; an overflow or a division by zero fails at run time."""
-    if not symbol or (symbol in ("//", "%", "/") and (b.value == 0 or symbol == "/")):
-        return type(node)(a, b, node.span)
-    found = scalar(symbol, a, b)
-    fits = isinstance(found, tir.IntImm) and -(2**63) <= found.value < 2**63
-    return found if fits else type(node)(a, b, node.span)
 
 
 def fold_shapes(module: IRModule) -> IRModule:

@@ -20,8 +20,9 @@ OPEN = (
     "expression_text",
     "evaluate",
     "api",
+    "budget",
 )
-"""Modules of the solver that others may use: the prover, what it is told and what it says; texts, loops, and what constants come to."""
+"""Modules of the solver that others may use: the prover, what it is told, what it says, what it was asked; texts, loops, and what constants come to."""
 DECIDES = ("structural_equal", "first_difference")
 """Comparisons of syntax trees, which say nothing about equal values."""
 
