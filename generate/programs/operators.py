@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from rlx.checker.lowered.operators import KILLS, TENSOR
 from rlx.generate.calls.pattern import (
     Given,
     MadeSlot,
@@ -32,10 +33,8 @@ _ON_DEVICES = ("to_vdevice", "hint_on_device")
 """Families of which programs are full only late in a compilation, and what texts of TVM leave
 out.
 """
-UNWRITTEN = frozenset(f"relax.{room}.alloc_tensor" for room in ("builtin", "memory", "vm"))
+UNWRITTEN = TENSOR | {"relax.builtin.alloc_tensor"}
 """Operators that give tensors whose elements nothing wrote."""
-KILLS = frozenset({"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"})
-"""Operators after which nothing may use the argument."""
 _UNREADABLE = ("device", "dist.", "hint_on_device")
 
 Chosen = dict[PrimExpr, PrimExpr]
