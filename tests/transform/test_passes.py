@@ -49,6 +49,18 @@ def test_each_pass_is_short() -> None:
         assert len(lines) <= 45, name
 
 
+def test_what_a_local_function_used_is_taken_out_once() -> None:
+    module = program("""
+a = R.nn.relu(x)
+@R.function
+def local(y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+    b = a
+    return y
+return a
+""")
+    assert shown(passes.dead_code(module)) == ["a = R.nn.relu(x)", "return a"]
+
+
 def test_dead_code() -> None:
     module = program("""
 a = R.add(x, x)

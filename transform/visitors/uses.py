@@ -34,19 +34,32 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
         for binding in bindings(function)
         if isinstance(binding, ast.VarBinding)
     }
-    found: set[ast.Var] = set()
+    taken: dict[ast.Var, Counter[ast.Var]] = {}
     idle = [var for var in values if not counts[var]]
     while idle:
         var = idle.pop()
-        if var in found or not may_go(var, values[var]):
+        if var in taken or not may_go(var, values[var]):
             continue
-        found.add(var)
-        for used in walk(values[var]):
-            if isinstance(used, ast.Var) and used in values:
-                counts[used] -= 1
-                if not counts[used]:
-                    idle.append(used)
-    return found
+        inside = list(walk(values[var]))
+        taken[var] = Counter(used for used in inside if isinstance(used, ast.Var))
+        for inner in _bound_by(inside):
+            taken[var].subtract(taken.get(inner, ()))  # these uses are gone already
+        for used, count in taken[var].items():
+            counts[used] -= count
+            if count and not counts[used] and used in values:
+                idle.append(used)
+    return set(taken)
+
+
+def _bound_by(inside: list[Expr]) -> list[ast.Var]:
+    """The variables that local functions and branches among these bind."""
+    blocks = (block for expr in inside if isinstance(expr, ast.SeqExpr) for block in expr.blocks)
+    return [
+        binding.var
+        for block in blocks
+        for binding in block.bindings
+        if isinstance(binding, ast.VarBinding)
+    ]
 
 
 class Without(Rewriter):
