@@ -21,7 +21,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT
 from rlx.solver.order import lub
@@ -135,9 +135,6 @@ def extern_func(state: DerivationState, node: ast.ExternFunc) -> StructInfo:
     return node.struct_info or EXTERNAL
 
 
-_BIT = (("bool", 1), ("uint", 1))
-
-
 @rule("D09", "90ba972a", "derivation")
 def if_(state: DerivationState, node: ast.If) -> StructInfo:
     condition = state.info(node.cond)
@@ -155,7 +152,7 @@ def if_(state: DerivationState, node: ast.If) -> StructInfo:
 def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> Iterator[None]:
     """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
     known = condition.value if isinstance(condition, PrimStructInfo) else None
-    if known is None:
+    if known is None or _is_condition(condition) != "yes":
         yield
         return
     context = state.prover.context
@@ -187,18 +184,14 @@ def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> 
 def _is_condition(info: StructInfo) -> str:
     match info:
         case TensorStructInfo(dtype=dtype, ndim=ndim):
-            if ndim > 0 or not (dtype.is_void or _is_bool(dtype)):
+            if ndim > 0 or not (dtype.is_void or dtype == BOOL):
                 return "no"
-            return "yes" if ndim == 0 and _is_bool(dtype) else "maybe"
+            return "yes" if ndim == 0 and dtype == BOOL else "maybe"
         case PrimStructInfo(dtype=dtype):
-            return "yes" if _is_bool(dtype) else "no"
+            return "yes" if dtype == BOOL else "no"
         case ObjectStructInfo():
             return "maybe"
     return "no"
-
-
-def _is_bool(dtype: DataType) -> bool:
-    return dtype is BOOL or (dtype.code, dtype.bits) in _BIT
 
 
 @rule("D10", "79740dd5", "derivation")

@@ -35,6 +35,7 @@ def test_a_boolean_is_a_condition(condition: str) -> None:
         'R.Tensor((1,), "bool")',
         "R.Tensor(ndim=1)",
         'R.Prim("int64")',
+        'R.Prim("uint1")',
         "R.Shape([1])",
         'R.Tuple(R.Tensor((), "bool"))',
     ],
@@ -43,6 +44,16 @@ def test_something_else_is_no_condition(condition: str) -> None:
     derived = main(*branches(condition).split("|"))
     assert derived.codes == ["error D09-condition"]
     assert derived.at(derived.only) == "c"
+
+
+@pytest.mark.parametrize(
+    "written", ["0", "-1", "1.5", "n", "n + 1", "(n, n)", "[1]", "x", "R.const(1)", "T.uint8(1)"]
+)
+def test_what_is_written_may_be_no_condition(written: str) -> None:
+    signature, body = branches('R.Prim("bool"), n: R.Prim("int64")').split("|")
+    derived = main(signature, body.replace("if c:", f"if {written}:"))
+    assert derived.codes == ["error D09-condition"]
+    assert derived.at(derived.only) == written
 
 
 @pytest.mark.parametrize(
