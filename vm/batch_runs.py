@@ -23,10 +23,12 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
-from rlx.vm.batch_plans import Given, Grouped, Heap, Made, Memory, NoPlan, Plain, Plan, plan
+from rlx.vm.batch_planning import plan
+from rlx.vm.batch_plans import Given, Grouped, Heap, Made, Memory, NoPlan, Plain, Plan
 from rlx.vm.batches import Batch
+from rlx.vm.callees import OwnFunction
 from rlx.vm.instructions import CallInstruction
-from rlx.vm.linking import Linker, OwnFunction
+from rlx.vm.linking import Linker
 
 MOST_PLANS = 8
 """Plans that one batch keeps, and how often it plans anew before an old plan serves again."""

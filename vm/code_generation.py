@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import replace
-from rlx.grammar.printer import print_module, print_node
+from rlx.grammar.printer import print_node
 from rlx.grammar.visit import walk
-from rlx.semantics.arrays import numpy_type
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,
     StringValue,
-    Tensor,
-    Value,
     fitted_scalar,
 )
 from rlx.transform.lowering.emitter import operator_name
@@ -28,6 +22,8 @@ from rlx.transform.lowering.passes import PassError
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.executable import Executable
 from rlx.vm.instructions import MOST_IMMEDIATE, Argument
+from rlx.vm.operator_functions import operator_function
+from rlx.vm.pool import Pool, constant_tensor, printed
 
 
 def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = True) -> Executable:
@@ -46,15 +42,15 @@ def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = 
         If a function has something left that the machine has no instruction for: the message names the pass that takes it away.
     """
     builder = ExecBuilder()
-    shared = _Shared(module, builder)
+    pool = Pool(module, builder)
     for gv, function in module.functions.items():
         if isinstance(function, ast.Function):
-            _Generator(shared, gv.name_hint, function).function()
+            _Generator(pool, gv.name_hint, function).function()
         else:
-            builder.add_kernel(gv.name_hint, _printed({gv: function}, module))
+            builder.add_kernel(gv.name_hint, printed({gv: function}, module))
     for gv, function in (source or module).functions.items():
         if isinstance(function, ast.Function):
-            builder.add_signature(gv.name_hint, _printed({gv: _signature(function)}, module))
+            builder.add_signature(gv.name_hint, printed({gv: _signature(function)}, module))
     return builder.get(reuse=reuse)
 
 
@@ -63,41 +59,11 @@ def _signature(function: ast.Function) -> ast.Function:
     return replace(function, body=ast.SeqExpr((), ast.Tuple(())), comments=())
 
 
-def _printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:
-    return print_module(IRModule(functions, {}, module.global_infos))
-
-
-class _Shared:
-    """What the functions of one executable share."""
-
-    def __init__(self, module: IRModule, builder: ExecBuilder) -> None:
-        self.module, self.builder = module, builder
-        self.operators: dict[str, str] = {}
-        self._constants: dict[object, Argument] = {}
-
-    def constant(self, key: object, make: Callable[[], Value]) -> Argument:
-        """A constant of the pool; values of one key share a place."""
-        found = self._constants.get(key)
-        if found is None:
-            found = self._constants[key] = self.builder.c(make())
-        return found
-
-    def operator(self, op: str, function: ast.Function) -> str:
-        """The name of a function that applies an operator; equal ones share it."""
-        gv = ast.GlobalVar("apply")
-        text = _printed({gv: function}, self.module)
-        name = self.operators.get(text)
-        if name is None:
-            name = self.operators[text] = f"{op}:{len(self.operators)}"
-            self.builder.add_operator(name, text)
-        return name
-
-
 class _Generator:
     """One function."""
 
-    def __init__(self, shared: _Shared, name: str, function: ast.Function) -> None:
-        self._shared, self._builder = shared, shared.builder
+    def __init__(self, pool: Pool, name: str, function: ast.Function) -> None:
+        self._pool, self._builder = pool, pool.builder
         self._name, self._function = name, function
         self._registers: dict[ast.Var, Argument] = {}
         self._scalars: dict[tir.Var, Argument] = {}
@@ -131,7 +97,7 @@ class _Generator:
         return self._builder.r(self._next - 1)
 
     def _in_register(self, place: Argument) -> Argument:
-        if place in self._registers.values() or str(place).startswith("%"):
+        if str(place).startswith("%"):
             return place
         target = self._fresh()
         self._builder.emit_call("vm.builtin.copy", [place], target)
@@ -183,16 +149,13 @@ class _Generator:
         condition = self._in_register(self._operand(value.cond))
         fork = builder.position()
         builder.emit_if(condition, 1)
-        self._move(self._branch(value.true_branch), target)
+        self._move(self._sequence(value.true_branch), target)
         end = builder.position()
         builder.emit_goto(1)
         builder.patch(fork, builder.position() - fork)
-        self._move(self._branch(value.false_branch), target)
+        self._move(self._sequence(value.false_branch), target)
         builder.patch(end, builder.position() - end)
         return target
-
-    def _branch(self, body: ast.Expr) -> Argument:
-        return self._sequence(body)
 
     def _move(self, source: Argument, target: Argument) -> None:
         name = "vm.builtin.move" if str(source).startswith("%") else "vm.builtin.copy"
@@ -201,7 +164,7 @@ class _Generator:
     # ------------------------------------------------------------ operands
 
     def _operand(self, expr: ast.Expr) -> Argument:
-        builder, shared = self._builder, self._shared
+        builder, pool = self._builder, self._pool
         match expr:
             case ast.Var():
                 if expr in self._killed:
@@ -210,16 +173,16 @@ class _Generator:
             case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
                 return builder.f(name)
             case ast.Constant(data=data):
-                return shared.constant(id(data), lambda: _tensor(data))
+                return pool.constant(id(data), lambda: constant_tensor(data))
             case ast.PrimValue(value=value):
                 return self._scalar(value)
             case ast.ShapeExpr(values=values):
                 numbers = tuple(self._known(value) for value in values)
-                return shared.constant(("shape", numbers), lambda: ShapeValue(numbers))
+                return pool.constant(("shape", numbers), lambda: ShapeValue(numbers))
             case ast.StringImm(value=text):
-                return shared.constant(("string", text), lambda: StringValue(text))
+                return pool.constant(("string", text), lambda: StringValue(text))
             case ast.DataTypeImm(value=kind):
-                return shared.constant(("dtype", kind), lambda: DataTypeValue(kind))
+                return pool.constant(("dtype", kind), lambda: DataTypeValue(kind))
             case ast.Tuple() | ast.TupleGetItem() | ast.Call():
                 return self._value(expr)
             case ast.Function():
@@ -242,13 +205,13 @@ class _Generator:
             case tir.Var() if value in self._scalars:
                 return self._scalars[value]
         if not tir.free_vars(value):
-            return self._operator("relax.prim_value", ast.PrimValue(value), ())
+            return self._operator("relax.prim_value", ast.PrimValue(value))
         raise self._left(f"the symbolic scalar {print_node(value)}", "VMShapeLower")
 
     def _number(self, number: float, kind: DataType) -> Argument:
         key = ("scalar", repr(number), kind)
         plain = bool(number) if kind.code == "bool" else number
-        return self._shared.constant(key, lambda: fitted_scalar(plain, kind))
+        return self._pool.constant(key, lambda: fitted_scalar(plain, kind))
 
     # ------------------------------------------------------------ calls
 
@@ -260,43 +223,21 @@ class _Generator:
                     return emit(self, call)
                 if name in _LOWERED:
                     raise self._left(f"a call of {name}", _LOWERED[name])
-                return self._operator(name, call, call.args)
+                return self._operator(name, call)
             case ast.GlobalVar(name_hint=name) | ast.ExternFunc(global_symbol=name):
                 return self._emit(name, [self._operand(arg) for arg in call.args])
         args = [self._operand(call.op), *(self._operand(arg) for arg in call.args)]
         return self._emit("vm.builtin.invoke_closure", [self._builder.vm_state(), *args])
 
-    def _operator(self, name: str, value: ast.Expr, args: tuple[ast.Expr, ...]) -> Argument:
-        """A call of an operator that no PrimFunc stands for: its operands become the parameters of a function."""
-        params: dict[ast.Var, Argument] = {}
-        found: dict[ast.Expr, ast.Var] = {}
-
-        def parameter(expr: ast.Expr) -> ast.Expr:
-            match expr:
-                case ast.Tuple(fields=fields):
-                    return ast.Tuple(tuple(parameter(field) for field in fields))
-                case ast.Var() | ast.Constant() | ast.GlobalVar() | ast.TupleGetItem():
-                    if expr not in found:
-                        found[expr] = ast.Var(f"x{len(found)}")
-                        params[found[expr]] = self._operand(expr)
-                    return found[expr]
-            return expr
-
-        if isinstance(value, ast.Call):
-            attrs = {
-                k: parameter(v) if isinstance(v, ast.Expr) else v for k, v in value.attrs.items()
-            }
-            given = tuple(parameter(arg) for arg in args)
-            value = ast.Call(value.op, given, value.sinfo_args, attrs, spelled=value.spelled)
-            for var in dict.fromkeys((*_symbols(attrs), *_symbols(given))):
-                if var not in self._scalars:
-                    raise self._left(f"the shape variable {var.name} in {name}", "VMShapeLower")
-                scalar = ast.Var(var.name, ast.PrimStructInfo(INT64), shape_var=var)
-                params[scalar] = self._scalars[var]
-        result = ast.Var("y")
-        body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, value),)),), result)
-        apply = ast.Function(tuple(params), body, attrs={"global_symbol": "apply"}, is_pure=False)
-        return self._emit(self._shared.operator(name, apply), list(params.values()))
+    def _operator(self, name: str, value: ast.Expr) -> Argument:
+        """A call of an operator that no PrimFunc stands for: it becomes a function of its operands."""
+        applied = operator_function(value)
+        args = [self._operand(operand) for operand in applied.operands]
+        for var in applied.shape_vars:
+            if var not in self._scalars:
+                raise self._left(f"the shape variable {var.name} in {name}", "VMShapeLower")
+            args.append(self._scalars[var])
+        return self._emit(self._pool.operator(name, applied.function), args)
 
     def _packed(self, name: str, args: tuple[ast.Expr, ...]) -> Argument:
         state = self._builder.vm_state()
@@ -379,29 +320,6 @@ def _listed(args: Sequence[ast.Expr]) -> Iterator[ast.Expr]:
             yield from arg.fields
         else:
             yield arg
-
-
-def _symbols(value: Any) -> Iterator[tir.Var]:
-    match value:
-        case tir.PrimExpr():
-            yield from tir.free_vars(value)
-        case ast.ShapeExpr(values=values):
-            yield from _symbols(values)
-        case tuple() | list():
-            for item in value:
-                yield from _symbols(item)
-        case Mapping():
-            for item in value.values():
-                yield from _symbols(item)
-
-
-def _tensor(data: ast.Literal) -> Tensor:
-    kind = numpy_type(data.dtype)
-    if data.value is not None:
-        return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
-    if data.content is not None:
-        return Tensor(np.frombuffer(bytearray(data.content), kind).reshape(data.shape or ()))
-    raise PassError("the text leaves the data of a constant out")
 
 
 _OPERATORS: dict[str, Callable[[_Generator, ast.Call], Argument]] = {

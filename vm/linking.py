@@ -8,88 +8,26 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
 from rlx.semantics import faults, outcome
-from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
-from rlx.semantics.machine.builtins import ELSEWHERE, READING
+from rlx.semantics.faults import Stop, UnsupportedStop
+from rlx.semantics.machine.builtins import READING
 from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, written
-from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
+from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.store import Store
 from rlx.semantics.values import UNIT, Device, Packed, PrimFuncValue, Scalar, Tensor, Value
 from rlx.spec.registry import rule
-from rlx.vm.executable import Executable, VMFunction
-from rlx.vm.instructions import Instruction
-from rlx.vm.library import LIBRARY, WITH_STATE, MachineFunction, MachineState
-
-PackedFunction = Packed | Callable[..., Any]
-"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
-
-
-class OwnFunction:
-    """A function of the executable.
-
-    Attributes
-    ----------
-    function, code
-        Its description and its instructions.
-    run
-        The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is first called.
-    suspends
-        Whether ``run`` gives a generator, which asks for the calls of other functions.
-    apart
-        Instructions that do not run together with others.
-    """
-
-    __slots__ = ("apart", "code", "function", "run", "suspends")
-
-    def __init__(self, function: VMFunction, code: list[Instruction]) -> None:
-        self.function, self.code = function, code
-        self.run: Callable[..., Any] | None = None
-        self.suspends: bool  # there once `run` is
-        self.apart: set[int] = set()
-
-
-class Outside:
-    """Anything else that can be called: it takes and gives values.
-
-    Attributes
-    ----------
-    call
-        What is called.
-    takes_state
-        Whether the first argument is the machine's state.
-    keeps_constants
-        Whether it never writes to its arguments, so that constants need no copy.
-    missing
-        Whether there is no function of that name: to look it up is a fault already.
-    """
-
-    __slots__ = ("call", "keeps_constants", "missing", "name", "takes_state")
-
-    def __init__(
-        self,
-        name: str,
-        call: Callable[..., Value],
-        takes_state: bool = False,
-        keeps_constants: bool = False,
-        missing: bool = False,
-    ) -> None:
-        self.name, self.call, self.missing = name, call, missing
-        self.takes_state, self.keeps_constants = takes_state, keeps_constants
-
-
-class FunctionValue(MachineFunction):
-    """A function of the executable as a value, with the last arguments that it was given already."""
-
-    function: OwnFunction
-    captured: tuple[Value, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"closure {self.function.function.name}"
-
-
-Callee = OwnFunction | Outside
+from rlx.vm.callees import (
+    Callee,
+    Outside,
+    OwnFunction,
+    PackedFunction,
+    missing_function,
+    packed_function,
+    safe,
+)
+from rlx.vm.executable import Executable
+from rlx.vm.library import LIBRARY, WITH_STATE, MachineState
 
 
 class Linker:
@@ -172,7 +110,7 @@ class Linker:
     @rule("V-name", "ec195fc9", "machine instruction")
     def _outside(self, name: str) -> Outside:
         if name in self._packed:
-            return Outside(name, self._writing(_wrapped(name, self._packed[name])))
+            return Outside(name, self._writing(packed_function(name, self._packed[name])))
         if name in self.executable.kernels:
             return Outside(name, self._kernel(name), keeps_constants=False)
         if name in self.executable.operators:
@@ -186,7 +124,7 @@ class Linker:
                 call = self._viewing(call)
             copying = name in ("vm.builtin.copy", "vm.builtin.move")
             return Outside(name, call, name in WITH_STATE, not copying)
-        return Outside(name, _missing(name), missing=True)
+        return Outside(name, missing_function(name), missing=True)
 
     def _writing(self, call: Callable[..., Value]) -> Callable[..., Value]:
         """A function that may write to whatever it is given."""
@@ -326,75 +264,3 @@ _STOPS: dict[type, type[Stop]] = {
     outcome.Unsupported: faults.UnsupportedStop,
     outcome.IllFormed: faults.IllFormedStop,
 }
-
-
-def _wrapped(name: str, call: PackedFunction) -> Callable[..., Value]:
-    """A packed function of the user."""
-    if isinstance(call, Packed):
-        return _of_values(name, safe(name, call.call))
-
-    def convert(*args: Value) -> Value:
-        try:
-            result = call(*[to_plain(arg) for arg in args])
-        except Stop:
-            raise
-        except Exception as error:
-            words = f"{name} raised {type(error).__name__}: {error}"
-            raise FaultStop("E-packed-raised", words) from error
-        return to_value(result, args)
-
-    return convert
-
-
-def _of_values(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
-    """A function of the user that works on values, held to it."""
-
-    def checked(*args: Value) -> Value:
-        result = call(*args)
-        if not isinstance(result, Value):
-            words = f"{name} returned {type(result).__name__}, not a value"
-            raise FaultStop("V-call-outside-value", words)
-        return result
-
-    return checked
-
-
-def safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
-    """A function on values that may be given what it was not written for."""
-
-    def checked(*args: Value) -> Value:
-        try:
-            return call(*args)
-        except Stop:
-            raise
-        except Exception as error:
-            words = f"{name} raised {type(error).__name__}: {error}"
-            raise FaultStop("E-packed-raised", words) from error
-
-    return checked
-
-
-def _missing(name: str) -> Callable[..., Value]:
-    def call(*_: Value) -> Value:
-        if ELSEWHERE.match(name):
-            words = f"TVM's run time has {name}; rlx cannot run it"
-            raise UnsupportedStop("E-extern-modelled", words)
-        raise FaultStop("E-extern-registered", f"no packed function is registered as {name!r}")
-
-    return call
-
-
-def callable_value(value: Value) -> tuple[Callee, tuple[Value, ...]]:
-    """What a function value calls, and the arguments that it was given already.
-
-    Raises
-    ------
-    Fault
-        ``V-invoke-closure-function``: it is no function.
-    """
-    match value:
-        case FunctionValue(function=function, captured=captured):
-            return function, captured
-        case Packed(call=call, name=name):
-            return Outside(name, call), ()
-    raise FaultStop("V-invoke-closure-function", f"a function is called, not {kind(value)}")

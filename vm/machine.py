@@ -10,9 +10,10 @@ from rlx.semantics.faults import Stop
 from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
 from rlx.semantics.machine.program import collecting_less
 from rlx.semantics.values import Device, Value, fitted_arguments
+from rlx.vm.callees import OwnFunction, PackedFunction
 from rlx.vm.executable import Executable
 from rlx.vm.faults import Fault, Place, RunError, run_error
-from rlx.vm.linking import Linker, OwnFunction, PackedFunction
+from rlx.vm.linking import Linker
 from rlx.vm.profile import Profile
 from rlx.vm.rules import Step, Stepper, check_count
 from rlx.vm.translation import Fuel, Translator, Wrap

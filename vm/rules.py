@@ -16,6 +16,7 @@ from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.values import Packed, Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
+from rlx.vm.callees import Callee, FunctionValue, Outside, OwnFunction, callable_value
 from rlx.vm.instructions import (
     VM_STATE,
     VOID,
@@ -35,7 +36,7 @@ from rlx.vm.library import (
     MachineState,
     fields,
 )
-from rlx.vm.linking import Callee, FunctionValue, Linker, Outside, OwnFunction, callable_value
+from rlx.vm.linking import Linker
 
 
 class Activation:

@@ -15,6 +15,7 @@ from rlx.semantics.store import Store
 from rlx.semantics.values import Scalar, Value
 from rlx.vm.batch_runs import BatchRunner
 from rlx.vm.batches import Batch, batches
+from rlx.vm.callees import Outside, OwnFunction
 from rlx.vm.flow import Blocks
 from rlx.vm.instructions import (
     VM_STATE,
@@ -29,7 +30,7 @@ from rlx.vm.instructions import (
     register,
 )
 from rlx.vm.library import TAKES_EITHER
-from rlx.vm.linking import Linker, Outside, OwnFunction
+from rlx.vm.linking import Linker
 from rlx.vm.rules import (
     CALLERS,
     call_outside,

@@ -1,0 +1,156 @@
+"""What a name of an executable can call: a function of it, or a function outside, which takes and gives values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
+from rlx.semantics.machine.builtins import ELSEWHERE
+from rlx.semantics.machine.message_text import kind
+from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.values import Packed, Value
+from rlx.vm.executable import VMFunction
+from rlx.vm.instructions import Instruction
+from rlx.vm.library import MachineFunction
+
+PackedFunction = Packed | Callable[..., Any]
+"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
+
+
+class OwnFunction:
+    """A function of the executable.
+
+    Attributes
+    ----------
+    function, code
+        Its description and its instructions.
+    run
+        The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is first called.
+    suspends
+        Whether ``run`` gives a generator, which asks for the calls of other functions.
+    apart
+        Instructions that do not run together with others.
+    """
+
+    __slots__ = ("apart", "code", "function", "run", "suspends")
+
+    def __init__(self, function: VMFunction, code: list[Instruction]) -> None:
+        self.function, self.code = function, code
+        self.run: Callable[..., Any] | None = None
+        self.suspends: bool  # there once `run` is
+        self.apart: set[int] = set()
+
+
+class Outside:
+    """Anything else that can be called: it takes and gives values.
+
+    Attributes
+    ----------
+    call
+        What is called.
+    takes_state
+        Whether the first argument is the machine's state.
+    keeps_constants
+        Whether it never writes to its arguments, so that constants need no copy.
+    missing
+        Whether there is no function of that name: to look it up is a fault already.
+    """
+
+    __slots__ = ("call", "keeps_constants", "missing", "name", "takes_state")
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[..., Value],
+        takes_state: bool = False,
+        keeps_constants: bool = False,
+        missing: bool = False,
+    ) -> None:
+        self.name, self.call, self.missing = name, call, missing
+        self.takes_state, self.keeps_constants = takes_state, keeps_constants
+
+
+class FunctionValue(MachineFunction):
+    """A function of the executable as a value, with the last arguments that it was given already."""
+
+    function: OwnFunction
+    captured: tuple[Value, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"closure {self.function.function.name}"
+
+
+Callee = OwnFunction | Outside
+
+
+def packed_function(name: str, call: PackedFunction) -> Callable[..., Value]:
+    """A packed function of the user."""
+    if isinstance(call, Packed):
+        return _of_values(name, safe(name, call.call))
+
+    def convert(*args: Value) -> Value:
+        try:
+            result = call(*[to_plain(arg) for arg in args])
+        except Stop:
+            raise
+        except Exception as error:
+            words = f"{name} raised {type(error).__name__}: {error}"
+            raise FaultStop("E-packed-raised", words) from error
+        return to_value(result, args)
+
+    return convert
+
+
+def _of_values(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+    """A function of the user that works on values, held to it."""
+
+    def checked(*args: Value) -> Value:
+        result = call(*args)
+        if not isinstance(result, Value):
+            words = f"{name} returned {type(result).__name__}, not a value"
+            raise FaultStop("V-call-outside-value", words)
+        return result
+
+    return checked
+
+
+def safe(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
+    """A function on values that may be given what it was not written for."""
+
+    def checked(*args: Value) -> Value:
+        try:
+            return call(*args)
+        except Stop:
+            raise
+        except Exception as error:
+            words = f"{name} raised {type(error).__name__}: {error}"
+            raise FaultStop("E-packed-raised", words) from error
+
+    return checked
+
+
+def missing_function(name: str) -> Callable[..., Value]:
+    def call(*_: Value) -> Value:
+        if ELSEWHERE.match(name):
+            words = f"TVM's run time has {name}; rlx cannot run it"
+            raise UnsupportedStop("E-extern-modelled", words)
+        raise FaultStop("E-extern-registered", f"no packed function is registered as {name!r}")
+
+    return call
+
+
+def callable_value(value: Value) -> tuple[Callee, tuple[Value, ...]]:
+    """What a function value calls, and the arguments that it was given already.
+
+    Raises
+    ------
+    Fault
+        ``V-invoke-closure-function``: it is no function.
+    """
+    match value:
+        case FunctionValue(function=function, captured=captured):
+            return function, captured
+        case Packed(call=call, name=name):
+            return Outside(name, call), ()
+    raise FaultStop("V-invoke-closure-function", f"a function is called, not {kind(value)}")

@@ -1,0 +1,75 @@
+"""What the functions of one executable share: its constants, and the operators that it applies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rlx.grammar import ast
+from rlx.grammar.ast import IRModule
+from rlx.grammar.printer import print_module
+from rlx.semantics.arrays import numpy_type
+from rlx.semantics.values import (
+    Tensor,
+    Value,
+)
+from rlx.transform.lowering.passes import PassError
+from rlx.vm.builder import ExecBuilder
+from rlx.vm.instructions import Argument
+
+
+class Pool:
+    """Constants and applied operators, each once.
+
+    Attributes
+    ----------
+    module
+        The module that the executable is made from.
+    builder
+        Takes them.
+    """
+
+    def __init__(self, module: IRModule, builder: ExecBuilder) -> None:
+        self.module, self.builder = module, builder
+        self._operators: dict[str, str] = {}
+        self._constants: dict[object, Argument] = {}
+
+    def constant(self, key: object, make: Callable[[], Value]) -> Argument:
+        """A constant of the pool; values of one key share a place."""
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.builder.c(make())
+        return found
+
+    def operator(self, op: str, function: ast.Function) -> str:
+        """The name of a function that applies an operator; equal ones share it."""
+        gv = ast.GlobalVar("apply")
+        text = printed({gv: function}, self.module)
+        name = self._operators.get(text)
+        if name is None:
+            name = self._operators[text] = f"{op}:{len(self._operators)}"
+            self.builder.add_operator(name, text)
+        return name
+
+
+def printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:
+    """The text of functions in a module of their own."""
+    return print_module(IRModule(functions, {}, module.global_infos))
+
+
+def constant_tensor(data: ast.Literal) -> Tensor:
+    """The tensor of a constant.
+
+    Raises
+    ------
+    PassError
+        If the text leaves its elements out.
+    """
+    kind = numpy_type(data.dtype)
+    if data.value is not None:
+        return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
+    if data.content is not None:
+        return Tensor(np.frombuffer(bytearray(data.content), kind).reshape(data.shape or ()))
+    raise PassError("the text leaves the data of a constant out")
