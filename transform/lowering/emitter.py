@@ -26,6 +26,7 @@ class Emitter:
     def __init__(self, function: ast.Function) -> None:
         self.out: list[ast.Binding] = []
         self._names = {var.name_hint for var in _variables(function)}
+        self._counts: dict[str, int] = {}
 
     def function(self, function: ast.Function) -> ast.Function:
         """The function with its body emitted anew."""
@@ -86,11 +87,12 @@ class Emitter:
 
     def fresh(self, name: str) -> str:
         """A name that the function does not have yet."""
-        found, count = name, 0
+        found, count = name, self._counts.get(name, 0)
         while found in self._names:
             count += 1
             found = f"{name}{count}"
         self._names.add(found)
+        self._counts[name] = count
         return found
 
     def emit(

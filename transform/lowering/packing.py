@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,31 +25,44 @@ def pack(items: Sequence[Item], alignment: int = ALIGNMENT) -> tuple[list[int], 
     The largest comes first, each into the lowest gap that it fits between those that are alive with it. The better of two orders
     is taken: by size, and by time.
     """
+    beside = _beside(items)
     by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
     by_time = sorted(range(len(items)), key=lambda k: (items[k].start, -items[k].size, k))
-    plans = (_packed(items, by_size, alignment), _packed(items, by_time, alignment))
+    plans = (_packed(items, order, beside, alignment) for order in (by_size, by_time))
     return min(plans, key=lambda plan: plan[1])
 
 
-def _packed(items: Sequence[Item], order: Sequence[int], alignment: int) -> tuple[list[int], int]:
-    offsets = [0] * len(items)
-    placed: list[tuple[int, int, int]] = []  # where it begins and ends, and which
+def _beside(items: Sequence[Item]) -> list[list[int]]:
+    """For each item those that are alive at a time at which it is."""
+    beside: list[list[int]] = [[] for _ in items]
+    alive: list[int] = []
+    for k in sorted(range(len(items)), key=lambda k: items[k].start):
+        alive = [other for other in alive if items[other].end >= items[k].start]
+        for other in alive:
+            beside[k].append(other)
+            beside[other].append(k)
+        alive.append(k)
+    return beside
+
+
+def _packed(
+    items: Sequence[Item], order: Sequence[int], beside: Sequence[Sequence[int]], alignment: int
+) -> tuple[list[int], int]:
+    offsets = [-1] * len(items)
     total = 0
     for k in order:
-        item = items[k]
-        at = best = -1
+        size = items[k].size
+        best = -1
         gap_from, smallest = 0, 0
-        for low, high, other in placed:
-            if items[other].end < item.start or item.end < items[other].start:
-                continue
+        taken = [(offsets[j], offsets[j] + items[j].size) for j in beside[k] if offsets[j] >= 0]
+        for low, high in sorted(taken):
             gap = low - gap_from
-            if gap >= item.size and (best < 0 or gap < smallest):
+            if gap >= size and (best < 0 or gap < smallest):
                 best, smallest = gap_from, gap
             gap_from = max(gap_from, _aligned(high, alignment))
         at = best if best >= 0 else gap_from
         offsets[k] = at
-        insort(placed, (at, at + item.size, k))
-        total = max(total, at + item.size)
+        total = max(total, at + size)
     return offsets, total
 
 
