@@ -112,6 +112,7 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     """
     if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(context, a):
         return prototype_call_tir(context, a)
+    apart = a.head in ("R.call_tir", "R.call_dps_packed") and _result_in_parts(context, a)
     callee, arguments = a.need(0, "gvar", "func", "closure"), a.need(1, "args")
     _name_positional(a)
     positional = [callee, arguments]
@@ -136,7 +137,8 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
             whole = (info_spans[0][0], info_spans[-1][1])
             infos, info_spans = (ast.TupleStructInfo(infos, whole),), (whole,)
     attrs = {name: context.coerce.attr(value) for name, value in a.keywords.items()}
-    op = ast.op("relax." + a.head[2:])
+    packed = apart and isinstance(callee.value, str)
+    op = ast.op("relax.call_dps_packed" if packed else "relax." + a.head[2:])
     where, spans = a.attribute_spans(), _spans(positional)
     return ast.Call(
         op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
@@ -241,6 +243,36 @@ def prototype_call_tir(context: ReadContext, a: Arguments) -> ast.Expr:
         (where,),
         a.span,
     )
+
+
+def _result_in_parts(context: ReadContext, a: Arguments) -> bool:
+    """Read `R.call_tir(f, (x,), (n, 4), dtype="float32")` of TVM's first releases with Relax: shape
+    and element type of the result apart, several of each for several results.
+
+    Returns whether the call is written so; the result stands third then, as later versions have it.
+    """
+    if any(name in a.keywords for name in TYPE_KEYWORDS):
+        return False
+    dtype = a.keywords.get("dtype") or (a.positional[3] if len(a.positional) > 3 else None)
+    if dtype is None:
+        return False
+    written = dtype.value.items if isinstance(dtype.value, Sequence) else [dtype]
+    if not written or not all(isinstance(entry.value, str) for entry in written):
+        return False
+    a.keywords.pop("dtype", None)
+    shape = a.need(2, "shape")
+    items = shape.value.items if isinstance(shape.value, Sequence) else []
+    several = bool(items) and all(isinstance(i.value, (Sequence, ast.ShapeExpr)) for i in items)
+    made = []
+    for at, entry in enumerate(items if several else [shape]):
+        value = _shape_asked_for(entry.value) or entry.value
+        found = tensor_shape(context, Entry(value, *entry.span))
+        ndim = len(found.values) if isinstance(found, ast.ShapeExpr) else -1
+        data_type = context.coerce.data_type(written[min(at, len(written) - 1)])
+        info = ast.TensorStructInfo(found, data_type, ndim, None, entry.span)
+        made.append(Entry(info, *entry.span))
+    a.positional[2:4] = [Entry(Sequence(made, "("), *shape.span) if several else made[0]]
+    return True
 
 
 def _as_shape(context: ReadContext, entry: Entry) -> Entry:

@@ -97,6 +97,9 @@ def test_precedence_is_pythons() -> None:
         ("R.nn.relu(x)", "relax.nn.relu"),
         ("R.call_tir(cls.f, (x,), out_sinfo=R.Tensor)", "relax.call_tir"),
         ("R.call_tir((n, m), f, [x])", "relax.call_tir"),
+        ('R.call_tir(f, (x,), (n, m), dtype="float32")', "relax.call_tir"),
+        ('R.call_tir(f, x, (n, m), "float32")', "relax.call_tir"),
+        ('R.call_tir("g", (x,), (n, m), dtype="float32")', "relax.call_dps_packed"),
     ],
 )
 def test_operators(text: str, op: str) -> None:
@@ -107,6 +110,31 @@ def test_operators(text: str, op: str) -> None:
     assert isinstance(binding, ast.VarBinding)
     assert isinstance(binding.value, ast.Call)
     assert isinstance(binding.value.op, ast.Op) and binding.value.op.op_name == op
+
+
+@pytest.mark.parametrize(
+    ("apart", "together"),
+    [
+        ('(n, m), dtype="int8"', 'R.Tensor((n, m), "int8")'),
+        ('(n, m), "int8"', 'R.Tensor((n, m), "int8")'),
+        ('shape=(n, 4), dtype="int8"', 'R.Tensor((n, 4), "int8")'),
+        ('x.shape, dtype="int8"', 'R.Tensor((n, m), "int8")'),
+        (
+            '((n,), (m, 2)), dtype=["int8", "bool"]',
+            '[R.Tensor((n,), "int8"), R.Tensor((m, 2), "bool")]',
+        ),
+        (
+            '(n * 2,), dtype="int8", tir_vars=R.shape([n])',
+            'R.Tensor((n * 2,), "int8"), tir_vars=R.shape([n])',
+        ),
+    ],
+)
+def test_shape_and_element_type_of_a_result_apart(apart: str, together: str) -> None:
+    head = (
+        "@R.function\ndef main(x: R.Tensor((n, m)), f: R.Callable):\n    r = R.call_tir(f, (x,), "
+    )
+    first, second = (_function(f"{head}{given})\n    return r") for given in (apart, together))
+    assert structural_equal(first, second)
 
 
 def _function(text: str) -> ast.Function:
