@@ -1,0 +1,186 @@
+"""Shapes and scalars from the numbers of the shape heap: what a function computes of them, and where it keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar import ast, tir
+from rlx.grammar.dtype import INT64, dtype
+from rlx.grammar.node import replace
+from rlx.grammar.printer import print_node
+from rlx.transform.lowering.emitter import Emitter, number, packed
+from rlx.transform.lowering.heap import FROM_HEAP, IMMEDIATE, STORE, Heap, shape_function
+from rlx.transform.lowering.passes import ModulePass
+
+_HEAP = ast.TensorStructInfo(None, dtype("int64"), 1)
+
+
+class HeapValues:
+    """The shape heap of one function, and the calls that read and write it.
+
+    Parameters
+    ----------
+    owner
+        The pass, which refuses what it does not take.
+    emitter
+        Takes the calls.
+    name
+        The function's name.
+    globals
+        The names in the module; new ones are added.
+    """
+
+    def __init__(self, owner: ModulePass, emitter: Emitter, name: str, globals: set[str]) -> None:
+        self._owner, self._emitter, self._name, self._globals = owner, emitter, name, globals
+        self._heap = Heap()
+        self._var = ast.Var(emitter.fresh("shape_heap"), _HEAP)
+        self._used = False
+        self._computed: list[set[int]] = []
+        self._shapes: list[dict[object, ast.Var]] = []
+        self._functions: list[tuple[ast.GlobalVar, list[tuple[int, tir.PrimExpr]]]] = []
+
+    @property
+    def var(self) -> ast.Var:
+        """The variable that is the heap. A heap that nobody asks for is not allocated."""
+        self._used = True
+        return self._var
+
+    def enter(self) -> None:
+        """A body or a branch begins: what it computes is not there behind it."""
+        self._computed.append(set(self._computed[-1]) if self._computed else set())
+        self._shapes.append(dict(self._shapes[-1]) if self._shapes else {})
+
+    def leave(self) -> None:
+        """The body or branch ends."""
+        self._computed.pop()
+        self._shapes.pop()
+
+    def allocated(self, body: ast.SeqExpr) -> ast.SeqExpr:
+        """The function's body with the allocation of the heap before it, if the heap is used."""
+        if not self._used:
+            return body
+        size = ast.Tuple((number(self._heap.size),))
+        made = ast.Call(
+            ast.op("relax.call_builtin_with_ctx"),
+            (ast.ExternFunc("vm.builtin.alloc_shape_heap"), size),
+            (_HEAP,),
+        )
+        first = ast.VarBinding(self._var, made)
+        rest = body.blocks[0].bindings if body.blocks else ()
+        return replace(body, blocks=(ast.BindingBlock((first, *rest)), *body.blocks[1:]))
+
+    def shape_functions(self) -> dict[ast.GlobalVar, tir.PrimFunc]:
+        """The PrimFuncs that compute numbers of the heap."""
+        heap = self._heap
+        return {gv: shape_function("H", heap.size, made, heap) for gv, made in self._functions}
+
+    # ------------------------------------------------------------ values
+
+    def value(self, expr: ast.Expr) -> ast.Expr:
+        """A shape or a scalar; from the heap where it has variables."""
+        match expr:
+            case ast.ShapeExpr(values=values) if any(map(tir.free_vars, values)):
+                self.compute(values)
+                steps: list[ast.Expr] = [number(len(values))]
+                for value in values:
+                    steps += self._operands(value)
+                return packed("vm.builtin.make_shape", self.var, *steps, info=_rank(expr))
+            case ast.PrimValue(value=value) if tir.free_vars(value):
+                kind = tir.type_of(value)
+                self.compute([value])
+                extra = () if kind == INT64 else (ast.DataTypeImm(kind),)
+                info = ast.PrimStructInfo(kind)
+                name = "vm.builtin.make_prim_value"
+                return packed(name, self.var, *self._operands(value), *extra, info=info)
+        return expr
+
+    def shape(self, expr: ast.ShapeExpr) -> ast.Var:
+        """A variable that holds a shape; one that was made before serves again."""
+        key = tuple(
+            value.value if isinstance(value, tir.IntImm) else (self._heap.place(value),)
+            for value in expr.values
+        )
+        found = self._shapes[-1].get(key)
+        if found is None:
+            made = self._emitter.emit(self.value(expr), "sh", _rank(expr))
+            found = self._shapes[-1][key] = made
+        return found
+
+    def scalar(self, var: tir.Var) -> None:
+        """Emit a scalar that is the shape variable, for what names it."""
+        info = ast.PrimStructInfo(INT64)
+        place = (number(FROM_HEAP), number(self._heap.place(var)))
+        load = packed("vm.builtin.make_prim_value", self.var, *place, info=info)
+        scalar = ast.Var(self._emitter.fresh(var.name), info, shape_var=var)
+        self._emitter.put(ast.VarBinding(scalar, load))
+
+    def _operands(self, value: tir.PrimExpr) -> list[ast.Expr]:
+        if isinstance(value, tir.IntImm):
+            return [number(IMMEDIATE), number(value.value)]
+        return [number(FROM_HEAP), number(self._heap.place(value))]
+
+    # ------------------------------------------------------------ numbers
+
+    def place(self, expr: tir.PrimExpr) -> int:
+        """Where the number of an expression lies."""
+        return self._heap.place(expr)
+
+    def stored(self, var: tir.Var) -> bool:
+        """Whether the number of a variable lies in the heap here."""
+        return self._heap.known(var) and self._heap.place(var) in self._computed[-1]
+
+    def define(self, var: tir.Var) -> int:
+        """Where the number of a variable lies; the caller has it stored."""
+        place = self._heap.place(var)
+        self._computed[-1].add(place)
+        return place
+
+    def store(self, var: tir.Var, scalar: ast.Var) -> None:
+        """Store the number of a scalar that is a shape variable."""
+        step = (number(STORE), number(self.define(var)))
+        self._emitter.effect(packed("vm.builtin.match_prim_value", scalar, self.var, *step))
+
+    def compute(self, values: Sequence[tir.PrimExpr]) -> None:
+        """See to it that the numbers of expressions lie in the heap.
+
+        Raises
+        ------
+        PassError
+            If one is a float.
+        """
+        missing: list[tuple[int, tir.PrimExpr]] = []
+        for value in values:
+            if isinstance(value, tir.IntImm):
+                continue
+            self._integer(value)
+            place = self._heap.place(value)
+            if place not in self._computed[-1]:
+                self._computed[-1].add(place)
+                if not isinstance(value, tir.Var):
+                    missing.append((place, value))
+        if missing:
+            target = ast.GlobalVar(self._global(f"{self._name}_shape_func"))
+            self._functions.append((target, missing))
+            self._emitter.effect(ast.Call(target, (self.var,)))
+
+    def _integer(self, value: tir.PrimExpr) -> None:
+        for node in (value, *tir.free_vars(value)):
+            kind = tir.type_of(node)
+            if kind.is_float:
+                raise self._owner.refuse(
+                    self._name,
+                    f"the expression {print_node(value)} of {kind}",
+                    "the shape heap holds integers",
+                )
+
+    def _global(self, wanted: str) -> str:
+        name, count = wanted, 0
+        while name in self._globals:
+            count += 1
+            name = f"{wanted}{count}"
+        self._globals.add(name)
+        return name
+
+
+def _rank(shape: ast.ShapeExpr) -> ast.ShapeStructInfo:
+    return ast.ShapeStructInfo(None, len(shape.values))

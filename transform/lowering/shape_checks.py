@@ -1,0 +1,147 @@
+"""Annotations as calls of the run time that compare values with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rlx.grammar import ast, tir
+from rlx.transform.lowering.emitter import Emitter, number, packed
+from rlx.transform.lowering.heap import EQUAL_HEAP, EQUAL_NUMBER, NOTHING, STORE
+from rlx.transform.lowering.heap_values import HeapValues
+
+
+class _Waiting(NamedTuple):
+    """Comparisons that wait for numbers: of a shape of ``rank`` dimensions, or of a scalar (-1)."""
+
+    value: ast.Expr
+    rank: int
+    dims: Sequence[tuple[int, tir.PrimExpr]]
+    where: str
+
+
+class ShapeChecks:
+    """Emits the comparisons of one function.
+
+    Those that need no number from the heap, or store one, come at once; the others wait for :meth:`finish`.
+
+    Parameters
+    ----------
+    emitter
+        Takes the calls.
+    heap
+        Holds the numbers.
+    renamed
+        The variables of the function as they are emitted.
+    """
+
+    def __init__(
+        self, emitter: Emitter, heap: HeapValues, renamed: Mapping[ast.Var, ast.Var]
+    ) -> None:
+        self._emitter, self._heap, self._renamed = emitter, heap, renamed
+        self._waiting: list[_Waiting] = []
+
+    def check(self, value: ast.Expr, info: ast.StructInfo, where: str, proved: bool) -> None:
+        """Compare a value with an annotation.
+
+        Parameters
+        ----------
+        where
+            What the message says if they differ.
+        proved
+            Whether they never do: then it only stores the numbers of shape variables.
+        """
+        match info:
+            case ast.TensorStructInfo():
+                self._tensor(value, info, where, proved)
+            case ast.ShapeStructInfo(values=dims):
+                if not proved:
+                    rank = info.ndim if dims is None else len(dims)
+                    self._call("vm.builtin.check_shape_info", value, number(rank), where=where)
+                self.dims(value, dims or (), where, proved)
+            case ast.PrimStructInfo(dtype=kind, value=found):
+                if not proved:
+                    name = "vm.builtin.check_prim_value_info"
+                    self._call(name, value, ast.DataTypeImm(kind), where=where)
+                if found is not None:
+                    self._scalar(value, found, where, proved)
+            case ast.TupleStructInfo(fields=infos):
+                if not proved:
+                    count = number(len(infos))
+                    self._call("vm.builtin.check_tuple_info", value, count, where=where)
+                for k, field in enumerate(infos):
+                    if not isinstance(field, ast.ObjectStructInfo):
+                        part = self._emitter.emit(ast.TupleGetItem(value, k), "field")
+                        self.check(part, field, f"{where}, field {k}", proved)
+            case ast.FuncStructInfo() if not proved:
+                self._call("vm.builtin.check_func_info", value, where=where)
+
+    def _call(self, name: str, *args: ast.Expr, where: str) -> None:
+        self._emitter.effect(packed(name, *args, ast.StringImm(where)))
+
+    def _tensor(
+        self, value: ast.Expr, info: ast.TensorStructInfo, where: str, proved: bool
+    ) -> None:
+        shape = info.shape
+        dims = shape.values if isinstance(shape, ast.ShapeExpr) else ()
+        if not proved:
+            rank = len(dims) if isinstance(shape, ast.ShapeExpr) else info.ndim
+            kind = ast.DataTypeImm(info.dtype)
+            self._call("vm.builtin.check_tensor_info", value, number(rank), kind, where=where)
+            if info.vdevice is not None:
+                device = (ast.StringImm(info.vdevice.target), number(info.vdevice.index))
+                self._call("relax.run.check_device", value, *device, where=where)
+            if isinstance(shape, ast.Var):
+                held = self._renamed.get(shape, shape)
+                self._call("relax.run.check_held_shape", value, held, where=where)
+        self.dims(value, dims, where, proved)
+
+    def dims(self, value: ast.Expr, dims: Sequence[tir.PrimExpr], where: str, proved: bool) -> None:
+        """Compare the dimensions of a tensor or a shape; the parameters are those of :meth:`check`."""
+        now: list[tuple[int, int]] = []
+        rest: list[tuple[int, tir.PrimExpr]] = []
+        for axis, dim in enumerate(dims):
+            step = (NOTHING, 0)
+            if isinstance(dim, tir.IntImm):
+                step = (EQUAL_NUMBER, dim.value)
+            elif isinstance(dim, tir.Var) and not self._heap.stored(dim):
+                step = (STORE, self._heap.define(dim))
+            else:
+                rest.append((axis, dim))
+            now.append(step if not proved or step[0] == STORE else (NOTHING, 0))
+        if any(step[0] != NOTHING for step in now):
+            self._match_shape(value, now, where)
+        if rest and not proved:
+            self._waiting.append(_Waiting(value, len(dims), rest, where))
+
+    def _scalar(self, value: ast.Expr, found: tir.PrimExpr, where: str, proved: bool) -> None:
+        if isinstance(found, tir.Var) and not self._heap.stored(found):
+            self._match_scalar(value, (STORE, self._heap.define(found)), where)
+        elif not proved:
+            self._waiting.append(_Waiting(value, -1, [(0, found)], where))
+
+    def finish(self) -> None:
+        """Emit the comparisons that wait for numbers."""
+        for value, rank, dims, where in self._waiting:
+            self._heap.compute([dim for _, dim in dims])
+            steps = {
+                axis: (EQUAL_NUMBER, dim.value)
+                if isinstance(dim, tir.IntImm)
+                else (EQUAL_HEAP, self._heap.place(dim))
+                for axis, dim in dims
+            }
+            if rank < 0:
+                self._match_scalar(value, steps[0], where)
+            else:
+                program = [steps.get(axis, (NOTHING, 0)) for axis in range(rank)]
+                self._match_shape(value, program, where)
+        self._waiting.clear()
+
+    def _match_shape(self, value: ast.Expr, program: Sequence[tuple[int, int]], where: str) -> None:
+        steps = [number(item) for step in program for item in step]
+        count = number(len(program))
+        self._call("vm.builtin.match_shape", value, self._heap.var, count, *steps, where=where)
+
+    def _match_scalar(self, value: ast.Expr, step: tuple[int, int], where: str) -> None:
+        steps = map(number, step)
+        self._call("vm.builtin.match_prim_value", value, self._heap.var, *steps, where=where)
