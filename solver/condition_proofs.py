@@ -9,7 +9,7 @@ from math import lcm, prod
 from rlx.solver import facts, intervals
 from rlx.solver.engine import Engine
 from rlx.solver.known_store import split
-from rlx.solver.poly import Atom, Cond, OutOfFuelError, Poly
+from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
 
 _CLASSES = 600
 _MODULUS = 1 << 20
@@ -269,7 +269,7 @@ def _by_cases(engine: Engine, cond: Cond, splits: int) -> str | None:
             if yes is None:
                 return None
             no = under(engine, engine.negate(question), cond, splits - 1)
-        except OutOfFuelError:
+        except TooMuchWorkError:
             return None
         return "cases" if no is not None else None
     return None

@@ -40,7 +40,7 @@ class ContextState(Record):
         return found
 
 
-class MachineState(ContextState):
+class Int64State(ContextState):
     """The same, for variables that hold int64 values."""
 
     def range_of(self, var: tir.Var) -> Range:

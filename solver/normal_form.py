@@ -21,7 +21,7 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
 
     Raises
     ------
-    OutOfFuelError
+    TooMuchWorkError
         Where the expression needs too much work.
     """
     memo = engine.memo

@@ -8,7 +8,7 @@ from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import coarse_intervals, intervals, prim_exprs
 from rlx.solver.budget import Statistics
-from rlx.solver.context import ContextState, MachineState, Range
+from rlx.solver.context import ContextState, Int64State, Range
 from rlx.solver.definedness import both, everywhere
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, UndefinedError, evaluate
 from rlx.solver.question import Question, named
@@ -26,7 +26,7 @@ class MachineSession(Session):
     """Questions in 64 bits: what is proved in exact integers must not overflow on the way."""
 
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
-        super().__init__(MachineState(state.ranges, state.facts, state.definitions), statistics)
+        super().__init__(Int64State(state.ranges, state.facts, state.definitions), statistics)
 
     def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
         if isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:

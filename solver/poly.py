@@ -20,7 +20,7 @@ BIT_LIMIT = 1 << 17
 DEPTH_LIMIT = 100
 
 
-class OutOfFuelError(Exception):
+class TooMuchWorkError(Exception):
     """A question needs more work than it may have."""
 
 
@@ -112,18 +112,18 @@ class PolyStore:
 
         Raises
         ------
-        OutOfFuelError
+        TooMuchWorkError
             When none is left.
         """
         self.fuel -= work
         if self.fuel < 0:
-            raise OutOfFuelError("the question needs too much work")
+            raise TooMuchWorkError("the question needs too much work")
 
     def poly(self, terms: Terms) -> Poly:
         """The polynomial of these terms, none of them zero. The dictionary is kept."""
         self.fuel -= len(terms) + 1
         if self.fuel < 0:
-            raise OutOfFuelError("the question needs too much work")
+            raise TooMuchWorkError("the question needs too much work")
         key = frozenset(terms.items())
         found = self._polys.get(key)
         if found is None:
@@ -133,7 +133,7 @@ class PolyStore:
             elif len(terms) == 1 and () in terms:
                 value = terms[()]
                 if value.bit_length() > BIT_LIMIT:
-                    raise OutOfFuelError("a constant has too many digits")
+                    raise TooMuchWorkError("a constant has too many digits")
             found = self._polys[key] = Poly(terms, value, len(self._polys))
         return found
 
@@ -227,7 +227,7 @@ class PolyStore:
             depth = 1 + max((self._depth(p) for p in parts), default=0)
             found = Atom(kind, parts, key, len(self.atoms), depth)
             if depth > DEPTH_LIMIT:
-                raise OutOfFuelError("divisions are nested too deeply")
+                raise TooMuchWorkError("divisions are nested too deeply")
             self._atoms[full] = found
             self.atoms.append(found)
         return found
@@ -252,7 +252,7 @@ class PolyStore:
                 else 1 + max((p.depth for p in parts), default=0)
             )
             if inside > DEPTH_LIMIT:
-                raise OutOfFuelError("conditions are nested too deeply")
+                raise TooMuchWorkError("conditions are nested too deeply")
             found = Cond(kind, poly, parts, len(self._conds), inside)
             self._conds[full] = found
         return found

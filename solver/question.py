@@ -13,7 +13,7 @@ from rlx.solver.budget import FUEL, LARGE, Work
 from rlx.solver.context import ContextState, Range, divisors, order
 from rlx.solver.engine import Engine
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.solver.poly import Atom, Cond, OutOfFuelError, Poly
+from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
 from rlx.solver.rebuild import rebuilt
 from rlx.solver.search import Point, Tape
 from rlx.solver.shared_normal_form import SharedNormalForm
@@ -193,14 +193,14 @@ class Question:
         try:
             engine = self.engine()
             found = rebuilt(engine, normal_form.condition(engine, self.goal))
-        except (OutOfFuelError, RecursionError):
+        except (TooMuchWorkError, RecursionError):
             return self.goal
         return self.goal if found is None else found
 
     def _positive_divisors(self, goal: PrimExpr) -> Iterator[PrimExpr]:
         try:
             engine = self.engine()
-        except (OutOfFuelError, RecursionError):
+        except (TooMuchWorkError, RecursionError):
             engine = Engine(FUEL)
         self.work.lend(engine)
         for node in prim_exprs.topological(goal, *self.facts):
@@ -212,7 +212,7 @@ class Question:
                 try:
                     if intervals.nonneg(engine, normal_form.polynomial(engine, node.b)):
                         yield node.b
-                except (OutOfFuelError, RecursionError):
+                except (TooMuchWorkError, RecursionError):
                     continue
 
 

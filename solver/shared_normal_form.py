@@ -10,7 +10,7 @@ from rlx.solver import facts, intervals, normal_form, prim_exprs
 from rlx.solver.budget import FUEL, Work
 from rlx.solver.context import ContextState, divisors
 from rlx.solver.engine import Engine
-from rlx.solver.poly import OutOfFuelError
+from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.verdict import NEVER_DEFINED, Proved
 
 
@@ -47,7 +47,7 @@ class SharedNormalForm:
                 ranges = [(v, self.state.range_of(v)) for v in used]
                 defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self._conditions)]
                 self._consistent = facts.load(engine, ranges, (), [*defined, *self._conditions])
-            except (OutOfFuelError, RecursionError):
+            except (TooMuchWorkError, RecursionError):
                 engine = Engine(FUEL)
             self._engine = engine
         return self._engine
@@ -73,7 +73,7 @@ class SharedNormalForm:
         engine = self._ready(order, work, hasty)
         try:
             return normal_form.condition(engine, goal, order) is engine.true
-        except (OutOfFuelError, RecursionError):
+        except (TooMuchWorkError, RecursionError):
             # What was under way when the fuel ran out left limits that say less than they could.
             engine.forget_limits()
             return False
@@ -92,7 +92,7 @@ class SharedNormalForm:
                     means = NEVER_DEFINED
                 if not ((low is not None and low > 0) or (high is not None and high < 0)):
                     needed.setdefault(poly, divisor)
-            except (OutOfFuelError, RecursionError):
+            except (TooMuchWorkError, RecursionError):
                 needed[divisor] = divisor
         return Proved(means, tuple(needed.values()))
 
@@ -103,7 +103,7 @@ class SharedNormalForm:
         try:
             engine = self._ready(order, work)
             return rebuilt(engine, normal_form.normalize(engine, expr))
-        except (OutOfFuelError, RecursionError):
+        except (TooMuchWorkError, RecursionError):
             return None
 
     def limit_that_is(
@@ -113,7 +113,7 @@ class SharedNormalForm:
         try:
             engine = self._ready(order, work)
             cond = normal_form.condition(engine, condition, order)
-        except (OutOfFuelError, RecursionError):
+        except (TooMuchWorkError, RecursionError):
             return None
         poly = cond.poly
         if poly is None or cond.kind != "ge" or any(len(mono) > 1 for mono in poly.terms):

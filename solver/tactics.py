@@ -9,7 +9,7 @@ from rlx.grammar.node import Record
 from rlx.solver import condition_proofs, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
 from rlx.solver.generalize import generalizations
-from rlx.solver.poly import OutOfFuelError
+from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
@@ -168,7 +168,7 @@ def decide(question: Question, tactics: Sequence[Tactic] = TACTICS) -> Verdict:
         question.trail.append(tactic.name)
         try:
             verdict = tactic.decide(question)
-        except (OutOfFuelError, RecursionError) as reason:
+        except (TooMuchWorkError, RecursionError) as reason:
             question.tried.append(str(reason))
             continue
         if verdict is not None:
@@ -180,7 +180,7 @@ def holds_simply(question: Question) -> bool:
     """Whether the conditions alone prove a question."""
     try:
         return _conditions(question) is not None
-    except (OutOfFuelError, RecursionError):
+    except (TooMuchWorkError, RecursionError):
         return False
 
 
@@ -235,7 +235,7 @@ def _texts(question: Question) -> dict[str, str]:
     texts |= {style: smt.encode(question.query(), style) for style in smt.STYLES}
     try:
         general = next(_generalized(question), None)
-    except (OutOfFuelError, RecursionError):
+    except (TooMuchWorkError, RecursionError):
         general = None
     if general is not None:
         texts[_GENERAL] = smt.encode(general.query(normalized=True), "purified")

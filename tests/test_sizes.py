@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from tests.test_names import ROOT, sources
-
-GROWING = ("transform/lowering/", "vm/")
-"""Folders that are being built: they are measured when they stand."""
 
 FILE_LINES = 400
 FUNCTION_LINES = 40
@@ -42,15 +38,10 @@ LONG_FUNCTIONS = {
 """Longer functions, by file and name, with the reason; the list only shrinks."""
 
 
-def standing() -> list[Path]:
-    """The files of the rooms that are not growing."""
-    return [p for p in sources() if not str(p.relative_to(ROOT)).startswith(GROWING)]
-
-
 def test_files_are_short() -> None:
     long = {
         str(path.relative_to(ROOT))
-        for path in standing()
+        for path in sources()
         if len(path.read_text(encoding="utf-8").splitlines()) > FILE_LINES
     }
     assert long == LONG_FILES.keys()
@@ -59,7 +50,7 @@ def test_files_are_short() -> None:
 def test_functions_are_short() -> None:
     long = {
         f"{path.relative_to(ROOT)} {node.name}"
-        for path in standing()
+        for path in sources()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and body_lines(node) > FUNCTION_LINES
     }
@@ -80,7 +71,7 @@ LINE_COLUMNS = 100
 def test_lines_are_short() -> None:
     """But for texts that are written as they are read, and what only a type checker reads."""
     long = []
-    for path in standing():
+    for path in sources():
         lines = path.read_text(encoding="utf-8").splitlines()
         over = [at for at, line in enumerate(lines, 1) if len(line) > LINE_COLUMNS]
         if over:

@@ -17,24 +17,30 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rlx.transform.lowering.passes import PassError
-    from rlx.vm.builder import BuildError, ExecBuilder, UnusedInput
+    from rlx.vm.builder import ExecBuilder, ExecBuildError, UnusedInput
     from rlx.vm.compilation import build, pipeline
     from rlx.vm.executable import Executable
-    from rlx.vm.faults import CheckFailed, Fault, OutOfFuel, RunError, Unsupported
+    from rlx.vm.faults import (
+        CheckFailedError,
+        FaultError,
+        OutOfFuelError,
+        RunError,
+        UnsupportedError,
+    )
     from rlx.vm.machine import VirtualMachine
     from rlx.vm.saving import LoadError
 
 _HOMES = {
-    "BuildError": "rlx.vm.builder",
-    "CheckFailed": "rlx.vm.faults",
+    "ExecBuildError": "rlx.vm.builder",
+    "CheckFailedError": "rlx.vm.faults",
     "ExecBuilder": "rlx.vm.builder",
     "Executable": "rlx.vm.executable",
-    "Fault": "rlx.vm.faults",
+    "FaultError": "rlx.vm.faults",
     "LoadError": "rlx.vm.saving",
     "PassError": "rlx.transform.lowering.passes",
-    "OutOfFuel": "rlx.vm.faults",
+    "OutOfFuelError": "rlx.vm.faults",
     "RunError": "rlx.vm.faults",
-    "Unsupported": "rlx.vm.faults",
+    "UnsupportedError": "rlx.vm.faults",
     "UnusedInput": "rlx.vm.builder",
     "VirtualMachine": "rlx.vm.machine",
     "build": "rlx.vm.compilation",
@@ -42,16 +48,16 @@ _HOMES = {
 }
 
 __all__ = [
-    "BuildError",
-    "CheckFailed",
+    "CheckFailedError",
+    "ExecBuildError",
     "ExecBuilder",
     "Executable",
-    "Fault",
+    "FaultError",
     "LoadError",
-    "OutOfFuel",
+    "OutOfFuelError",
     "PassError",
     "RunError",
-    "Unsupported",
+    "UnsupportedError",
     "UnusedInput",
     "VirtualMachine",
     "build",

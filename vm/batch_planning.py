@@ -1,4 +1,4 @@
-"""A batch is planned: its instructions run once without the PrimFuncs, and what these would be called with is written down."""
+"""Planning a batch: its instructions run once without the PrimFuncs, whose calls are recorded."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from rlx.semantics.values import (
     Value,
 )
 from rlx.vm.batch_plans import (
-    Given,
-    Grouped,
-    Heap,
-    Made,
-    Memory,
+    Allocation,
+    BatchPlan,
+    ConstantResult,
+    HeapResult,
+    InputResult,
+    MemoryResult,
     NoPlan,
-    Piece,
-    Plain,
-    Plan,
     Result,
+    TensorResult,
+    TupleResult,
 )
 from rlx.vm.batches import ALLOCATES_HEAP, HEAPS, Batch
 from rlx.vm.callees import safe
@@ -46,7 +46,7 @@ IMMUTABLE = (ShapeValue, Scalar, DataTypeValue, StringValue, Null)
 
 def plan(
     linker: Linker, batch: Batch, code: Sequence[CallInstruction], values: Sequence[Value]
-) -> Plan:
+) -> BatchPlan:
     """The plan of a batch for inputs.
 
     Parameters
@@ -61,7 +61,7 @@ def plan(
     NoPlan
         If there is none.
     """
-    planner = _Planner(linker, batch, values)
+    planner = _BatchPlanner(linker, batch, values)
     try:
         for at, instruction in enumerate(code, batch.start):
             planner.instruction(at, instruction)
@@ -71,13 +71,13 @@ def plan(
 
 
 class _Base(NamedTuple):
-    """Memory that addresses are counted from: of an input, a constant, or a piece that is allocated."""
+    """Memory that offsets are relative to: an input, a constant, or an allocated piece."""
 
     kind: str
     number: int
 
 
-class _Planner:
+class _BatchPlanner:
     """Runs the instructions of a batch on stand-ins."""
 
     def __init__(self, linker: Linker, batch: Batch, values: Sequence[Value]) -> None:
@@ -243,7 +243,7 @@ class _Planner:
 
     # ------------------------------------------------------------ the plan
 
-    def plan(self) -> Plan:
+    def plan(self) -> BatchPlan:
         """What was written down."""
         if self._apart:
             raise NoPlan("; ".join(self._apart.values()), tuple(self._apart))
@@ -266,13 +266,13 @@ class _Planner:
             return ArrayPlace(number, offset, arg.data.shape)
 
         calls = tuple(KernelCall(k, tuple(map(lies, args))) for _, k, args in self._calls)
-        return Plan(
+        return BatchPlan(
             calls,
             tuple(at for at, _, _ in self._calls),
             tuple(used),
             tuple(self._constants),
             tuple(
-                Piece(piece.data.nbytes, piece.device, k not in self._seen)
+                Allocation(piece.data.nbytes, piece.device, k not in self._seen)
                 for k, piece in enumerate(self._pieces)
             ),
             self._heap_contents(),
@@ -298,18 +298,18 @@ class _Planner:
 
     def _recipe(self, value: Value) -> Result:
         if id(value) in self._positions:
-            return Given(self._positions[id(value)])
+            return InputResult(self._positions[id(value)])
         if id(value) in self._heaps:
-            return Heap(self._heaps[id(value)].data)
+            return HeapResult(self._heaps[id(value)].data)
         match value:
             case Tensor():
                 return self._tensor(value)
             case Storage():
-                return Memory(self._escapes(self._lies[id(value)][0].number))
+                return MemoryResult(self._escapes(self._lies[id(value)][0].number))
             case TupleValue(fields=parts):
-                return Grouped(tuple(self._result(part) for part in parts))
+                return TupleResult(tuple(self._result(part) for part in parts))
         if isinstance(value, IMMUTABLE):
-            return Plain(value)
+            return ConstantResult(value)
         raise NoPlan(f"a result is {type(value).__name__}")
 
     def _tensor(self, value: Tensor) -> Result:
@@ -322,7 +322,7 @@ class _Planner:
         piece = self._escapes(base.number) if base.kind == "piece" else None
         shape, kind = value.data.shape, value.data.dtype
         number = base.number if base.kind == "input" else -1
-        return Made(number, piece, offset, shape, kind, value.device, blank is not None)
+        return TensorResult(number, piece, offset, shape, kind, value.device, blank is not None)
 
     def _escapes(self, piece: int) -> int:
         self._seen.add(piece)

@@ -1,7 +1,7 @@
 """The plan of a batch: the calls of its PrimFuncs, the memory that it allocates, and its results.
 
-A plan holds for all inputs of the same shapes, element types, scalars and heaps. Where anything is not known to be the same
-then, or would fail, there is no plan, and the instructions run one by one.
+A plan holds for all inputs of the same shapes, element types, scalars and heaps. Where anything is
+not known to be the same then, or would fail, there is no plan, and the instructions run one by one.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from rlx.semantics.values import (
 )
 
 
-class Piece(NamedTuple):
-    """A piece of memory that a batch allocates: its size in bytes, its device, and whether nothing behind the batch sees it."""
+class Allocation(NamedTuple):
+    """Memory that a batch allocates: its bytes, its device, and whether only the batch sees it."""
 
     size: int
     device: Device | None
     kept: bool
 
 
-class Given(NamedTuple):
+class InputResult(NamedTuple):
     """A result that is one of the inputs."""
 
     position: int
 
 
-class Made(NamedTuple):
+class TensorResult(NamedTuple):
     """A result that is a tensor: where it lies, and whether nothing was written into it.
 
     Of a view of an input, ``piece`` is none and ``base`` is the input.
@@ -47,34 +47,34 @@ class Made(NamedTuple):
     blank: bool
 
 
-class Heap(NamedTuple):
+class HeapResult(NamedTuple):
     """A result that is a shape heap, with what it holds."""
 
     content: np.ndarray[Any, Any]
 
 
-class Memory(NamedTuple):
+class MemoryResult(NamedTuple):
     """A result that is a piece of memory."""
 
     piece: int
 
 
-class Grouped(NamedTuple):
+class TupleResult(NamedTuple):
     """A result that is a tuple, of results by their numbers."""
 
     parts: tuple[int, ...]
 
 
-class Plain(NamedTuple):
+class ConstantResult(NamedTuple):
     """A result that is the same value each time."""
 
     value: Value
 
 
-Result = Given | Made | Heap | Memory | Grouped | Plain
+Result = InputResult | TensorResult | HeapResult | MemoryResult | TupleResult | ConstantResult
 
 
-class Plan(NamedTuple):
+class BatchPlan(NamedTuple):
     """What a batch does with inputs of certain shapes.
 
     Attributes
@@ -99,7 +99,7 @@ class Plan(NamedTuple):
     places: tuple[int, ...]
     inputs: tuple[int, ...]
     constants: tuple[np.ndarray[Any, Any], ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Allocation, ...]
     heaps: Mapping[int, np.ndarray[Any, Any]]
     results: tuple[Result, ...]
     outputs: tuple[int, ...]

@@ -24,7 +24,16 @@ from rlx.semantics.values import (
     Value,
 )
 from rlx.vm.batch_planning import plan
-from rlx.vm.batch_plans import Given, Grouped, Heap, Made, Memory, NoPlan, Plain, Plan
+from rlx.vm.batch_plans import (
+    BatchPlan,
+    ConstantResult,
+    HeapResult,
+    InputResult,
+    MemoryResult,
+    NoPlan,
+    TensorResult,
+    TupleResult,
+)
 from rlx.vm.batches import Batch
 from rlx.vm.callees import OwnFunction
 from rlx.vm.instructions import CallInstruction
@@ -41,7 +50,7 @@ _UINT8 = np.dtype(np.uint8)
 class PlannedRun:
     """A plan, ready to run."""
 
-    def __init__(self, made: Plan) -> None:
+    def __init__(self, made: BatchPlan) -> None:
         self.plan = made
         bases = len(made.inputs) + len(made.constants) + len(made.pieces)
         self._sequence = KernelSequence(made.calls, bases)
@@ -90,24 +99,24 @@ class PlannedRun:
 
         for result in self.plan.results:
             match result:
-                case Made(piece=piece) if piece is not None:
+                case TensorResult(piece=piece) if piece is not None:
                     found.append(_laid(result, storage(piece), store))
-                case Made(base=base):
+                case TensorResult(base=base):
                     found.append(_within(result, values[base], store))
-                case Given(position=position):
+                case InputResult(position=position):
                     found.append(values[position])
-                case Plain(value=value):
+                case ConstantResult(value=value):
                     found.append(value)
-                case Heap(content=content):
+                case HeapResult(content=content):
                     found.append(Tensor(content.copy()))
-                case Memory(piece=piece):
+                case MemoryResult(piece=piece):
                     found.append(storage(piece))
-                case Grouped(parts=parts):
+                case TupleResult(parts=parts):
                     found.append(TupleValue(tuple(found[part] for part in parts)))
         return [found[number] for number in self.plan.outputs]
 
 
-def _within(made: Made, whole: Value, store: Store) -> Tensor:
+def _within(made: TensorResult, whole: Value, store: Store) -> Tensor:
     """A tensor in an input: in a piece of memory, or a view of another tensor."""
     if isinstance(whole, Storage):
         return _laid(made, whole, store)
@@ -115,7 +124,7 @@ def _within(made: Made, whole: Value, store: Store) -> Tensor:
     return Tensor(whole.data.reshape(made.shape), whole.device, whole.storage)
 
 
-def _laid(made: Made, storage: Storage, store: Store) -> Tensor:
+def _laid(made: TensorResult, storage: Storage, store: Store) -> Tensor:
     size = int(np.prod(made.shape, dtype=np.int64)) * made.dtype.itemsize
     data = storage.data[made.offset : made.offset + size].view(made.dtype).reshape(made.shape)
     tensor = Tensor(data, made.device, storage)
@@ -151,7 +160,7 @@ class BatchRunner:
         self.stopped: tuple[Stop, int] | None = None
 
     def __call__(self, *values: Value) -> Sequence[Value] | None:
-        """What the outputs hold behind the batch; None where its instructions have to run one by one."""
+        """What the outputs hold after the batch; None if its instructions must run one by one."""
         blank = self._store.blank
         if blank and not blank.keys().isdisjoint(map(id, values)):
             return None

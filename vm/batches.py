@@ -1,8 +1,8 @@
 """Batches: instructions in a row that only lay out memory, compute shapes, and call PrimFuncs.
 
-What such a row does with memory depends on nothing but the shapes of what it reads, so it is planned once for each choice of
-shapes (:mod:`rlx.vm.batch_planning`), and then runs by one call of machine code (:mod:`rlx.vm.batch_runs`). This
-module finds the rows.
+What such a row does with memory depends on nothing but the shapes of what it reads, so it is
+planned once for each choice of shapes (:mod:`rlx.vm.batch_planning`), and then runs by one call of
+machine code (:mod:`rlx.vm.batch_runs`). This module finds the rows.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from rlx.vm.flow import SPECIAL, Blocks, Code, live_after, reads, writes
+from rlx.vm.flow import SPECIAL, BasicBlocks, Code, live_after, reads, writes
 from rlx.vm.instructions import (
     VM_STATE,
     Argument,
     ArgumentKind,
     CallInstruction,
-    Instruction,
+    VMInstruction,
 )
 from rlx.vm.library import CALL_TIR_DYN
 
@@ -30,7 +30,7 @@ HEAPS = {
     "vm.builtin.store_shape": 1,
     "vm.builtin.load_shape": 0,
 }
-"""Functions of the run time that work on a shape heap, and which argument that is (without the machine's state)."""
+"""Run-time functions on a shape heap, and the heap's position (the state not counted)."""
 ALLOCATES_HEAP = frozenset(name for name, at in HEAPS.items() if at is None)
 PLANNED = frozenset(
     {
@@ -48,7 +48,7 @@ PLANNED = frozenset(
         "vm.builtin.tuple_getitem",
     }
 )
-"""Functions of the run time whose results depend on shapes, scalars and the heap alone, and that read no element of a tensor."""
+"""Run-time functions that read shapes, scalars and the heap, and no element of a tensor."""
 LEAST = 3
 """Instructions that are worth a batch."""
 
@@ -92,12 +92,13 @@ def batches(
     kernels
         The names of PrimFuncs.
     hidden
-        Names that call something else than usual: functions of the executable, packed functions of the user.
+        Names that call something else than usual: functions of the executable, packed functions of
+        the user.
     apart
         Instructions that belong to no batch.
     """
     rows = _Rows(code, num_inputs, names, kernels, hidden)
-    blocks = Blocks(code)
+    blocks = BasicBlocks(code)
     after = live_after(code, blocks)
     found: dict[int, Batch] = {}
     for k, (first, end) in enumerate(blocks.spans):
@@ -167,7 +168,7 @@ class _Rows:
         outputs = tuple(register for register in made if register in live)
         return Batch(first, end, inputs, outputs, tuple(r for r in inputs if r in self._heaps))
 
-    def _can_be_planned(self, instruction: Instruction) -> bool:
+    def _can_be_planned(self, instruction: VMInstruction) -> bool:
         if not isinstance(instruction, CallInstruction):
             return False
         if self._kernel(instruction):
@@ -179,7 +180,7 @@ class _Rows:
             return False
         return name not in HEAPS or name in ALLOCATES_HEAP or self._on_heap(instruction, name)
 
-    def _kernel(self, instruction: Instruction) -> bool:
+    def _kernel(self, instruction: VMInstruction) -> bool:
         if not isinstance(instruction, CallInstruction):
             return False
         name = self._names[instruction.callee]
@@ -198,7 +199,7 @@ class _Rows:
         return instruction.args[1:] if name in self._dynamic else instruction.args
 
     def _on_heap(self, instruction: CallInstruction, name: str) -> bool:
-        """Whether the heap of an instruction is in a register that only ever holds heaps, or is left out."""
+        """Whether an instruction has no heap, or one in a register that only ever holds heaps."""
         args, at = _stateless(instruction), HEAPS[name]
         assert at is not None
         if len(args) <= at or args[at].kind is not ArgumentKind.REGISTER:
@@ -206,7 +207,7 @@ class _Rows:
         return args[at].number in self._heaps or name == "vm.builtin.match_shape"
 
     def _heap_registers(self) -> Iterator[int]:
-        """Registers that hold heaps alone, which nobody but functions on heaps and PrimFuncs is given."""
+        """Registers that hold only heaps, and only go to functions on heaps and PrimFuncs."""
         made: set[int] = set()
         others: set[int] = set()
         for instruction in self._code:

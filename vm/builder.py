@@ -24,15 +24,15 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
     encode,
     immediate,
     register,
 )
 
 
-class BuildError(ValueError):
+class ExecBuildError(ValueError):
     """What was built is no function; the message says what was expected and what was found."""
 
 
@@ -45,7 +45,7 @@ class _Function(Record):
 
     name: str
     num_inputs: int
-    code: tuple[Instruction, ...]
+    code: tuple[VMInstruction, ...]
     parameters: tuple[str, ...]
 
 
@@ -69,7 +69,7 @@ class ExecBuilder:
         self._names: dict[str, int] = {}
         self._constants: list[Value] = []
         self._open: str | None = None
-        self._code: list[Instruction] = []
+        self._code: list[VMInstruction] = []
         self._kernels: dict[str, str] = {}
         self._operators: dict[str, str] = {}
         self._signatures: dict[str, str] = {}
@@ -91,9 +91,10 @@ class ExecBuilder:
 
         Raises
         ------
-        BuildError
-            If there is a function of that name or one is open; and at the end of the block if a register may be read before it is
-            written, a jump leads out of the function, control runs past its end, or there is no such constant.
+        ExecBuildError
+            If there is a function of that name or one is open; and at the end of the block if a
+            register may be read before it is written, a jump leads out of the function, control
+            runs past its end, or there is no such constant.
 
         Warns
         -----
@@ -101,17 +102,17 @@ class ExecBuilder:
             If no instruction reads one of the inputs.
         """
         if self._open is not None:
-            raise BuildError(
+            raise ExecBuildError(
                 f"function {name!r} begins inside {self._open!r}, which must end before"
             )
         if not isinstance(name, str) or not name:
-            raise BuildError(f"expected the name of a function, found {name!r}")
+            raise ExecBuildError(f"expected the name of a function, found {name!r}")
         if name in self._functions:
-            raise BuildError(f"there is a function {name!r} already")
+            raise ExecBuildError(f"there is a function {name!r} already")
         if not _is_index(num_inputs) or num_inputs > MOST_REGISTERS:
-            raise BuildError(f"expected the number of inputs, found {num_inputs!r}")
+            raise ExecBuildError(f"expected the number of inputs, found {num_inputs!r}")
         if parameters and len(parameters) != num_inputs:
-            raise BuildError(f"{len(parameters)} names of parameters for {num_inputs} inputs")
+            raise ExecBuildError(f"{len(parameters)} names of parameters for {num_inputs} inputs")
         self._open, self._code = name, []
         try:
             yield self
@@ -127,7 +128,7 @@ class ExecBuilder:
             lines = "".join(f"\n  instruction {p.at}: {p.message}" for p in found[:_MOST_SHOWN])
             more = len(found) - _MOST_SHOWN
             rest = f"\n  … and {more} more" if more > 0 else ""
-            raise BuildError(f"function {name!r} is wrong:{lines}{rest}")
+            raise ExecBuildError(f"function {name!r} is wrong:{lines}{rest}")
         for unused in unused_inputs(self._code, num_inputs):
             words = f"function {name!r} never reads its input {unused}, register {unused}"
             warnings.warn(words, UnusedInput, stacklevel=5)
@@ -138,22 +139,24 @@ class ExecBuilder:
         """The register of that number."""
         if number in (VM_STATE, VOID) or (_is_index(number) and number < MOST_REGISTERS):
             return register(number)
-        raise BuildError(f"expected the number of a register, found {number!r}")
+        raise ExecBuildError(f"expected the number of a register, found {number!r}")
 
     def imm(self, value: int) -> Argument:
         """An integer that stands in the instruction itself; it has 56 bits."""
         if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise BuildError(f"expected an integer, found {value!r}; other values are constants")
+            raise ExecBuildError(
+                f"expected an integer, found {value!r}; other values are constants"
+            )
         number = value.__index__()
         if not -MOST_IMMEDIATE - 1 <= number <= MOST_IMMEDIATE:
-            raise BuildError(f"{number} does not fit into 56 bits; make it a constant")
+            raise ExecBuildError(f"{number} does not fit into 56 bits; make it a constant")
         return immediate(number)
 
     def c(self, value: Any) -> Argument:
         """A constant: an integer is the index of one in the pool, anything else is put there.
 
-        Arrays, strings, data types, shapes (tuples of integers), tuples and floats can be constants; so can an
-        integer, by :meth:`emit_constant`.
+        Arrays, strings, data types, shapes (tuples of integers), tuples and floats can be
+        constants; so can an integer, by :meth:`emit_constant`.
         """
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             return Argument(ArgumentKind.CONSTANT, self.emit_constant(value))
@@ -166,7 +169,7 @@ class ExecBuilder:
         return Argument(ArgumentKind.FUNCTION, self._name(name))
 
     def vm_state(self) -> Argument:
-        """The state of the machine, which some functions of the run time take as their first argument."""
+        """The machine's state, which some run-time functions take as their first argument."""
         return register(VM_STATE)
 
     def void(self) -> Argument:
@@ -178,7 +181,7 @@ class ExecBuilder:
 
         Raises
         ------
-        BuildError
+        ExecBuildError
             If an executable cannot keep such a value.
         """
         from rlx.vm.constants import ConstantError, constant
@@ -186,9 +189,9 @@ class ExecBuilder:
         try:
             made = constant(value if isinstance(value, Value) else to_value(value))
         except ConstantError as error:
-            raise BuildError(str(error)) from None
+            raise ExecBuildError(str(error)) from None
         if isinstance(made, Opaque):
-            raise BuildError(f"expected a constant, found {type(value).__name__}")
+            raise ExecBuildError(f"expected a constant, found {type(value).__name__}")
         self._constants.append(made)
         return len(self._constants) - 1
 
@@ -204,8 +207,8 @@ class ExecBuilder:
         name
             What it is called by; who it is, is decided when the executable is loaded.
         args
-            Arguments as :meth:`r`, :meth:`imm`, :meth:`c`, :meth:`f` and :meth:`vm_state` make them. Integers stand
-            for themselves; arrays, strings and other values become constants.
+            Arguments as :meth:`r`, :meth:`imm`, :meth:`c`, :meth:`f` and :meth:`vm_state` make
+            them. Integers stand for themselves; arrays, strings and other values become constants.
         dst
             The register of the result, None if nobody wants it.
         """
@@ -217,7 +220,7 @@ class ExecBuilder:
         self._emit(RetInstruction(self._register(result)))
 
     def emit_if(self, condition: Argument, false_offset: int) -> None:
-        """Go on with the next instruction where the register holds true, else ``false_offset`` instructions from here."""
+        """Go on if the register holds true, else jump by ``false_offset`` instructions."""
         self._emit(IfInstruction(self._register(condition), _distance(false_offset)))
 
     def emit_goto(self, pc_offset: int) -> None:
@@ -236,7 +239,7 @@ class ExecBuilder:
         elif isinstance(old, GotoInstruction):
             self._code[position] = GotoInstruction(_distance(false_offset))
         else:
-            raise BuildError(f"instruction {position} is no jump")
+            raise ExecBuildError(f"instruction {position} is no jump")
 
     def add_kernel(self, name: str, text: str) -> None:
         """A PrimFunc that calls of that name mean, as text."""
@@ -247,7 +250,7 @@ class ExecBuilder:
         self._operators[name] = text
 
     def add_signature(self, name: str, text: str) -> None:
-        """What a function of that name takes and gives in the source: a function of Relax without a body, as text."""
+        """Add the signature of a function in the source: the text of a function without a body."""
         self._signatures[name] = text
 
     def get(self, *, formalize: bool = True, reuse: bool = False) -> Executable:
@@ -262,16 +265,16 @@ class ExecBuilder:
 
         Raises
         ------
-        BuildError
+        ExecBuildError
             If a function is still open.
         """
         if self._open is not None:
-            raise BuildError(f"function {self._open!r} is still open")
+            raise ExecBuildError(f"function {self._open!r} is still open")
         functions: list[VMFunction] = []
         words: list[int] = []
         offsets: list[int] = []
         for made in self._functions.values():
-            code: Sequence[Instruction] = made.code
+            code: Sequence[VMInstruction] = made.code
             if reuse:
                 code = registers.reused(code, made.num_inputs, self._heaps(code))
             elif formalize:
@@ -301,15 +304,15 @@ class ExecBuilder:
             dict(self._signatures),
         )
 
-    def _heaps(self, code: Sequence[Instruction]) -> frozenset[int]:
-        """Registers of shape heaps: that nothing else is ever in them lets rows of instructions run at once."""
+    def _heaps(self, code: Sequence[VMInstruction]) -> frozenset[int]:
+        """Declare registers that hold only shape heaps, so that rows of instructions can batch."""
         made = {self._names.get(name) for name in ALLOCATES_HEAP}
         calls = (each for each in code if isinstance(each, CallInstruction))
         return frozenset(call.dst for call in calls if call.callee in made)
 
-    def _emit(self, instruction: Instruction) -> None:
+    def _emit(self, instruction: VMInstruction) -> None:
         if self._open is None:
-            raise BuildError(
+            raise ExecBuildError(
                 "instructions stand in functions: with ib.function(name, num_inputs=…):"
             )
         self._code.append(instruction)
@@ -326,11 +329,11 @@ class ExecBuilder:
             return default
         if isinstance(arg, Argument) and arg.kind is ArgumentKind.REGISTER:
             return arg.number
-        raise BuildError(f"expected a register, found {arg}: ib.r(number)")
+        raise ExecBuildError(f"expected a register, found {arg}: ib.r(number)")
 
     def _name(self, name: str) -> int:
         if not isinstance(name, str) or not name:
-            raise BuildError(f"expected the name of a function, found {name!r}")
+            raise ExecBuildError(f"expected the name of a function, found {name!r}")
         return self._names.setdefault(name, len(self._names))
 
 
@@ -343,5 +346,5 @@ def _is_index(value: object) -> bool:
 
 def _distance(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise BuildError(f"expected how many instructions to go, found {value!r}")
+        raise ExecBuildError(f"expected how many instructions to go, found {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""What a name of an executable can call: a function of it, or a function outside, which takes and gives values."""
+"""What a name of an executable can call: a function of it, or one outside it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.values import Packed, Value
 from rlx.vm.executable import VMFunction
-from rlx.vm.instructions import Instruction
+from rlx.vm.instructions import VMInstruction
 from rlx.vm.library import MachineFunction
 
 PackedFunction = Packed | Callable[..., Any]
-"""A packed function: a :class:`Packed` takes and gives values, anything else arrays, numbers, tuples, strings."""
+"""A :class:`Packed` takes and returns values; any other callable arrays, numbers and so on."""
 
 
 class OwnFunction:
@@ -26,7 +26,8 @@ class OwnFunction:
     function, code
         Its description and its instructions.
     run
-        The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is first called.
+        The function as Python runs it, which :mod:`rlx.vm.translation` makes; None until it is
+        first called.
     suspends
         Whether ``run`` gives a generator, which asks for the calls of other functions.
     apart
@@ -35,14 +36,14 @@ class OwnFunction:
 
     __slots__ = ("apart", "code", "function", "run", "suspends")
 
-    def __init__(self, function: VMFunction, code: list[Instruction]) -> None:
+    def __init__(self, function: VMFunction, code: list[VMInstruction]) -> None:
         self.function, self.code = function, code
         self.run: Callable[..., Any] | None = None
         self.suspends: bool  # there once `run` is
         self.apart: set[int] = set()
 
 
-class Outside:
+class OutsideFunction:
     """Anything else that can be called: it takes and gives values.
 
     Attributes
@@ -72,7 +73,7 @@ class Outside:
 
 
 class FunctionValue(MachineFunction):
-    """A function of the executable as a value, with the last arguments that it was given already."""
+    """A function of the executable as a value, with the last arguments if they are bound."""
 
     function: OwnFunction
     captured: tuple[Value, ...] = ()
@@ -81,7 +82,7 @@ class FunctionValue(MachineFunction):
         return f"closure {self.function.function.name}"
 
 
-Callee = OwnFunction | Outside
+Callee = OwnFunction | OutsideFunction
 
 
 def packed_function(name: str, call: PackedFunction) -> Callable[..., Value]:
@@ -152,5 +153,5 @@ def callable_value(value: Value) -> tuple[Callee, tuple[Value, ...]]:
         case FunctionValue(function=function, captured=captured):
             return function, captured
         case Packed(call=call, name=name):
-            return Outside(name, call), ()
+            return OutsideFunction(name, call), ()
     raise FaultStop("V-invoke-closure-function", f"a function is called, not {kind(value)}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rlx.vm.executable import Executable, VMFunction
 from rlx.vm.flow import SPECIAL, problems, reads, writes
-from rlx.vm.instructions import MOST_REGISTERS, Instruction, WordError
+from rlx.vm.instructions import MOST_REGISTERS, VMInstruction, WordError
 
 
 def complaints(executable: Executable) -> Iterator[str]:
@@ -24,7 +24,8 @@ def complaints(executable: Executable) -> Iterator[str]:
     end = 0
     for function in executable.functions:
         if function.start != end or function.end <= function.start:
-            yield f"function {function.name!r} has the instructions {function.start} to {function.end}, not those from {end}"
+            span = f"{function.start} to {function.end}"
+            yield f"function {function.name!r} has the instructions {span}, not those from {end}"
             return
         end = function.end
         yield from _of_function(executable, function)
@@ -39,7 +40,7 @@ def _of_function(executable: Executable, function: VMFunction) -> Iterator[str]:
         return
     if function.parameters and len(function.parameters) != function.num_inputs:
         yield f"{where} has {len(function.parameters)} names for {function.num_inputs} inputs"
-    code: list[Instruction] = []
+    code: list[VMInstruction] = []
     for number in range(function.start, function.end):
         try:
             code.append(executable.instruction(number))

@@ -39,7 +39,8 @@ def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = 
     Raises
     ------
     PassError
-        If a function has something left that the machine has no instruction for: the message names the pass that takes it away.
+        If a function has something left that the machine has no instruction for: the message names
+        the pass that takes it away.
     """
     builder = ExecBuilder()
     pool = Pool(module, builder)
@@ -230,7 +231,7 @@ class _Generator:
         return self._emit("vm.builtin.invoke_closure", [self._builder.vm_state(), *args])
 
     def _operator(self, name: str, value: ast.Expr) -> Argument:
-        """A call of an operator that no PrimFunc stands for: it becomes a function of its operands."""
+        """A call of an operator without a PrimFunc: a function of its operands applies it."""
         applied = operator_function(value)
         args = [self._operand(operand) for operand in applied.operands]
         for var in applied.shape_vars:

@@ -55,9 +55,11 @@ def build(
     module
         A module without errors.
     passes
-        The passes that lower it; None for :func:`pipeline`. A module that is lowered already takes ``()``.
+        The passes that lower it; None for :func:`pipeline`. A module that is lowered already takes
+        ``()``.
     legalize
-        Whether operators become PrimFuncs first. They run faster then, and sums of floats may be added up in another order.
+        Whether operators become PrimFuncs first. They run faster then, and sums of floats may be
+        added up in another order.
     reuse
         Whether a register is taken again where nothing reads its content any more.
 
@@ -66,7 +68,8 @@ def build(
     IllFormedError
         If the checker finds errors; its ``report`` has them.
     PassError
-        If a pass does not take the module, or something is left that the machine has no instruction for.
+        If a pass does not take the module, or something is left that the machine has no instruction
+        for.
     TypeError
         If `module` is no module.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.node import Record
 from rlx.semantics.values import Value
-from rlx.vm.instructions import Instruction, decode
+from rlx.vm.instructions import VMInstruction, decode
 
 if TYPE_CHECKING:
     from rlx.vm.saving import PathLike
@@ -40,7 +40,9 @@ class VMFunction(Record):
 
 
 class Executable(Record):
-    """Functions of the virtual machine with all that they need; :class:`rlx.vm.ExecBuilder` and ``rlx.vm.build`` make them.
+    """Functions of the virtual machine with all that they need.
+
+    :class:`rlx.vm.ExecBuilder` and :func:`rlx.vm.build` make executables.
 
     Attributes
     ----------
@@ -57,9 +59,11 @@ class Executable(Record):
     kernels
         PrimFuncs by the name that calls them, as text of the newest dialect.
     operators
-        Operators that no PrimFunc stands for, by the name that calls them: a function of Relax, as text.
+        Operators that no PrimFunc stands for, by the name that calls them: a function of Relax, as
+        text.
     signatures
-        What the functions took and gave in the source, by name: functions of Relax without a body, as text.
+        What the functions took and gave in the source, by name: functions of Relax without a body,
+        as text.
     """
 
     functions: tuple[VMFunction, ...]
@@ -85,7 +89,7 @@ class Executable(Record):
         known = ", ".join(function.name for function in self.functions) or "none"
         raise KeyError(f"the executable has no function {name!r}; it has: {known}")
 
-    def instruction(self, number: int) -> Instruction:
+    def instruction(self, number: int) -> VMInstruction:
         """The instruction of that number, among all of the executable.
 
         Raises
@@ -101,7 +105,7 @@ class Executable(Record):
         end = self.offsets[following] if following < len(self.offsets) else len(self.words)
         return decode(self.words, self.offsets[number], end)
 
-    def code(self, function: VMFunction) -> list[Instruction]:
+    def code(self, function: VMFunction) -> list[VMInstruction]:
         """The instructions of a function."""
         return [self.instruction(number) for number in range(function.start, function.end)]
 
@@ -132,7 +136,7 @@ class Executable(Record):
         LoadError
             If the text is none; the message names the line.
         """
-        from rlx.vm.text import read
+        from rlx.vm.listing_parser import read
 
         return read(text)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rlx.semantics import faults
+from typing import ClassVar
+
+from rlx.semantics import faults, outcome
+from rlx.semantics.machine.outcome_of_stop import OUTCOMES
 
 Place = tuple[str, int]
 """A function of the executable, and the number of the instruction in it, from 0."""
@@ -13,6 +16,8 @@ class RunError(Exception):
 
     Attributes
     ----------
+    outcome
+        How the small-step machine calls such an end.
     code
         The premise that failed (``V-call-arity``, ``E-builtin-match-number``).
     message
@@ -22,6 +27,8 @@ class RunError(Exception):
     calls
         The places of the calls that were open, the innermost last.
     """
+
+    outcome: ClassVar[type[outcome.Ended]]
 
     def __init__(
         self,
@@ -35,35 +42,48 @@ class RunError(Exception):
         self.code, self.message, self.place, self.calls = code, message, place, calls
 
 
-class CheckFailed(RunError):
+class CheckFailedError(RunError):
     """A check that the program asks for said no: of a parameter, a result, a cast, an assertion."""
 
+    outcome = outcome.CheckFailed
 
-class Fault(RunError):
+
+class FaultError(RunError):
     """The program did what has no meaning."""
 
+    outcome = outcome.Fault
 
-class OutOfFuel(RunError):
+
+class OutOfFuelError(RunError):
     """The run took more calls and jumps back than it was given."""
 
+    outcome = outcome.OutOfFuel
 
-class Unsupported(RunError):
+
+class UnsupportedError(RunError):
     """The program is legal and this tool cannot run it."""
 
+    outcome = outcome.Unsupported
 
-class IllFormed(RunError):
+
+class IllFormedProgramError(RunError):
     """The program is one that the checker would have refused."""
 
+    outcome = outcome.IllFormed
 
-_KINDS: dict[type[faults.Stop], type[RunError]] = {
-    faults.CheckStop: CheckFailed,
-    faults.FaultStop: Fault,
-    faults.OutOfFuelStop: OutOfFuel,
-    faults.UnsupportedStop: Unsupported,
-    faults.IllFormedStop: IllFormed,
+
+_ERRORS: dict[type[outcome.Ended], type[RunError]] = {
+    error.outcome: error
+    for error in (
+        CheckFailedError,
+        FaultError,
+        OutOfFuelError,
+        UnsupportedError,
+        IllFormedProgramError,
+    )
 }
 
 
 def run_error(stop: faults.Stop, place: Place | None, calls: tuple[Place, ...]) -> RunError:
     """What a run ends with where the semantics stops."""
-    return _KINDS[type(stop)](stop.code, stop.message, place, calls)
+    return _ERRORS[OUTCOMES[type(stop)]](stop.code, stop.message, place, calls)

@@ -14,22 +14,22 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
 )
 
-Code = Sequence[Instruction]
+Code = Sequence[VMInstruction]
 SPECIAL = frozenset({VM_STATE, VOID})
 
 
-class Problem(Record):
+class CodeProblem(Record):
     """What is wrong with the instruction ``at`` of a function."""
 
     at: int
     message: str
 
 
-def reads(instruction: Instruction) -> tuple[int, ...]:
+def reads(instruction: VMInstruction) -> tuple[int, ...]:
     """The registers that an instruction reads, the special ones too."""
     match instruction:
         case CallInstruction(args=args):
@@ -41,14 +41,14 @@ def reads(instruction: Instruction) -> tuple[int, ...]:
     return ()
 
 
-def writes(instruction: Instruction) -> int | None:
+def writes(instruction: VMInstruction) -> int | None:
     """The register that an instruction writes, None if it is none that can be read."""
     if isinstance(instruction, CallInstruction) and instruction.dst != VOID:
         return instruction.dst
     return None
 
 
-def targets(at: int, instruction: Instruction) -> tuple[int, ...]:
+def targets(at: int, instruction: VMInstruction) -> tuple[int, ...]:
     """The instructions that may run after the one at ``at``."""
     match instruction:
         case RetInstruction():
@@ -60,7 +60,7 @@ def targets(at: int, instruction: Instruction) -> tuple[int, ...]:
     return (at + 1,)
 
 
-class Blocks:
+class BasicBlocks:
     """The basic blocks of a function whose jumps stay inside it.
 
     Attributes
@@ -91,8 +91,8 @@ class Blocks:
         return found
 
 
-def problems(code: Code, num_inputs: int, constants: int, names: int) -> Iterator[Problem]:
-    """What is wrong with the code of a function, given how many constants and names the executable has.
+def problems(code: Code, num_inputs: int, constants: int, names: int) -> Iterator[CodeProblem]:
+    """What is wrong with the code of a function.
 
     Registers are asked last, where control stays inside the function.
     """
@@ -100,15 +100,15 @@ def problems(code: Code, num_inputs: int, constants: int, names: int) -> Iterato
     for at, instruction in enumerate(code):
         for message in _wrong(at, instruction, len(code), constants, names):
             clean = False
-            yield Problem(at, message)
+            yield CodeProblem(at, message)
     if not code:
-        yield Problem(0, "the function has no instruction; its last one is ret or goto")
+        yield CodeProblem(0, "the function has no instruction; its last one is ret or goto")
     elif clean:
         yield from _unwritten(code, num_inputs)
 
 
 def _wrong(
-    at: int, instruction: Instruction, count: int, constants: int, names: int
+    at: int, instruction: VMInstruction, count: int, constants: int, names: int
 ) -> Iterator[str]:
     for target in targets(at, instruction):
         if not 0 <= target < count:
@@ -133,9 +133,9 @@ def _wrong(
                 yield f"the argument is {what} {arg.number}; there are {limit}"
 
 
-def _unwritten(code: Code, num_inputs: int) -> Iterator[Problem]:
+def _unwritten(code: Code, num_inputs: int) -> Iterator[CodeProblem]:
     """Reads of registers that on some way to them nothing wrote."""
-    blocks = Blocks(code)
+    blocks = BasicBlocks(code)
     numbers = {register: register for register in range(num_inputs)}
     for instruction in code:
         written = writes(instruction)
@@ -166,7 +166,7 @@ def _unwritten(code: Code, num_inputs: int) -> Iterator[Problem]:
             for register in reads(code[at]):
                 bit = numbers.get(register)
                 if register not in SPECIAL and (bit is None or not written_here >> bit & 1):
-                    yield Problem(at, _unwritten_message(register, num_inputs))
+                    yield CodeProblem(at, _unwritten_message(register, num_inputs))
             written = writes(code[at])
             if written is not None:
                 written_here |= 1 << numbers[written]
@@ -194,8 +194,8 @@ def unused_inputs(code: Code, num_inputs: int) -> list[int]:
 
 
 def last_uses(code: Code) -> list[frozenset[int]]:
-    """For each instruction the registers whose content nothing reads behind it, among those that it reads or writes."""
-    blocks = Blocks(code)
+    """For each instruction, which of its registers hold a content that nothing reads later."""
+    blocks = BasicBlocks(code)
     after = live_after(code, blocks)
     found: list[frozenset[int]] = [frozenset()] * len(code)
     for k, (first, end) in enumerate(blocks.spans):
@@ -210,7 +210,7 @@ def last_uses(code: Code) -> list[frozenset[int]]:
     return found
 
 
-def live_after(code: Code, blocks: Blocks) -> list[frozenset[int]]:
+def live_after(code: Code, blocks: BasicBlocks) -> list[frozenset[int]]:
     """For each block the registers that some way behind it reads before it writes them."""
     used: list[frozenset[int]] = []
     made: list[frozenset[int]] = []

@@ -1,4 +1,4 @@
-"""The four instructions of the virtual machine, their arguments, and the words that they are stored as.
+"""The four instructions of the virtual machine, their arguments, and their encoding.
 
 A program is a list of signed 64-bit words. An instruction is its opcode and what the table says:
 
@@ -39,7 +39,7 @@ class ArgumentKind(IntEnum):
 
 
 VM_STATE = 0x008D14FA4379015C
-"""The register that holds the state of the machine; reading it gives functions of the run time access to that."""
+"""The register that holds the machine's state; run-time functions take it as an argument."""
 VOID = 0x00EC66FE0321975A
 """The register of a result that nobody wants. It cannot be read."""
 
@@ -51,7 +51,7 @@ MOST_REGISTERS = 1 << 24
 
 
 class Argument(Record):
-    """An argument of a call: a register, an integer, a constant of the pool, or a function by the index of its name."""
+    """An argument of a call: a register, an integer, a constant, or the index of a name."""
 
     kind: ArgumentKind
     number: int
@@ -91,31 +91,31 @@ def immediate(number: int) -> Argument:
     return Argument(ArgumentKind.IMMEDIATE, number)
 
 
-class Instruction(Record):
+class VMInstruction(Record):
     """Base of the instructions."""
 
 
-class CallInstruction(Instruction):
-    """Call what has the name ``callee`` in the table of names, and put what it returns into ``dst``."""
+class CallInstruction(VMInstruction):
+    """Call the name with index ``callee``, and put the result into the register ``dst``."""
 
     callee: int
     args: tuple[Argument, ...]
     dst: int = VOID
 
 
-class RetInstruction(Instruction):
+class RetInstruction(VMInstruction):
     """Return what is in a register."""
 
     result: int
 
 
-class GotoInstruction(Instruction):
+class GotoInstruction(VMInstruction):
     """Go on ``distance`` instructions from here."""
 
     distance: int
 
 
-class IfInstruction(Instruction):
+class IfInstruction(VMInstruction):
     """Go on behind this where the register holds true, else ``distance`` instructions from here."""
 
     condition: int
@@ -126,7 +126,7 @@ class WordError(ValueError):
     """Words that are no instruction; the message says which and why."""
 
 
-def encode(instruction: Instruction) -> list[int]:
+def encode(instruction: VMInstruction) -> list[int]:
     """The words of an instruction."""
     match instruction:
         case CallInstruction(callee=callee, args=args, dst=dst):
@@ -140,7 +140,7 @@ def encode(instruction: Instruction) -> list[int]:
     raise TypeError(f"expected an instruction, found {type(instruction).__name__}")
 
 
-def decode(words: Sequence[int], at: int, end: int) -> Instruction:
+def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
     """The instruction that stands in ``words[at:end]``.
 
     Raises

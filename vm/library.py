@@ -1,7 +1,7 @@
-"""The functions of the run time that the virtual machine adds to those of :mod:`rlx.semantics.machine.builtins`.
+"""The run-time functions of the virtual machine, beside :mod:`rlx.semantics.machine.builtins`.
 
-Memory, the shape heap of the design document, and printing. They take and give values; those in ``WITH_STATE`` take the
-state of the machine first.
+Memory, the shape heap of the design document, and printing. They take and give values; those in
+``WITH_STATE`` take the state of the machine first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class MachineState(Value):
 
 @rule("V-alloc-storage", "3ab4c6af", "machine instruction")
 def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
-    """``(state, size, device index, element type, scope)``: as many elements as the size says; bytes if no type is given."""
+    """``(state, size, device index, element type, scope)``; without a type, bytes."""
     sizes = _dims("vm.builtin.alloc_storage", size)
     index = next((int(v.value) for v in rest if isinstance(v, Scalar)), -1)
     kind = next((v.value for v in rest if isinstance(v, DataTypeValue)), UINT8)
@@ -74,9 +74,10 @@ def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
 
 @rule("V-alloc-tensor", "818961d9", "machine instruction")
 def _alloc_tensor(storage: Value, *rest: Value) -> Value:
-    """``(storage, offset, shape, element type)``; also in the order of the design document: shape, offset, element type.
+    """``(storage, offset, shape, element type)``; the document has the shape first.
 
-    With the machine's state in front, reading the tensor is a fault until it is written; without, it holds zeros.
+    With the machine's state in front, reading the tensor is a fault until it is written; without,
+    it holds zeros.
     """
     state = storage if isinstance(storage, MachineState) else None
     if state is not None:

@@ -1,4 +1,4 @@
-"""From names to what they call: functions of the executable, PrimFuncs, packed functions, the run time's own."""
+"""From names to what they call: own functions, PrimFuncs, packed and run-time functions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
-from rlx.semantics import faults, outcome
-from rlx.semantics.faults import Stop, UnsupportedStop
+from rlx.semantics import outcome
+from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.machine.builtins import READING
 from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, written
 from rlx.semantics.machine.numpy_conversion import readable
+from rlx.semantics.machine.outcome_of_stop import OUTCOMES
 from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
 from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.store import Store
@@ -19,7 +20,7 @@ from rlx.semantics.values import UNIT, Device, Packed, PrimFuncValue, Scalar, Te
 from rlx.spec.registry import rule
 from rlx.vm.callees import (
     Callee,
-    Outside,
+    OutsideFunction,
     OwnFunction,
     PackedFunction,
     missing_function,
@@ -108,14 +109,14 @@ class Linker:
         return found
 
     @rule("V-name", "ec195fc9", "machine instruction")
-    def _outside(self, name: str) -> Outside:
+    def _outside(self, name: str) -> OutsideFunction:
         if name in self._packed:
-            return Outside(name, self._writing(packed_function(name, self._packed[name])))
+            return OutsideFunction(name, self._writing(packed_function(name, self._packed[name])))
         if name in self.executable.kernels:
-            return Outside(name, self._kernel(name), keeps_constants=False)
+            return OutsideFunction(name, self._kernel(name), keeps_constants=False)
         if name in self.executable.operators:
             call = _operator(name, self.executable.operators[name])
-            return Outside(name, self._reading(call, "E-evaluate-written"), False, True)
+            return OutsideFunction(name, self._reading(call, "E-evaluate-written"), False, True)
         if name in LIBRARY:
             call = safe(name, LIBRARY[name])
             if name in READING:
@@ -123,8 +124,8 @@ class Linker:
             if name == "vm.builtin.reshape":
                 call = self._viewing(call)
             copying = name in ("vm.builtin.copy", "vm.builtin.move")
-            return Outside(name, call, name in WITH_STATE, not copying)
-        return Outside(name, missing_function(name), missing=True)
+            return OutsideFunction(name, call, name in WITH_STATE, not copying)
+        return OutsideFunction(name, missing_function(name), missing=True)
 
     def _writing(self, call: Callable[..., Value]) -> Callable[..., Value]:
         """A function that may write to whatever it is given."""
@@ -257,10 +258,4 @@ def _operator(name: str, text: str) -> Callable[..., Value]:
     return call
 
 
-_STOPS: dict[type, type[Stop]] = {
-    outcome.Fault: faults.FaultStop,
-    outcome.CheckFailed: faults.CheckStop,
-    outcome.OutOfFuel: faults.OutOfFuelStop,
-    outcome.Unsupported: faults.UnsupportedStop,
-    outcome.IllFormed: faults.IllFormedStop,
-}
+_STOPS: dict[type, type[faults.Stop]] = {ended: stop for stop, ended in OUTCOMES.items()}

@@ -17,8 +17,8 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
     register,
 )
 
@@ -43,7 +43,7 @@ def _row(items: Sequence[str]) -> str:
 
 
 def listing(executable: Executable) -> str:
-    """An executable as text: each function, then constants and texts of functions, as far as there are some."""
+    """An executable as text: its functions, then its constants and the texts it keeps, if any."""
     parts = ["\n".join(_function(executable, function)) for function in executable.functions]
     if executable.names:
         parts.append("\n".join(["names:", *(f"  {json.dumps(n)}" for n in executable.names)]))
@@ -91,7 +91,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _columns(executable: Executable, instruction: Instruction) -> tuple[str, str]:
+def _columns(executable: Executable, instruction: VMInstruction) -> tuple[str, str]:
     if not isinstance(instruction, CallInstruction):
         return "", ""
     args = ", ".join(_argument(executable, arg) for arg in instruction.args)
@@ -104,7 +104,7 @@ def _argument(executable: Executable, argument: Argument) -> str:
     return str(argument)
 
 
-def _line(instruction: Instruction, name: str, args: str) -> str:
+def _line(instruction: VMInstruction, name: str, args: str) -> str:
     match instruction:
         case CallInstruction(dst=dst):
             target = "void" if dst == VOID else str(register(dst))

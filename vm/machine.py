@@ -12,10 +12,10 @@ from rlx.semantics.machine.program import collecting_less
 from rlx.semantics.values import Device, Value, fitted_arguments
 from rlx.vm.callees import OwnFunction, PackedFunction
 from rlx.vm.executable import Executable
-from rlx.vm.faults import Fault, Place, RunError, run_error
+from rlx.vm.faults import FaultError, Place, RunError, run_error
 from rlx.vm.linking import Linker
 from rlx.vm.profile import Profile
-from rlx.vm.rules import Step, Stepper, check_count
+from rlx.vm.rules import MachineStep, Stepper, check_count
 from rlx.vm.translation import Fuel, Translator, Wrap
 
 Instrument = Callable[[str, tuple[Value, ...], Value | None], None]
@@ -30,7 +30,8 @@ class VirtualMachine:
     executable
         What to run.
     packed
-        Packed functions by name. They take and give arrays, numbers, tuples and strings; they hide functions of the run time.
+        Packed functions by name. They take and give arrays, numbers, tuples and strings; they hide
+        functions of the run time.
     backend
         How PrimFuncs run: ``"native"``, as machine code; ``"steps"``, by the reference evaluator.
     output
@@ -110,7 +111,7 @@ class VirtualMachine:
 
         Raises
         ------
-        CheckFailed, Fault, OutOfFuel, Unsupported
+        CheckFailedError, FaultError, OutOfFuelError, UnsupportedError
             What ends a run without a value.
         KeyError
             If there is no such function.
@@ -130,7 +131,7 @@ class VirtualMachine:
         except Stop as stop:
             raise run_error(stop, *self._places(stop, stack)) from stop.__cause__
         except MemoryError as error:
-            raise Fault("E-alloc-size", f"there is no memory left: {error}") from error
+            raise FaultError("E-alloc-size", f"there is no memory left: {error}") from error
         finally:
             store.blank.clear()
 
@@ -184,12 +185,14 @@ class VirtualMachine:
 
     # Step by step
 
-    def steps(self, name: str, *args: Any, fuel: int | None = None) -> Iterator[Step | Value]:
-        """Each instruction of a run before it runs, by the rules of the specification; last, what the run returns.
+    def steps(
+        self, name: str, *args: Any, fuel: int | None = None
+    ) -> Iterator[MachineStep | Value]:
+        """Run step by step: yield each instruction before it runs, and last the result.
 
         Raises
         ------
-        CheckFailed, Fault, OutOfFuel, Unsupported, KeyError
+        CheckFailedError, FaultError, OutOfFuelError, UnsupportedError, KeyError
             As :meth:`invoke` does.
         """
         self.executable.function(name)
@@ -276,7 +279,7 @@ class VirtualMachine:
     # Looking on
 
     def set_instrument(self, instrument: Instrument | None) -> None:
-        """Have a function called before and after each call of a packed function or PrimFunc; None ends that."""
+        """Set a function to call around each packed function or PrimFunc; None unsets it."""
 
         def wrap(name: str, call: Callable[..., Value]) -> Callable[..., Value]:
             def watched(*args: Value) -> Value:

@@ -15,13 +15,13 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
 )
 
 
 def python_code(executable: Executable) -> str:
-    """A program that builds the executable in ``ib``; ``ib.get(formalize=False)`` is the same one."""
+    """A program that builds the executable: ``ib.get(formalize=False)`` equals it."""
     return "\n".join(_lines(executable)) + "\n"
 
 
@@ -43,12 +43,13 @@ def _lines(executable: Executable) -> Iterator[str]:
         yield f"ib.add_signature({name!r}, {text!r})"
     for function in executable.functions:
         named = f", parameters={function.parameters!r}" if function.parameters else ""
-        yield f"with ib.function({json.dumps(function.name)}, num_inputs={function.num_inputs}{named}):"
+        inputs = f"num_inputs={function.num_inputs}{named}"
+        yield f"with ib.function({json.dumps(function.name)}, {inputs}):"
         for instruction in executable.code(function):
             yield "    " + _statement(executable, instruction)
 
 
-def _statement(executable: Executable, instruction: Instruction) -> str:
+def _statement(executable: Executable, instruction: VMInstruction) -> str:
     match instruction:
         case CallInstruction(callee=callee, args=args, dst=dst):
             given = ", ".join(_argument(executable, arg) for arg in args)

@@ -1,4 +1,4 @@
-"""Registers of a function, renumbered: in the order of their use, or as few as the lives of their contents allow."""
+"""Renumbering registers: in the order of their use, or to as few as possible."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import heapq
 from collections.abc import Callable, Sequence
 
 from rlx.grammar.node import changed
-from rlx.vm.flow import SPECIAL, Blocks, Code, last_uses, reads, writes
+from rlx.vm.flow import SPECIAL, BasicBlocks, Code, last_uses, reads, writes
 from rlx.vm.instructions import (
     VOID,
     Argument,
     ArgumentKind,
     CallInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
     register,
 )
 
 Rename = Callable[[int], int]
 
 
-def renumbered(code: Code, num_inputs: int) -> list[Instruction]:
-    """The same code, with registers behind the inputs numbered in the order in which they come up."""
+def renumbered(code: Code, num_inputs: int) -> list[VMInstruction]:
+    """The same code, with the registers after the inputs numbered in the order of their use."""
     names = {k: k for k in range(num_inputs)}
 
     def rename(number: int) -> int:
@@ -31,11 +31,13 @@ def renumbered(code: Code, num_inputs: int) -> list[Instruction]:
     return [_renamed(instruction, rename, rename) for instruction in code]
 
 
-def reused(code: Code, num_inputs: int, pinned: frozenset[int] = frozenset()) -> list[Instruction]:
-    """The same code with fewer registers: one is taken again where nothing reads its content any more.
+def reused(
+    code: Code, num_inputs: int, pinned: frozenset[int] = frozenset()
+) -> list[VMInstruction]:
+    """The same code with fewer registers: one is reused when nothing reads its content any more.
 
-    Registers that one basic block writes once and reads change places; the others, and those that are ``pinned``, keep one
-    of their own.
+    Registers that one basic block writes once and reads change places; the others, and those that
+    are ``pinned``, keep one of their own.
     """
     local = _block_locals(code, num_inputs) - pinned
     ends = last_uses(code)
@@ -54,7 +56,7 @@ def reused(code: Code, num_inputs: int, pinned: frozenset[int] = frozenset()) ->
                 names[number], count = count, count + 1
         return names[number]
 
-    made: list[Instruction] = []
+    made: list[VMInstruction] = []
     for at, instruction in enumerate(code):
         read = {number: place(number) for number in reads(instruction)}
         over = [number for number in ends[at] if number in local]
@@ -79,7 +81,7 @@ def _block_locals(code: Code, num_inputs: int) -> frozenset[int]:
     written: dict[int, int] = {}
     home: dict[int, int] = {}
     shared = set(range(num_inputs))
-    for k, (first, end) in enumerate(Blocks(code).spans):
+    for k, (first, end) in enumerate(BasicBlocks(code).spans):
         for instruction in code[first:end]:
             shared.update(number for number in reads(instruction) if home.get(number) != k)
             target = writes(instruction)
@@ -89,7 +91,7 @@ def _block_locals(code: Code, num_inputs: int) -> frozenset[int]:
     return frozenset(number for number, times in written.items() if times == 1) - shared
 
 
-def _renamed(instruction: Instruction, read: Rename, write: Rename) -> Instruction:
+def _renamed(instruction: VMInstruction, read: Rename, write: Rename) -> VMInstruction:
     match instruction:
         case CallInstruction(args=args, dst=dst):
             renamed = _arguments(args, read)

@@ -1,7 +1,8 @@
-"""The small-step rules of the virtual machine: one function for each way that an instruction can go.
+"""The small-step rules of the virtual machine, one function a rule.
 
-A configuration is a stack of frames; a frame has the function, its registers and the number of the next instruction.
-:mod:`rlx.vm.translation` does the same at once for a whole function; a law holds that both agree.
+A configuration is a stack of frames; a frame has the function, its registers and the number of the
+next instruction. :mod:`rlx.vm.translation` does the same at once for a whole function; a law holds
+that both agree.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.values import Packed, Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
-from rlx.vm.callees import Callee, FunctionValue, Outside, OwnFunction, callable_value
+from rlx.vm.callees import Callee, FunctionValue, OutsideFunction, OwnFunction, callable_value
 from rlx.vm.instructions import (
     VM_STATE,
     VOID,
@@ -25,8 +26,8 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
 )
 from rlx.vm.library import (
     CALL_TIR_DYN,
@@ -40,7 +41,7 @@ from rlx.vm.linking import Linker
 
 
 class Activation:
-    """A function that runs: its registers, the number of its next instruction, and where its result goes."""
+    """A running function: its registers, its next instruction, and where its result goes."""
 
     __slots__ = ("at", "dst", "function", "registers")
 
@@ -49,7 +50,7 @@ class Activation:
         self.registers: dict[int, Value] = dict(enumerate(args))
 
 
-class Step(NamedTuple):
+class MachineStep(NamedTuple):
     """What is seen of a run between two instructions.
 
     Attributes
@@ -66,7 +67,7 @@ class Step(NamedTuple):
 
     function: str
     at: int
-    instruction: Instruction
+    instruction: VMInstruction
     registers: dict[int, Value]
     depth: int
 
@@ -88,7 +89,7 @@ class Stepper:
         self.result: Value | None = None
         call_function(self, function, args, VOID)
 
-    def steps(self, fuel: int | None = None) -> Iterator[Step]:
+    def steps(self, fuel: int | None = None) -> Iterator[MachineStep]:
         """Each instruction before it runs.
 
         Raises
@@ -103,7 +104,7 @@ class Stepper:
             taken += 1
             top = self.stack[-1]
             instruction = top.function.code[top.at]
-            yield Step(
+            yield MachineStep(
                 top.function.function.name,
                 top.at,
                 instruction,
@@ -158,9 +159,9 @@ def call(machine: Stepper, top: Activation, instruction: CallInstruction) -> Non
     """The choice between the rules of calls, by what is called."""
     name = machine.linker.executable.names[instruction.callee]
     callee = machine.linker.callee(name)
-    keeps = isinstance(callee, Outside) and callee.keeps_constants
+    keeps = isinstance(callee, OutsideFunction) and callee.keeps_constants
     args = [argument(machine, top, arg, keeps) for arg in instruction.args]
-    if isinstance(callee, Outside) and name in CALLERS:
+    if isinstance(callee, OutsideFunction) and name in CALLERS:
         callee, args = CALLERS[name](callee, without_state(args))
     if isinstance(callee, OwnFunction):
         check_count(callee, len(args))  # while this is still the instruction at hand
@@ -192,12 +193,12 @@ def check_count(callee: OwnFunction, given: int) -> None:
 
 
 @rule("V-call-outside", "eb26e56f", "machine instruction")
-def call_outside(state: MachineState, callee: Outside, args: Sequence[Value]) -> Value:
+def call_outside(state: MachineState, callee: OutsideFunction, args: Sequence[Value]) -> Value:
     return callee.call(*passed(state, callee, args))
 
 
-def passed(state: MachineState, callee: Outside, args: Sequence[Value]) -> Sequence[Value]:
-    """The arguments with the machine's state where the callee wants it, and without it where not."""
+def passed(state: MachineState, callee: OutsideFunction, args: Sequence[Value]) -> Sequence[Value]:
+    """The arguments, with the machine's state if and only if the callee takes it."""
     if callee.name in TAKES_EITHER:
         return args
     given = without_state(args)
@@ -245,7 +246,7 @@ def make_closure(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]
             "V-make-closure-function", f"{MAKE_CLOSURE} takes a function of the executable"
         )
     made = FunctionValue(args[0].function, (*args[1:], *args[0].captured))
-    return Outside(MAKE_CLOSURE, lambda: made), []
+    return OutsideFunction(MAKE_CLOSURE, lambda: made), []
 
 
 CALLERS = {
@@ -253,7 +254,7 @@ CALLERS = {
     MAKE_CLOSURE: make_closure,
     **dict.fromkeys(CALL_TIR_DYN, call_tir_dyn),
 }
-"""The functions of the run time that call others, each with its rule: what it calls, and with what."""
+"""The run-time functions that call others, each with the rule that says what it calls."""
 
 
 @rule("V-ret", "25715cf2", "machine instruction")
@@ -287,7 +288,7 @@ def condition(value: Value) -> bool:
     return truth(value)
 
 
-_STEPS: dict[type[Instruction], Callable[[Stepper, Activation, Any], None]] = {
+_STEPS: dict[type[VMInstruction], Callable[[Stepper, Activation, Any], None]] = {
     CallInstruction: call,
     RetInstruction: ret,
     GotoInstruction: goto,

@@ -1,8 +1,9 @@
 """Executables as bytes.
 
-A file is: eight bytes that say what it is, the version as four bytes, the SHA-256 of all that follows, the length of the
-description as eight bytes, the description as JSON, and the words of the instructions, eight bytes each; all integers
-little-endian. Nothing in a file is ever called by loading it.
+A file is: eight bytes that say what it is, the version as four bytes, the SHA-256 of all that
+follows, the length of the description as eight bytes, the description as JSON, and the words of the
+instructions, eight bytes each; all integers little-endian. Nothing in a file is ever called by
+loading it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 class LoadError(ValueError):
-    """A file or a text that is no executable, or a damaged one; the message says what is wrong with it."""
+    """A file or text that is no executable, or a damaged one; the message says what is wrong."""
 
 
 def to_bytes(executable: Executable) -> bytes:

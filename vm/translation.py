@@ -1,7 +1,7 @@
-"""Functions of the virtual machine as functions of Python, which run many times faster than instruction by instruction.
+"""Functions of the virtual machine as functions of Python, which run many times faster.
 
-A function that calls no other one of the executable becomes a function of Python; others become generators that ask for
-each call, so that the depth of recursion is limited by memory alone.
+A function that calls no other one of the executable becomes a function of Python; others become
+generators that ask for each call, so that the depth of recursion is limited by memory alone.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rlx.semantics.store import Store
 from rlx.semantics.values import Scalar, Value
 from rlx.vm.batch_runs import BatchRunner
 from rlx.vm.batches import Batch, batches
-from rlx.vm.callees import Outside, OwnFunction
-from rlx.vm.flow import Blocks
+from rlx.vm.callees import OutsideFunction, OwnFunction
+from rlx.vm.flow import BasicBlocks
 from rlx.vm.instructions import (
     VM_STATE,
     VOID,
@@ -25,8 +25,8 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
     register,
 )
 from rlx.vm.library import TAKES_EITHER
@@ -82,7 +82,7 @@ class Translator:
 
     def translate(self, function: OwnFunction) -> None:
         """Give a function what runs it."""
-        writer = _Writer(self._linker, self._fuel, self._wrap, self._held)
+        writer = _SourceWriter(self._linker, self._fuel, self._wrap, self._held)
         text = writer.function(function)
         scope = writer.scope
         # The text is made of numbers alone: registers, and names that the scope was given here.
@@ -106,7 +106,7 @@ class Translator:
 
 
 def state_is_held(linker: Linker) -> bool:
-    """Whether a register may hold the machine's state: a function returns it, or passes it to another."""
+    """Whether a function returns the machine's state, or passes it to another function."""
     names = linker.executable.names
     for function in linker.functions().values():
         for instruction in function.code:
@@ -119,7 +119,7 @@ def state_is_held(linker: Linker) -> bool:
     return False
 
 
-class _Writer:
+class _SourceWriter:
     def __init__(self, linker: Linker, fuel: Fuel, wrap: Wrap | None, held: bool) -> None:
         self._linker, self._wrap = linker, wrap
         self._names = linker.executable.names
@@ -143,7 +143,7 @@ class _Writer:
         self.suspends = any(self._suspends(each) for each in code)
         if self._wrap is None and self._linker.batching:
             self._find_batches(function)
-        spans = Blocks(code).spans
+        spans = BasicBlocks(code).spans
         if len(spans) == 1 and isinstance(code[-1], RetInstruction):
             self._block(code, spans[0], {}, 1)
         else:
@@ -166,7 +166,7 @@ class _Writer:
         self.lines.append("\t" * depth + line)
         self.instructions.append(at)
 
-    def _suspends(self, instruction: Instruction) -> bool:
+    def _suspends(self, instruction: VMInstruction) -> bool:
         if not isinstance(instruction, CallInstruction):
             return False
         name = self._names[instruction.callee]
@@ -174,7 +174,7 @@ class _Writer:
 
     def _choose(
         self,
-        code: Sequence[Instruction],
+        code: Sequence[VMInstruction],
         spans: Sequence[tuple[int, int]],
         numbers: dict[int, int],
         low: int,
@@ -193,7 +193,7 @@ class _Writer:
 
     def _block(
         self,
-        code: Sequence[Instruction],
+        code: Sequence[VMInstruction],
         span: tuple[int, int],
         numbers: dict[int, int],
         depth: int,
@@ -232,7 +232,7 @@ class _Writer:
         self._put(at, depth, "else:")
 
     def _statements(
-        self, at: int, instruction: Instruction, numbers: dict[int, int]
+        self, at: int, instruction: VMInstruction, numbers: dict[int, int]
     ) -> Iterator[str]:
         match instruction:
             case CallInstruction():
@@ -253,7 +253,7 @@ class _Writer:
         name = self._names[instruction.callee]
         callee = self._linker.callee(name)
         target = "" if instruction.dst == VOID else f"{_register(instruction.dst)} = "
-        keeps = isinstance(callee, Outside) and callee.keeps_constants
+        keeps = isinstance(callee, OutsideFunction) and callee.keeps_constants
         args = [self._argument(arg, keeps) for arg in instruction.args]
         if name in CALLERS:
             number = self._bound(instruction.callee, self._caller(name))
@@ -278,7 +278,7 @@ class _Writer:
         yield f"{target}{self._bound(instruction.callee, called)}({', '.join(given)})"
 
     def _caller(self, name: str) -> Callable[..., Any]:
-        """A function of the run time that calls another: what it gives is a request, or the value itself."""
+        """A run-time function that calls another: it gives a request, or the value itself."""
         rule, own, state = CALLERS[name], self._linker.callee(name), self.scope["state"]
 
         def prepare(*args: Value) -> Any:
@@ -290,7 +290,9 @@ class _Writer:
 
         return prepare
 
-    def _sorting(self, callee: Outside, called: Callable[..., Value]) -> Callable[..., Value]:
+    def _sorting(
+        self, callee: OutsideFunction, called: Callable[..., Value]
+    ) -> Callable[..., Value]:
         """A call whose arguments may be the machine's state, which only the run knows."""
         state = self._linker.state
         return lambda *args: called(*passed(state, callee, args))
@@ -315,7 +317,7 @@ class _Writer:
         called = self._names[arg.number]
         name = f"v{arg.number}"
         callee = self._linker.callee(called)
-        if isinstance(callee, Outside) and callee.missing:
+        if isinstance(callee, OutsideFunction) and callee.missing:
             self.scope[name] = callee.call
             return f"{name}()"
         self.scope[name] = function_value(self._linker, called)

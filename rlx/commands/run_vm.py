@@ -88,9 +88,10 @@ def _inputs(function: ast.Function, options: argparse.Namespace) -> Inputs:
 
 
 def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Namespace) -> int:
+    from rlx.semantics.outcome import KINDS
     from rlx.semantics.run.json_values import plain
     from rlx.semantics.run.value_text import block
-    from rlx.vm import OutOfFuel, RunError, Unsupported, VirtualMachine
+    from rlx.vm import OutOfFuelError, RunError, UnsupportedError, VirtualMachine
 
     printed: list[str] = []
     as_json = options.format == "json"
@@ -106,12 +107,12 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
             else:
                 value = machine.invoke(entry, made.values)
     except RunError as error:
-        record = {"outcome": _kind(error), "code": error.code, "message": error.message}
+        record = {"outcome": KINDS[error.outcome], "code": error.code, "message": error.message}
         if as_json:
             print(json.dumps({"version": 1, "entry": entry, "printed": printed, **record}))
         else:
             print("\n".join(_ending(error)))
-        return UNDECIDED if isinstance(error, OutOfFuel | Unsupported) else ENDED
+        return UNDECIDED if isinstance(error, OutOfFuelError | UnsupportedError) else ENDED
     if as_json:
         ended = {"outcome": "returned", "value": plain(value)}
         print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))
@@ -121,20 +122,10 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
 
 
 def _ending(error: RunError) -> Iterator[str]:
-    yield f"{_kind(error)}[{error.code}]: {error.message}"
+    from rlx.semantics.outcome import KINDS
+
+    yield f"{KINDS[error.outcome]}[{error.code}]: {error.message}"
     places: Sequence[tuple[str, int] | None] = (error.place, *reversed(error.calls))
     for place in places:
         if place is not None:
             yield f"  = in {place[0]}, instruction {place[1]}"
-
-
-def _kind(error: RunError) -> str:
-    from rlx.vm import CheckFailed, Fault, OutOfFuel, Unsupported
-
-    kinds: dict[type[RunError], str] = {
-        CheckFailed: "check failed",
-        Fault: "fault",
-        OutOfFuel: "out of fuel",
-        Unsupported: "unsupported",
-    }
-    return kinds.get(type(error), "ill-formed")

@@ -7,13 +7,14 @@ from rlx.semantics import faults, outcome
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.values import Value
 
-_OUTCOMES: dict[type, type[outcome.Ended]] = {
+OUTCOMES: dict[type, type[outcome.Ended]] = {
     faults.FaultStop: outcome.Fault,
     faults.OutOfFuelStop: outcome.OutOfFuel,
     faults.UnsupportedStop: outcome.Unsupported,
     faults.CheckStop: outcome.CheckFailed,
     faults.IllFormedStop: outcome.IllFormed,
 }
+"""The outcome that each exception leads to."""
 
 
 def ended(
@@ -38,7 +39,7 @@ def ended(
         rule, values, span = c.at.rule, _operands(c), c.at.span
     code = getattr(stop, "code", rule)
     words = str(stop)
-    kind = _OUTCOMES.get(type(stop), outcome.Stuck)
+    kind = OUTCOMES.get(type(stop), outcome.Stuck)
     considered: tuple[tuple[str, str], ...] = ()
     if kind in (outcome.Stuck, outcome.IllFormed):
         words = words if kind is outcome.IllFormed else f"{type(stop).__name__}: {stop}"

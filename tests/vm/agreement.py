@@ -61,7 +61,7 @@ def on_vm(machine: VirtualMachine, printed: list[str], entry: str, args: tuple[V
     try:
         value = machine.invoke(entry, _copies(args))
     except faults.RunError as error:
-        return End(type(error).__name__, None, tuple(printed), f"{error.code}: {error.message}")
+        return End(error.outcome.__name__, None, tuple(printed), f"{error.code}: {error.message}")
     return End("Returned", value, tuple(printed))
 
 

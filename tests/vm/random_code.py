@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.dtype import dtype
-from rlx.vm import BuildError, ExecBuilder, Executable
+from rlx.vm import ExecBuilder, ExecBuildError, Executable
 from rlx.vm.builder import UnusedInput
 from rlx.vm.instructions import Argument
 from rlx.vm.library import LIBRARY
@@ -70,7 +70,7 @@ class Maker:
                 with warnings.catch_warnings(), self.ib.function(name, inputs, names):
                     warnings.simplefilter("ignore", UnusedInput)
                     self.body(inputs)
-            except BuildError as error:
+            except ExecBuildError as error:
                 self.refused.append(str(error))
                 with self.ib.function(name):
                     self.ib.emit_call("vm.builtin.make_tuple", [], self.ib.r(0))

@@ -103,7 +103,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_functions_are_refused_and_dropped(name: str) -> None:
     ib = vm.ExecBuilder()
-    with pytest.raises(vm.BuildError, match=WRONG[name]), ib.function("main", num_inputs=1):
+    with pytest.raises(vm.ExecBuildError, match=WRONG[name]), ib.function("main", num_inputs=1):
         emit(ib, name)
     with ib.function("main", num_inputs=1):  # the builder can be used on
         ib.emit_ret(ib.r(0))
@@ -124,7 +124,7 @@ def test_unused_inputs_are_warned_of() -> None:
 
 def test_misuse_is_told_at_once() -> None:
     ib = vm.ExecBuilder()
-    with pytest.raises(vm.BuildError, match="instructions stand in functions"):
+    with pytest.raises(vm.ExecBuildError, match="instructions stand in functions"):
         ib.emit_ret(ib.r(0))
     with ib.function("main", num_inputs=1):
         misuses: list[tuple[Callable[[], object], str]] = [
@@ -139,10 +139,10 @@ def test_misuse_is_told_at_once() -> None:
             (lambda: ib.function("other").__enter__(), "begins inside 'main'"),
         ]
         for wrong, said in misuses:
-            with pytest.raises(vm.BuildError, match=said):
+            with pytest.raises(vm.ExecBuildError, match=said):
                 wrong()
         ib.emit_ret(ib.r(0))
-    with pytest.raises(vm.BuildError, match="there is a function 'main' already"):
+    with pytest.raises(vm.ExecBuildError, match="there is a function 'main' already"):
         ib.function("main").__enter__()
 
 

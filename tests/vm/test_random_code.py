@@ -14,7 +14,7 @@ import pytest
 
 from rlx.grammar.node import replace
 from rlx.semantics.machine.message_text import show
-from rlx.vm import BuildError, Executable, OutOfFuel, RunError, VirtualMachine
+from rlx.vm import ExecBuildError, Executable, OutOfFuelError, RunError, VirtualMachine
 from rlx.vm.checking import complaints
 from rlx.vm.flow import last_uses, problems, unused_inputs
 from rlx.vm.instructions import (
@@ -26,8 +26,8 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
     decode,
     encode,
 )
@@ -53,10 +53,10 @@ def ended(machine: VirtualMachine, printed: list[str], name: str, steps: bool) -
         else:
             value = machine.invoke(name, [machine._value(arg) for arg in args])
         return ("value", show(value), *printed)
-    except OutOfFuel:
+    except OutOfFuelError:
         return ("fuel",)
     except RunError as error:
-        return (type(error).__name__, str(error), str(error.calls), *printed)
+        return (error.outcome.__name__, str(error), str(error.calls), *printed)
 
 
 def endings(executable: Executable, steps: bool = False) -> list[tuple[str, ...]]:
@@ -94,7 +94,7 @@ def test_all_ways_end_alike(part: int) -> None:
 NUMBERS = (0, 1, 2, 3, 5, -1, -2, VM_STATE, VOID, MOST_REGISTERS, MOST_REGISTERS - 1)
 
 
-def instruction(pick: random.Random) -> Instruction:
+def instruction(pick: random.Random) -> VMInstruction:
     """Any instruction, its numbers mostly small."""
 
     def number() -> int:
@@ -203,13 +203,13 @@ def test_numbers_at_the_limits() -> None:
     assert [ib.imm(n).number for n in (most, -most - 1)] == [most, -most - 1]
     assert ib.r(MOST_REGISTERS - 1).number == MOST_REGISTERS - 1
     for take, wrong in ((ib.imm, most + 1), (ib.imm, -most - 2), (ib.r, MOST_REGISTERS)):
-        with pytest.raises(BuildError):
+        with pytest.raises(ExecBuildError):
             take(wrong)
     for count in (MOST_REGISTERS + 1, -1, True, 1.0):
-        with pytest.raises(BuildError, match="number of inputs"), ib.function("f", count):  # type: ignore[arg-type]
+        with pytest.raises(ExecBuildError, match="number of inputs"), ib.function("f", count):  # type: ignore[arg-type]
             pass
     many = MOST_REGISTERS
-    with pytest.raises(BuildError, match="no instruction"), ib.function("f", many):
+    with pytest.raises(ExecBuildError, match="no instruction"), ib.function("f", many):
         pass
     code = [
         CallInstruction(0, (Argument(ArgumentKind.IMMEDIATE, n),)) for n in (most, -most - 1, -1)

@@ -1,4 +1,4 @@
-"""CallTIRRewrite: calls that allocate their results become allocations and calls that write into them."""
+"""CallTIRRewrite: a call that allocates its results becomes allocations and a call into them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REWRITTEN = frozenset(
 
 
 class CallTIRRewrite(ModulePass):
-    """``call_tir``, ``call_tir_inplace`` and ``call_dps_packed`` become ``R.builtin.alloc_tensor`` and calls with the results as arguments.
+    """``call_tir`` and its relatives become allocations and calls that write into them.
 
     Scalars in ``tir_vars`` are passed by ``R.vm.call_tir_dyn``.
     """
@@ -34,7 +34,8 @@ class CallTIRRewrite(ModulePass):
         Raises
         ------
         PassError
-            If a function has dataflow blocks, or a call declares no tensors of known shape and element type.
+            If a function has dataflow blocks, or a call declares no tensors of known shape and
+            element type.
         """
         module = normalize(module)
         functions = {}
@@ -99,8 +100,8 @@ class _CallRewriter(Emitter):
                 or info.dtype.is_void
             ):
                 raise PassError(
-                    f"CallTIRRewrite: {self._function} calls with the result {info}; "
-                    "expected tensors of known shape and element type, as they are before VMShapeLower"
+                    f"CallTIRRewrite: {self._function} calls with the result {info}; expected "
+                    "tensors of known shape and element type, as they are before VMShapeLower"
                 )
             found.append(info)
         return single, found

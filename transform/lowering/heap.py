@@ -1,4 +1,4 @@
-"""The shape heap of a function: which number lies where, and the PrimFuncs that compute what is not given."""
+"""The shape heap of a function: its layout, and the PrimFuncs that compute what is not given."""
 
 from __future__ import annotations
 

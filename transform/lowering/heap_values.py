@@ -1,4 +1,4 @@
-"""Shapes and scalars from the numbers of the shape heap: what a function computes of them, and where it keeps it."""
+"""Shapes and scalars that a function makes from the numbers of its shape heap."""
 
 from __future__ import annotations
 

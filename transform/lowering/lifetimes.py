@@ -89,7 +89,7 @@ class Lives:
 
 
 def _hands_on(value: ast.Expr) -> bool:
-    """Whether a value may lie in the memory of its parts: names and tuples, and operators, of which some give views."""
+    """Whether a value may share memory with its operands: a name, a tuple, or a view."""
     if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
         return value.op.op_name not in _KEEPING
     return isinstance(value, ast.Var | ast.Tuple | ast.TupleGetItem)

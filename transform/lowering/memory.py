@@ -21,11 +21,12 @@ BYTES = dtype("uint8")
 
 
 class StaticPlanBlockMemory(ModulePass):
-    """Tensors are laid into pieces of memory, which those share that are never alive at the same time.
+    """Tensors that are never alive at the same time share a piece of memory.
 
-    Tensors of known size lie in one piece for each block and device, packed side by side. Of symbolic
-    sizes those share a piece that are multiples of the same product, provably: ``4 * n`` and ``64 * n``. What a block hands on, or gives to functions that might keep it,
-    has memory of its own.
+    Tensors of known size lie in one piece for each block and device, packed side by side. Of
+    symbolic sizes those share a piece that are multiples of the same product, provably: ``4 * n``
+    and ``64 * n``. What a block hands on, or gives to functions that might keep it, has memory of
+    its own.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -40,7 +41,7 @@ class StaticPlanBlockMemory(ModulePass):
 
 
 class VMMemoryLower(ModulePass):
-    """Allocations become those of the machine: ``R.vm.alloc_storage``, ``R.vm.alloc_tensor``, ``R.vm.kill_object``.
+    """Allocations become those of the machine, ``R.vm.alloc_storage`` and its relatives.
 
     Tensors that were not planned get a piece of memory of their own.
     """
@@ -87,7 +88,7 @@ class _Allocation:
         return self.shape.values if isinstance(self.shape, ast.ShapeExpr) else None
 
     def size(self) -> tuple[int, tuple[tir.PrimExpr, ...]] | None:
-        """The bytes, as a number times some symbolic factors; None where a dimension is negative or nobody knows them."""
+        """The bytes, as a number times symbolic factors; None if unknown or negative."""
         total = int(numpy_type(self.kind).itemsize)
         factors: list[tir.PrimExpr] = []
         pending = list(reversed(self.dims or (tir.IntImm(-1),)))
@@ -121,7 +122,7 @@ class _Place:
 
 
 class _Group:
-    """Tensors whose sizes are numbers times the same symbolic factors: they can lie side by side."""
+    """Tensors whose sizes are multiples of the same symbolic product: they fit side by side."""
 
     def __init__(self, device: int, factors: tuple[tir.PrimExpr, ...]) -> None:
         self.device, self.factors = device, factors
@@ -178,7 +179,7 @@ class _Planner(Emitter):
         found: Mapping[ast.Var, tuple[int, _Allocation]],
         lives: Lives,
     ) -> dict[int, list[tuple[ast.Var, ast.Call]]]:
-        """Where each tensor lies; for each position the pieces of memory that are allocated before it."""
+        """Where each tensor lies; for each position the memory that is allocated before it."""
         made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
         for group in _groups(found, lives):
             symbolic = bool(group.factors)

@@ -1,4 +1,4 @@
-"""Packing tensors of known size into one piece of memory: those that are alive at the same time lie side by side."""
+"""Packing tensors into one piece of memory: those alive at the same time lie side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 ALIGNMENT = 64
 """Bytes that every tensor begins at a multiple of."""
 SYMBOLIC_ALIGNMENT = 8
-"""The same where sizes are multiples of a product that is not known: elements have up to 8 bytes."""
+"""The same where sizes are multiples of an unknown product: elements have up to 8 bytes."""
 
 
 class Item(NamedTuple):
@@ -22,8 +22,8 @@ class Item(NamedTuple):
 def pack(items: Sequence[Item], alignment: int = ALIGNMENT) -> tuple[list[int], int]:
     """Where each item begins, and how much memory all need.
 
-    The largest comes first, each into the lowest gap that it fits between those that are alive with it. The better of two orders
-    is taken: by size, and by time.
+    The largest comes first, each into the lowest gap that it fits between those that are alive with
+    it. The better of two orders is taken: by size, and by time.
     """
     beside = _beside(items)
     by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))

@@ -11,7 +11,7 @@ Hook = Callable[["ModulePass", IRModule], None]
 
 
 class PassError(ValueError):
-    """A module that a pass does not take: the message says which precondition fails, where, and what comes before."""
+    """A module that a pass rejects; the message says which precondition fails."""
 
 
 class ModulePass:

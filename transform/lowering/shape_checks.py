@@ -23,7 +23,8 @@ class _Waiting(NamedTuple):
 class ShapeChecks:
     """Emits the comparisons of one function.
 
-    Those that need no number from the heap, or store one, come at once; the others wait for :meth:`finish`.
+    Those that need no number from the heap, or store one, come at once; the others wait for
+    :meth:`finish`.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class ShapeChecks:
         self.dims(value, dims, where, proved)
 
     def dims(self, value: ast.Expr, dims: Sequence[tir.PrimExpr], where: str, proved: bool) -> None:
-        """Compare the dimensions of a tensor or a shape; the parameters are those of :meth:`check`."""
+        """Compare the dimensions of a tensor or a shape; parameters as in :meth:`check`."""
         now: list[tuple[int, int]] = []
         rest: list[tuple[int, tir.PrimExpr]] = []
         for axis, dim in enumerate(dims):

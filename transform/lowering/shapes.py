@@ -21,7 +21,7 @@ from rlx.transform.lowering.structure import dataflow_blocks, local_functions
 
 
 class VMShapeLower(ModulePass):
-    """Symbolic shapes are computed in a heap of integers; parameters, casts and results are checked by calls of the run time.
+    """Symbolic shapes are computed in a heap of integers; run-time calls check annotations.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class VMShapeLower(ModulePass):
         Raises
         ------
         PassError
-            If a function has dataflow blocks or local functions, or an expression is not one of integers.
+            If a function has dataflow blocks or local functions, or an expression is not one of
+            integers.
         """
         module = normalize(module)
         for name, function in module.functions.items():
@@ -238,7 +239,7 @@ class _ShapeLowering(Emitter):
         return value
 
     def _attribute_shape(self, shape: ast.Expr) -> ast.Expr:
-        """A shape that stays in the text, where -1 and 0 are no numbers; its variables become scalars."""
+        """A shape that stays as it is, since -1 and 0 have a meaning; it gets scalars to name."""
         assert isinstance(shape, ast.ShapeExpr)
         for var in dict.fromkeys(var for value in shape.values for var in tir.free_vars(value)):
             self._heap.scalar(var)
@@ -264,7 +265,8 @@ class _ShapeLowering(Emitter):
 def _without_variables(info: ast.StructInfo) -> ast.StructInfo:
     """The annotation without dimensions that are not numbers, and with any function for a function.
 
-    What is known of closures changes with their annotations, so a type of functions would ask for too much.
+    What is known of closures changes with their annotations, so a type of functions would ask for
+    too much.
     """
     return erase(_any_function(info), frozenset(), frozenset())
 
@@ -296,7 +298,7 @@ def _abbreviated(expr: ast.Expr) -> bool:
 
 
 def _declared(value: ast.Expr) -> ast.StructInfo | None:
-    """What a call of a function from outside declares of its value, if that is more than its kind."""
+    """The struct info that a call of an external function declares; None if it says nothing."""
     if not isinstance(value, ast.Call) or not value.sinfo_args:
         return None
     if isinstance(value.op, ast.Op) and operator_name(value) not in _RECEIVE:

@@ -1,4 +1,4 @@
-"""Passes that change the structure of functions: normal form, blocks, purity, local functions, symbols."""
+"""Passes on the structure of functions: normal form, blocks, purity, closures, symbols."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Undataflow(Rewriter):
 
 
 class RemovePurityChecking(ModulePass):
-    """Functions are marked so that nobody asks for their purity, and calls that only promise purity become plain ones."""
+    """Functions get ``relax.force_pure``; calls that only promise purity become plain calls."""
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with ``relax.force_pure`` on every function that is said to be pure."""
@@ -86,7 +86,7 @@ class _Unwrapped(Rewriter):
 
 
 class LambdaLift(ModulePass):
-    """Local functions become functions of the module; what they captured is passed as their last arguments."""
+    """Local functions become global; what they captured is passed as their last arguments."""
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with functions at its top alone."""
@@ -239,7 +239,7 @@ def _captured(function: ast.Function, var: ast.Var | None) -> Iterator[ast.Var]:
 def _shapes(
     function: ast.Function, captured: list[ast.StructInfo | None], around: list[tir.Var]
 ) -> list[tir.Var]:
-    """The shape variables around a function that it mentions, or what is known of what it captured."""
+    """The outer shape variables that a function or a captured variable's struct info mentions."""
     used = set(mentioned_sizes(function))
     for info in captured:
         used.update(() if info is None else free_shape_vars(info))

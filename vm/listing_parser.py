@@ -18,8 +18,8 @@ from rlx.vm.instructions import (
     CallInstruction,
     GotoInstruction,
     IfInstruction,
-    Instruction,
     RetInstruction,
+    VMInstruction,
     encode,
     register,
 )
@@ -27,14 +27,16 @@ from rlx.vm.saving import LoadError
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
 _FUNCTION = re.compile(
-    rf"@(?P<name>{_NAME}):  # (?P<inputs>\d+) inputs?(?: \((?P<named>.*)\))?, (?P<registers>\d+) registers?\Z"
+    rf"@(?P<name>{_NAME}):  # (?P<inputs>\d+) inputs?(?: \((?P<named>.*)\))?, "
+    r"(?P<registers>\d+) registers?\Z"
 )
 _CALL = re.compile(rf"call  (?P<name>{_NAME}) +in: (?P<args>.*?) *dst: (?P<dst>void|%\d+)\Z")
 _RET = re.compile(r"ret   ret (?P<result>%\w+)\Z")
 _GOTO = re.compile(r"goto  (?P<distance>-?\d+)\Z")
 _IF = re.compile(r"if    (?P<condition>%\w+), (?P<distance>-?\d+)\Z")
 _ARGUMENT = re.compile(
-    rf"%(?P<register>vm|void|\d+)|i(?P<immediate>-?\d+)|c\[(?P<constant>\d+)\]|f\[(?P<function>{_NAME}?)\]"
+    r"%(?P<register>vm|void|\d+)|i(?P<immediate>-?\d+)|c\[(?P<constant>\d+)\]|"
+    rf"f\[(?P<function>{_NAME}?)\]"
 )
 _CONSTANT = re.compile(r"c\[(?P<index>\d+)\]  (?P<value>\{.*\})  # .*\Z")
 _KEPT = re.compile(r'(?P<kind>kernel|operator|signature) (?P<name>"(?:[^"\\]|\\.)*"):\Z')
@@ -61,7 +63,8 @@ def read(text: str) -> Executable:
     Raises
     ------
     LoadError
-        If a line is not one of a listing, or the executable could not run; the message names the line.
+        If a line is not one of a listing, or the executable could not run; the message names the
+        line.
     """
     return _Reader().read(text)
 
@@ -120,7 +123,7 @@ class _Reader:
 
 
 class _Names(dict[str, int]):
-    """The index of each name; a listing without names has them in the order in which they come up."""
+    """The index of each name; without a table of names, they are numbered as they come up."""
 
     def __init__(self, names: list[str]) -> None:
         super().__init__({name: k for k, name in enumerate(names)})
@@ -150,7 +153,7 @@ def _sections(text: str) -> Iterator[tuple[_Line, list[_Line]]]:
         yield head, body
 
 
-def _instruction(line: _Line, index: dict[str, int]) -> Instruction:
+def _instruction(line: _Line, index: dict[str, int]) -> VMInstruction:
     text = line.text.strip()
     if found := _CALL.match(text):
         callee = _index(_unquoted(found["name"]), line, index)
