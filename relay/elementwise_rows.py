@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import log
+from math import log, prod
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, dtype
 from rlx.relay.operator_call import SMALL, OperatorCall, call, data_type, prim, scalar
 
@@ -62,10 +62,18 @@ def _reduction(name: str, c: OperatorCall) -> ast.Expr:
 
 
 def _variance(c: OperatorCall) -> ast.Expr:
-    x, _ = c.operands(2)
-    if c.flag("unbiased"):
-        c.fail("the unbiased variance is not supported")
-    return call("variance", x, axis=_axes(c, x), keepdims=c.flag("keepdims"))
+    """The mean square of the differences from the second operand, which need not be the mean."""
+    x, mean = c.operands(2)
+    squares, axes = call("square", call("subtract", x, mean)), _axes(c, x)
+    options = {"axis": axes, "keepdims": c.flag("keepdims")}
+    if not c.flag("unbiased"):
+        return call("mean", squares, **options)
+    dims, rank = c.dims(x), c.rank(x)
+    sizes = [dims[axis % rank] for axis in (range(rank) if axes is None else axes)]
+    if not all(isinstance(size, tir.IntImm) for size in sizes):
+        c.fail("the unbiased variance needs to know the sizes of the axes")
+    count = prod(size.value for size in sizes if isinstance(size, tir.IntImm)) - 1
+    return call("divide", call("sum", squares, **options), scalar(float(count), c.kind_of(x)))
 
 
 def _quantifier(name: str, c: OperatorCall) -> ast.Expr:
@@ -107,6 +115,8 @@ BINARY = """
 IDENTITIES = """
     copy annotation.stop_fusion annotation.checkpoint annotation.cast_hint on_device device_copy
 """
+FAST = {"fast_exp": "exp", "fast_erf": "erf", "fast_tanh": "tanh"}
+"""Names of approximations, which are translated to what they approximate."""
 OLD_NAMES = {"mul": "multiply", "sub": "subtract", "div": "divide"}
 """Names that Relay's predecessor and its introduction use."""
 
@@ -114,6 +124,7 @@ ROWS: dict[str, Row] = {
     **{name: same(name, 1) for name in UNARY.split()},
     **{name: same(name, 2) for name in BINARY.split()},
     **{old: same(new, 2) for old, new in OLD_NAMES.items()},
+    **{fast: same(exact, 1) for fast, exact in FAST.items()},
     **dict.fromkeys(IDENTITIES.split(), _identity),
     **{name: partial(_reduction, name) for name in ("sum", "mean", "max", "min", "prod")},
     **{name: partial(_index_of, name) for name in ("argmax", "argmin")},

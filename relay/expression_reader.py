@@ -148,7 +148,9 @@ class ExpressionReader(BlockReader):
         if special is not None and special.dtype.is_float:
             self.take()
             return RelayConstant(special, (minus.start, token.end))
+        self.enter()
         value = self._with_suffixes()
+        self.leave()
         op = RelayOp("negative", (minus.start, minus.end))
         return RelayCall(op, (value,), {}, (minus.start, self.tokens[self.at - 1].end))
 
@@ -216,6 +218,7 @@ class ExpressionReader(BlockReader):
         raise Abandoned
 
     def _if(self) -> RelayExpr:
+        self.enter()
         start = self.take().start
         self.expect("(", "'(' and the condition")
         cond = self.expression()
@@ -225,6 +228,7 @@ class ExpressionReader(BlockReader):
             self.unexpected("'else': an if of Relay has two branches")
         self.take()
         no = self._if() if self.is_word("if") else self.block()
+        self.leave()
         return RelayIf(cond, yes, no, (start, self.tokens[self.at - 1].end))
 
     # ------------------------------------------------------------ calls and functions
@@ -274,7 +278,7 @@ class ExpressionReader(BlockReader):
             if self.token.kind == "NAME" and self.peek().kind == "=":
                 self._keyword(attrs)
             else:
-                params.append(self._parameter())
+                params.append(self.parameter())
             if not self.accept(","):
                 break
         self.expect(")", "',' or ')'")
@@ -285,13 +289,17 @@ class ExpressionReader(BlockReader):
         made = RelayFunction(tuple(params), body, ret, attrs)
         return replace(made, span=(start, self.tokens[self.at - 1].end))
 
-    def _parameter(self) -> RelayVar:
+    def parameter(self) -> RelayVar:
+        """``%x: T``; a device between both, ``{virtual_device=…}``, is passed over."""
         token = self.expect("LOCAL", "a parameter such as %x: Tensor[(2, 3), float32]")
         span = (token.start, token.end)
         first = self.names.here(token.text)
         if first is not None:
             words = f"two parameters are called {token.text}"
             self.error(words, span, None, first, code="RL-name-once")
+        if self.accept("{"):
+            self._keyword({})
+            self.expect("}")
         kind = self.type() if self.accept(":") else None
         var = RelayVar(token.text[1:], kind, span)
         self.names.bind(token.text, var, span)

@@ -125,7 +125,8 @@ class FunctionTranslation:
             ret = found if found is NOTHING else erase(found, frozenset(), dims.known)
         said = None if ret is NOTHING or ret is OBJECT else ret
         bound = self._bound[function]
-        made = ast.Function(params, body, said, None, {}, bound, span=function.span)
+        place: Span | None = getattr(function.ret, "span", None)
+        made = ast.Function(params, body, said, None, {}, bound, span=function.span, ret_span=place)
         self._know.infos[made] = FuncStructInfo(infos, ret)
         return made
 

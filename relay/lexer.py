@@ -11,19 +11,20 @@ METADATA = "#[metadata]"
 
 _TOKEN = re.compile(
     r"""
-    (?P<SPACE>[ \t\r\n\f\v]+)
-  | (?P<LINE>//[^\n]*)
+    [ \t\r\f\v]*(?:
+    (?P<MARK>[(){}\[\],;])
+  | (?P<GRAPH>%\d+)
+  | (?P<LINES>\n\s*|//[^\n]*|\Z)
   | (?P<COMMENT>/\*)
   | (?P<HEADER>\#\[[^\]\n]*\]|v0\.0\.\d+\b)
-  | (?P<GRAPH>%\d+)
   | (?P<LOCAL>%[A-Za-z_][\w]*(?:(?:::|\.)\w+)*)
   | (?P<GLOBAL>@[A-Za-z_]\w*(?:\.\w+)*)
   | (?P<FIELD>\.\d+)
   | (?P<NUMBER>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+)(?:(?:bf|f|i|u)\d*)?(?![\w.]))
   | (?P<STRING>"(?:[^"\\\n]|\\.)*")
   | (?P<NAME>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)
-  | (?P<PUNCTUATION>->|=>|==|!=|<=|>=|:=|[(){}\[\],:;=<>+\-*/?!^&|])
-    """,
+  | (?P<SYMBOL>->|=>|==|!=|<=|>=|:=|[:=<>+\-*/?!^&|])
+    )""",
     re.VERBOSE,
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
@@ -56,29 +57,54 @@ def lex(text: str) -> Lexed:
     """The tokens of a text; the last one has the kind ``END``."""
     tokens: list[RelayToken] = []
     found: list[Diagnostic] = []
-    at, line_of_last, metadata = 0, True, ""
+    at, fresh = 0, True
     while at < len(text) and len(found) < MAX_ERRORS:
-        match = _TOKEN.match(text, at)
-        if match is None:
+        at, fresh = _stretch(text, at, tokens, fresh)
+        if text.startswith(METADATA, at):
+            break
+        if text.startswith("/*", at):
+            start, at = at, _comment_end(text, at, found)
+            fresh = fresh or "\n" in text[start:at]
+        elif at < len(text):
             found.append(_no_token(text, at))
             at = _behind_bad(text, at)
-            continue
-        kind, start, at = str(match.lastgroup), at, match.end()
-        if kind == "COMMENT":
-            at = _comment_end(text, start, found)
-        elif kind == "HEADER" and match[0] == METADATA:
-            metadata = text[at:]
-            break
-        if kind in ("SPACE", "LINE", "COMMENT", "HEADER"):
-            line_of_last = line_of_last or "\n" in text[start:at]
-            continue
-        name = match[0] if kind == "PUNCTUATION" else kind
-        tokens.append(RelayToken(name, match[0], start, at, line_of_last))
-        line_of_last = False
-    tokens.append(RelayToken("END", "", min(at, len(text)), min(at, len(text)), True))
+    end = min(at, len(text))
+    metadata = text[end + len(METADATA) :] if text.startswith(METADATA, end) else ""
+    tokens.append(RelayToken("END", "", end, end, True))
     if not found:
         _match_brackets(tokens, found)
     return Lexed(tokens, metadata, found)
+
+
+def _stretch(text: str, at: int, tokens: list[RelayToken], fresh: bool) -> tuple[int, bool]:
+    """Add the tokens from a place on to the next comment, the metadata, what is no token, or the
+    end; where that is, and whether a line begins there.
+    """
+    make, add = tuple.__new__, tokens.append
+    for match in _TOKEN.finditer(text, at):
+        kind = match.lastgroup or ""
+        start, end = match.span(kind)
+        if match.start() != at:
+            break
+        if kind == "MARK" or kind == "SYMBOL":
+            add(make(RelayToken, (match[kind], match[kind], start, end, fresh)))
+            fresh = False
+        elif kind == "LINES":
+            fresh = True
+        elif kind == "COMMENT" or (kind == "HEADER" and match[kind] == METADATA):
+            return start, fresh
+        elif kind != "HEADER":
+            add(make(RelayToken, (kind, match[kind], start, end, fresh)))
+            fresh = False
+        at = end
+    return _spaces_end(text, at), fresh
+
+
+def _spaces_end(text: str, at: int) -> int:
+    """Where spaces end."""
+    while at < len(text) and text[at] in " \t\r\f\v":
+        at += 1
+    return at
 
 
 def _no_token(text: str, at: int) -> Diagnostic:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import OperatorCall, call, scalar, sizes
+from rlx.relay.operator_call import OperatorCall, call, scalar, sizes, times
 
 LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
 """The layouts of data and weights by the number of spatial axes, where none is said."""
@@ -236,6 +236,35 @@ def _resize2d(c: OperatorCall) -> ast.Expr:
     )
 
 
+def _upsampling(c: OperatorCall) -> ast.Expr:
+    (x,) = c.operands(1)
+    layout, method = c.string("layout", "NCHW"), c.string("method", "nearest_neighbor")
+    dims = c.dims(x)
+    if sorted(layout) != sorted("NCHW") or len(dims) != 4:
+        c.fail(f"the layout {layout} of an operand of rank {len(dims)} is not supported")
+    scales = [("H", c.number("scale_h", 1.0)), ("W", c.number("scale_w", 1.0))]
+    found = [_scaled(c, dims[layout.index(axis)], scale) for axis, scale in scales]
+    return call(
+        "image.resize2d",
+        x,
+        ast.ShapeExpr(tuple(found)),
+        layout=layout,
+        method=method.removeprefix("bi"),
+        coordinate_transformation_mode=(
+            "align_corners" if c.flag("align_corners") else "asymmetric"
+        ),
+        rounding_method="",
+    )
+
+
+def _scaled(c: OperatorCall, dim: tir.PrimExpr, scale: float) -> tir.PrimExpr:
+    if isinstance(dim, tir.IntImm):
+        return tir.IntImm(round(dim.value * scale))
+    if scale != int(scale):
+        c.fail(f"the size of an axis must be known to be scaled by {scale}")
+    return times(dim, tir.IntImm(int(scale)))
+
+
 def _quantize(name: str, kind: str, c: OperatorCall) -> ast.Expr:
     found = c.element_type("out_dtype", kind)
     return call(name, *c.operands(3), axis=c.integer("axis", -1), out_dtype=str(found))
@@ -264,6 +293,8 @@ ROWS: dict[str, Row] = {
     "nn.matmul": partial(_product, False),
     "nn.pad": _pad,
     "nn.prelu": _prelu,
+    "nn.fast_softmax": partial(_along, "nn.softmax"),
+    "nn.upsampling": _upsampling,
     "nn.softmax": partial(_along, "nn.softmax"),
     "qnn.dequantize": partial(_quantize, "dequantize", "float32"),
     "qnn.quantize": partial(_quantize, "quantize", "int8"),

@@ -130,6 +130,13 @@ class OperatorCall:
             self.fail("the rank of the operand is not known")
         return info.ndim
 
+    def dims(self, operand: ast.Expr) -> tuple[tir.PrimExpr, ...]:
+        """The dimensions of an operand, which must be known."""
+        info = self.info(operand)
+        if not isinstance(info, ast.TensorStructInfo) or not isinstance(info.shape, ast.ShapeExpr):
+            self.fail("the shape of the operand is not known")
+        return info.shape.values
+
     def fields(self, operand: ast.Expr) -> int:
         """The number of fields of an operand that is a tuple."""
         info = self.info(operand)
@@ -167,6 +174,20 @@ def scalar(value: float, kind: DataType) -> ast.Constant:
 def sizes(values: tuple[int, ...]) -> ast.ShapeExpr:
     """A shape that is written out."""
     return ast.ShapeExpr(tuple(tir.IntImm(value) for value in values))
+
+
+def times(a: tir.PrimExpr, b: tir.PrimExpr) -> tir.PrimExpr:
+    """The product of two dimensions."""
+    if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
+        return tir.IntImm(a.value * b.value)
+    return tir.Mul(a, b)
+
+
+def parts_of(a: tir.PrimExpr, size: int) -> tir.PrimExpr:
+    """How many parts of a size are in a dimension."""
+    if isinstance(a, tir.IntImm):
+        return tir.IntImm(a.value // size)
+    return tir.FloorDiv(a, tir.IntImm(size))
 
 
 def prim(value: float) -> ast.PrimValue:

@@ -11,15 +11,18 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Literal
 from rlx.operators import lookup
 from rlx.operators.element_types import numpy_type
-from rlx.operators.evaluation import OperatorFault
 from rlx.relay.nodes import RelayCall, RelayConstant, RelayExpr
 from rlx.relay.operator_call import OperandError, OperatorCall
 from rlx.relay.operator_table import is_in_table, translated
-from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
+from rlx.semantics.faults import IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
-from rlx.semantics.machine.obligations import hold
+from rlx.semantics.machine.operators import Keywords, computed
+from rlx.semantics.machine.scopes import ScopeSlots
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+
+NO_FRAME: Any = None
+"""The keywords of these calls are numbers and texts: nothing is looked up in a frame."""
 
 
 def array_of(data: Literal) -> Any:
@@ -49,11 +52,14 @@ class PreparedCall(NamedTuple):
         What stands for the operands.
     made
         The calls of Relax's operators.
+    keywords
+        What the machine of Relax prepares of each of them.
     """
 
     signature: object
     atoms: tuple[ast.Expr, ...]
     made: ast.Expr
+    keywords: dict[ast.Call, Keywords]
 
 
 class OperatorRunner:
@@ -82,17 +88,16 @@ class OperatorRunner:
         signature = tuple(map(_signature, values))
         known = self._prepared.get(call)
         if known is not None and known.signature == signature:
-            run = _OperatorRun(dict(zip(known.atoms, values, strict=True)), asks=False)
+            run = _OperatorRun(dict(zip(known.atoms, values, strict=True)), known.keywords)
             return run.evaluate(known.made)
-        atoms = tuple(map(_atom, call.args))
-        run = _OperatorRun(dict(zip(atoms, values, strict=True)), asks=True)
+        atoms, keywords = tuple(map(_atom, call.args)), dict[ast.Call, Keywords]()
+        run = _OperatorRun(dict(zip(atoms, values, strict=True)), keywords)
         try:
             made = translated(OperatorCall(name, atoms, call.attrs, run.info_of))
         except OperandError as error:
             raise IllFormedStop("RL-operator-operands", str(error)) from None
-        result = run.evaluate(made)
-        self._prepared[call] = PreparedCall(signature, atoms, made)
-        return result
+        self._prepared[call] = PreparedCall(signature, atoms, made, keywords)
+        return run.evaluate(made)
 
 
 def _signature(value: Value) -> object:
@@ -120,24 +125,16 @@ def _outside(
 
 
 class _OperatorRun:
-    """Evaluates nested calls of Relax's operators, and asks their rules whether they may."""
+    """Evaluates nested calls of Relax's operators as Relax's machine does."""
 
-    def __init__(self, values: dict[ast.Expr, Value], asks: bool) -> None:
-        self._values, self._asks = values, asks
-        self.info: ast.StructInfo | None = None
+    def __init__(self, values: dict[ast.Expr, Value], keywords: dict[ast.Call, Keywords]) -> None:
+        self._values, self._keywords = values, keywords
 
     def info_of(self, expr: ast.Expr) -> ast.StructInfo:
         """What is known of an operand: its shape and element type."""
+        if expr not in self._values:
+            raise OperandError("an operand that is made by a call has no type here")
         return struct_info_of(self._values[expr])
-
-    def prim(self, expr: tir.PrimExpr) -> int | float | bool:
-        """The number that a dimension or a scalar is."""
-        assert isinstance(expr, tir.IntImm | tir.FloatImm)
-        return expr.value
-
-    def value(self, expr: ast.Expr) -> Any:
-        """The plain value of an expression among the attributes."""
-        return to_plain(self.evaluate(expr))
 
     def evaluate(self, expr: ast.Expr) -> Value:
         """The value of an expression."""
@@ -156,9 +153,9 @@ class _OperatorRun:
                 assert isinstance(found, TupleValue)
                 return found.fields[index]
             case ast.ShapeExpr(values=dims):
-                return ShapeValue(tuple(int(self.prim(dim)) for dim in dims))
-            case ast.PrimValue(value=number):
-                return to_value(self.prim(number))
+                return ShapeValue(tuple(dim.value for dim in dims if isinstance(dim, tir.IntImm)))
+            case ast.PrimValue(value=tir.IntImm(value=number) | tir.FloatImm(value=number)):
+                return to_value(number)
             case ast.StringImm(value=text):
                 return to_value(text)
             case ast.Constant(data=data):
@@ -168,16 +165,7 @@ class _OperatorRun:
     def _call(self, call: ast.Call, values: Sequence[Value]) -> Value:
         operator = lookup(call.op_name)
         assert operator is not None
-        try:
-            try:
-                result = operator.evaluate(call, [to_plain(value) for value in values], self)
-            except (OperatorFault, MemoryError):
-                raise
-            except Exception:
-                hold(operator, call, values, self.prim)
-                raise
-            if self._asks:
-                hold(operator, call, values, self.prim)
-        except OperatorFault as fault:
-            raise FaultStop(fault.code, fault.message) from None
-        return to_value(result, values)
+        prepared = self._keywords.get(call)
+        if prepared is None:
+            prepared = self._keywords[call] = Keywords(call, ScopeSlots(), {})
+        return computed(prepared, operator, call, values, NO_FRAME)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -12,8 +13,12 @@ from rlx.grammar.visit import recursion_room
 from rlx.relay.cursor import Abandoned, Stopped
 from rlx.relay.expression_reader import ExpressionReader
 from rlx.relay.lexer import RelayToken, lex
-from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule
+from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule, RelayVar
+from rlx.relay.scopes import Schedule
 from rlx.spec.registry import refuted
+
+SCOPES = 1_000
+"""How deep branches and functions may be nested by way of nodes, where no bracket is."""
 
 
 class RelayText(NamedTuple):
@@ -61,11 +66,23 @@ def read(text: str, path: str = "<text>") -> RelayText:
         with recursion_room():
             module = reader.module(text)
         wrong = reader.diagnostics
+        blocks = sum(token.kind == "NAME" and token.text in ("if", "fn") for token in lexed.tokens)
+        if not wrong and blocks > SCOPES:
+            wrong += filter(None, map(_too_deep, module.functions.values()))
     for found in wrong:
         refuted(found.code)
     listed = sorted(wrong, key=lambda d: d.span or (0, 0))
     said = tuple(replace(found, source=source) for found in listed)
     return RelayText(None if said else module, said)
+
+
+def _too_deep(function: RelayFunction) -> Diagnostic | None:
+    """What to report of a function whose nodes lead from scope to scope too often."""
+    inner = Schedule(function.body).inner.values()
+    if max((scope.depth for scopes in inner for scope in scopes), default=0) <= SCOPES:
+        return None
+    words = f"branches and functions are nested deeper than {SCOPES}, by the nodes that they use"
+    return Diagnostic("PARSE", "error", words, function.span, help="bind inner parts by let")
 
 
 class ModuleReader(ExpressionReader):
@@ -114,13 +131,21 @@ class ModuleReader(ExpressionReader):
     ) -> None:
         """A text that is one expression: the function @main, or the body of one."""
         start = self.token.start
+        free = tuple(self._free_variables())
         body = self.statements()
         if self.token.kind != "END":
             self.unexpected("the end of the text")
-        if not isinstance(body, RelayFunction):
-            body = RelayFunction((), body, None, {}, (start, self.token.end))
+        if free or not isinstance(body, RelayFunction):
+            body = RelayFunction(free, body, None, {}, (start, self.token.end))
         functions[self.global_var("main")] = body
         places["@main"] = (start, start)
+
+    def _free_variables(self) -> Iterator[RelayVar]:
+        """``free_var %x: T;``, in front of an expression: a parameter of it."""
+        while self.is_word("free_var"):
+            self.take()
+            yield self.parameter()
+            self.accept(";")
 
     def _function(
         self, functions: dict[RelayGlobalVar, RelayFunction], places: dict[str, Span]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import LARGE, OperatorCall, call, data_type, prim, sizes
+from rlx.relay.operator_call import (
+    LARGE,
+    OperatorCall,
+    call,
+    data_type,
+    parts_of,
+    prim,
+    sizes,
+    times,
+)
 
 
 def _number(c: OperatorCall, operand: ast.Expr, what: str) -> float:
@@ -20,9 +30,77 @@ def _number(c: OperatorCall, operand: ast.Expr, what: str) -> float:
 def _reshape(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
     shape = c.integers("newshape")
-    if min(shape, default=0) < -1 or c.given("allowzero"):
-        c.fail(f"only dimensions from -1 are supported in newshape, found {list(shape)}")
-    return call("reshape", x, sizes(shape))
+    if min(shape, default=0) >= -1 and not c.flag("allowzero"):
+        return call("reshape", x, sizes(shape))
+    return call("reshape", x, ast.ShapeExpr(tuple(_rewritten(c, shape, c.dims(x)))))
+
+
+def _rewritten(
+    c: OperatorCall, shape: tuple[int, ...], dims: tuple[tir.PrimExpr, ...]
+) -> Iterator[tir.PrimExpr]:
+    """The dimensions that the special numbers of ``newshape`` stand for: 0 is the dimension at
+    hand, -1 what is left, -2 all further ones, -3 the product of two, -4 one in two parts.
+    """
+    codes, rest = list(shape), list(dims)
+
+    def take() -> tir.PrimExpr:
+        return rest.pop(0) if rest else c.fail("newshape asks for more dimensions than there are")
+
+    while codes:
+        code = codes.pop(0)
+        match code:
+            case 0 if not c.flag("allowzero"):
+                yield take()
+            case -2:
+                yield from rest
+                rest.clear()
+            case -3:
+                yield times(take(), take())
+            case -4:
+                yield from _halves(c, take(), codes[:2])
+                del codes[:2]
+            case _ if code < -4:
+                c.fail(f"{code} has no meaning in newshape")
+            case _:
+                rest = rest[1:]
+                yield tir.IntImm(code)
+
+
+def _halves(c: OperatorCall, dim: tir.PrimExpr, parts: list[int]) -> tuple[tir.PrimExpr, ...]:
+    """A dimension in two parts, of which one may follow from the other (-1)."""
+    match parts:
+        case [-1, size] if size > 0:
+            return parts_of(dim, size), tir.IntImm(size)
+        case [size, -1] if size > 0:
+            return tir.IntImm(size), parts_of(dim, size)
+        case [one, other] if one > 0 and other > 0:
+            return tir.IntImm(one), tir.IntImm(other)
+    return c.fail("two sizes stand behind -4 in newshape, one of which may be -1")
+
+
+def _like(name: str, c: OperatorCall) -> ast.Expr:
+    x, like = c.operands(2)
+    return call(name, x, ast.ShapeExpr(c.dims(like)))
+
+
+def _layout_transform(c: OperatorCall) -> ast.Expr:
+    """Layouts of the same axes in another order."""
+    (x,) = c.operands(1)
+    source, target = c.string("src_layout"), c.string("dst_layout")
+    if sorted(source) != sorted(target) or not source.isupper() or len(set(source)) < len(source):
+        c.fail(f"from {source} to {target} is no other order of the same axes")
+    if len(source) != c.rank(x):
+        c.fail(f"the layout {source} is not that of an operand of rank {c.rank(x)}")
+    return call("permute_dims", x, axes=tuple(map(source.index, target)))
+
+
+def _scatter_nd(c: OperatorCall) -> ast.Expr:
+    x, indices, updates = c.operands(3)
+    rank = c.rank(indices)
+    turned = call("permute_dims", indices, axes=(*range(1, rank), 0))
+    if c.kind_of(indices) != LARGE:
+        turned = call("astype", turned, data_type(LARGE))
+    return call("scatter_nd", x, turned, updates, reduction=c.string("mode", "update"))
 
 
 def _transpose(c: OperatorCall) -> ast.Expr:
@@ -234,7 +312,11 @@ ROWS: dict[str, Row] = {
     "expand_dims": _expand_dims,
     "full": _full,
     "gather": _gather,
+    "broadcast_to_like": partial(_like, "broadcast_to"),
     "gather_nd": _gather_nd,
+    "layout_transform": _layout_transform,
+    "reshape_like": partial(_like, "reshape"),
+    "scatter_nd": _scatter_nd,
     "meshgrid": _meshgrid,
     "one_hot": _one_hot,
     "ones": partial(_filled, "ones"),

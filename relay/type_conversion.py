@@ -70,11 +70,11 @@ def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> 
         None where no variable may be bound, in results: a shape with such a dimension is not known.
     """
     match type_:
-        case RelayTensorType(shape=shape, dtype=kind):
+        case RelayTensorType(shape=shape, dtype=kind, span=span):
             if hint is None and None in shape:
-                return TensorStructInfo(None, kind, len(shape))
+                return TensorStructInfo(None, kind, len(shape), None, span)
             values = tuple(_dim(dim, dims, hint or "") for dim in shape)
-            return TensorStructInfo(ShapeExpr(values), kind, len(shape))
+            return TensorStructInfo(ShapeExpr(values, span), kind, len(shape), None, span)
         case RelayTupleType(fields=fields):
             return TupleStructInfo(tuple(struct_info(field, dims, hint) for field in fields))
         case RelayFuncType():

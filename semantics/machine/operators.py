@@ -157,9 +157,7 @@ def keywords(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> Keywords:
 
 @rule("E-evaluate", "814c9dc5", "step")
 def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
-    from rlx.operators.evaluation import OperatorFault
-
-    call, frame = at.expr, c.frame
+    call = at.expr
     assert isinstance(call, ast.Call) and isinstance(call.op, ast.Op)
     name = call.op.op_name
     found = lookup(name)
@@ -167,11 +165,26 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
         raise UnsupportedStop("E-evaluate-known", f"there is no operator {name}")
     if not found.can_evaluate:
         raise UnsupportedStop("E-evaluate-possible", f"{name} has no evaluation")
-    values = [read(frame) for read in at.operands]
+    values = [read(c.frame) for read in at.operands]
     readable(c.version.store, values, "E-evaluate-written")
+    return bind(at, c, computed(at.payload, found, call, values, c.frame))
+
+
+def computed(
+    prepared: Keywords, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
+) -> Value:
+    """The value that an operator computes of these operands.
+
+    Raises
+    ------
+    FaultStop
+        If there is none, or no memory for it.
+    """
+    from rlx.operators.evaluation import OperatorFault
+
     try:
         with np.errstate(all="ignore"):  # floating-point numbers have infinities and NaN for it
-            result = at.payload.evaluate(found, call, values, frame)
+            result = prepared.evaluate(found, call, values, frame)
     except OperatorFault as fault:
         operand = fault.operand
         wrong = (
@@ -183,12 +196,12 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
         )
         raise FaultStop(fault.code, fault.message, value=wrong) from None
     except MemoryError as error:
-        raise FaultStop("E-result-memory-there", f"{name}: {error}") from None
+        raise FaultStop("E-result-memory-there", f"{call.op_name}: {error}") from None
     if type(result) is tuple and not result:  # of a tuple without fields there is no operator
-        return bind(at, c, ShapeValue(()))
+        return ShapeValue(())
     if isinstance(result, int | float | np.generic):
-        return bind(at, c, _scalar(result, values))
-    return bind(at, c, to_value(result, values, _device(values)))
+        return _scalar(result, values)
+    return to_value(result, values, _device(values))
 
 
 def _scalar(result: Any, values: Sequence[Value]) -> Value:

@@ -20,13 +20,14 @@ PARAMETERS = {
     "k3": "Tensor[(4, 4, 3, 3, 3), float32]",
     "j": "Tensor[(2,), int32]",
     "n": "Tensor[(2, 2), int32]",
+    "o": "Tensor[(2,), float32]",
 }
 
 UNARY = """
     abs acos acosh asin asinh atan atanh ceil cos cosh erf exp floor isfinite isinf isnan log
     negative round rsqrt sigmoid sign sin sinh sqrt tan tanh trunc nn.relu zeros_like ones_like copy
     annotation.stop_fusion annotation.checkpoint annotation.cast_hint on_device device_copy log2
-    log10 sum mean max min prod argmax argmin cumsum cumprod transpose shape_of nn.softmax
+    fast_exp fast_erf fast_tanh nn.fast_softmax log10 sum mean max min prod argmax argmin cumsum cumprod transpose shape_of nn.softmax
     nn.log_softmax nn.batch_flatten sort argsort
 """
 BINARY = """
@@ -70,6 +71,16 @@ OTHERS = """
     repeat(%x, repeats=2, axis=1)
     reshape(%x, newshape=[3, -1])
     reshape(%a, newshape=[0, -1])
+    reshape(%a, newshape=[-4, 1, 2, -2])
+    reshape(%a, newshape=[-3, 0])
+    reshape(%a, newshape=[0, -4, -1, 2, 6])
+    reshape_like(%x, %y)
+    broadcast_to_like(%v, %x)
+    layout_transform(%m, src_layout="NCHW", dst_layout="NHWC")
+    scatter_nd(%x, %n, %o, mode="update")
+    nn.upsampling(%m, scale_h=2f, scale_w=2f, layout="NCHW")
+    variance(%x, %y, axis=[0], keepdims=True)
+    variance(%x, %y, axis=[1], unbiased=True)
     reverse(%x, axis=1)
     reverse_sequence(%x, %j, seq_axis=1, batch_axis=0)
     scatter_elements(%x, %i, %y, axis=0, reduction="update")

@@ -309,3 +309,34 @@ def test_nesting_has_a_limit() -> None:
     lets = "let %v = { " * 10_000 + "1" + " }; 1" * 10_000
     (found,) = errors(f"fn (%x) {{ {lets} }}")
     assert "nested deeper than 500" in found
+
+
+def test_branches_nested_by_nodes_have_a_limit() -> None:
+    lines = [f"  %{k} = if (%c) {{ %{k - 1} }} else {{ %x }};\n" for k in range(1, 1_200)]
+    text = f"fn (%x: int32, %c: bool) {{\n  %0 = negative(%x);\n{''.join(lines)}  %1199\n}}"
+    (found,) = read(text).diagnostics
+    assert found.message.startswith("branches and functions are nested deeper than 1000")
+    chain = "if (%c) { %x } else " * 1_000 + "{ %x }"
+    (found,) = read(f"fn (%x: int32, %c: bool) {{ {chain} }}").diagnostics
+    assert found.message == "brackets and blocks are nested deeper than 500"
+    assert read(f"fn (%x: int32) {{ {'-' * 1_000}%x }}").diagnostics
+
+
+def test_a_text_may_name_its_free_variables() -> None:
+    text = "free_var %x: Tensor[(2, 2), float32] /* ty */;\nfree_var %y: int32;\nadd(%x, %x)"
+    function = relay.parse(text)["main"]
+    assert [param.name for param in function.params] == ["x", "y"]
+    assert relay.check(text).ok
+
+
+def test_the_device_of_a_parameter_is_passed_over() -> None:
+    text = "fn (%x {virtual_device=meta[VirtualDevice][0]}: int32) { %x }"
+    plain = relay.parse("fn (%x: int32) { %x }")
+    assert relay.structural_equal(relay.parse(text), plain)
+
+
+def test_a_dimension_of_a_result_is_reported_where_it_stands() -> None:
+    text = "fn (%x: Tensor[(2,), int32]) -> Tensor[(m,), int32] { %x }"
+    (found,) = relay.check(text).errors
+    assert found.span is not None
+    assert text[found.span[0] : found.span[1]] == "Tensor[(m,), int32]"
