@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.parser import parse
-from rlx.semantics import outcome
+from rlx.semantics import faults, outcome
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.machine.builtins import READING
 from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, written
