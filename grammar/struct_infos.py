@@ -26,6 +26,11 @@ def children(info: StructInfo) -> tuple[StructInfo, ...]:
     return ()
 
 
+def fields_or_itself(info: StructInfo) -> tuple[StructInfo, ...]:
+    """The fields of a tuple; anything else alone, as calls with one argument or result write it."""
+    return info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
+
+
 def numbers(info: StructInfo) -> tuple[PrimExpr, ...]:
     """The prim expressions that an annotation itself says:
     dimensions of a tensor or shape, the value of a scalar.

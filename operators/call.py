@@ -9,7 +9,7 @@ from typing import Any
 from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.node import replace
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.struct_infos import OBJECT, fields_or_itself
 from rlx.operators.callee import (
     LITERALS,
     closure,
@@ -80,10 +80,6 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     return tensors
 
 
-def _shared(info: StructInfo) -> Sequence[StructInfo]:
-    return info.fields if isinstance(info, TupleStructInfo) else (info,)
-
-
 @operator("relax.call_tir", normalizer=with_tuple)
 def call_tir(
     site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out_sinfo: Types
@@ -149,7 +145,7 @@ def call_tir_inplace(
     out = outputs(site, out_sinfo)
     passed(site, args)
     trailing(site, tir_vars)
-    given = _shared(site.ctx.info(args))
+    given = fields_or_itself(site.ctx.info(args))
     overwritten(site, inplace_indices, given, len(out))
     reuses(site, inplace_indices, given, out)
     new = tuple(o for o, k in zip(out, inplace_indices, strict=True) if k < 0)
@@ -261,7 +257,7 @@ def call_inplace_packed(
     stated(site, sinfo_args)
     given = [site.ctx.info(arg) for arg in args]
     result = declared_result(sinfo_args)
-    out = _shared(result)
+    out = fields_or_itself(result)
     overwritten(site, inplace_indices, given, len(out))
     tensors = [x for x in out if isinstance(x, TensorStructInfo)]
     if len(tensors) == len(out):

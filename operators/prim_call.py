@@ -22,6 +22,7 @@ from rlx.grammar.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.struct_infos import fields_or_itself
 from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
 from rlx.operators.callee import declared_result
 from rlx.operators.dim_arithmetic import same
@@ -92,9 +93,7 @@ def _arguments(site: Site, args: Expr) -> Sequence[StructInfo] | None:
     if isinstance(args, ast.Tuple):
         return [site.ctx.info(arg) for arg in args.fields]
     info = site.ctx.info(args)
-    if isinstance(info, TupleStructInfo):
-        return info.fields
-    return None if isinstance(info, ObjectStructInfo) else (info,)
+    return None if isinstance(info, ObjectStructInfo) else fields_or_itself(info)
 
 
 def _scalars(site: Site, tir_vars: object) -> Sequence[StructInfo] | None:

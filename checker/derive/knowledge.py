@@ -9,6 +9,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node, Span
+from rlx.grammar.struct_infos import of_the_value
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.context import Context
@@ -86,11 +87,7 @@ class Knowledge:
 
     def is_open(self, info: StructInfo) -> bool:
         """Whether a part of an info is what Python around the program says."""
-        if info in self.captured:
-            return True
-        if isinstance(info, ast.TupleStructInfo):
-            return any(self.is_open(field) for field in info.fields)
-        return False
+        return bool(self.captured) and any(part in self.captured for part in of_the_value(info))
 
     def depends(self, parts: Iterable[Node]) -> bool:
         """Whether dimensions or infos mention a number that Python around the program gives."""

@@ -25,7 +25,7 @@ from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Node
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.struct_infos import OBJECT, fields_or_itself
 from rlx.spec.registry import refuted, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
@@ -287,8 +287,7 @@ def _makes(state: Analysis, node: ast.Call, operator: str) -> bool:
 def _overwrites(state: Analysis, node: ast.Call) -> bool:
     """Whether each result of a call in place is new, or an argument that is what is declared."""
     places, given = node.attrs.get("inplace_indices"), node.args[1]
-    declared = node.sinfo_args[0]
-    results = declared.fields if isinstance(declared, ast.TupleStructInfo) else (declared,)
+    results = fields_or_itself(node.sinfo_args[0])
     if not isinstance(places, Sequence) or not isinstance(given, ast.Tuple):
         return False
     return len(places) == len(results) and all(

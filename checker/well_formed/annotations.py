@@ -13,7 +13,7 @@ from rlx.checker.well_formed.variables import (
 from rlx.grammar import ast, misspelt, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT64, DataType, lacking
 from rlx.grammar.node import Span
-from rlx.grammar.struct_infos import children
+from rlx.grammar.struct_infos import children, numbers
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver import order
 from rlx.spec.registry import rule
@@ -74,15 +74,7 @@ def _unbound(state: WellFormedCheck, info: ast.StructInfo, var: tir.Var, use: Sp
 def _place(
     part: ast.StructInfo, var: tir.Var, root: ast.StructInfo, use: Span | None
 ) -> Span | None:
-    values: tuple[tir.PrimExpr, ...] = ()
-    match part:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=found)):
-            values = found
-        case ast.ShapeStructInfo(values=found) if found is not None:
-            values = found
-        case ast.PrimStructInfo(value=value) if value is not None:
-            values = (value,)
-    for value in values:
+    for value in numbers(part):
         if var in tir.free_vars(value) and value is not var:
             return ast.locate(value, root, use)
     return ast.locate(part, root, use)

@@ -11,6 +11,7 @@ from rlx.grammar.diagnostic import Source
 from rlx.grammar.dtype import INT64
 from rlx.grammar.node import Node, Record, replace
 from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.struct_infos import fields_or_itself
 from rlx.operators import lookup
 from rlx.operators.context import Message, Place
 from rlx.operators.registry import Operator
@@ -219,8 +220,7 @@ def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) 
 
 def _has_shapes(info: StructInfo) -> bool:
     """Whether it is a tensor of known dimensions, or a tuple of such tensors."""
-    parts = info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
     return all(
         isinstance(part, ast.TensorStructInfo) and isinstance(part.shape, ast.ShapeExpr)
-        for part in parts
+        for part in fields_or_itself(info)
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from rlx.checker.normalize import normalize
@@ -10,7 +9,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.node import replace
 from rlx.grammar.printer import print_node
-from rlx.grammar.struct_infos import OBJECT, with_children
+from rlx.grammar.struct_infos import OBJECT, numbers, with_children
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
 from rlx.transform.lowering.emitter import Emitter, operator_name
@@ -171,7 +170,7 @@ class _ShapeLowering(Emitter):
         where = f"{self._name}: the cast to {print_node(binding.struct_info)}"
         info, proved = binding.struct_info, binding in self._plan.casts
         if binding.by_shape:  # the value may be a shape, or a tensor that has it
-            self._checks.dims(value, _dims_of(info), where, proved)
+            self._checks.dims(value, numbers(info), where, proved)
         else:
             self._checks.check(value, info, where, proved)
         self._checks.finish()
@@ -275,15 +274,6 @@ def _any_function(info: ast.StructInfo) -> ast.StructInfo:
     if isinstance(info, ast.FuncStructInfo):
         return ast.FuncStructInfo(None, OBJECT, False, "default")
     return with_children(info, _any_function)
-
-
-def _dims_of(info: ast.StructInfo) -> Sequence[tir.PrimExpr]:
-    match info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
-            return values
-        case ast.ShapeStructInfo(values=tuple() as values):
-            return values
-    return ()
 
 
 _SAY_MORE = frozenset({"relax.reshape"})
