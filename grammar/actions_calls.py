@@ -48,6 +48,8 @@ class CallActions(ExpressionActions):
         if self.around.holds(word):
             return self.around.captured(word, head + "(…)", given.span)
         if word in ALIASES:
+            if word == "relax":  # `relax.op.add` is what `R.add` calls
+                rest = rest.removeprefix("op.")
             head = given.head = ALIASES[word] + "." + rest
             word = ALIASES[word]
             form = FORMS.get(head)

@@ -95,6 +95,8 @@ def test_precedence_is_pythons() -> None:
         ("-x", "relax.negative"),
         ("x.astype('int8')", "relax.astype"),
         ("R.nn.relu(x)", "relax.nn.relu"),
+        ("relax.op.add(x, y)", "relax.add"),
+        ("relax.op.nn.relu(x)", "relax.nn.relu"),
         ("R.call_tir(cls.f, (x,), out_sinfo=R.Tensor)", "relax.call_tir"),
         ("R.call_tir((n, m), f, [x])", "relax.call_tir"),
         ('R.call_tir(f, (x,), (n, m), dtype="float32")', "relax.call_tir"),
