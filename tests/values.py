@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rlx.semantics.values import Closure, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.vm.library import MachineFunction
 
@@ -23,3 +25,17 @@ def alike(one: Value | None, other: Value | None) -> bool:
                 alike(a, b) for a, b in zip(one.fields, other.fields, strict=True)
             )
     return type(one) is type(other) or (isinstance(one, FUNCTIONS) and isinstance(other, FUNCTIONS))
+
+
+def brief(value: object) -> str:
+    """A value as text, floats to three digits: the last bits differ between processors."""
+    match value:
+        case Tensor(data=array) | (np.ndarray() as array):
+            return f"{array.dtype}{list(array.shape)} {brief(array.reshape(-1).tolist())}"
+        case Scalar(value=number, dtype=kind):
+            return f"{brief(number)} ({kind})"
+        case TupleValue(fields=parts) | tuple(parts) | list(parts):
+            return f"({', '.join(map(brief, parts))})"
+        case float():
+            return f"{value:.2e}"
+    return str(value)
