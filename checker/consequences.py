@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.function_bodies import AFTER_RETURN
+from rlx.grammar.kept_text import kept_names
 from rlx.grammar.relax_statements import NO_CLASS
 
 _NAMES = frozenset(["WF01-escape", "WF02-undefined"])
@@ -87,7 +88,7 @@ def _without_class(
     errors = [d for found in functions for d in found if d.code == "PARSE"]
     for start, end in heads:
         if any(start <= _start(d) < end for d in errors):
-            words = set(re.findall(r"\w+", text[start:end]))
+            words = {found.name for found in kept_names(text, start, end)}
             for found in errors:
                 name = found.message.removesuffix(" is not defined").strip("'")
                 if _start(found) >= end and (name in words or found.message == NO_CLASS):

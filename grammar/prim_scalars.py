@@ -14,6 +14,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.dtype import INT32, DataType
+from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Node, Span, fields
 from rlx.grammar.partial_nodes import Form, Name
 from rlx.grammar.prim_types import value_type
@@ -113,10 +114,13 @@ def _otherwise_used(node: Node, names: Mapping[str, tir.Buffer]) -> Iterator[tir
         case tir.MatchBuffer(source=source):
             yield source.buffer
         case tir.OpaqueExpr(text=text):
-            yield from (names[word] for word in re.findall(r"\w+", text) if word in names)
+            for found in kept_names(text):
+                yield from (names[word] for word in found.name.split(".") if word in names)
         case tir.OpaqueStmt(text=text):
-            indexed = re.findall(r"(\w+)[ \t]*[\[.]", text)
-            yield from (names[word] for word in indexed if word in names)
+            for found in kept_names(text):
+                word, dot, _ = found.name.partition(".")
+                if word in names and (dot or found.after == "["):
+                    yield names[word]
 
 
 def _nodes(root: Node, leaves: type | tuple[type, ...]) -> Iterator[Node]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 
 from rlx.checker.prim_funcs.out_of_bounds import bounds
 from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
@@ -11,6 +11,7 @@ from rlx.checker.prim_funcs.statements import statement
 from rlx.grammar import tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.kept_text import KeptName, kept_names
 from rlx.grammar.node import Node, Span
 from rlx.spec.registry import rule
 
@@ -61,7 +62,12 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
         if function.span is not None:
             start, end = function.span
             text = text[:start] + " " * (end - start) + text[end:]
-    return lambda name: re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+    @cache
+    def names() -> frozenset[str]:
+        return frozenset(part for n in kept_names(text) for part in n.name.split("."))
+
+    return lambda name: name in names()
 
 
 def _within(span: Span, whole: Span | None) -> bool:
@@ -108,9 +114,13 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
             )
 
 
-_BLOCKS = re.compile(r"(?<![\w.])T\.(?:sblock|sblock_alloc_buffer)\(")
-_OLD = re.compile(r"\b(?:out_sinfo|sinfo_args)\s*=|\bR\.Object\b")
-"""What only texts of versions before 0.26 have: 0.24 knows no mark."""
+_BLOCKS = frozenset(["T.sblock", "T.sblock_alloc_buffer"])
+
+
+def _is_old(found: KeptName) -> bool:
+    """Whether only texts of versions before 0.26 have this: 0.24 knows no mark."""
+    given = found.name in ("out_sinfo", "sinfo_args") and found.after == "="
+    return given or found.name == "R.Object"
 
 
 @rule("TIR13", "d066d877", "PrimFunc")
@@ -119,20 +129,16 @@ def is_marked(state: PrimFuncCheck) -> None:
     function = state.function
     if state.source is None or function.span is None or function.attrs.get("s_tir"):
         return
-    start, end = function.span
-    found = _BLOCKS.search(_COMMENTS.sub(lambda m: " " * len(m[0]), state.source[start:end]))
-    if found is not None and not _OLD.search(state.source):
+    names = kept_names(state.source, *function.span)
+    found = next((n for n in names if n.name in _BLOCKS and n.after == "("), None)
+    if found is not None and not any(map(_is_old, kept_names(state.source))):
         state.report(
             "TIR13-mark",
-            f"{found[0][:-1]} stands in a PrimFunc without s_tir=True, which TVM refuses since"
-            " 0.25",
-            (start + found.start(), start + found.end() - 1),
+            f"{found.name} stands in a PrimFunc without s_tir=True, which TVM refuses since 0.25",
+            found.span,
             severity="warning",
             help="write `@T.prim_func(s_tir=True)`",
         )
-
-
-_COMMENTS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
 
 def _named(given: tuple[tir.PrimExpr, ...] | None) -> set[tir.Buffer] | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import (
     BOOLEAN,
@@ -27,7 +27,6 @@ from rlx.grammar.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, mean
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import rule
 
-_HEAD = re.compile(r"([A-Za-z_]\w*)\s*([.(\[]|\Z)")
 _PYTHON = frozenset(
     [
         *("abs", "bool", "dict", "enumerate", "float", "getattr", "int", "isinstance", "len"),
@@ -135,10 +134,13 @@ def loop_stays_outside(state: PrimFuncCheck, var: tir.Var) -> None:
 
 def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """Text that is kept: nothing is said of it but what its first name is."""
-    match = _HEAD.match(expr.text)
-    if match is None or match[1] in _PYTHON:
+    first = next(kept_names(expr.text), None)
+    if first is None or first.span[0] != 0:
         return UNKNOWN
-    name, after = match.groups()
+    name, dot, _ = first.name.partition(".")
+    after = dot or first.after
+    if name in _PYTHON or after not in ("", ".", "(", "["):
+        return UNKNOWN
     if not name_is_bound(state, name, expr.span):
         return UNKNOWN
     known = state.names.get(name)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
 
 from rlx.grammar import tir
 from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Node, Span
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import refuted, rule
 
 Named = tir.Var | tir.Buffer
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
 
 class PrimFuncCheck:
@@ -167,11 +165,6 @@ class PrimFuncCheck:
         return did_you_mean([before + each for each in found], quote)
 
 
-def words(text: str) -> set[str]:
-    """The names in a piece of text, without those in strings and comments."""
-    return set(_WORD.findall(_STRINGS.sub("", text)))
-
-
 def bound_here(node: Named) -> tuple[Label, ...]:
     """A label at the binding of a name."""
     return () if node.span is None else (Label(node.span, f"{node.name!r} is bound here"),)
@@ -253,7 +246,8 @@ def survey(state: PrimFuncCheck) -> None:
             state.everywhere.setdefault(node.name, node)
         pending.extend(reversed(_inner(stmt)))
         if isinstance(stmt, tir.OpaqueStmt):
-            state.text_words |= words(stmt.text)
+            for found in kept_names(stmt.text):
+                state.text_words.update(found.name.split("."))
 
 
 def _binds(stmt: tir.Stmt) -> tuple[Named, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
@@ -18,16 +17,13 @@ from rlx.checker.prim_funcs.expressions import (
 )
 from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, is_bound
 from rlx.grammar import tir
+from rlx.grammar.kept_text import KeptName, kept_names
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import Typed, is_float, scalar, shown
 from rlx.grammar.script_vocabulary import is_known
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
 
-_WORD = re.compile(r"(?<![\w.])T\.((?:axis\.)?\w+)")
-_MATCHED = re.compile(r"\w+\s*=\s*T\.match_buffer\(\s*(\w+)\s*,")
-_TARGET = re.compile(r"(\w+)\[")
-_STRINGS = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 _AXES = frozenset(["S", "R", "scan", "opaque"])
 _LONG = 100
 """Parts of an extent that is not compared."""
@@ -347,12 +343,13 @@ def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
     is_boolean(state, stmt.condition, found, "the condition of an assert")
 
 
-def _is_parameter(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
+def _is_parameter(state: PrimFuncCheck, stmt: tir.OpaqueStmt, names: Sequence[KeptName]) -> None:
     """What a buffer is matched to by name alone is a parameter."""
-    found = _MATCHED.match(stmt.text)
-    if found is None:
+    if [(n.name, n.after) for n in names[1:2]] != [("T.match_buffer", "(")] or len(names) < 3:
         return
-    name, params = found[1], [param.name for param in state.function.params]
+    if names[0].after != "=" or names[2].after != ",":
+        return
+    name, params = names[2].name, [param.name for param in state.function.params]
     unknown = not (state.incomplete or state.captured(name) or name in state.names)
     if unknown and name not in params and state.once(("name", name)):
         help = state.suggestion(name, params)
@@ -364,19 +361,25 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     """Of text that is not understood, the words after `T.` are known or not, and what is assigned
     to is a buffer.
     """
-    _is_parameter(state, stmt)
-    head = _TARGET.match(stmt.text)
-    if head is not None and state.is_scalar(state.names.get(head[1])):
-        words = f"{head[1]!r} is a number, not a buffer: nothing can be stored to it"
+    names = list(kept_names(stmt.text))
+    _is_parameter(state, stmt, names)
+    first = names[0] if names else None
+    stored = first is not None and first.span[0] == 0 and first.after == "["
+    if first is not None and stored and state.is_scalar(state.names.get(first.name)):
+        words = f"{first.name!r} is a number, not a buffer: nothing can be stored to it"
         state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
         start = stmt.span[0]
         text = state.source[start : stmt.span[1]]
-    for match in _WORD.finditer(_STRINGS.sub(lambda m: " " * len(m[0]), text)):
-        if not is_known(match[1]):
-            where: Span | None = (start + match.start(), start + match.end())
-            unknown_word(state, match[1], where if state.source is not None else stmt.span)
+    for found in kept_names(text):
+        module, *rest = found.name.split(".")
+        if module == "T" and rest:
+            word = ".".join(rest[:2] if rest[0] == "axis" else rest[:1])
+            at = start + found.span[0]
+            where = (at, at + len(f"T.{word}")) if state.source is not None else stmt.span
+            if not is_known(word):
+                unknown_word(state, word, where)
 
 
 _CHECKS: dict[type, Callable[[PrimFuncCheck, Any], None]] = {

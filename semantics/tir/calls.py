@@ -5,7 +5,6 @@ understood.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +18,12 @@ from rlx.semantics.tir.terms import Evaluate, Frame, Term, common, converted, li
 from rlx.semantics.tir.values import Number, into, limits, unsupported, vector_element
 from rlx.spec.registry import rule
 
-DATA = re.compile(r"(\w+)\.data\Z")
-"""How the text of a buffer's memory reads."""
+
+def buffer_of_data(expr: object) -> str | None:
+    """The name of the buffer whose memory an expression is: of ``A.data``, ``A``."""
+    text = expr.text if isinstance(expr, tir.OpaqueExpr) else ""
+    name, _, rest = text.partition(".")
+    return name if rest == "data" else None
 
 
 @rule("E-tir-call", "9d6465b0", "TIR expression")
@@ -146,8 +149,8 @@ def argument(run: ExpressionCompiler, expr: tir.PrimExpr, read: bool = False) ->
     match expr:
         case tir.StringImm(value=text):
             return lambda frame: text
-        case tir.OpaqueExpr(text=text) if (found := DATA.match(text)) is not None:
-            buffer = run.named(found[1])
+        case tir.OpaqueExpr() if (name := buffer_of_data(expr)) is not None:
+            buffer = run.named(name)
             if buffer is None:
                 opaque(expr)
             slot = run.slots[buffer]  # type: ignore[index]

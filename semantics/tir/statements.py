@@ -8,7 +8,7 @@ from typing import Any
 from rlx.grammar import tir
 from rlx.grammar.dtype import DataType
 from rlx.semantics.tir import memory
-from rlx.semantics.tir.calls import DATA
+from rlx.semantics.tir.calls import buffer_of_data
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.expressions import COMPILERS, element
 from rlx.semantics.tir.memory import BoundBuffer, Cells
@@ -241,8 +241,8 @@ def allocation(run: StatementCompiler, buffer: tir.Buffer) -> Execute:
 def alias(run: StatementCompiler, buffer: tir.Buffer, dims: list[Evaluate]) -> Execute:
     """A buffer that looks into the memory of another."""
     data = buffer.attrs["data"]
-    match = DATA.match(data.text) if isinstance(data, tir.OpaqueExpr) else None
-    source = run.named(match[1]) if match is not None else None
+    known = buffer_of_data(data)
+    source = run.named(known) if known is not None else None
     if source is None:
         unsupported("E-tir-opaque", f"the memory of {buffer.name} is not known", buffer.span)
     behind, same = run.slots[source], same_elements(source.dtype, buffer.dtype)

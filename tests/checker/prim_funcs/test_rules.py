@@ -407,7 +407,12 @@ def test_a_function_with_blocks_is_marked() -> None:
     # 0.24 has the words, and no mark.
     old = MARKED.replace("(s_tir=True)", "").replace("sblock", "block")
     assert "TIR13-mark" not in codes(old)
-    assert "TIR13-mark" not in codes(MARKED.replace("(s_tir=True)", "") + "# R.Object\n")
+    unmarked, relax = (
+        MARKED.replace("(s_tir=True)", ""),
+        "\n@R.function\ndef g(x: R.{}):\n    return x\n",
+    )
+    assert "TIR13-mark" not in codes(unmarked + relax.format("Object"))
+    assert "TIR13-mark" in codes(unmarked + relax.format("Shape") + "# R.Object, out_sinfo=\n")
 
 
 def test_a_handle_has_one_buffer() -> None:
