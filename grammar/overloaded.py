@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.overloads import OwnOperators
 from rlx.grammar.prim_operators import BY_SYMBOL
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.python_places import MisuseError, Place, here
 from rlx.grammar.tir import PrimExpr
 
 NUMBER = "number"
@@ -22,7 +23,7 @@ def value(name: str, operands: tuple[object, ...]) -> ast.Call:
     """
     place = here()
     numbers: dict[int | str, str] = {
-        at: NUMBER for at, given in enumerate(operands) if isinstance(given, bool | int | float)
+        at: NUMBER for at, given in enumerate(operands) if is_number(given)
     }
     args = tuple([expr(given, place) for given in operands])
     return ast.Call(ast.op(name), args, span=place, spelled=numbers)
@@ -33,12 +34,12 @@ def call(callee: object, args: tuple[object, ...]) -> ast.Call:
 
     Raises
     ------
-    TypeError
+    MisuseError
         If the callee is an operator, or an argument no value.
     """
-    if not isinstance(callee, ast.Expr) or isinstance(callee, ast.Op):
-        raise TypeError("an operator is called by its function: rlx.op.add(x, y)")
     place = here()
+    if not isinstance(callee, ast.Expr) or isinstance(callee, ast.Op):
+        raise MisuseError("an operator is called by its function: rlx.op.add(x, y)", place)
     return ast.Call(callee, tuple([expr(given, place) for given in args]), span=place)
 
 
@@ -47,34 +48,93 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
 
     Raises
     ------
-    TypeError
+    MisuseError
         If the index is no integer: a part of a tensor is ``rlx.op.take`` or
         ``rlx.op.strided_slice``.
     """
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise TypeError(
+    number = plain(index)
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise MisuseError(
             f"x[…] is a field of a tuple, and its index an integer; found {index!r}. "
-            "A part of a tensor is rlx.op.strided_slice(x, …) or rlx.op.take(x, …)"
+            "A part of a tensor is rlx.op.strided_slice(x, …) or rlx.op.take(x, …)",
+            here(),
         )
-    return ast.TupleGetItem(tuple_value, index, here())
+    return ast.TupleGetItem(tuple_value, number, here())
+
+
+def is_number(given: object) -> bool:
+    """Whether something is a bare number of Python, which gets its type from what is beside it."""
+    return isinstance(given, bool | int | float) and not _of_numpy(given)
+
+
+def plain(given: Any) -> object:
+    """A scalar of NumPy as the number of Python; everything else as it is."""
+    return given.item() if _of_numpy(given) and given.shape == () else given
+
+
+def _of_numpy(given: object) -> bool:
+    """Whether something is an array or a scalar of NumPy, or of its further element types."""
+    return type(given).__module__ in _NUMPY and hasattr(given, "tolist")
+
+
+def element_type(given: Any) -> DataType:
+    """An element type: one, or its name, or a type of NumPy.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these.
+    """
+    if isinstance(given, DataType):
+        return given
+    if type(given).__module__.startswith("numpy") or (
+        isinstance(given, type) and given.__module__ in _NUMPY
+    ):
+        given = getattr(given, "name", None) or getattr(given, "__name__", given)
+    if not isinstance(given, str):
+        raise TypeError(f"expected a data type such as 'float32', found {described(given)}")
+    return dtype(given)
+
+
+def constant(array: Any, place: Place | None = None) -> ast.Constant:
+    """An array of NumPy as a constant.
+
+    Raises
+    ------
+    ValueError
+        If no tensor has such elements.
+    """
+    kind = dtype(str(array.dtype))
+    return ast.Constant(ast.Literal(_nested(array.tolist()), kind, tuple(array.shape)), place)
+
+
+def _nested(value: object) -> object:
+    return tuple(map(_nested, value)) if isinstance(value, list) else value
 
 
 def expr(given: object, place: Place | None = None) -> ast.Expr:
     """A value of Python as an expression: numbers, texts, tuples and lists, scalars of arithmetic,
-    data types.
+    data types; arrays and scalars of NumPy are constants.
 
     Raises
     ------
-    TypeError
+    MisuseError
         If it is none of these.
     """
+    if isinstance(given, ast.Expr):
+        return given
+    if _of_numpy(given):
+        try:
+            return constant(given, place)
+        except ValueError:
+            raise MisuseError(
+                f"no tensor has elements of {described(given)}", place or here()
+            ) from None
     match given:
-        case ast.Expr():
-            return given
-        case PrimExpr():
-            return ast.PrimValue(given, place)
-        case bool() | int() | float():
+        case PrimExpr() | OwnOperators(node=PrimExpr()):
             return ast.PrimValue(prim(given), place)
+        case bool() | int() | float():
+            return ast.PrimValue(prim(given, place=place), place)
         case str():
             return ast.StringImm(given, place)
         case DataType():
@@ -83,7 +143,10 @@ def expr(given: object, place: Place | None = None) -> ast.Expr:
             return ast.Tuple(tuple([expr(part, place) for part in given]), (), place)
         case None:
             return ast.Call(ast.op("relax.null_value"), (), span=place)
-    raise TypeError(f"expected a value of Relax, a number or a tuple; found {_described(given)}")
+    raise MisuseError(
+        f"expected a value of Relax, a number or a tuple; found {described(given)}",
+        place or here(),
+    )
 
 
 def prim(given: object, beside: DataType | None = None, place: Place | None = None) -> PrimExpr:
@@ -91,25 +154,33 @@ def prim(given: object, beside: DataType | None = None, place: Place | None = No
 
     Raises
     ------
-    TypeError
-        If it is none.
+    MisuseError
+        If it is none, or an integer outside of 64 bits.
     """
-    match given:
-        case PrimExpr():
-            return given
+    match plain(given):
+        case (PrimExpr() as found) | OwnOperators(node=PrimExpr() as found):
+            if isinstance(found, tir.Var | tir.IntImm):
+                return found
+            if any(isinstance(part, tir.BufferLoad) for part in tir.postorder(found)):
+                words = f"{found} reads an element of a buffer, which no value of Relax is made of"
+                raise MisuseError(words, place or here())
+            return found
         case ast.PrimValue(value=found):
             return found
-        case bool():
-            return tir.IntImm(int(given), BOOL, place)
-        case int():
+        case bool() as number:
+            return tir.IntImm(int(number), BOOL, place)
+        case int() as number:
             if beside is not None and beside.is_float:
-                return tir.FloatImm(float(given), beside, place)
-            integer = beside is not None and beside.code in ("int", "uint")
-            return tir.IntImm(given, beside if integer and beside else INT64, place)
-        case float():
+                return tir.FloatImm(float(number), beside, place)
+            kind = INT64 if beside is None or not beside.is_integer else beside
+            limit = 64 if kind.code == "uint" else 63
+            if not -(1 << 63) <= number < 1 << limit:
+                raise MisuseError(f"the integer {number} has more than 64 bits", place or here())
+            return tir.IntImm(number, kind, place)
+        case float() as number:
             wanted = beside if beside is not None and beside.is_float else dtype("float64")
-            return tir.FloatImm(given, wanted, place)
-    raise TypeError(f"expected a scalar or a number, found {_described(given)}")
+            return tir.FloatImm(number, wanted, place)
+    raise MisuseError(f"expected a scalar or a number, found {described(given)}", place or here())
 
 
 def scalar(symbol: str, a: object, b: object) -> PrimExpr:
@@ -117,7 +188,7 @@ def scalar(symbol: str, a: object, b: object) -> PrimExpr:
 
     Raises
     ------
-    TypeError
+    MisuseError
         If an operand is no scalar.
     """
     if isinstance(a, ast.Expr) or isinstance(b, ast.Expr):
@@ -150,14 +221,35 @@ def negative(given: PrimExpr) -> PrimExpr:
 
 
 def _mixed(symbol: str) -> NoReturn:
-    raise TypeError(
+    raise MisuseError(
         f"{symbol!r} stands between a scalar of arithmetic and a value of Relax: "
-        "make a value of the scalar with rlx.prim(…)"
+        "bind the scalar first, with bb.emit(…)",
+        here(),
     )
 
 
-def _described(given: object) -> str:
-    return f"{type(given).__name__} {given!r}"[:80]
+def described(given: object) -> str:
+    """A value with its type, in a few words."""
+    text = f"{type(given).__name__} {given!r}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-__all__ = ["NUMBER", "call", "expr", "item", "negative", "prim", "scalar", "value"]
+_SHOWN = 60
+_NUMPY = frozenset(["numpy", "ml_dtypes"])
+"""Where the classes of arrays and their elements are."""
+
+__all__ = [
+    "NUMBER",
+    "call",
+    "constant",
+    "described",
+    "element_type",
+    "expr",
+    "is_number",
+    "item",
+    "negative",
+    "plain",
+    "prim",
+    "scalar",
+    "value",
+]

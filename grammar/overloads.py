@@ -27,9 +27,18 @@ def _value(name: str, *operands: object) -> Any:
 
 
 class OwnOperators:
-    """What brings its own operators, and says itself what they make beside a scalar."""
+    """What brings its own operators, and says itself what they make beside a scalar.
 
+    Attributes
+    ----------
+    node
+        The scalar of the syntax tree that it stands for.
+    """
+
+    node: Any
     __slots__ = ()
+    __array_ufunc__ = None
+    """An array of NumPy on the left leaves the operation to the right."""
 
 
 def _scalar(symbol: str, a: object, b: object) -> Any:
@@ -42,6 +51,8 @@ class ValueOperators(Generic[C, F]):
     """Python's operators on values of Relax."""
 
     __slots__ = ()
+    __array_ufunc__ = None
+    """An array of NumPy on the left leaves the operation to the right."""
 
     def __add__(self, other: object) -> C:
         return _value("relax.add", self, other)  # type: ignore[no-any-return]
@@ -120,6 +131,8 @@ class ScalarOperators(Generic[S]):
     """Python's operators on scalars: dimensions, indices, conditions."""
 
     __slots__ = ()
+    __array_ufunc__ = None
+    """A number of NumPy on the left leaves the operation to the right."""
 
     def __add__(self, other: object) -> S:
         return _scalar("+", self, other)  # type: ignore[no-any-return]

@@ -32,6 +32,28 @@ class Place(tuple[int, int]):
     source: Source
 
 
+class MisuseError(TypeError):
+    """A value of Python stands where another kind is expected.
+
+    The message begins with ``file:line:column`` of the code that gave it.
+
+    Attributes
+    ----------
+    message
+        What is wrong, without the place.
+    """
+
+    def __init__(self, message: str, place: Place) -> None:
+        super().__init__(located(message, place))
+        self.message = message
+
+
+def located(message: str, place: Place) -> str:
+    """A message behind the place that it speaks of."""
+    line, column = place.source.position(place[0])
+    return f"{place.source.path}:{line}:{column}: error: {message}"
+
+
 _places: dict[int, tuple[CodeType, dict[int, Place]]] = {}
 _sources: dict[str, Source] = {}
 

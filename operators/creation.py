@@ -8,7 +8,6 @@ from rlx.grammar.ast import (
     Expr,
     PrimStructInfo,
     ShapeExpr,
-    ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
 )
@@ -47,6 +46,7 @@ from rlx.operators.rule_helpers import (
     rank,
     ranked,
     scalar_type,
+    shaped,
     tensor,
 )
 from rlx.operators.site import Site, show
@@ -57,9 +57,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
     """A tensor of a shape that an expression gives."""
     if isinstance(shape, ShapeExpr):
         lengths(site, shape)
-        return TensorStructInfo(shape, kind, len(shape.values))
-    info = site.ctx.info(shape)
-    return TensorStructInfo(shape, kind, info.ndim if isinstance(info, ShapeStructInfo) else -1)
+    return shaped(site, shape, kind)
 
 
 @rule("OBL-lengths", "42ae880a", "obligation")
@@ -203,7 +201,11 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
             return ZERO
         if len(known) < 3:
             return None
-        return const(max(0, ceil((known[1] - known[0]) / known[2])))
+        count = float(known[1] - known[0]) / float(known[2])
+        if not abs(count) < 2**63:  # nor where it is no number
+            words = f"{show(end)} is not reached from {show(start)} in steps of {show(step)}"
+            site.fail("OBL-arange-length", words)
+        return const(max(0, ceil(count)))
     if literal(step) is None:
         site.require(
             "OBL-arange-step", NE(step, ZERO), lambda: f"the step {show(step)} may be 0", 2

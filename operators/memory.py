@@ -17,7 +17,7 @@ from rlx.operators.call import UNIT
 from rlx.operators.dim_arithmetic import ZERO, add, const, mul, product
 from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape
 from rlx.operators.registry import operator
-from rlx.operators.rule_helpers import integral, ranked
+from rlx.operators.rule_helpers import integral, ranked, shaped
 from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
@@ -26,11 +26,7 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
     """A tensor of a shape that an expression gives, and of a known element type."""
     if kind is None:
         site.fail("OBL-element-type", "a new tensor needs an element type, but dtype is void")
-    if isinstance(shape, ShapeExpr):
-        return TensorStructInfo(shape, kind or VOID, len(shape.values))
-    info = site.ctx.info(shape)
-    ndim = info.ndim if isinstance(info, ShapeStructInfo) else -1
-    return TensorStructInfo(shape, kind or VOID, ndim)
+    return shaped(site, shape, kind or VOID)
 
 
 @operator(

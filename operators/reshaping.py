@@ -15,6 +15,7 @@ from rlx.operators.parameters import NewShape, Tensor
 from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import (
     ranked,
+    shaped,
     tensor,
 )
 from rlx.operators.site import Dims, Site, show, show_shape
@@ -151,8 +152,4 @@ def reshape(site: Site, x: Tensor, shape: NewShape) -> StructInfo:
 
 def in_shape(site: Site, x: TensorStructInfo, shape: Expr) -> Tensor:
     """A tensor like ``x`` in a shape that an expression gives."""
-    if isinstance(shape, ShapeExpr):
-        return TensorStructInfo(shape, x.dtype, len(shape.values), x.vdevice)
-    info = site.ctx.info(shape)
-    ndim: int = getattr(info, "ndim", -1)
-    return TensorStructInfo(shape, x.dtype, ndim, x.vdevice)
+    return shaped(site, shape, x.dtype, x.vdevice)

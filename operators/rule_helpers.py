@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rlx.grammar.ast import (
+    Expr,
     PrimStructInfo,
     ShapeExpr,
+    ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
@@ -28,6 +30,20 @@ def tensor(dims: Iterable[PrimExpr], kind: DataType, vdevice: VDevice | None = N
     """A tensor of these dimensions."""
     values = tuple(dims)
     return TensorStructInfo(ShapeExpr(values), kind, len(values), vdevice)
+
+
+def shaped(
+    site: Site, shape: Expr, dtype: DataType, vdevice: VDevice | None = None
+) -> TensorStructInfo:
+    """A tensor of a shape that an expression gives; of any shape where that may be none, which no
+    annotation can name.
+    """
+    if isinstance(shape, ShapeExpr):
+        return TensorStructInfo(shape, dtype, len(shape.values), vdevice)
+    info = site.ctx.info(shape)
+    if not isinstance(info, ShapeStructInfo):
+        return TensorStructInfo(None, dtype, -1, vdevice)
+    return TensorStructInfo(shape, dtype, info.ndim, vdevice)
 
 
 def ranked(ndim: int | None, kind: DataType, vdevice: VDevice | None = None) -> Tensor:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rlx.grammar.ast import IRModule
     from rlx.grammar.diagnostic import Diagnostic
     from rlx.grammar.parser import ParseError
+    from rlx.grammar.python_places import MisuseError
     from rlx.operators.external import operator
     from rlx.semantics.outcome import Outcome
     from rlx.solver.api import prove
@@ -46,6 +47,7 @@ _HOMES = {
     "ExprVisitor": "rlx.transform.visitors.visitor",
     "IRModule": "rlx.grammar.ast",
     "IllFormedError": "rlx.checker.check",
+    "MisuseError": "rlx.grammar.python_places",
     "Outcome": "rlx.semantics.outcome",
     "ParseError": "rlx.grammar.parser",
     "PlaceError": "rlx.checker.why.place",
@@ -92,6 +94,7 @@ __all__ = [
     "ExprVisitor",
     "IRModule",
     "IllFormedError",
+    "MisuseError",
     "Outcome",
     "ParseError",
     "PlaceError",

@@ -7,31 +7,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from rlx.checker.derive.naming import signature
-from rlx.grammar import ast, tir
+from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.node import replace
-from rlx.grammar.overloaded import expr
 from rlx.grammar.python_places import Place, here
-from rlx.grammar.tir import PrimExpr
-from rlx.solver.prover import Prover
-from rlx.solver.verdict import Verdict
-from rlx.transform.builder import values
+from rlx.transform.builder import taken
+from rlx.transform.builder.asking import Asking, Given
 from rlx.transform.builder.errors import misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.function_head import head_of
-from rlx.transform.builder.module_functions import ModuleFunctions
 
-Given = object
-"""What stands for an expression: one, or a number, a text, a tuple or list of such values, a scalar
-of arithmetic.
-"""
-
+_NAME = "the name of a variable"
 _TENSORS = "rlx.transform.te.tensor"
 """Where the tensors of tensor expressions are, which are imported only where they are used."""
 
 
-class BlockBuilder(ModuleFunctions):
+class BlockBuilder(Asking):
     """Builds a module, function by function and binding by binding.
 
     Whatever is emitted is brought into normal form, and its struct info is derived at once, by the
@@ -100,12 +92,14 @@ class BlockBuilder(ModuleFunctions):
             output. The function is then left out.
         """
         place = here()
-        given = (params,) if isinstance(params, ast.Var) else tuple(params or ())
-        if name in self._globals:
+        given = taken.parameters(params, place)
+        if taken.function_name(name, place) in self._globals:
             raise misuse(f"the module has a function {name!r} already", place)
-        symbol = {"private": True} if private else {"global_symbol": name}
-        ret = None if ret_struct_info is None else values.struct_info(ret_struct_info)
-        head = head_of(given, {**(attrs or {}), **symbol}, pure, place, ret)
+        taken.flag(pure, "pure", place)
+        inside = taken.flag(private, "private", place)
+        symbol = {"private": True} if inside else {"global_symbol": name}
+        ret = None if ret_struct_info is None else taken.struct_info(ret_struct_info, place)
+        head = head_of(given, {**taken.attributes(attrs, place), **symbol}, pure, place, ret)
         gv = GlobalVar(name, place)
         self._signatures.put(gv, head, signature(head))
         try:
@@ -165,7 +159,7 @@ class BlockBuilder(ModuleFunctions):
         BuildError
             If the binding breaks a rule.
         """
-        if self._frames and isinstance(value, Expr):
+        if self._frames and isinstance(value, Expr) and type(name_hint) is str:
             frame = self._frames[-1]
             known = None if frame.finished else frame.emit_known(value, name_hint, False)
             if known is not None:
@@ -173,7 +167,7 @@ class BlockBuilder(ModuleFunctions):
         place = here()
         frame = self._open("emit", place)
         given = value if isinstance(value, Expr) else self._expr(value, place)
-        return frame.emit(given, name_hint, place)
+        return frame.emit(given, taken.text(name_hint, _NAME, place), place)
 
     def emit_output(self, value: Given, name_hint: str = "") -> ast.Var:
         """Bind a value in a dataflow block to a variable that outlives the block.
@@ -189,7 +183,8 @@ class BlockBuilder(ModuleFunctions):
             raise misuse(
                 "emit_output stands in no dataflow block: open one with bb.dataflow()", place
             )
-        return frame.emit(self._expr(value, place), name_hint, place, output=True)
+        hint = taken.text(name_hint, _NAME, place)
+        return frame.emit(self._expr(value, place), hint, place, output=True)
 
     def emit_match_cast(
         self, value: Given, struct_info: StructInfo | str, name_hint: str = ""
@@ -209,8 +204,9 @@ class BlockBuilder(ModuleFunctions):
         """
         place = here()
         frame = self._open("emit_match_cast", place)
-        target = values.struct_info(struct_info, frame.shape_vars())
-        return frame.cast(expr(value, place), target, name_hint, place)
+        target = taken.struct_info(struct_info, place, frame.shape_vars())
+        hint = taken.text(name_hint, _NAME, place)
+        return frame.cast(taken.value(value, place), target, hint, place)
 
     def emit_func_output(
         self, output: Given, params: Sequence[ast.Var] | ast.Var | None = None
@@ -236,9 +232,9 @@ class BlockBuilder(ModuleFunctions):
                 "call emit_func_output behind its `with` statement",
                 place,
             )
-        result = expr(output, place)
+        result = taken.value(output, place)
         if frame.adopts:
-            given = (params,) if isinstance(params, ast.Var) else tuple(params or ())
+            given = taken.parameters(params, place)
             frame.adopt(ast.Tuple((result, *given)))
             left = [p.name_hint for p in frame.head.params if p not in given]
             if left:
@@ -248,16 +244,6 @@ class BlockBuilder(ModuleFunctions):
             raise misuse("the parameters are said already, by bb.function(…)", place)
         finish(frame, result, place)
         return frame.name
-
-    def lookup_binding(self, var: ast.Var) -> Expr | None:
-        """The value that a variable of a function at hand is bound to; None of parameters and
-        others.
-        """
-        for frame in reversed(self._frames):
-            found = frame.values.get(var)
-            if found is not None:
-                return found
-        return None
 
     def normalize(self, value: Given) -> Expr:
         """An expression of which nothing but leaves is nested: what is gets variables, which are
@@ -269,7 +255,8 @@ class BlockBuilder(ModuleFunctions):
             If one of these bindings breaks a rule.
         """
         place = here()
-        return self._open("normalize", place).flat(expr(value, place), place)
+        frame = self._open("normalize", place)
+        return frame.flat(taken.value(value, place), place)
 
     # ------------------------------------------------------------ tensor expressions
 
@@ -320,74 +307,12 @@ class BlockBuilder(ModuleFunctions):
         call = self.call_te(function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
         return self.emit(call)
 
-    # ------------------------------------------------------------ what is known
-
-    def struct_info(self, value: Given) -> StructInfo:
-        """What is known of a value of the function at hand.
-
-        Raises
-        ------
-        BuildError
-            If it breaks a rule; nothing is emitted.
-        """
-        place = here()
-        frame = self._open("struct_info", place)
-        given = expr(value, place)
-        found = frame.state.info_of.get(given)
-        return frame.derived(given, place) if found is None else found
-
-    def prove(self, condition: PrimExpr | str) -> Verdict:
-        """Whether a condition on shape variables holds wherever the function at hand gets this far.
-
-        Parameters
-        ----------
-        condition
-            ``tir.EQ(n, m)``, ``n < 4``, or a text such as ``"n % 4 == 0"``.
-        """
-        frame = self._open("prove", here())
-        if isinstance(condition, str):
-            condition = values.dim(condition, frame.shape_vars())
-        return frame.state.prover.always(condition)
-
-    def simplify(self, value: PrimExpr | str) -> PrimExpr:
-        """A scalar of the same value, simpler where what is known at this place makes it so."""
-        frame = self._open("simplify", here())
-        if isinstance(value, str):
-            value = values.dim(value, frame.shape_vars())
-        return frame.state.prover.simplify(value)
-
-    @property
-    def prover(self) -> Prover:
-        """The prover, with all that is known at this place."""
-        return self._open("prover", here()).state.prover
-
-    @property
-    def shape_vars(self) -> Mapping[str, tir.Var]:
-        """The shape variables in scope, by name."""
-        return self._open("shape_vars", here()).shape_vars()
-
-    def unique_name(self, hint: str) -> str:
-        """A name that no variable of the function at hand has, or outside of functions none of the
-        module.
-        """
-        return self._frames[-1].names.new(hint) if self._frames else self._names.new(hint)
-
     def _expr(self, value: Given, place: Place) -> Expr:
         """What stands for an expression, as one; a tensor of tensor expressions is the call that
         computes it.
         """
         if type(value).__module__ != _TENSORS:
-            return expr(value, place)
+            return taken.value(value, place)
         from rlx.transform.te.calls import call_of
 
         return call_of(self, value)  # type: ignore[arg-type]
-
-    def _open(self, what: str, place: Place) -> Frame:
-        """The function at hand."""
-        if not self._frames:
-            raise misuse(f"{what} stands in no function: open one with bb.function(…)", place)
-        frame = self._frames[-1]
-        if frame.finished is not None:
-            name = frame.name.name_hint
-            raise misuse(f"{what}: the function {name!r} has its output already", place)
-        return frame

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.dtype import DataType
-from rlx.grammar.dtype import dtype as named_type
-from rlx.grammar.overloaded import expr, prim
+from rlx.grammar.overloaded import described, element_type, expr, plain, prim
 from rlx.grammar.tir import PrimExpr
 
 Value = Expr
@@ -78,14 +77,44 @@ def _text(given: Any) -> object:
 
 
 def _type(given: Any) -> object:
-    if isinstance(given, str):
-        return ast.DataTypeImm(named_type(given))
-    return expr(given)
+    return given if isinstance(given, Expr) else ast.DataTypeImm(element_type(given))
 
 
 def attribute(given: Any) -> object:
-    """The plain value of an attribute: lists become tuples."""
-    return tuple([attribute(part) for part in given]) if isinstance(given, list) else given
+    """The plain value of an attribute: lists become tuples, scalars of NumPy numbers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If no text can say it.
+    """
+    value = plain(given)
+    if isinstance(value, bool | int | float):
+        return _number(value)
+    if value is None or isinstance(value, str | DataType | Expr | PrimExpr):
+        return value
+    match value:
+        case tuple() | list():
+            return tuple([_part(part) for part in value])
+        case Mapping():
+            return {str(name): _part(part) for name, part in value.items()}
+    return str(element_type(value))
+
+
+def _part(given: Any) -> object:
+    """What stands in a list of plain values: a literal, but no variable."""
+    if given is None or (isinstance(given, Expr) and not isinstance(given, _LITERALS)):
+        raise TypeError(f"{described(given)} stands in a list of plain values")
+    return attribute(given)
+
+
+def _number(value: float) -> object:
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(f"the integer {value} has more than 64 bits")
+    return value
+
+
+_LITERALS = ast.PrimValue | ast.StringImm | ast.DataTypeImm | ast.Constant
 
 
 ARGUMENTS: dict[str, Callable[[Any], object]] = {

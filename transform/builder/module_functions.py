@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rlx.checker.derive.state import DerivationState
-from rlx.grammar.ast import Function, GlobalVar, IRModule
+from rlx.grammar.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import replace
+from rlx.grammar.overloaded import described
 from rlx.grammar.python_places import Place, here
 from rlx.grammar.tir import PrimFunc
-from rlx.transform.builder import states
+from rlx.transform.builder import states, taken
 from rlx.transform.builder.errors import misuse, violation
 from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.names import Names
@@ -55,6 +56,9 @@ class ModuleFunctions:
         BuildError
             If the function breaks a rule.
         """
+        place = here()
+        taken.function(function, place)
+        taken.function_name(name, place)
         if isinstance(function, PrimFunc):
             for gv in self._alike.get(_outline(function), ()):
                 known = self._table.get(gv)
@@ -79,11 +83,11 @@ class ModuleFunctions:
             If there is no function of that name, or the new one breaks a rule.
         """
         place = here()
-        name = gv if isinstance(gv, str) else gv.name_hint
+        name = taken.global_name(gv, place)
         known = self._globals.get(name)
         if known is None or (isinstance(gv, GlobalVar) and gv is not known):
             raise misuse(f"the module has no function {name!r}", place)
-        self._set(known, _named(function, name), place)
+        self._set(known, _named(taken.function(function, place), name), place)
         for frame in self._frames:
             frame.state.info_of.pop(known, None)
 
@@ -103,8 +107,13 @@ class ModuleFunctions:
     def declare(self, name: str) -> GlobalVar:
         """A new name for a function, with a number behind it where that is taken; :meth:`define`
         says which function it is.
+
+        Raises
+        ------
+        BuildError
+            If it is no name.
         """
-        new = self.global_name(name)
+        new = self.global_name(taken.function_name(name, here()))
         gv = self._globals[new] = GlobalVar(new, here())
         return gv
 
@@ -123,8 +132,14 @@ class ModuleFunctions:
             raise
 
     def global_name(self, hint: str) -> str:
-        """A name that no function of the module has."""
-        return self._names.new(hint)
+        """A name that no function of the module has.
+
+        Raises
+        ------
+        BuildError
+            If the hint is no text.
+        """
+        return self._names.new(taken.text(hint, "the name of a function", here()))
 
     def global_var(self, name: str) -> GlobalVar:
         """The name of a function of the module.
@@ -134,13 +149,22 @@ class ModuleFunctions:
         BuildError
             If there is none.
         """
-        found = self._globals.get(name)
+        place = here()
+        found = self._globals.get(taken.text(name, "the name of a function", place))
         if found is None:
-            raise misuse(f"the module has no function {name!r}", here())
+            raise misuse(f"the module has no function {name!r}", place)
         return found
 
     def lookup_func(self, gv: GlobalVar) -> Function | PrimFunc | None:
-        """The function of a name as it stands; None where the module has none."""
+        """The function of a name as it stands; None where the module has none.
+
+        Raises
+        ------
+        BuildError
+            If it is no name.
+        """
+        if not isinstance(gv, GlobalVar):
+            raise misuse(f"expected the name of a function, found {described(gv)}", here())
         return self._table.get(gv)
 
     def get(self) -> IRModule:
@@ -190,9 +214,11 @@ class ModuleFunctions:
         self._frames.remove(frame)
         self._found += frame.diagnostics
 
-    def derivation(self) -> DerivationState:
-        """A derivation in which nothing is bound yet, and the functions of the module are known."""
-        return states.derivation(self._signatures, {})
+    def derivation(self, values: Mapping[Var, Expr] | None = None) -> DerivationState:
+        """A derivation in which nothing is bound yet, or the values of these variables are, and the
+        functions of the module are known.
+        """
+        return states.derivation(self._signatures, values or {})
 
     def put(self, gv: GlobalVar, function: Function, keep: bool) -> None:
         """Put a function that a frame made under its name; ``keep`` says that it is the old one."""

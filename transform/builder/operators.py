@@ -9,8 +9,8 @@ from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Call, Expr, StructInfo
-from rlx.grammar.overloaded import NUMBER
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.overloaded import NUMBER, is_number
+from rlx.grammar.python_places import MisuseError, Place, here
 from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.registry import Operator, declared, every_name, lookup, similar
 from rlx.transform.builder import values
@@ -122,14 +122,27 @@ def function_of(operator: Operator) -> Callable[..., Call]:
                     break
             else:
                 return Call(node, args, (), _NONE, (), (), here())
-        bound = taken.bind(*args, **keywords)
-        return _call(operator, node, order, bound.arguments, here())
+        place = here()
+        try:
+            bound = taken.bind(*args, **keywords)
+        except TypeError as error:
+            name = _word(operator)
+            raise MisuseError(
+                f"{name}: {error}; it is called as {name}{_form(taken)}", place
+            ) from None
+        return _call(operator, node, order, bound.arguments, place)
 
     function.__name__ = function.__qualname__ = operator.name.rpartition(".")[2]
     function.__doc__ = operator.rule.__doc__
     function.__signature__ = taken  # type: ignore[attr-defined]
     assert count >= least
     return function
+
+
+def _form(taken: Signature) -> str:
+    """A signature without types."""
+    plain = [each.replace(annotation=Argument.empty) for each in taken.parameters.values()]
+    return str(Signature(plain))
 
 
 _NONE: Mapping[str, object] = {}
@@ -142,43 +155,76 @@ def _call(
     given: Mapping[str, Any],
     place: Place,
 ) -> Call:
-    """A call: what is an argument stands by its position as long as none before it is left out."""
-    args: list[Expr] = []
-    attrs: dict[str, object] = {}
-    types: tuple[StructInfo, ...] = ()
-    spelled: dict[int | str, str] = {}
-    by_position = True
+    """A call of an operator on what Python code gave.
+
+    Raises
+    ------
+    MisuseError
+        If an argument stands for nothing that the operator could take.
+    """
+    parts = _Parts(place)
     for parameter in order:
         name = python_name(parameter.name)
         if name not in given or (given[name] is None and parameter.default is None):
-            by_position = by_position and parameter.kind == "types"
+            parts.leave_out(parameter)
             continue
-        value = given[name]
-        if parameter.name == "func" and isinstance(value, str):
-            value = ast.ExternFunc(value, None, place)
-        convert = ARGUMENTS.get(parameter.kind)
         try:
-            if parameter.kind == "types":
-                types = _types(value)
-            elif parameter.variadic:
-                args += [convert(part) if convert else part for part in value]  # type: ignore[misc]
-            elif convert is None:
-                by_position = False
-                attrs[parameter.name] = attribute(value)
-            elif by_position:
-                if parameter.kind in NUMBERS and isinstance(value, bool | int | float):
-                    spelled[len(args)] = NUMBER
-                args.append(convert(value))  # type: ignore[arg-type]
-            else:
-                attrs[parameter.name] = convert(value)
+            parts.add(parameter, given[name])
         except (TypeError, ValueError) as error:
-            words = f"{operator.name.removeprefix('relax.')}: {parameter.name}: {error}"
-            raise TypeError(words) from None
-    return Call(node, tuple(args), types, attrs, (), (), place, spelled=spelled)
+            words = error.message if isinstance(error, MisuseError) else str(error)
+            raise MisuseError(f"{_word(operator)}: {parameter.name}: {words}", place) from None
+    args, attrs = tuple(parts.args), parts.attrs
+    return Call(node, args, parts.types, attrs, (), (), place, spelled=parts.spelled)
 
 
-def _types(given: Any) -> tuple[StructInfo, ...]:
-    if isinstance(given, list | tuple):
-        infos = tuple([values.struct_info(part) for part in given])
-        return (ast.TupleStructInfo(infos),) if len(infos) != 1 else infos
-    return (values.struct_info(given),)
+def _word(operator: Operator) -> str:
+    return operator.name.removeprefix("relax.")
+
+
+class _Parts:
+    """The arguments of a call: what is an argument stands by its position as long as none before it
+    is left out.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.args: list[Expr] = []
+        self.attrs: dict[str, object] = {}
+        self.types: tuple[StructInfo, ...] = ()
+        self.spelled: dict[int | str, str] = {}
+        self._by_position = True
+
+    def leave_out(self, parameter: Parameter) -> None:
+        """Go on behind a parameter that has its default."""
+        self._by_position = self._by_position and parameter.kind == "types"
+
+    def add(self, parameter: Parameter, value: Any) -> None:
+        """Let a parameter have a value."""
+        if parameter.name == "func" and isinstance(value, str):
+            value = ast.ExternFunc(value, None, self.place)
+        convert = ARGUMENTS.get(parameter.kind)
+        if parameter.kind == "types":
+            self.types = self._types(value)
+        elif parameter.variadic:
+            self.args += [convert(part) if convert else part for part in value]  # type: ignore[misc]
+        elif convert is None:
+            self._by_position = False
+            self._keyword(parameter, value, attribute(value))
+        elif self._by_position:
+            if parameter.kind in NUMBERS and is_number(value):
+                self.spelled[len(self.args)] = NUMBER
+            elif value is None:
+                self.spelled[len(self.args)] = "None"
+            self.args.append(convert(value))  # type: ignore[arg-type]
+        else:
+            self._keyword(parameter, value, convert(value))
+
+    def _keyword(self, parameter: Parameter, given: object, value: object) -> None:
+        self.attrs[parameter.name] = value
+        if given is None:
+            self.spelled[parameter.name] = "None"
+
+    def _types(self, given: Any) -> tuple[StructInfo, ...]:
+        several = given if isinstance(given, list | tuple) else (given,)
+        infos = tuple([values.annotation(part, self.place) for part in several])
+        return infos if len(infos) == 1 else (ast.TupleStructInfo(infos),)

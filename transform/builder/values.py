@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
-from rlx.grammar.dtype import BOOL, DataType
+from rlx.grammar.dtype import BOOL, DataType, lacking
 from rlx.grammar.dtype import dtype as named_type
-from rlx.grammar.parser import parse_prim_expr, parse_struct_info
-from rlx.grammar.python_places import here
+from rlx.grammar.node import replace
+from rlx.grammar.overloaded import constant, described, element_type, prim
+from rlx.grammar.parser import ParseError, parse_prim_expr, parse_struct_info
+from rlx.grammar.python_places import MisuseError, Place, here
 from rlx.grammar.struct_infos import whole
 from rlx.grammar.tir import PrimExpr
+
+T = TypeVar("T")
 
 _dims: dict[str, tir.Var] = {}
 _infos: dict[str, StructInfo] = {}
@@ -32,13 +36,40 @@ def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
 
     Raises
     ------
-    ParseError
+    MisuseError
         If the text is no integer expression.
     """
+    return scalar(text, here(), scope)
+
+
+def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
+    """As :func:`dim`, for what stands at a place; numbers and scalars stand for themselves.
+
+    Raises
+    ------
+    MisuseError
+        If it is neither a scalar nor the text of one.
+    """
+    if not isinstance(given, str):
+        return prim(given, place=place)
     names = {**_dims, **(scope or {})}
-    found = parse_prim_expr(text, names)
+    found = _read(parse_prim_expr, given, "no scalar", names, place)
     _remember(names, scope)
     return found
+
+
+def _read(
+    parse: Callable[[str, dict[str, tir.Var]], T],
+    text: str,
+    wrong: str,
+    names: dict[str, tir.Var],
+    place: Place,
+) -> T:
+    """What a text says, or an error at the line of Python that gave it."""
+    try:
+        return parse(text, names)
+    except ParseError as error:
+        raise MisuseError(f"{text!r} is {wrong}: {error.msg}", place) from None
 
 
 def _remember(names: Mapping[str, tir.Var], scope: Mapping[str, tir.Var] | None) -> None:
@@ -52,23 +83,35 @@ def struct_info(given: StructInfo | str, scope: Mapping[str, tir.Var] | None = N
 
     Raises
     ------
-    ParseError
-        If the text is no annotation.
-    TypeError
-        If it is neither a text nor an annotation.
+    MisuseError
+        If it is neither an annotation nor the text of one.
+    """
+    return annotation(given, here(), scope)
+
+
+def annotation(
+    given: StructInfo | str, place: Place, scope: Mapping[str, tir.Var] | None = None
+) -> StructInfo:
+    """As :func:`struct_info`, for what stands at a place.
+
+    Raises
+    ------
+    MisuseError
+        If it is neither an annotation nor the text of one.
     """
     if isinstance(given, StructInfo):
         return given
     if not isinstance(given, str):
-        raise TypeError(
+        raise MisuseError(
             'expected an annotation such as R.Tensor(("n", 4), "float32"), as a text or a node; '
-            f"found {type(given).__name__}"
+            f"found {described(given)}",
+            place,
         )
     known = None if scope else _infos.get(given)
     if known is not None:
         return known
     names = {**_dims, **(scope or {})}
-    found = parse_struct_info(given, names)
+    found = _read(parse_struct_info, given, "no annotation", names, place)
     _remember(names, scope)
     if not scope and not any(isinstance(part, ast.FuncStructInfo) for part in whole(found)):
         _infos[given] = found
@@ -86,17 +129,14 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
 
     Raises
     ------
-    ParseError, TypeError
+    MisuseError
         If the annotation is none, or the name is no text.
     """
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"expected the name of a variable, found {name!r}")
     place = here()
-    annotation = None if struct_info is None else _info(struct_info)
-    return ast.Var(name, annotation, place, place)
-
-
-_info = struct_info
+    if not isinstance(name, str) or not name:
+        raise MisuseError(f"expected the name of a variable, found {described(name)}", place)
+    info = None if struct_info is None else annotation(struct_info, place)
+    return ast.Var(name, info, place, place)
 
 
 def const(value: Any, dtype: DataType | str | None = None) -> ast.Constant:
@@ -108,22 +148,37 @@ def const(value: Any, dtype: DataType | str | None = None) -> ast.Constant:
         A number, nested lists, or a NumPy array.
     dtype
         The element type; by default ``float32`` for floats, ``int32`` for integers, an array's own.
+
+    Raises
+    ------
+    MisuseError
+        If these are no numbers, the type has no such numbers, or no tensor has elements of it.
     """
+    place = here()
+    try:
+        return _constant(value, dtype, place)
+    except (TypeError, ValueError, OverflowError) as error:
+        wanted = "" if dtype is None else f" of {described(dtype)}"
+        raise MisuseError(f"no constant{wanted}: {described(value)}: {error}", place) from None
+
+
+def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Constant:
     import numpy as np
 
     from rlx.operators.element_types import numpy_type
 
-    kind = named_type(dtype) if isinstance(dtype, str) else dtype
+    kind = None if dtype is None else element_type(dtype)
     if kind is None and not isinstance(value, np.ndarray | np.generic):
         guess = np.asarray(value).dtype.kind
         kind = {"f": named_type("float32"), "i": named_type("int32"), "b": BOOL}.get(guess)
+    wrong = None if kind is None else lacking(kind)
+    if wrong is not None:
+        raise ValueError(wrong[1])
     array = np.asarray(value, None if kind is None else numpy_type(kind))
-    kind = kind or named_type(str(array.dtype))
-    return ast.Constant(ast.Literal(_nested(array.tolist()), kind, array.shape), here())
+    if kind is not None and kind.is_integer and np.any(array.astype(object) != np.asarray(value)):
+        raise ValueError("a value is no number of that type")
+    found = constant(array, place)
+    return found if kind is None else replace(found, data=replace(found.data, dtype=kind))
 
 
-def _nested(value: object) -> object:
-    return tuple(map(_nested, value)) if isinstance(value, list) else value
-
-
-__all__ = ["Var", "const", "dim", "struct_info"]
+__all__ = ["Var", "annotation", "const", "dim", "scalar", "struct_info"]

@@ -12,6 +12,7 @@ from rlx.transform.patterns.attempt import Match
 from rlx.transform.patterns.expressions import (
     is_call,
     is_const,
+    is_expr,
     is_function,
     is_op,
     is_shape,
@@ -20,7 +21,8 @@ from rlx.transform.patterns.expressions import (
     is_var,
     wildcard,
 )
-from rlx.transform.patterns.pattern import Pattern, PatternError
+from rlx.transform.patterns.given import PatternError
+from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.patterns.rewriting import find, rewrite
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "find",
     "is_call",
     "is_const",
+    "is_expr",
     "is_function",
     "is_op",
     "is_shape",

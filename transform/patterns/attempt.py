@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.equal import structural_equal
+from rlx.grammar.python_places import here, located
 from rlx.solver.prover import Prover
 
 if TYPE_CHECKING:
@@ -83,7 +84,10 @@ class Match(Mapping[Hashable, Expr]):
         return expr if value is None else value
 
     def __getitem__(self, pattern: Hashable) -> Expr:
-        return self._found[pattern]
+        found = self._found.get(pattern)
+        if found is None:
+            raise KeyError(located(f"{pattern!r} is no part of the pattern that matched", here()))
+        return self.value if found is self.var else found
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._found)

@@ -6,11 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr
+from rlx.grammar.equal import structural_equal
+from rlx.grammar.overloaded import described
+from rlx.grammar.python_places import MisuseError, here
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup, similar
+from rlx.transform.builder.values import scalar
 from rlx.transform.patterns.attempt import Attempt
-from rlx.transform.patterns.pattern import Heads, Pattern, PatternError, Wildcard, expected
+from rlx.transform.patterns.given import PatternError, natural, text
+from rlx.transform.patterns.pattern import (
+    Heads,
+    Pattern,
+    Wildcard,
+    expected,
+)
 
 
 def wildcard() -> Pattern:
@@ -20,7 +30,7 @@ def wildcard() -> Pattern:
 
 def is_var(name: str | None = None) -> Pattern:
     """A variable, of that name if one is given; it is not looked through."""
-    return _Variable(name)
+    return _Variable(name if name is None else text(name, "the name of a variable"))
 
 
 class _Variable(Pattern):
@@ -45,7 +55,7 @@ def is_op(name: str) -> _Op:
     PatternError
         If there is no such operator.
     """
-    full = name if name.startswith("relax.") else f"relax.{name}"
+    full = name if text(name, "the name of an operator").startswith("relax.") else f"relax.{name}"
     operator = lookup(full)
     if operator is None:
         meant = did_you_mean([word.removeprefix("R.") for word in similar(full)])
@@ -129,7 +139,7 @@ def _count(operator: Operator, given: int) -> None:
 
 def is_function(name: str) -> Pattern:
     """A function of the module, or a packed function, of that name."""
-    return _Named(name)
+    return _Named(text(name, "the name of a function"))
 
 
 class _Named(Pattern):
@@ -162,9 +172,33 @@ def _is_everywhere(expr: Expr, value: object) -> bool:
     return True
 
 
-def is_shape() -> Pattern:
-    """A shape literal."""
-    return _Kind(ast.ShapeExpr, lambda expr: True)
+def is_shape(values: Sequence[object] | None = None) -> Pattern:
+    """A shape literal; with values one of these dimensions, given as numbers, names or scalars."""
+    if values is None:
+        return _Kind(ast.ShapeExpr, lambda expr: True)
+    if not isinstance(values, list | tuple):
+        raise MisuseError(f"expected the dimensions of a shape, found {described(values)}", here())
+    place = here()
+    wanted = ast.ShapeExpr(tuple(scalar(value, place) for value in values))
+    return _Kind(ast.ShapeExpr, lambda expr: structural_equal(expr, wanted))
+
+
+def is_expr(expr: Expr) -> Pattern:
+    """An expression that is equal to this one; variables are equal to themselves."""
+    if not isinstance(expr, Expr):
+        raise MisuseError(f"expected an expression, found {described(expr)}", here())
+    return _Equal(expr)
+
+
+class _Equal(Pattern):
+    def __init__(self, wanted: Expr) -> None:
+        self.wanted = wanted
+
+    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
+        for each in (expr, attempt.looked_through(expr)):
+            if each is self.wanted or structural_equal(each, self.wanted):
+                yield from attempt.standing(self, expr)
+                return
 
 
 class _Kind(Pattern):
@@ -180,8 +214,10 @@ class _Kind(Pattern):
             yield from attempt.standing(self, expr)
 
 
-def is_tuple(fields: Sequence[Pattern]) -> Pattern:
-    """A tuple of so many fields that match."""
+def is_tuple(fields: Sequence[Pattern] | None = None) -> Pattern:
+    """A tuple of so many fields that match; any tuple if none are given."""
+    if fields is None:
+        return _Kind(ast.Tuple, lambda expr: True)
     return _Tuple(fields)
 
 
@@ -189,7 +225,7 @@ class _Tuple(Pattern):
     heads: Heads = frozenset([ast.Tuple])
 
     def __init__(self, fields: Sequence[Pattern]) -> None:
-        self.fields = tuple(expected(field) for field in fields)
+        self.fields = _several(fields, "patterns of fields")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         value = attempt.looked_through(expr)
@@ -213,12 +249,24 @@ class _Item(Pattern):
     heads: Heads = frozenset([ast.TupleGetItem])
 
     def __init__(self, inner: Pattern, index: int | None) -> None:
-        self.inner, self.index = expected(inner), index
-        if index is not None and index < 0:
-            raise PatternError(f"no field matches: the index {index} is negative")
+        self.inner = expected(inner)
+        self.index = None if index is None else natural(index, "the index of a field")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         value = attempt.looked_through(expr)
         if isinstance(value, ast.TupleGetItem) and self.index in (None, value.index):
             for _ in self.inner.matches(value.tuple_value, attempt):
                 yield from attempt.standing(self, expr)
+
+
+def _several(patterns: object, what: str) -> tuple[Pattern, ...]:
+    """Patterns in a list or tuple.
+
+    Raises
+    ------
+    MisuseError
+        If they are none.
+    """
+    if not isinstance(patterns, list | tuple):
+        raise MisuseError(f"expected {what} in a list, found {described(patterns)}", here())
+    return tuple(expected(each) for each in patterns)

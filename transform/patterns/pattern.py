@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from rlx.grammar import ast
+from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, lacking
-from rlx.grammar.dtype import dtype as named_type
-from rlx.grammar.overloaded import prim
+from rlx.grammar.overloaded import described, element_type
+from rlx.grammar.python_places import MisuseError, here
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
@@ -17,13 +17,10 @@ from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder import values
 from rlx.transform.patterns.arguments import argument, plain
 from rlx.transform.patterns.attempt import Attempt
+from rlx.transform.patterns.given import PatternError, natural
 
 Heads = frozenset[object] | None
 """Which kinds of expressions a pattern can match; None for any."""
-
-
-class PatternError(ValueError):
-    """A pattern that matches nothing, whatever the program."""
 
 
 class Pattern:
@@ -47,6 +44,14 @@ class Pattern:
     def __invert__(self) -> Pattern:
         """Anything but this."""
         return _Not(self)
+
+    def __rshift__(self, user: Pattern) -> Pattern:
+        """A value that the other pattern uses: ``a >> b >> c`` is a chain."""
+        return self.used_by(user)
+
+    def __xor__(self, user: Pattern) -> Pattern:
+        """A value that the other pattern alone uses."""
+        return self.only_used_by(user)
 
     def has_attr(self, attrs: Mapping[str, object]) -> Pattern:
         """With these arguments of a call, by name, given or by default.
@@ -86,13 +91,19 @@ class Pattern:
         """Where a function of one's own says yes to the expression."""
         return _Where(self, condition)
 
-    def used_by(self, user: Pattern) -> Pattern:
-        """A value that some value of the other pattern mentions."""
-        return _UsedBy(self, user, False)
+    def used_by(self, user: Pattern, index: int | None = None) -> Pattern:
+        """A value that some value of the other pattern mentions.
 
-    def only_used_by(self, user: Pattern) -> Pattern:
+        Parameters
+        ----------
+        index
+            Which argument of that call it is; any if none is given.
+        """
+        return _UsedBy(self, user, index, False)
+
+    def only_used_by(self, user: Pattern, index: int | None = None) -> Pattern:
         """A value that is mentioned, and by values of the other pattern alone."""
-        return _UsedBy(self, user, True)
+        return _UsedBy(self, user, index, True)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         """Every way in which the pattern matches; while one is looked at, the attempt knows what
@@ -172,6 +183,8 @@ class _Constrained(Pattern):
 class _Attrs(_Constrained):
     def __init__(self, inner: Pattern, attrs: Mapping[str, object]) -> None:
         super().__init__(inner)
+        if not isinstance(attrs, Mapping):
+            raise MisuseError(f"expected arguments by name, found {described(attrs)}", here())
         self.attrs = {name: plain(value) for name, value in attrs.items()}
         for head in inner.heads or ():
             operator = lookup(head) if isinstance(head, str) else None
@@ -192,8 +205,8 @@ class _Dtype(_Constrained):
     def __init__(self, inner: Pattern, dtype: str | DataType) -> None:
         super().__init__(inner)
         try:
-            self.dtype = named_type(dtype) if isinstance(dtype, str) else dtype
-        except ValueError as error:
+            self.dtype = element_type(dtype)
+        except (TypeError, ValueError) as error:
             raise PatternError(f"no tensor matches: {error}") from None
         found = lacking(self.dtype)
         if found is not None:
@@ -211,7 +224,13 @@ class _Dtype(_Constrained):
 class _Shape(_Constrained):
     def __init__(self, inner: Pattern, shape: Sequence[int | str | PrimExpr]) -> None:
         super().__init__(inner)
-        self.shape = tuple(values.dim(d) if isinstance(d, str) else prim(d) for d in shape)
+        if isinstance(shape, ast.ShapeExpr):
+            shape = shape.values
+        if not isinstance(shape, list | tuple):
+            raise MisuseError(
+                f"expected the dimensions of a shape, found {described(shape)}", here()
+            )
+        self.shape = tuple(_dimension(dim) for dim in shape)
         for other in _constraints(inner, _Shape):
             if len(other.shape) != len(self.shape):
                 words = f"no tensor has both {len(other.shape)} and {len(self.shape)} dimensions"
@@ -224,6 +243,15 @@ class _Shape(_Constrained):
         if found is None or len(found) != len(self.shape):
             return False
         return _fits(ast.ShapeStructInfo(found, len(found)), self._info, attempt)
+
+
+def _dimension(given: object) -> PrimExpr:
+    found = values.scalar(given, here())
+    if not tir.type_of(found).is_integer:
+        raise PatternError(f"no tensor matches: a dimension is {found} of {tir.type_of(found)}")
+    if isinstance(found, tir.IntImm) and found.value < 0:
+        raise PatternError(f"no tensor matches: a dimension is {found.value}")
+    return found
 
 
 class _Info(_Constrained):
@@ -251,6 +279,8 @@ def _fits(found: StructInfo, wanted: StructInfo, attempt: Attempt) -> bool:
 class _Where(_Constrained):
     def __init__(self, inner: Pattern, condition: Callable[[Expr], bool]) -> None:
         super().__init__(inner)
+        if not callable(condition):
+            raise MisuseError(f"expected a function, found {described(condition)}", here())
         self.condition = condition
 
     def holds(self, expr: Expr, attempt: Attempt) -> bool:
@@ -258,9 +288,17 @@ class _Where(_Constrained):
 
 
 class _UsedBy(Pattern):
-    def __init__(self, inner: Pattern, user: Pattern, only: bool) -> None:
-        self.inner, self.user, self.only = inner, expected(user), only
+    def __init__(self, inner: Pattern, user: Pattern, index: int | None, only: bool) -> None:
+        self.inner, self.user, self.index, self.only = inner, expected(user), index, only
         self.heads = inner.heads
+        if index is not None:
+            natural(index, "the index of an argument")
+
+    def __rshift__(self, user: Pattern) -> Pattern:
+        return _UsedBy(self.inner, self.user >> user, self.index, self.only)
+
+    def __xor__(self, user: Pattern) -> Pattern:
+        return _UsedBy(self.inner, self.user ^ user, self.index, self.only)
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         if not isinstance(expr, ast.Var):
@@ -270,18 +308,24 @@ class _UsedBy(Pattern):
 
     def _used(self, var: ast.Var, attempt: Attempt) -> Iterator[None]:
         users = attempt.around.users(var)
+        fitting = [user for user, value in users if user is not None and self._stands(var, value)]
         if self.only:
-            bound = [user for user in users if user[0] is not None]
-            if not users or len(bound) < len(users):
+            if not users or len(fitting) < len(users):
                 return
-            if all(any(True for _ in self.user.matches(user[1], attempt)) for user in bound[1:]):
-                for _ in self.user.matches(bound[0][1], attempt):
+            if all(any(True for _ in self.user.matches(user, attempt)) for user in fitting[1:]):
+                for _ in self.user.matches(fitting[0], attempt):
                     yield from attempt.standing(self, var)
             return
-        for user in users:
-            if user[0] is not None:
-                for _ in self.user.matches(user[1], attempt):
-                    yield from attempt.standing(self, var)
+        for user in fitting:
+            for _ in self.user.matches(user, attempt):
+                yield from attempt.standing(self, var)
+
+    def _stands(self, var: ast.Var, value: Expr) -> bool:
+        """Whether a variable is the argument of a call that is asked for."""
+        if self.index is None:
+            return True
+        args = value.args if isinstance(value, ast.Call) else ()
+        return self.index < len(args) and args[self.index] is var
 
 
 C = TypeVar("C", bound=_Constrained)
@@ -296,9 +340,15 @@ def _constraints(pattern: Pattern, kind: type[C]) -> Iterator[C]:
 
 
 def expected(pattern: object) -> Pattern:
-    """A pattern, or a TypeError that says what was found instead."""
+    """A pattern, or an error that says what was found instead.
+
+    Raises
+    ------
+    MisuseError
+        If it is none.
+    """
     if not isinstance(pattern, Pattern):
-        raise TypeError(
-            f"expected a pattern, such as wildcard(), found {type(pattern).__name__}: {pattern!r}"
+        raise MisuseError(
+            f"expected a pattern, such as wildcard(), found {described(pattern)}", here()
         )
     return pattern

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
 from rlx.grammar.python_places import here
 from rlx.grammar.rewrite import Rewriter
-from rlx.grammar.visit import bindings, walk
+from rlx.grammar.visit import bindings, recursion_room, walk
 from rlx.operators.registry import lookup
 from rlx.solver.prover import Prover
+from rlx.transform.builder import taken
 from rlx.transform.patterns.attempt import Attempt, Match
-from rlx.transform.patterns.pattern import Pattern
+from rlx.transform.patterns.pattern import Pattern, expected
+from rlx.transform.visitors.dispatch import callable_of, module_of
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
 
@@ -48,7 +51,7 @@ def find(module: IRModule, pattern: Pattern) -> list[Match]:
     def note(match: Match) -> None:
         found.append(match)
 
-    rewrite(normalize(module), pattern, note)
+    rewrite(normalize(module_of(module, here())), pattern, note)
     return found
 
 
@@ -56,8 +59,11 @@ class _Replacing(ExprMutator):
     """Looks at each binding with the pattern."""
 
     def __init__(self, pattern: Pattern, replacement: Replacement) -> None:
-        self.pattern, self.replacement = pattern, replacement
+        self.pattern = expected(pattern)
+        self.replacement = callable_of(replacement, "a match", here())
         self.old_users: Users = {}
+        self.old_values: dict[ast.Var, Expr] = {}
+        self.old_state: DerivationState | None = None
         self.pending: tuple[ast.Var, Expr] | None = None
         self.idle: set[ast.Var] = set()
         self.old: dict[ast.Var, ast.Var] = {}
@@ -65,6 +71,8 @@ class _Replacing(ExprMutator):
     def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
         normal = normalize_function(function)
         self.old_users, self.idle, self.old = _users(normal), set(), {}
+        self.old_values = {b.var: b.value for b in bindings(normal) if type(b) is ast.VarBinding}
+        self.old_function, self.old_state = normal, None
         super().visit_global_function(gv, normal)
         if self.idle:
             new = self.builder.lookup_func(gv)
@@ -85,6 +93,7 @@ class _Replacing(ExprMutator):
             match = Match(binding.var, value, attempt, self.builder)
             found = self.replacement(match)
             if found is not None:
+                found = taken.value(found, self.place)
                 self.idle.update(e for e in match.values() if isinstance(e, ast.Var))
                 self.idle.discard(binding.var)
             break
@@ -101,16 +110,29 @@ class _Replacing(ExprMutator):
         return self._frame.state.prover
 
     def value(self, var: ast.Var) -> Expr | None:
-        """What a variable is bound to."""
+        """What a variable is bound to; one that is bound later has its old value."""
         if self.pending is not None and var is self.pending[0]:
             return self.pending[1]
-        return self.builder.lookup_binding(var)
+        known = self.builder.lookup_binding(var)
+        later = self.old_values.get(var) if known is None else None
+        return known if later is None else _Renamed(self._vars).expr(later)
 
     def info(self, expr: Expr) -> StructInfo | None:
         """What is known of an expression."""
         if self.pending is not None and expr is self.pending[0]:
             return self._frame.derived(self.pending[1], self._place or here())
-        return self._frame.state.info_of.get(expr)
+        found = self._frame.state.info_of.get(expr)
+        if found is None and isinstance(expr, ast.Var):
+            found = self._old_info(expr)
+        return found
+
+    def _old_info(self, var: ast.Var) -> StructInfo | None:
+        """What was known in the old program of a variable that is bound later in the new one."""
+        if self.old_state is None:
+            self.old_state = self.builder.derivation(self.old_values)
+            with recursion_room():
+                self.old_state.info(self.old_function)
+        return self.old_state.info_of.get(var)
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
         """The values of the old program that mention a variable."""

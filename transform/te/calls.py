@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -10,8 +11,9 @@ from rlx.grammar.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, Tuple
 from rlx.grammar.dtype import INT64
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import Record, replace
-from rlx.transform.te.convert import Converter
-from rlx.transform.te.errors import fail
+from rlx.grammar.overloaded import described, expr
+from rlx.transform.te.convert import Converter, alike
+from rlx.transform.te.errors import fail, here
 from rlx.transform.te.graph import inputs as inputs_of
 from rlx.transform.te.graph import operations, unbound
 from rlx.transform.te.prim_func import create_prim_func
@@ -94,7 +96,9 @@ def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]
     for op in operations(outputs):
         if op.bodies or op.reduction is not None or op in known:
             continue
-        found = next(t for o in operations(outputs) for t in inputs_of(o) if t.op is op)
+        found = next((t for o in operations(outputs) for t in inputs_of(o) if t.op is op), None)
+        if found is None:
+            fail(f"the result {op.name} is a placeholder, and nothing computes it")
         if found.value is None:
             fail(f"{op.name} is read, and it is neither an argument nor a te_tensor", op.place)
         known[op] = found
@@ -185,15 +189,54 @@ def call_te(
     TensorExpressionError
         If an argument has no known shape, or the expression is wrong: at the line that wrote it.
     """
-    if not callable(function):
-        fail(f"expected a function of tensor expressions, found {type(function).__name__}")
+    hint = _hint(function, primfunc_name_hint)
     convert = Converter(builder.struct_info)
     with indices_of(INT64):
         values = [convert(_leaf(builder, arg)) for arg in args]
         named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
-        outputs = function(*values, **named)
+        outputs = _applied(function, hint, values, named)
         made = staged(outputs, list(convert.tensors.values()))
-    return added(builder, made, str(primfunc_name_hint or getattr(function, "__name__", "te")))
+    return added(builder, made, hint)
+
+
+def _hint(function: object, wanted: object) -> str:
+    """What the PrimFunc of a function is called."""
+    if not callable(function) or isinstance(function, Expr | type):
+        fail(f"expected a function of tensor expressions, found {described(function)}")
+    name = getattr(function, "__name__", "te") if wanted is None else wanted
+    if not isinstance(name, str):
+        fail(f"expected a name for the PrimFunc, found {name!r}")
+    return name
+
+
+def _applied(
+    function: Callable[..., Any], name: str, values: Sequence[Any], named: Mapping[str, Any]
+) -> Any:
+    """What a function of tensor expressions gives for arguments.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it does not take these; or if it fails, and was given something else than tensors.
+    """
+    try:
+        taken = inspect.signature(function)
+    except (TypeError, ValueError):
+        taken = None
+    try:
+        if taken is not None:
+            taken.bind(*values, **named)
+    except TypeError as error:
+        fail(f"{name} is called with other arguments than it takes, {name}{taken}: {error}")
+    try:
+        return function(*values, **named)
+    except (TypeError, AttributeError, LookupError) as error:
+        others = [each for each in (*values, *named.values()) if not isinstance(each, Tensor)]
+        if not others:
+            raise
+        found = ", ".join(map(described, others))
+        what = f"{type(error).__name__}: {error}"
+        fail(f"{name} does not work with arguments that are no tensors, {found}: {what}")
 
 
 def added(builder: Builder, made: Staged, hint: str) -> ast.Call:
@@ -241,5 +284,7 @@ def _leaf(builder: Builder, given: Any) -> Any:
         case Expr():
             return builder.emit(given)
         case tuple() | list():
-            return type(given)(_leaf(builder, each) for each in given)
+            return alike(given, [_leaf(builder, each) for each in given])
+    if getattr(given, "shape", ()) != () and type(given).__module__ == "numpy":
+        return expr(given, here())
     return given

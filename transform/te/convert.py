@@ -41,6 +41,8 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
     """
     if isinstance(expr, Tensor):
         return expr
+    if name is not None and not (isinstance(name, str) and name.isidentifier()):
+        fail(f"expected a name such as 'A', found {name!r}")
     if not isinstance(expr, Expr):
         fail(f"expected a tensor of Relax, found {type(expr).__name__}")
     info = struct_info if struct_info is not None else annotated(expr)
@@ -95,6 +97,12 @@ def annotated(expr: Expr) -> StructInfo | None:
     return None
 
 
+def alike(given: Any, parts: list[Any]) -> Any:
+    """Parts as the tuple, list or named tuple that they come from."""
+    make = getattr(type(given), "_make", type(given))
+    return make(parts)
+
+
 class Converter:
     """Turns the arguments of a function of tensor expressions into what it works on.
 
@@ -127,7 +135,7 @@ class Converter:
             case tir.PrimExpr():
                 return scalar(given)
             case tuple() | list():
-                return type(given)(self(each) for each in given)
+                return alike(given, [self(each) for each in given])
             case Mapping():
                 return {key: self(each) for key, each in given.items()}
         return given

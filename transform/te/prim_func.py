@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rlx.grammar import tir
-from rlx.grammar.dtype import HANDLE, DataType
-from rlx.grammar.dtype import dtype as named
+from rlx.grammar.dtype import HANDLE, INT32, DataType
 from rlx.grammar.node import Record
 from rlx.transform.te.errors import fail
 from rlx.transform.te.graph import inputs, operations, unbound
@@ -15,7 +14,7 @@ from rlx.transform.te.intrinsics import if_then_else
 from rlx.transform.te.linear import simplified
 from rlx.transform.te.rebuild import Rebuild
 from rlx.transform.te.reduction import Reduction
-from rlx.transform.te.scalar import Scalar, cast
+from rlx.transform.te.scalar import Scalar, cast, kind_of
 from rlx.transform.te.tensor import Operation, Read, Tensor
 
 NO_ALIAS = "tirx.noalias"
@@ -76,7 +75,9 @@ def create_prim_func(
         fail(f"{names}: no dimension of a parameter is this variable: add it to the parameters")
     if check:
         check_reads(ops)
-    index = None if index_dtype_override is None else named(index_dtype_override)
+    index = None if index_dtype_override is None else kind_of(index_dtype_override)
+    if index is not None and not index.is_integer:
+        fail(f"indices are integers, not {index}")
     return _Maker(flat, ops, index, store_identities).function()
 
 
@@ -242,7 +243,7 @@ class _Maker:
         for var, axis in zip((*op.axes, *(a.var for a in reduced)), axes, strict=False):
             variables[var] = Scalar(axis.var, axis.var.dtype)
         if not axes:
-            kind = self.index or named("int32")
+            kind = self.index or INT32
             zero, one = tir.IntImm(0, kind), tir.IntImm(1, kind)
             axes = [tir.IterVar(tir.Var("vi", kind), "S", (zero, one), zero)]
         return tuple(axes), variables

@@ -133,6 +133,8 @@ class Reducer:
         if isinstance(axis, Scalar | int | float) and not isinstance(axis, ReduceAxis):
             return self.combine(scalar(expr), axis)
         several = isinstance(expr, tuple | list)
+        if several and not expr:
+            fail(f"te.{self.name} reduces at least one value, found none")
         sources = [scalar(each) for each in expr] if several else [scalar(expr)]
         axes = _axes(axis, self.name)
         made = self._combiner([source.dtype for source in sources], several)

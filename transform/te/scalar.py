@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, DataType, lacking
 from rlx.grammar.dtype import dtype as named
+from rlx.grammar.overloaded import element_type, plain
 from rlx.grammar.overloads import OwnOperators
 from rlx.grammar.prim_operators import DIVISIONS, exact
 from rlx.transform.te.errors import fail
@@ -31,6 +32,7 @@ class Scalar(OwnOperators):
         Its element type.
     """
 
+    node: tir.PrimExpr
     __slots__ = ("dtype", "node")
 
     def __init__(self, node: tir.PrimExpr, dtype: DataType) -> None:
@@ -157,15 +159,10 @@ def kind_of(dtype: str | DataType) -> DataType:
     TensorExpressionError
         If there is no such type, or no element has it.
     """
-    if isinstance(dtype, DataType):
-        found = dtype
-    elif isinstance(dtype, str):
-        try:
-            found = named(dtype)
-        except ValueError as error:
-            fail(str(error))
-    else:
-        fail(f"expected an element type such as 'float32', found {type(dtype).__name__}")
+    try:
+        found = element_type(dtype)
+    except (TypeError, ValueError) as error:
+        fail(str(error))
     if found.is_void or found.code == "handle" or found.lanes != 1:
         fail(f"expected the type of one element such as 'float32', found {str(found)!r}")
     wrong = lacking(found)
@@ -175,11 +172,21 @@ def kind_of(dtype: str | DataType) -> DataType:
 
 
 def const(value: bool | float, dtype: str | DataType) -> Scalar:
-    """A number of a type."""
-    kind = kind_of(dtype)
+    """A number of a type.
+
+    Raises
+    ------
+    TensorExpressionError
+        If it is no number, or the type has no such number.
+    """
+    kind, number = kind_of(dtype), plain(value)
+    if not isinstance(number, bool | int | float):
+        fail(f"expected a number, found {_described(value)}")
     if kind.is_float:
-        return Scalar(tir.FloatImm(float(value), kind), kind)
-    return Scalar(tir.IntImm(int(value), kind), kind)
+        return Scalar(tir.FloatImm(float(number), kind), kind)
+    if not math.isfinite(number):
+        fail(f"there is no {kind} {number}")
+    return Scalar(tir.IntImm(int(number), kind), kind)
 
 
 def scalar(value: Any) -> Scalar:
@@ -206,6 +213,8 @@ def scalar(value: Any) -> Scalar:
             return scalar(inner)
         case ast.Var(shape_var=var) if var is not None:
             return Scalar(var, var.dtype)
+    if isinstance(plain(value), bool | int | float):  # a scalar of NumPy has a type of its own
+        return const(value, str(value.dtype))
     if hasattr(value, "ndim") and hasattr(value, "shape"):
         fail(f"{_described(value)} stands where an element is expected: index it, as in A[i, j]")
     fail(f"expected a number or an element of a tensor, found {_described(value)}")

@@ -8,8 +8,11 @@ from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, Expr, IRModule
+from rlx.grammar.python_places import here
 from rlx.grammar.visit import walk
+from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
+from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
 Rewrite = Callable[[BlockBuilder, ast.VarBinding], Expr | None]
@@ -103,10 +106,10 @@ class _ByFunction(DataflowMutator):
     """A mutator that asks a function."""
 
     def __init__(self, rewrite: Rewrite) -> None:
-        self.rewrite = rewrite
+        self.rewrite = callable_of(rewrite, "the builder and a binding", here())
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = self.visit_expr(binding.value)
         current = ast.VarBinding(binding.var, value, binding.value_span, binding.span)
         found = self.rewrite(self.builder, current)
-        self.rebind(binding, value if found is None else found)
+        self.rebind(binding, value if found is None else taken.value(found, self.place))

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from rlx.grammar import ast
+from rlx.grammar.ast import IRModule
+from rlx.grammar.overloaded import described
+from rlx.grammar.python_places import MisuseError, Place
+
+F = TypeVar("F")
 
 EXPRESSIONS: dict[type[ast.Expr], str] = {
     ast.Var: "visit_var",
@@ -23,6 +30,35 @@ EXPRESSIONS: dict[type[ast.Expr], str] = {
     ast.Function: "visit_function",
 }
 """The method for each kind of expression."""
+
+
+def module_of(given: object, place: Place) -> IRModule:
+    """A module.
+
+    Raises
+    ------
+    MisuseError
+        If it is none.
+    """
+    if not isinstance(given, IRModule):
+        words = (
+            f"expected a module, such as rlx.parse(…) or bb.get() gives; found {described(given)}"
+        )
+        raise MisuseError(words, place)
+    return given
+
+
+def callable_of(given: F, argument: str, place: Place) -> F:
+    """A function of the user.
+
+    Raises
+    ------
+    MisuseError
+        If it cannot be called.
+    """
+    if not callable(given):
+        raise MisuseError(f"expected a function of {argument}, found {described(given)}", place)
+    return given
 
 
 def unknown_method(cls: type, known: type) -> str | None:

@@ -15,7 +15,9 @@ from rlx.grammar.python_places import Place, here
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import bindings, recursion_room
+from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
+from rlx.transform.builder.errors import misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame
 from rlx.transform.builder.nested import (
@@ -25,7 +27,7 @@ from rlx.transform.builder.nested import (
     open_function,
     open_sequence,
 )
-from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
+from rlx.transform.visitors.dispatch import EXPRESSIONS, module_of, unknown_method
 
 
 class ExprMutator:
@@ -87,8 +89,8 @@ class ExprMutator:
         BuildError
             If what a method returned breaks a rule.
         """
-        with self._begun(here()), recursion_room():
-            self.builder = BlockBuilder(module)
+        with self._begun(here()) as place, recursion_room():
+            self.builder = BlockBuilder(module_of(module, place))
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
                 self.visit_global_function(gv, relax[gv])
@@ -237,7 +239,15 @@ class ExprMutator:
 
     def visit_expr(self, expr: Expr) -> Expr:
         """What stands in place of any expression."""
-        return self._method(EXPRESSIONS[type(expr)])(expr)  # type: ignore[no-any-return]
+        found = self._method(EXPRESSIONS[type(expr)])(expr)
+        return found if isinstance(found, Expr) else self._given(found, EXPRESSIONS[type(expr)])
+
+    def _given(self, found: object, name: str) -> Expr:
+        """What a method returned that is no expression, but may stand for one."""
+        if found is None:
+            words = "returned nothing: return what stands in place of the node, or the node itself"
+            raise misuse(f"{type(self).__name__}.{name} {words}", self.place)
+        return taken.value(found, self.place)
 
     def _method(self, name: str) -> Any:
         return getattr(self, name)

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
+from rlx.grammar.overloaded import described
+from rlx.grammar.python_places import MisuseError, here
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import recursion_room
 from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
@@ -71,7 +73,15 @@ class ExprVisitor:
     # ------------------------------------------------------------ wholes
 
     def visit(self, subject: IRModule | Expr) -> None:
-        """Visit a module, its Relax functions one after the other, or an expression."""
+        """Visit a module, its Relax functions one after the other, or an expression.
+
+        Raises
+        ------
+        MisuseError
+            If it is neither.
+        """
+        if not isinstance(subject, IRModule | Expr):
+            raise MisuseError(f"expected a module, found {described(subject)}", here())
         with recursion_room():
             if isinstance(subject, IRModule):
                 for function in subject.functions.values():

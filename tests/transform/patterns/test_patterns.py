@@ -16,6 +16,7 @@ from rlx.transform.patterns import (
     find,
     is_call,
     is_const,
+    is_expr,
     is_function,
     is_op,
     is_shape,
@@ -176,11 +177,44 @@ def test_patterns_that_match_nothing() -> None:
         (lambda: x.has_dtype("float23"), "no tensor matches"),
         (lambda: x.has_dtype("float32").has_dtype("int8"), "both of float32 and of int8"),
         (lambda: x.has_shape((1, 2)).has_shape((1,)), "both 2 and 1 dimensions"),
-        (lambda: is_tuple_get_item(x, -1), "negative"),
+        (lambda: is_tuple_get_item(x, -1), "the index of a field is -1"),
         (lambda: ~wildcard(), "a wildcard is everything"),
     ]
     for make, words in cases:
         with pytest.raises(PatternError, match=words):
             make()
-    with pytest.raises(TypeError, match="expected a pattern"):
+        with pytest.raises(PatternError, match=r"test_patterns\.py:\d+:\d+"):
+            make()
+    with pytest.raises(rlx.MisuseError, match="expected a pattern"):
         is_op("add")(x, 1)  # type: ignore[arg-type]
+
+
+def test_chains_of_users() -> None:
+    """What uses a value may be asked about too, though it is bound later."""
+    matmul, add, relu = is_op("matmul"), is_op("add"), is_op("nn.relu")
+    assert places(matmul >> add >> relu) == ["m"]
+    assert places(matmul >> (add >> relu)) == ["m"]
+    assert places(matmul >> add >> is_op("sum")) == []
+    assert places(add ^ relu ^ is_op("sum")) == []
+    assert places(add ^ relu >> is_op("sum")) == ["a"]
+    assert places(matmul >> add.has_shape(("k", 4))) == ["m"]
+    assert places(matmul >> add.has_dtype("int8")) == []
+    assert places(add.used_by(relu, 0)) == ["a"]
+    assert places(is_var("b").used_by(add, 0)) == places(matmul.used_by(add, 1)) == []
+    assert places(matmul.used_by(add, 0)) == ["m"]
+
+
+def test_the_whole_of_a_match_is_its_value() -> None:
+    relu = is_op("nn.relu")(wildcard())
+    changed = rewrite(LINEAR, relu, lambda match: rlx.op.abs(match[relu]))
+    assert "R.abs(" in rlx.show(changed)
+    assert "R.nn.relu(" in rlx.show(changed)
+
+
+def test_shapes_and_expressions() -> None:
+    reshape = is_op("reshape")
+    assert places(reshape(wildcard(), is_shape(["n * 4"]))) == []  # the function has its own n
+    assert places(reshape(wildcard(), is_shape([4]))) == []
+    assert places(is_tuple()) == ["t"]
+    scale = rlx.const(2.0, "float16")
+    assert places(is_op("multiply")(wildcard(), is_expr(scale))) == ["d"]

@@ -141,5 +141,29 @@ def test_what_goes_wrong_names_the_line_and_leaves_the_builder_usable() -> None:
             bb.emit_te(lambda: te.compute(loose.shape, lambda i: loose[i]))
         with pytest.raises(te.TensorExpressionError, match="is not known"):
             bb.emit_te(plus_one, y)
+        with pytest.raises(te.TensorExpressionError, match=r"plus_one\(x.*missing a required"):
+            bb.emit_te(plus_one)
+        with pytest.raises(te.TensorExpressionError, match="too many positional arguments"):
+            bb.emit_te(plus_one, x, x)
+        with pytest.raises(te.TensorExpressionError, match="are no tensors, int 3: AttributeError"):
+            bb.emit_te(plus_one, 3)
+        with pytest.raises(AttributeError, match="nothing"):  # the user's own mistake, at its line
+            bb.emit_te(lambda a: a.nothing, x)
         bb.emit_func_output(bb.emit_te(plus_one, x))
     assert rlx.check(bb.get()).ok
+
+
+def test_numbers_and_arrays_of_numpy() -> None:
+    x = rlx.Var("x", 'R.Tensor((2,), "float32")')
+
+    def scaled(a: Any, b: Any, factor: Any) -> Any:
+        return te.compute(a.shape, lambda i: (a[i] + b[i]) * factor)
+
+    values = np.array([3.0, 5.0], np.float32)
+    module = built(
+        [x],
+        lambda bb, v: bb.emit_te(scaled, v, values, np.float32(0.5)),
+        lambda bb, v: bb.emit(values + v * np.float32(2)),
+    )
+    out = rlx.run(module, inputs={"x": np.ones(2, np.float32)}).numpy()
+    assert out.tolist() == [7.0, 11.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -258,3 +259,21 @@ class Module:
         i for gv, i in report.info.items() if getattr(gv, "name_hint", "") == main.name_hint
     )
     assert "float16" in str(info)
+
+
+def test_what_a_method_returns_is_an_expression() -> None:
+    class Forgets(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> Any:
+            super().visit_call(call)
+
+    class Numbers(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> Any:
+            return object()
+
+    module = rlx.parse("@R.function\ndef f(x: R.Tensor):\n    y = R.abs(x)\n    return y\n")
+    with pytest.raises(rlx.BuildError, match=r"Forgets\.visit_call returned nothing"):
+        Forgets()(module)
+    with pytest.raises(rlx.BuildError, match="expected a value of Relax"):
+        Numbers()(module)
+    with pytest.raises(rlx.MisuseError, match="expected a module"):
+        Forgets()("x")  # type: ignore[arg-type]

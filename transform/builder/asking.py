@@ -1,0 +1,124 @@
+"""What a builder knows of the function at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, StructInfo
+from rlx.grammar.overloaded import described
+from rlx.grammar.python_places import Place, here
+from rlx.grammar.tir import PrimExpr
+from rlx.solver.prover import Prover
+from rlx.solver.usage_errors import condition as expect_condition
+from rlx.solver.verdict import Verdict
+from rlx.transform.builder import taken
+from rlx.transform.builder.errors import misuse
+from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.module_functions import ModuleFunctions
+
+Given = object
+"""What stands for an expression: one, or a number, a text, a tuple or list of such values, a scalar
+of arithmetic, an array of NumPy.
+"""
+
+
+class Asking(ModuleFunctions):
+    """Answers what is known at the place that has been reached."""
+
+    def lookup_binding(self, var: ast.Var) -> Expr | None:
+        """The value that a variable of a function at hand is bound to; None of parameters and
+        others.
+
+        Raises
+        ------
+        BuildError
+            If it is no variable.
+        """
+        if not isinstance(var, ast.Var):
+            raise misuse(f"expected a variable, found {described(var)}", here())
+        for frame in reversed(self._frames):
+            found = frame.values.get(var)
+            if found is not None:
+                return found
+        return None
+
+    def struct_info(self, value: Given) -> StructInfo:
+        """What is known of a value of the function at hand.
+
+        Raises
+        ------
+        BuildError
+            If it breaks a rule; nothing is emitted.
+        """
+        place = here()
+        frame = self._open("struct_info", place)
+        given = taken.value(value, place)
+        found = frame.state.info_of.get(given)
+        return frame.derived(given, place) if found is None else found
+
+    def prove(self, condition: PrimExpr | str) -> Verdict:
+        """Whether a condition on shape variables holds wherever the function at hand gets this far.
+
+        Parameters
+        ----------
+        condition
+            ``tir.EQ(n, m)``, ``n < 4``, or a text such as ``"n % 4 == 0"``.
+
+        Raises
+        ------
+        BuildError
+            If it is no condition.
+        """
+        place = here()
+        frame = self._open("prove", place)
+        given = taken.scalar(condition, place, frame.shape_vars())
+        try:
+            expect_condition(given)
+        except TypeError as error:
+            raise misuse(str(error), place) from None
+        return frame.state.prover.always(given)
+
+    def simplify(self, value: PrimExpr | str) -> PrimExpr:
+        """A scalar of the same value, simpler where what is known at this place makes it so.
+
+        Raises
+        ------
+        BuildError
+            If it is no scalar.
+        """
+        place = here()
+        frame = self._open("simplify", place)
+        return frame.state.prover.simplify(taken.scalar(value, place, frame.shape_vars()))
+
+    @property
+    def prover(self) -> Prover:
+        """The prover, with all that is known at this place."""
+        return self._open("prover", here()).state.prover
+
+    @property
+    def shape_vars(self) -> Mapping[str, tir.Var]:
+        """The shape variables in scope, by name."""
+        return self._open("shape_vars", here()).shape_vars()
+
+    def unique_name(self, hint: str) -> str:
+        """A name that no variable of the function at hand has, or outside of functions none of the
+        module.
+
+        Raises
+        ------
+        BuildError
+            If the hint is no text.
+        """
+        text = taken.text(hint, "a name", here())
+        return self._frames[-1].names.new(text) if self._frames else self._names.new(text)
+
+    def _open(self, what: str, place: Place) -> Frame:
+        """The function at hand."""
+        if not self._frames:
+            raise misuse(f"{what} stands in no function: open one with bb.function(…)", place)
+        frame = self._frames[-1]
+        if frame.finished is not None:
+            name = frame.name.name_hint
+            raise misuse(f"{what}: the function {name!r} has its output already", place)
+        return frame

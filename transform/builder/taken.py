@@ -1,0 +1,166 @@
+"""What the methods of a builder take; all else is an error at the line that gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import Expr, Function, GlobalVar, StructInfo
+from rlx.grammar.overloaded import described, expr
+from rlx.grammar.python_places import MisuseError, Place
+from rlx.grammar.tir import PrimExpr, PrimFunc
+from rlx.transform.builder import values
+from rlx.transform.builder.errors import misuse
+
+
+def value(given: object, place: Place) -> Expr:
+    """What stands for an expression, as one.
+
+    Raises
+    ------
+    BuildError
+        If it stands for none.
+    """
+    if isinstance(given, Expr):
+        return given
+    try:
+        return expr(given, place)
+    except MisuseError as error:
+        raise misuse(error.message, place) from None
+
+
+def text(given: object, what: str, place: Place) -> str:
+    """A text.
+
+    Raises
+    ------
+    BuildError
+        If it is none.
+    """
+    if not isinstance(given, str):
+        raise misuse(f"expected {what}, found {described(given)}", place)
+    return given
+
+
+def flag(given: object, what: str, place: Place) -> bool:
+    """True or False.
+
+    Raises
+    ------
+    BuildError
+        If it is neither.
+    """
+    if not isinstance(given, bool):
+        raise misuse(f"{what} is True or False, found {described(given)}", place)
+    return given
+
+
+def function_name(given: object, place: Place) -> str:
+    """The name of a function, which is an identifier: a text names it so.
+
+    Raises
+    ------
+    BuildError
+        If it is none.
+    """
+    name = text(given, "the name of a function", place)
+    if not name.isidentifier():
+        raise misuse(f"expected the name of a function, such as 'main'; found {name!r}", place)
+    return name
+
+
+def function(given: object, place: Place) -> Function | PrimFunc:
+    """A function of a module.
+
+    Raises
+    ------
+    BuildError
+        If it is none.
+    """
+    if not isinstance(given, Function | PrimFunc):
+        raise misuse(f"expected a function or a PrimFunc, found {described(given)}", place)
+    return given
+
+
+def global_name(given: object, place: Place) -> str:
+    """The name of a function of the module, given as a text or a global variable.
+
+    Raises
+    ------
+    BuildError
+        If it is neither.
+    """
+    if isinstance(given, GlobalVar):
+        return given.name_hint
+    return text(given, "the name of a function of the module", place)
+
+
+def parameters(given: object, place: Place) -> tuple[ast.Var, ...]:
+    """Parameters: one variable, or several.
+
+    Raises
+    ------
+    BuildError
+        If one is no variable, or stands there twice.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, ast.Var):
+        return (given,)
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        raise misuse(f"expected variables as parameters, found {described(given)}", place)
+    for each in given:
+        if type(each) is not ast.Var:
+            raise misuse(
+                "expected a variable as parameter, such as rlx.Var('x', 'R.Tensor'); "
+                f"found {described(each)}",
+                place,
+            )
+    return tuple(given)
+
+
+def attributes(given: object, place: Place) -> Mapping[str, object]:
+    """The attributes of a function.
+
+    Raises
+    ------
+    BuildError
+        If they are no mapping, or a name is no text.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise misuse(f"expected attributes by name, found {described(given)}", place)
+    for name in given:
+        text(name, "the name of an attribute", place)
+    return given
+
+
+def struct_info(
+    given: StructInfo | str, place: Place, scope: Mapping[str, tir.Var] | None = None
+) -> StructInfo:
+    """An annotation, given as one or as a text.
+
+    Raises
+    ------
+    BuildError
+        If it is none.
+    """
+    try:
+        return values.annotation(given, place, scope)
+    except MisuseError as error:
+        raise misuse(error.message, place) from None
+
+
+def scalar(given: object, place: Place, scope: Mapping[str, tir.Var]) -> PrimExpr:
+    """A scalar, given as one, as a number or as a text.
+
+    Raises
+    ------
+    BuildError
+        If it is none.
+    """
+    try:
+        return values.scalar(given, place, scope)
+    except MisuseError as error:
+        raise misuse(error.message, place) from None

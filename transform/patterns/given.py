@@ -1,0 +1,45 @@
+"""What patterns are given besides patterns, or an error at the line that gave it."""
+
+from __future__ import annotations
+
+from rlx.grammar.overloaded import described, plain
+from rlx.grammar.python_places import MisuseError, here, located
+
+
+class PatternError(ValueError):
+    """A pattern that matches nothing, whatever the program.
+
+    The message begins with ``file:line:column`` of the code that wrote it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(located(message, here()))
+
+
+def text(given: object, what: str) -> str:
+    """A text.
+
+    Raises
+    ------
+    MisuseError
+        If it is none.
+    """
+    if not isinstance(given, str):
+        raise MisuseError(f"expected {what}, found {described(given)}", here())
+    return given
+
+
+def natural(number: object, what: str) -> int:
+    """An index.
+
+    Raises
+    ------
+    MisuseError, PatternError
+        If it is no integer, or negative.
+    """
+    found = plain(number)
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise MisuseError(f"{what} is an integer, found {described(number)}", here())
+    if found < 0:
+        raise PatternError(f"nothing matches: {what} is {found}")
+    return found
