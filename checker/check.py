@@ -245,9 +245,10 @@ def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
 
 def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
     """In order of position, at one place the gravest first, each with its text."""
-    return tuple(replace(d, source=source) for d in sorted(diagnostics, key=_position))
+    return tuple(replace(d, source=source) for d in sorted(diagnostics, key=position))
 
 
-def _position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:
+def position(diagnostic: Diagnostic) -> tuple[int, int, int, str]:
+    """The order in which diagnostics are told."""
     start, end = diagnostic.span or (-1, -1)
     return start, end, _ORDER[diagnostic.severity], diagnostic.code

@@ -1,78 +1,38 @@
-"""Checking a text again after an edit: only the functions that changed.
+"""Checking a text again after an edit: only the functions that it concerns.
 
-The text is cut into functions by :mod:`rlx.grammar.outline`. After an edit within functions, what
-is checked is the text with all other functions cut down to their signatures, or to their names
-where it does not mention them: what a function is to the others is its signature, where its result
-is annotated. Functions without such an annotation, and PrimFuncs, are left whole. Everything else
-(an edit outside of functions, of a signature, of a function that is left whole, errors of syntax
-that reach beyond a function) is checked in full.
+The text is cut into functions. What is checked after an edit is an excerpt: the functions that
+changed and those to which they mean something else now, beside the heads of what these mention.
+Everything else keeps the diagnostics that it had. What cannot be said in this way (another head of
+a class, errors of syntax that reach beyond a function) is found by a check of the whole text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 
-from rlx.checker.check import check_text
-from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
-from rlx.grammar.entries import Token
-from rlx.grammar.lexer import OPENING
-from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.outline import FunctionOutline, outline
-from rlx.grammar.source_tokens import closing, statements
-from rlx.grammar.visit import recursion_room
+from rlx.checker.check import position
+from rlx.checker.driver.configuration import ALWAYS
+from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.node import replace
+from rlx.grammar.suggest import closest
+from rlx.lsp.cut import Cut, cut, recut, words
+from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
+from rlx.lsp.faces import Checked, checked
+from rlx.lsp.version import NO_CLASS_NAME, TextVersion, by_number, unread, version
 
 SMALL = 20_000
 """Texts of fewer characters are checked in full: that takes no time."""
 
-
-class Piece(Record):
-    """A function of a text.
-
-    Attributes
-    ----------
-    span
-        From its first decorator to the end of its last line.
-    name
-        What it is called.
-    head
-        The text to the colon of its signature; None where others depend on more of it.
-    """
-
-    span: Span
-    name: str
-    head: str | None
-
-
-def pieces(text: str) -> list[Piece]:
-    """The functions that a text defines at its top, or at the top of its classes."""
-    return [
-        Piece((found.start, found.end), found.name, _head(text, found)) for found in outline(text)
-    ]
-
-
-def _head(text: str, found: FunctionOutline) -> str | None:
-    """The signature of a function with an annotated result; None for any other."""
-    for statement in statements(text, (found.head, found.head_end)):
-        end = closing(statement, 1)
-        if end is None or end + 1 >= len(statement) or statement[end + 1].type != "ARROW":
-            return None
-        colon = next((t for t in _outside(statement[end + 1 :]) if t.type == "COLON"), None)
-        return None if colon is None else text[found.start : colon.end]
-    return None
-
-
-def _outside(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The tokens that stand in no bracket."""
-    depth = 0
-    for token in tokens:
-        depth += OPENING.get(token.type, 0)
-        if depth == 0:
-            yield token
+PART = 0.7
+"""Where an excerpt would be more than this part of a text, all of it is checked."""
 
 
 class Checker:
-    """Checks the versions of one text, each as cheaply as the one before allows.
+    """Checks the versions of one text, each as cheaply as those before allow.
 
     Attributes
     ----------
@@ -83,213 +43,338 @@ class Checker:
     def __init__(self, path: str) -> None:
         self.path = path
         self.full = 0
-        self._text: str | None = None
-        self._pieces: list[Piece] = []
-        self._diagnostics: tuple[Diagnostic, ...] = ()
+        self._last: TextVersion | None = None
+        self._legal: TextVersion | None = None
+
+    @property
+    def cut(self) -> Cut | None:
+        """The functions of a long text; None for one that is checked in full."""
+        last = self._last
+        return None if last is None or len(last.cut.text) < SMALL else last.cut
 
     def check(self, text: str) -> tuple[Diagnostic, ...]:
         """The diagnostics of the next version."""
-        now = pieces(text) if len(text) >= SMALL else []
-        changed = self._changed(text, now)
-        if changed is None:
-            return self.remember(text, self._full(text))
-        found = list(self._moved(text, now, changed))
-        for at in changed:
-            own = self._of_one(text, now, at)
-            if own is None:
-                return self.remember(text, self._full(text))
-            found += own
-        source = Source(text, self.path)
-        found = [replace(d, source=source) for d in found]
-        found.sort(key=lambda d: d.span or (-1, -1))
-        return self._keep(text, now, tuple(found))
+        made = None
+        if len(text) >= SMALL:
+            for before in dict.fromkeys((self._legal, self._last)):
+                if made is None and before is not None:
+                    made = _Step(before, text, self.path).take()
+        if made is None:
+            self.full += 1
+            made = version(cut(text), checked(text, self.path))
+        return self._keep(made)
 
-    def remember(self, text: str, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+    def remember(self, text: str, found: Checked) -> tuple[Diagnostic, ...]:
         """Note what is known of a version from a check of all of it."""
-        return self._keep(text, pieces(text) if len(text) >= SMALL else [], found)
+        return self._keep(version(cut(text), found))
 
-    def _keep(
-        self, text: str, now: list[Piece], found: tuple[Diagnostic, ...]
-    ) -> tuple[Diagnostic, ...]:
-        self._text, self._pieces, self._diagnostics = text, now, found
-        return found
+    def _keep(self, made: TextVersion) -> tuple[Diagnostic, ...]:
+        self._last = made
+        if not unread(made.diagnostics):
+            self._legal = made
+        return made.diagnostics
 
-    def _full(self, text: str) -> tuple[Diagnostic, ...]:
-        self.full += 1
-        with recursion_room():
-            return check_text(text, self.path).diagnostics
 
-    def _changed(self, text: str, now: Sequence[Piece]) -> list[int] | None:
-        """The functions that changed; None where something else did."""
-        before, old = self._pieces, self._text
-        if old is None or not before or len(now) != len(before):
+class _Step:
+    """From one version of a text to the next.
+
+    Attributes
+    ----------
+    to
+        Where the functions are in the new version that it still has.
+    heads
+        Those of them that have another body.
+    renamed
+        The names that mean something else now.
+    wanted
+        The functions to be checked, by their numbers in the new version.
+    entered
+        Whether other functions may be called from outside than before.
+    """
+
+    def __init__(self, before: TextVersion, text: str, path: str) -> None:
+        self.before, self.path = before, path
+        self.now = recut(before.cut, text)
+        self.to: dict[int, int] = {}
+        self.heads: set[int] = set()
+        self.renamed: set[str] = set()
+        self.wanted: set[int] = set()
+        self.entered = False
+
+    @cached_property
+    def names(self) -> dict[str, list[int]]:
+        """The functions of the new version, by name."""
+        return names_of(self.now)
+
+    def take(self) -> TextVersion | None:
+        """The new version; None where only a check of all of it can tell."""
+        if not self._align():
             return None
-        if any(a.head != b.head for a, b in zip(before, now, strict=True)):
-            return None
-        if list(_between(old, before)) != list(_between(text, now)):
-            return None
-        changed = [
-            at
-            for at, (a, b) in enumerate(zip(before, now, strict=True))
-            if old[slice(*a.span)] != text[slice(*b.span)]
-        ]
-        if any(now[at].head is None for at in changed):
-            return None
-        inside = [before[at] for at in changed]
-        return changed if _reads(self._diagnostics, inside) else None
+        self._concerned()
+        for _ in range(_ROUNDS):
+            made = self._excerpt()
+            if made is None:
+                return None
+            found = self._checked(made)
+            if found is None:
+                return None
+            more = self._more(found) - self.wanted
+            if not more:
+                return self._made(found)
+            self.wanted |= more
+        return None
 
-    def _moved(
-        self, text: str, now: Sequence[Piece], changed: Sequence[int]
-    ) -> Iterator[Diagnostic]:
-        """What was said before of what did not change, where it stands now."""
-        move = _Move(self._pieces, now, set(changed))
-        for diagnostic in self._diagnostics:
-            moved = move.diagnostic(diagnostic)
-            if moved is not None:
-                yield moved
+    # ------------------------------------------------------------ what changed
 
-    def _of_one(self, text: str, now: Sequence[Piece], wanted: int) -> list[Diagnostic] | None:
-        """What is to be said of one function, beside those that it mentions; None if they cannot be
-        read.
+    def _align(self) -> bool:
+        """Find what stayed; False if more than functions changed."""
+        old, new = self.before.cut, self.now
+        first, last = _ends(old, new)
+        was = range(first, len(old.pieces) - last)
+        now = range(first, len(new.pieces) - last)
+        if not _same_gaps(old, new, first, last) or self.before.hides():
+            return False
+        self.to = {n: n for n in range(first)}
+        shift = len(new.pieces) - len(old.pieces)
+        self.to.update({n: n + shift for n in range(len(old.pieces) - last, len(old.pieces))})
+        left = {new.pieces[n].name: n for n in reversed(now)}
+        for number in was:
+            name = old.pieces[number].name
+            into = left.pop(name, None)
+            if into is None or old.pieces[number].head != new.pieces[into].head:
+                self.renamed.add(name)
+            if into is not None:
+                self.to[number] = into
+                if old.of(number) != new.of(into):
+                    self.heads.add(number)
+                    if _leaves(new, into):
+                        return False
+        stayed = set(self.to.values())
+        added = [number for number in now if number not in stayed]
+        self.renamed.update(new.pieces[number].name for number in added)
+        self.wanted = {*added, *(self.to[number] for number in self.heads)}
+        return True
+
+    def _concerned(self) -> None:
+        """Find what the change concerns beside what changed."""
+        before = self.before
+        dirty = [d for d in before.diagnostics if d.code.startswith("PARSE")]
+        self.wanted |= self._stayed(before.told_of(dirty))
+        if {piece.name for piece in before.cut.pieces} != self.names.keys():
+            wrong = before.told_of(d for d in before.diagnostics if d.severity == "error")
+            self.wanted |= self._stayed(wrong)
+        self.wanted |= self._contradicted(before)
+        self.wanted |= self._mention(self.renamed)
+        if any(self._calls_others(number) for number in self.heads):
+            for number, piece in enumerate(self.now.pieces):
+                if not piece.closed and circle(self.now, number, self.names) & self.wanted:
+                    self.wanted.add(number)
+        self.wanted |= self._mention_operators(before.diagnostics)
+
+    def _stayed(self, numbers: Iterable[int]) -> set[int]:
+        """Functions of the version before, by their numbers now, where they are still there."""
+        return {self.to[number] for number in numbers if number in self.to}
+
+    def _calls_others(self, number: int) -> bool:
+        """Whether a function that changed mentions other functions than before."""
+        was = words(self.before.cut.of(number)) & self.names.keys()
+        return was != words(self.now.of(self.to[number])) & self.names.keys()
+
+    def _mention(self, names: AbstractSet[str]) -> set[int]:
+        """The functions that mention one of some names."""
+        if not names:
+            return set()
+        return {
+            n for n in range(len(self.now.pieces)) if not names.isdisjoint(words(self.now.of(n)))
+        }
+
+    def _mention_operators(self, found: Sequence[Diagnostic]) -> set[int]:
+        """The functions with an operator that is not known: that is said once for all of them."""
+        unknown = [d.message.split("`")[1] for d in found if d.code == "D14-operator"]
+        return self._mention({name.rpartition(".")[2] for name in unknown})
+
+    def _contradicted(self, version: TextVersion) -> set[int]:
+        """What a broken annotation concerns: it is not believed where more is wrong."""
+        found = version.diagnostics
+        broken = version.told_of(
+            d for d in found if d.code == "D15-result" and d.severity == "error"
+        )
+        if not broken:
+            return set()
+        wrong = self.before.told_of(d for d in self.before.diagnostics if d.severity == "error")
+        names = {version.cut.pieces[number].name for number in broken}
+        return self._stayed(wrong) | self._mention(names)
+
+    # ------------------------------------------------------------ checking a part
+
+    def _excerpt(self, kept: Collection[str] = ()) -> Excerpt | None:
+        """The text to be checked; None where that is nearly all."""
+        made = excerpt(self.now, self.wanted, {*kept, *self._entry()})
+        return None if len(made.text) > PART * len(self.now.text) else made
+
+    def _entry(self) -> Iterator[str]:
+        """The name of a function that can be called from outside: without one there is a warning."""
+        for number, piece in enumerate(self.now.pieces):
+            if "@" in piece.head and "private" not in self.now.of(number):
+                yield piece.name
+                return
+
+    def _checked(self, made: Excerpt) -> TextVersion | None:
+        """What is known of the wanted functions, and of what is no function.
 
         The names of the others matter only to what is wrong: a misspelt name may be one of theirs.
         """
-        needed = _mentioned(text, now, wanted)
-        words = set(_WORD.findall(text, *now[wanted].span))
-        found = self._beside(text, now, wanted, needed, words)
-        if found == [] or len(needed) == len(now):
-            return found
-        return self._beside(text, now, wanted, needed, None)
+        found = self._said(made)
+        if found is not None and found.diagnostics:
+            near = self._near(found)
+            again = self._excerpt(near) if near else None
+            return found if again is None else self._said(again)
+        return found
 
-    def _beside(
-        self,
-        text: str,
-        now: Sequence[Piece],
-        wanted: int,
-        needed: set[int],
-        words: set[str] | None,
-    ) -> list[Diagnostic] | None:
-        """The same, beside the functions that are needed and, of the others, the names among these
-        words, or all.
-        """
-        parts: list[str] = []
-        reduced: list[Piece] = []
-        at = length = 0
-        for number, piece in enumerate(now):
-            between = text[at : piece.span[0]]
-            own = text[slice(*piece.span)]
-            if number not in needed:
-                own = _name_alone(own, piece.name, words)
-            elif number != wanted and piece.head is not None:
-                own = f"{piece.head} return ()\n"
-            parts += [between, own]
-            start = length + len(between)
-            length = start + len(own)
-            reduced.append(Piece((start, length), piece.name, piece.head))
-            at = piece.span[1]
-        parts.append(text[at:])
-        with recursion_room():
-            found = check_text("".join(parts), self.path).diagnostics
-        one = reduced[wanted]
-        if not _reads(found, [one]):
-            return None
-        move = _Move(reduced, now, set())
-        moved = (
-            move.diagnostic(d)
-            for d in found
-            if d.span is None or one.span[0] <= d.span[0] < one.span[1]
+    def _said(self, made: Excerpt) -> TextVersion | None:
+        found = checked(made.text, self.path)
+        at = Move(made.cut, self.now, {n: n for n in range(len(self.now.pieces))})
+        kept = []
+        for diagnostic in found.diagnostics:
+            if diagnostic.span is None or diagnostic.code == "WF12-entry":
+                return None
+            number = at.number(diagnostic.span[0])
+            if diagnostic.code == "PARSE" and self._scope_broken(diagnostic, at):
+                return None
+            if number is None or number in self.wanted:
+                moved = at.diagnostic(diagnostic)
+                assert moved is not None
+                kept.append(moved)
+            elif diagnostic.code in ALWAYS:
+                return None
+        return TextVersion(self.now, tuple(kept), by_number(made.cut, found))
+
+    def _scope_broken(self, found: Diagnostic, at: Move) -> bool:
+        """Whether an error is one of what stands around functions, or where it begins."""
+        span = at.span(found.span or (0, 0))
+        if span is None or found.message.endswith(NO_CLASS_NAME):
+            return True
+        starts = [piece.span[0] for piece in self.now.pieces]
+        number = bisect_right(starts, span[0]) - 1
+        if number < 0:
+            return True
+        piece = self.now.pieces[number]
+        if span[0] < piece.span[0] + len(piece.head):
+            return not number or _SCOPE.search(self.now.gap(number)) is not None
+        return span[0] >= piece.span[1] and _SCOPE.search(self.now.gap(number + 1)) is not None
+
+    def _near(self, found: TextVersion) -> list[str]:
+        """The names of functions that something may be told of."""
+        text = self.now.text
+        said = (
+            word
+            for d in found.diagnostics
+            for word in words(d.message) | words(text[slice(*d.span or (0, 0))])
         )
-        return [diagnostic for diagnostic in moved if diagnostic is not None]
+        others = self.names.keys()
+        return [name for word in set(said) if word not in others for name in closest(word, others)]
 
+    def _more(self, found: TextVersion) -> set[int]:
+        """The functions that what was found concerns, too."""
+        before = self.before.faces
+        changed = {
+            self.now.pieces[new].name
+            for old, new in self.to.items()
+            if new in self.wanted and before[old] != found.faces[new]
+        }
+        errors = (d for d in found.diagnostics if d.code in ALWAYS)
+        self.entered = bool(changed or self.renamed)
+        more = (
+            found.told_of(errors)
+            | self._mention(changed)
+            | self._mention_operators(found.diagnostics)
+        )
+        return more | self._contradicted(found)
 
-_WORD = re.compile(r"\w+")
-_MENTION = re.compile(r"\.[ \t]*(\w+)")
+    # ------------------------------------------------------------ the new version
 
-
-def _mentioned(text: str, now: Sequence[Piece], wanted: int) -> set[int]:
-    """The functions that one can reach by name, through those that are left whole."""
-    numbers: dict[str, list[int]] = {}
-    for number, piece in enumerate(now):
-        numbers.setdefault(piece.name, []).append(number)
-    found, pending = {wanted}, [wanted]
-    while pending:
-        piece = now[pending.pop()]
-        for name in set(_MENTION.findall(text, *piece.span)):
-            for number in numbers.get(name, ()):
-                if number not in found:
-                    found.add(number)
-                    if now[number].head is None:
-                        pending.append(number)
-    return found
-
-
-def _name_alone(text: str, name: str, words: set[str] | None) -> str:
-    """A function of which only the name counts: others are told of it where they misspell it."""
-    head, word, _ = text.partition(f"def {name}")
-    if not word or (words is not None and name not in words):
-        return ""
-    body = "pass" if "prim_func" in head else "return ()"
-    return f"{head}{word}(): {body}\n"
-
-
-def _reads(found: Sequence[Diagnostic], inside: Sequence[Piece]) -> bool:
-    """Whether all errors of syntax lie within these functions: others may hide what comes behind
-    them.
-    """
-    return all(
-        any(piece.span[0] <= d.span[0] < piece.span[1] for piece in inside)
-        for d in found
-        if d.code == "PARSE" and d.span is not None
-    )
-
-
-class _Move:
-    """Takes places from one version to the next.
-
-    Parameters
-    ----------
-    gone
-        The functions of which nothing is to be kept.
-    """
-
-    def __init__(self, before: Sequence[Piece], now: Sequence[Piece], gone: set[int]) -> None:
-        self.before, self.now, self.gone = before, now, gone
-
-    def diagnostic(self, found: Diagnostic) -> Diagnostic | None:
-        """The diagnostic where it stands now; None if it is of a function that changed."""
-        if found.span is None:
-            return found
-        span = self.span(found.span)
-        if span is None:
+    def _made(self, found: TextVersion) -> TextVersion | None:
+        """All that is known of the new version."""
+        before, text = self.before, self.now.text
+        has_unread = unread(found.diagnostics)
+        if (not has_unread and unread(before.diagnostics)) or not self._same_notes(found):
             return None
-        labels = [(self.span(label.span, True), label.message) for label in found.related]
-        related = tuple(Label(place, words) for place, words in labels if place is not None)
-        edit = found.edit
-        if edit is not None:
-            place = self.span(edit.span)
-            edit = None if place is None else Edit(place, edit.text)
-        return replace(found, span=span, related=related, edit=edit)
+        if self.entered and any(d.code == "WF12-entry" for d in before.diagnostics):
+            return None
+        move = Move(before.cut, self.now, self.to, self.heads)
+        kept = []
+        for diagnostic in before.diagnostics:
+            at = None if diagnostic.span is None else move.number(diagnostic.span[0])
+            if at is None or at not in self.to or self.to[at] in self.wanted:
+                continue
+            if has_unread and diagnostic.code in _CERTAIN_IF_READ:
+                continue
+            moved = move.diagnostic(diagnostic)
+            if moved is None:
+                return None
+            kept.append(moved)
+        source = Source(text, self.path)
+        all_found = [replace(d, source=source) for d in (*kept, *found.diagnostics)]
+        all_found.sort(key=position)
+        faces: list[str | None] = list(found.faces)
+        for old, new in self.to.items():
+            if new not in self.wanted:
+                faces[new] = before.faces[old]
+        return TextVersion(self.now, tuple(all_found), tuple(faces))
 
-    def span(self, span: Span, anywhere: bool = False) -> Span | None:
-        """A place in the new version."""
-        shift = 0
-        for number, (a, b) in enumerate(zip(self.before, self.now, strict=True)):
-            if span[0] < a.span[0]:
-                break
-            shift = b.span[0] - a.span[0]
-            if span[0] < a.span[1]:
-                head = a.span[0] + len(a.head or "")
-                if number in self.gone and not (anywhere and span[1] <= head):
-                    return None
-                break
-            shift = b.span[1] - a.span[1]
-        return span[0] + shift, span[1] + shift
+    def _same_notes(self, found: TextVersion) -> bool:
+        """Whether what is said once for all its places still stands where it stood."""
+        was = [d for d in self.before.diagnostics if d.code.startswith("PARSE-")]
+        now = {(n, d.message) for d in found.diagnostics for n in found.told_of([d])}
+        return all(
+            (self.to.get(n), d.message) in now for d in was for n in self.before.told_of([d])
+        )
 
 
-def _between(text: str, found: Sequence[Piece]) -> Iterator[str]:
-    """The text outside of the functions."""
-    at = 0
-    for piece in found:
-        yield text[at : piece.span[0]]
-        at = piece.span[1]
-    yield text[at:]
+_ROUNDS = 4
+_CERTAIN_IF_READ = frozenset(["IGNORE-unused", "WF02-global"])
+"""What is not said where a part of the text could not be read."""
+
+
+def _ends(old: Cut, new: Cut) -> tuple[int, int]:
+    """How many functions are the same at the beginning and at the end, with what is between."""
+    most = min(len(old.pieces), len(new.pieces))
+    first = 0
+    while first < most and old.gap(first) == new.gap(first) and old.of(first) == new.of(first):
+        first += 1
+    last, a, b = 0, len(old.pieces), len(new.pieces)
+    while (
+        last < most - first
+        and old.gap(a - last) == new.gap(b - last)
+        and old.of(a - last - 1) == new.of(b - last - 1)
+    ):
+        last += 1
+    return first, last
+
+
+def _leaves(new: Cut, number: int) -> bool:
+    """Whether a line of a function in a class stands further left than the class."""
+    return new.pieces[number].head[:1] in " \t" and _LEFT.search(new.of(number)) is not None
+
+
+_LEFT = re.compile(r"^\S", re.MULTILINE)
+
+
+def _same_gaps(old: Cut, new: Cut, first: int, last: int) -> bool:
+    """Whether outside of functions nothing changed but lines that are out of place."""
+
+    def lines(of: Cut, gaps: range) -> list[str]:
+        found = (line.rstrip() for n in gaps for line in of.gap(n).split("\n"))
+        return [line for line in found if line]
+
+    was = lines(old, range(first, len(old.pieces) - last + 1))
+    now = lines(new, range(first, len(new.pieces) - last + 1))
+    if was == now:
+        return True
+    if not first or not last:
+        return False
+    changed = {*was, *now} - ({*was} & {*now})
+    return all(line[0] in " \t" and not _SCOPE.match(line) for line in changed)
+
+
+_SCOPE = re.compile(r"^[ \t]*(?:class|def|async|import|from)\b", re.MULTILINE)

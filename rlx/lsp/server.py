@@ -15,12 +15,13 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.node import Span
 from rlx.lsp.document import Document, RenameError
+from rlx.lsp.faces import checked
 from rlx.lsp.incremental import Checker
 from rlx.lsp.positions import offset, range_of
+from rlx.lsp.window import Window, window
 
 QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
@@ -30,11 +31,6 @@ _SEVERITY = {
     "warning": lsp.DiagnosticSeverity.Warning,
     "note": lsp.DiagnosticSeverity.Information,
 }
-
-
-def diagnostics_of(text: str, path: str) -> tuple[Diagnostic, ...]:
-    """What a check of a whole text finds."""
-    return check_text(text, path).diagnostics
 
 
 class _AtPlace(Protocol):
@@ -56,6 +52,19 @@ class _Open:
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.version: int | None = None
         self.settling: asyncio.Task[None] | None = None
+        self.windows: dict[frozenset[int], Window] = {}
+
+    def window(self, start: int, end: int, others: bool = False) -> Window:
+        """What is known of a stretch of the text: of a long one, only the functions there are
+        checked.
+
+        Parameters
+        ----------
+        others
+            Whether the functions elsewhere are to be known, too.
+        """
+        made = window(self.checker.cut, self.document, start, end, others)
+        return self.windows.setdefault(made.key, made)
 
 
 class Server(LanguageServer):
@@ -85,7 +94,7 @@ class Server(LanguageServer):
         found = self.text(uri)
         found.version = current.version
         source = current.source.replace("\r\n", "\n")
-        found.document = Document(source, found.checker.path)
+        found.document, found.windows = Document(source, found.checker.path), {}
         whole = found.checker.full
         found.diagnostics = found.checker.check(source)
         self.tell(uri)
@@ -98,11 +107,11 @@ class Server(LanguageServer):
         """When the user stops typing, check the whole text."""
         await asyncio.sleep(QUIET)
         source = found.document.source
-        checked = await asyncio.get_running_loop().run_in_executor(
-            self.beside, diagnostics_of, source.text, source.path
+        whole = await asyncio.get_running_loop().run_in_executor(
+            self.beside, checked, source.text, source.path
         )
         if self.texts.get(uri) is found and found.document.source is source:
-            found.diagnostics = found.checker.remember(source.text, checked)
+            found.diagnostics = found.checker.remember(source.text, whole)
             self.tell(uri)
 
     def tell(self, uri: str) -> None:
@@ -160,20 +169,20 @@ def _add_places(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        document, at = _place(server, params)
-        found = document.hover(at)
+        window, at, source = _view(server, params)
+        found = window.document.hover(at)
         if found is None:
             return None
         content = lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0])
-        return lsp.Hover(content, _range(document.source, found[1]))
+        return lsp.Hover(content, _range(source, window.back(found[1])))
 
     @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
     def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
-        document, at = _place(server, params)
-        found = document.definition(at)
+        window, at, source = _view(server, params)
+        found = window.document.definition(at)
         if found is None:
             return None
-        return lsp.Location(params.text_document.uri, _range(document.source, found))
+        return lsp.Location(params.text_document.uri, _range(source, window.back(found)))
 
     @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
     def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
@@ -227,25 +236,27 @@ def _add_suggestions(server: Server) -> None:
         lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "(", ","])
     )
     def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
-        document, at = _place(server, params)
+        window, at, source = _view(server, params, others=True)
         items = [
             lsp.CompletionItem(
                 label=word,
                 detail=what,
                 filter_text=word,
-                text_edit=lsp.TextEdit(_range(document.source, span), word),
+                text_edit=lsp.TextEdit(_range(source, window.back(span)), word),
             )
-            for word, what, span in document.completions(at)
+            for word, what, span in window.document.completions(at)
         ]
         return lsp.CompletionList(is_incomplete=False, items=items)
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     def hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        document = server.text(params.text_document.uri).document
+        open_text = server.text(params.text_document.uri)
+        source = open_text.document.source
         first, last = params.range.start.line, params.range.end.line
+        window = open_text.window(offset(source, (first, 0)), offset(source, (last + 1, 0)))
         found = []
-        for hint in document.hints():
-            place = _range(document.source, (hint.offset, hint.offset)).start
+        for hint in window.document.hints():
+            place = _range(source, window.back((hint.offset, hint.offset))).start
             if first <= place.line <= last:
                 found.append(lsp.InlayHint(place, hint.text, lsp.InlayHintKind.Type))
         return found
@@ -256,6 +267,13 @@ def _place(server: Server, params: _AtPlace) -> tuple[Document, int]:
     document = server.text(params.text_document.uri).document
     at = params.position
     return document, offset(document.source, (at.line, at.character))
+
+
+def _view(server: Server, params: _AtPlace, others: bool = False) -> tuple[Window, int, Source]:
+    """What is known around the place that is asked about, the offset there, and the whole text."""
+    document, at = _place(server, params)
+    window = server.text(params.text_document.uri).window(at, at, others)
+    return window, window.into(at), document.source
 
 
 def _range(source: Source, span: Span) -> lsp.Range:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import time
+from pathlib import Path
 
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.grammar.diagnostic import Diagnostic
 from rlx.lsp import incremental
-from rlx.lsp.incremental import Checker, pieces
-from tests.hostile.damage import damaged, tokens
+from rlx.lsp.cut import cut
+from rlx.lsp.incremental import Checker
+from tests.lsp import law
 
 
 def module(functions: int, bindings: int = 4) -> str:
@@ -32,43 +32,47 @@ def module(functions: int, bindings: int = 4) -> str:
     return "\n".join(lines) + "\n"
 
 
-def said(found: tuple[Diagnostic, ...]) -> list[tuple[object, ...]]:
-    return sorted(
-        (d.span, d.code, d.severity, d.message, tuple(r.span for r in d.related), d.help or "")
-        for d in found
-    )
-
-
 def test_functions_are_found() -> None:
     text = module(3)
-    found = pieces(text)
+    found = cut(text).pieces
     assert len(found) == 3
     assert [text[slice(*p.span)].count("def ") for p in found] == [1, 1, 1]
     assert all(text[slice(*p.span)].startswith("    @R.function\n") for p in found)
 
 
-def edits(seed: int, count: int) -> int:
-    """Make edits one after the other; how many of them were checked without the rest of the text."""
-    rng = random.Random(seed)
-    text = module(5)
-    checker = Checker("a.rlx")
-    assert checker.check(text) == ()
-    cheap = 0
-    for _ in range(count):
-        before = checker.full
-        edited = damaged(text, tokens(text), rng)
-        assert said(checker.check(edited)) == said(check_text(edited, "a.rlx").diagnostics), edited
-        cheap += checker.full == before
-        if rng.random() < 0.2:
-            text = edited
-        else:
-            checker.check(text)
-    return cheap
-
-
-def test_an_edit_gives_what_a_check_of_all_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("path", law.texts(), ids=lambda path: path.stem)
+def test_an_edit_gives_what_a_check_of_all_gives(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(incremental, "SMALL", 0)
-    assert sum(edits(seed, 20) for seed in range(6)) > 10
+    monkeypatch.setattr(incremental, "PART", 2.0)
+    assert len(list(law.session(path, 5, 0))) >= 5
+
+
+def test_an_edit_of_a_kernel_or_without_annotations_is_no_check_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Others are checked again only if the function means something else to them."""
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    monkeypatch.setattr(incremental, "PART", 2.0)
+    text = (law.TEXTS / "mixed.rlx").read_text("utf-8")
+    checker = Checker("a.rlx")
+    checker.check(text)
+    for old, new in (
+        ("T.float32(2)", "T.float32(3)"),  # a kernel computes something else
+        ("y: T.Buffer((n, 4)", "y: T.Buffer((n, 5)"),  # it has another signature
+        ("y = R.call_tir(cls.scale, (x,)", "y = R.nn.relu(x"),  # a function is inferred anew
+        ("    def shown(", "    def shown2("),
+        ("        return b\n", "        return (b, b)\n"),
+        ("        cls = Mixed\n        a = cls.inferred(x)\n", ""),
+        ("k: R.Tensor((), ", "k: R.Tensor(("),
+    ):
+        edited = text.replace(old, new, 1)
+        assert edited != text
+        for each in (edited, text):
+            wanted = check_text(each, "a.rlx").diagnostics
+            assert law.said(checker.check(each)) == law.said(wanted)
+    assert checker.full == 1
 
 
 def test_an_edit_in_a_long_file_costs_what_its_function_costs() -> None:
@@ -94,5 +98,5 @@ def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
     checker = Checker("a.rlx")
     checker.check(text)
     for edited in (text[: at + 15] + text[at + 17 :], text):
-        assert said(checker.check(edited)) == said(check_text(edited, "a.rlx").diagnostics)
+        assert law.said(checker.check(edited)) == law.said(check_text(edited, "a.rlx").diagnostics)
     assert checker.full == 1

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from rlx.lsp.document import Document, RenameError
-from rlx.lsp.incremental import pieces
 from tests.snapshots import assert_digest
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
@@ -22,7 +21,6 @@ STEP = 13
 def answers(document: Document) -> Iterator[object]:
     text = document.source.text
     yield document.hints()
-    yield pieces(text)
     for at in range(0, len(text), STEP):
         yield at, document.hover(at), document.definition(at)
         yield document.references(at), document.references(at, definitions=False)

@@ -17,8 +17,9 @@ from lsprotocol import converters
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from rlx.checker.check import check_text
 from rlx.lsp.document import Document
-from rlx.lsp.server import Server, create, diagnostics_of
+from rlx.lsp.server import Server, create
 from tests.snapshots import assert_digest
 
 BROKEN = sorted((Path(__file__).parents[2] / "examples" / "broken").glob("*.rlx"))
@@ -32,7 +33,7 @@ def opened(text: str) -> Server:
     server = create()
     found = server.text(URI)
     found.document = Document(text, "/work/model.rlx")
-    found.diagnostics = diagnostics_of(text, "/work/model.rlx")
+    found.diagnostics = check_text(text, "/work/model.rlx").diagnostics
     return server
 
 

@@ -1,0 +1,223 @@
+"""The server of editors, as an editor meets it: ``python -m benchmarks.lsp [REPEATS]``.
+
+A client of its own talks JSON-RPC to `rlx lsp` over pipes. It opens a long file, and makes edits of
+several kinds in the middle of it, each followed by one that takes it back. Timed is the way from
+the first byte of an edit to the last byte of its diagnostics; the processor time is the server's,
+on average. In the end it asks for the hints of some screens.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+URI = "file:///work/model.rlx"
+FUNCTIONS, BINDINGS = 320, 20
+TENSOR = 'R.Tensor(("n", 4), "float32")'
+PASTED = f"    @R.function\n    def g(x: {TENSOR}) -> {TENSOR}:\n        return x\n\n"
+PAUSE = 0.05
+"""Seconds between two edits: quicker than anybody types, so that nothing is checked in between."""
+
+
+def text() -> str:
+    """A module of 320 functions, 8,322 lines: each calls the one before."""
+    lines = ["@I.ir_module", "class Module:"]
+    for k in range(FUNCTIONS):
+        lines += ["    @R.function", f"    def f{k}(x: {TENSOR}, y: {TENSOR}) -> {TENSOR}:"]
+        lines.append("        cls = Module")
+        for i in range(BINDINGS):
+            lines.append(f"        v{i} = R.add({f'v{i - 1}' if i else 'x'}, y)")
+        lines.append(f"        w = {f'cls.f{k - 1}(v0, y)' if k else 'R.exp(v0)'}")
+        lines += ["        return w", ""]
+    return "\n".join(lines) + "\n"
+
+
+Edit = tuple[str, str]
+"""What is taken from the middle of the text, and what is put there."""
+
+EDITS: Mapping[str, Edit] = {
+    "good": ("v5 = R.add(v4, y)", "v5 = R.multiply(v4, y)"),
+    "unknown name": ("v5 = R.add(v4, y)", "v5 = R.add(v4, yy)"),
+    "wrong shape": ("v5 = R.add(v4, y)", "v5 = R.permute_dims(v4)"),
+    "half a token": ("v5 = R.add(v4, y)", "v5 = R.ad"),
+    "open bracket": ("v5 = R.add(v4, y)", "v5 = R.add(v4, "),
+    "open string": ("v5 = R.add(v4, y)", 'v5 = R.add(v4, "'),
+    "half a line": ("v5 = R.add(v4, y)", "v5 ="),
+    "new line": ("v5 = R.add(v4, y)\n", "v5 = R.add(v4, y)\n        q = R.exp(v5)\n"),
+    "empty line": ("v5 = R.add(v4, y)\n", "v5 = R.add(v4, y)\n\n"),
+    "name of a function": ("def f160(", "def f160x("),
+    "signature": ("def f160(x: R.Tensor(", "def f160(x: R.Tens"),
+    "def line deleted": (f"    def f160(x: {TENSOR}, y: {TENSOR}) -> {TENSOR}:\n", ""),
+    "function pasted": (
+        "    @R.function\n    def f160(",
+        f"{PASTED}    @R.function\n    def f160(",
+    ),
+}
+
+
+class Client:
+    """An editor."""
+
+    def __init__(self) -> None:
+        self.server = subprocess.Popen(
+            [sys.executable, "-m", "rlx", "lsp", "--stdio"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.number = self.version = 0
+        self.ask("initialize", processId=None, rootUri=None, capabilities={})
+        self.send("initialized")
+
+    def send(self, method: str, number: int | None = None, **params: Any) -> None:
+        """A message; a request, if it has a number."""
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        body = json.dumps(message if number is None else {**message, "id": number}).encode()
+        assert self.server.stdin is not None
+        self.server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.server.stdin.flush()
+
+    def receive(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The next message that is wanted."""
+        stream = self.server.stdout
+        assert stream is not None
+        while True:
+            length = 0
+            while line := stream.readline().strip():
+                if line.startswith(b"Content-Length:"):
+                    length = int(line.split(b":")[1])
+            if not length:
+                raise RuntimeError("the server has ended")
+            message: dict[str, Any] = json.loads(stream.read(length))
+            if wanted(message):
+                return message
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The answer to a request."""
+        self.number += 1
+        number = self.number
+        self.send(method, number, **params)
+        return self.receive(lambda message: message.get("id") == number).get("result")
+
+    def told(self) -> list[dict[str, Any]]:
+        """The diagnostics of the version that was sent last."""
+
+        def of_this_version(message: dict[str, Any]) -> bool:
+            return bool(message.get("params", {}).get("version") == self.version)
+
+        found: list[dict[str, Any]] = self.receive(of_this_version)["params"]["diagnostics"]
+        return found
+
+    def open(self, content: str) -> float:
+        """Seconds until the diagnostics of a text are there."""
+        self.version = 1
+        item = {"uri": URI, "languageId": "relax", "version": 1, "text": content}
+        start = time.perf_counter()
+        self.send("textDocument/didOpen", textDocument=item)
+        self.told()
+        return time.perf_counter() - start
+
+    def change(self, start: list[int], end: list[int], put: str) -> tuple[float, int]:
+        """Seconds from an edit to its diagnostics, and how many these are."""
+        self.version += 1
+        first, last = ({"line": line, "character": column} for line, column in (start, end))
+        change = {"range": {"start": first, "end": last}, "text": put}
+        begun = time.perf_counter()
+        self.send(
+            "textDocument/didChange",
+            textDocument={"uri": URI, "version": self.version},
+            contentChanges=[change],
+        )
+        found = self.told()
+        return time.perf_counter() - begun, len(found)
+
+    def hints(self, line: int) -> float:
+        """Seconds until the hints of a screen are there."""
+        first, last = ({"line": n, "character": 0} for n in (line, line + 50))
+        begun = time.perf_counter()
+        self.ask(
+            "textDocument/inlayHint",
+            textDocument={"uri": URI},
+            range={"start": first, "end": last},
+        )
+        return time.perf_counter() - begun
+
+    def processor(self) -> float:
+        """Seconds of processor time that the server has taken."""
+        fields = Path(f"/proc/{self.server.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        """End the server."""
+        self.ask("shutdown")
+        self.send("exit")
+        self.server.wait(60)
+
+
+def place(content: str, offset: int) -> list[int]:
+    """The line and the column of an offset, from 0."""
+    before = content[:offset]
+    return [before.count("\n"), len(before) - before.rfind("\n") - 1]
+
+
+def measure(client: Client, content: str, edit: Edit, repeats: int) -> tuple[list[float], int]:
+    """Seconds of an edit and of taking it back, many times, and the number of its diagnostics."""
+    old, new = edit
+    at = content.index(old, content.index("    @R.function\n    def f160("))
+    edited = content[:at] + new + content[at + len(old) :]
+    seconds: list[float] = []
+    count = 0
+    for _ in range(repeats):
+        start = place(content, at)
+        forth, count = client.change(start, place(content, at + len(old)), new)
+        time.sleep(PAUSE)
+        back, none = client.change(start, place(edited, at + len(new)), old)
+        time.sleep(PAUSE)
+        assert none == 0
+        seconds += (forth, back)
+    return seconds, count
+
+
+def percentile(seconds: list[float], part: float) -> float:
+    """The time that this part of them stays below."""
+    return sorted(seconds)[min(len(seconds) - 1, int(part * len(seconds)))]
+
+
+def figures(seconds: list[float]) -> tuple[str, str]:
+    """The median, and what 95 % of them stay below."""
+    return f"{1000 * median(seconds):.0f} ms", f"{1000 * percentile(seconds, 0.95):.0f} ms"
+
+
+def row(name: str, *cells: str) -> None:
+    """One line of the table."""
+    print(f"{name:<20}", *(f"{cell:>12}" for cell in cells))
+
+
+def main(repeats: int = 20) -> None:
+    """Measure and print the table."""
+    content = text()
+    client = Client()
+    seconds = client.open(content)
+    print(f"{len(content.splitlines())} lines, {len(content) // 1000} kB, open: {seconds:.2f} s")
+    row("edit", "diagnostics", "median", "95 %", "processor")
+    everything: list[float] = []
+    for name, edit in EDITS.items():
+        before = client.processor()
+        taken, count = measure(client, content, edit, repeats)
+        everything += taken
+        used = (client.processor() - before) / len(taken)
+        row(name, str(count), *figures(taken), f"{1000 * used:.0f} ms")
+    row("all", "", *figures(everything), "")
+    hints = [client.hints(4000 + 26 * n) for n in range(repeats)]
+    row("hints of a screen", "", *figures(hints), "")
+    client.close()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,139 @@
+"""A text cut into its functions, and cut again after an edit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from rlx.grammar.entries import Token
+from rlx.grammar.lexer import OPENING
+from rlx.grammar.node import Record, Span
+from rlx.grammar.outline import FunctionOutline, outline
+from rlx.grammar.source_tokens import closing, statements
+
+
+class Piece(Record):
+    """A function of a text.
+
+    Attributes
+    ----------
+    span
+        From its first decorator to the end of its last line.
+    name
+        What it is called.
+    head
+        The text to the colon of its signature.
+    closed
+        Whether others depend on nothing but its head: its result is annotated.
+    """
+
+    span: Span
+    name: str
+    head: str
+    closed: bool
+
+
+class Cut(Record):
+    """A text and its functions, in order."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+
+    def of(self, number: int) -> str:
+        """The text of one function."""
+        return self.text[slice(*self.pieces[number].span)]
+
+    def gap(self, number: int) -> str:
+        """The text in front of one function; with their number, what is behind the last."""
+        start = self.pieces[number - 1].span[1] if number else 0
+        last = number == len(self.pieces)
+        return self.text[start : len(self.text) if last else self.pieces[number].span[0]]
+
+    def gaps(self) -> list[Span]:
+        """Where no function stands."""
+        ends = [0, *(piece.span[1] for piece in self.pieces)]
+        starts = [*(piece.span[0] for piece in self.pieces), len(self.text)]
+        return list(zip(ends, starts, strict=True))
+
+
+def cut(text: str) -> Cut:
+    """The functions that a text defines at its top, or at the top of its classes."""
+    return Cut(text, tuple(_piece(text, found) for found in outline(text)))
+
+
+def recut(old: Cut, text: str) -> Cut:
+    """The same for the next version of a text: only what stands around the edit is read."""
+    start, behind = _edited(old.text, text)
+    before = sum(piece.span[0] <= start for piece in old.pieces)
+    kept = old.pieces[: max(0, before - 2)]
+    if not kept:
+        return cut(text)
+    shift = len(text) - len(old.text)
+    later = {piece.span[0] + shift: at for at, piece in enumerate(old.pieces)}
+    made = list(kept)
+    for found in outline(text, old.pieces[len(kept)].span[0]):
+        at = later.get(found.start)
+        if at is not None and found.start >= behind:
+            made += (_moved(piece, shift) for piece in old.pieces[at:])
+            break
+        made.append(_piece(text, found))
+    return Cut(text, tuple(made))
+
+
+def _edited(old: str, new: str) -> Span:
+    """Where two texts begin to differ, and in the second one where they stop to."""
+    limit = min(len(old), len(new))
+    start = _common(limit, lambda n: old[:n] == new[:n])
+    rest = _common(limit - start, lambda n: old[len(old) - n :] == new[len(new) - n :])
+    return start, len(new) - rest
+
+
+def _common(limit: int, same: Callable[[int], bool]) -> int:
+    """The largest number up to a limit for which something still holds."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if same(middle) else (low, middle - 1)
+    return low
+
+
+def _moved(piece: Piece, shift: int) -> Piece:
+    start, end = piece.span
+    return Piece((start + shift, end + shift), piece.name, piece.head, piece.closed)
+
+
+def _piece(text: str, found: FunctionOutline) -> Piece:
+    colon = annotated = None
+    for statement in statements(text, (found.head, found.head_end)):
+        end = closing(statement, 1)
+        if end is not None:
+            annotated = end + 1 < len(statement) and statement[end + 1].type == "ARROW"
+            colon = next((t for t in _outside(statement[end + 1 :]) if t.type == "COLON"), None)
+        break
+    end = found.head_end if colon is None else colon.end
+    head = text[found.start : end]
+    body = text[end : found.end].strip()
+    closed = bool(annotated) and colon is not None and body != "" and not _PRIM.search(head)
+    return Piece((found.start, found.end), found.name, head, closed)
+
+
+_PRIM = re.compile(r"@[^\n]*prim_func")
+
+
+def _outside(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens that stand in no bracket."""
+    depth = 0
+    for token in tokens:
+        depth += OPENING.get(token.type, 0)
+        if depth == 0:
+            yield token
+
+
+_WORD = re.compile(r"\w+")
+
+
+@lru_cache(maxsize=16_384)
+def words(text: str) -> frozenset[str]:
+    """The words of a stretch of text."""
+    return frozenset(_WORD.findall(text))

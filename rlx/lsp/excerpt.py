@@ -1,0 +1,186 @@
+"""Some functions of a text as a text of their own, beside what they need of the others."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
+
+from rlx.grammar.diagnostic import Diagnostic, Edit, Label
+from rlx.grammar.node import Record, Span, replace
+from rlx.lsp.cut import Cut, Piece, words
+
+
+class Excerpt(Record):
+    """A text with functions cut down, and where each piece of it stands in the whole one."""
+
+    cut: Cut
+    whole: Cut
+
+    @property
+    def text(self) -> str:
+        """What is checked."""
+        return self.cut.text
+
+
+def names_of(cut: Cut) -> dict[str, list[int]]:
+    """The functions of a text, by their names."""
+    numbers: dict[str, list[int]] = {}
+    for number, piece in enumerate(cut.pieces):
+        numbers.setdefault(piece.name, []).append(number)
+    return numbers
+
+
+def mentioned(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]:
+    """The functions whose names one mentions, those of its own name included."""
+    return {other for name in words(cut.of(number)) & names.keys() for other in names[name]}
+
+
+def excerpt(
+    cut: Cut, wanted: Collection[int], kept: Collection[str], lines: bool = False
+) -> Excerpt:
+    """The functions that are wanted, with what they mention.
+
+    Parameters
+    ----------
+    kept
+        The names of functions of which something may be told though nothing mentions them.
+    lines
+        Whether each line keeps its number.
+    """
+    names = names_of(cut)
+    whole = _whole(cut, wanted, names)
+    heads = {other for number in whole for other in mentioned(cut, number, names)}
+    for start, end in cut.gaps():
+        for name in words(cut.text[start:end]) & names.keys():
+            heads.update(names[name])
+    beside = {n for number in whole for n in (number - 1, number + 1)}
+    beside |= {n for at in range(len(cut.pieces) + 1) if cut.gap(at).strip() for n in (at - 1, at)}
+    parts: list[str] = []
+    reduced: list[Piece] = []
+    length = 0
+    for number, piece in enumerate(cut.pieces):
+        gap = cut.gap(number)
+        if number in whole:
+            own = cut.of(number)
+        elif piece.closed and (number in heads or (lines and piece.name in kept)):
+            own = piece.head + _body(piece, f"return {_anything(piece)}")
+        else:
+            own = _name_alone(piece) if number in heads | beside or piece.name in kept else ""
+        if lines:
+            own += "\n" * (cut.text.count("\n", *piece.span) - own.count("\n"))
+        parts += (gap, own)
+        start = length + len(gap)
+        length = start + len(own)
+        reduced.append(Piece((start, length), piece.name, piece.head, piece.closed))
+    parts.append(cut.gap(len(cut.pieces)))
+    return Excerpt(Cut("".join(parts), tuple(reduced)), cut)
+
+
+def _whole(cut: Cut, wanted: Collection[int], names: Mapping[str, list[int]]) -> set[int]:
+    """What cannot be cut down: functions that others know by more than their heads."""
+    found, pending = set(wanted), list(wanted)
+    while pending:
+        number = pending.pop()
+        more = {n for n in mentioned(cut, number, names) if not cut.pieces[n].closed}
+        if not cut.pieces[number].closed:
+            more |= circle(cut, number, names)
+        pending += more - found
+        found |= more
+    return found
+
+
+def circle(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]:
+    """The functions that one reaches, and that reach it."""
+    edges: dict[int, set[int]] = {}
+    pending = [number]
+    while pending:
+        at = pending.pop()
+        if at not in edges:
+            edges[at] = mentioned(cut, at, names) - {at}
+            pending += edges[at]
+    callers: dict[int, set[int]] = {}
+    for at, others in edges.items():
+        for other in others:
+            callers.setdefault(other, set()).add(at)
+    found: set[int] = set()
+    pending = list(callers.get(number, ()))
+    while pending:
+        at = pending.pop()
+        if at not in found:
+            found.add(at)
+            pending += callers.get(at, ())
+    return found
+
+
+def _name_alone(piece: Piece) -> str:
+    """A function of which only the name counts: others are told of it where they misspell it."""
+    head, word, _ = piece.head.partition(f"def {piece.name}")
+    if not word:
+        return ""
+    return f"{head}{word}():" + _body(piece, "pass" if "prim_func" in head else "return ()")
+
+
+_MODULE = re.compile(r"@[ \t]*([\w.]+)\.(?:function|func)\b")
+
+
+def _anything(piece: Piece) -> str:
+    """A value that may be of any type, so that it contradicts no annotation."""
+    found = _MODULE.search(piece.head)
+    return "()" if found is None else f"{found[1]}.null_value()"
+
+
+def _body(piece: Piece, statement: str) -> str:
+    """A body of one statement, laid out as bodies are, so that what follows is read alike."""
+    line = piece.head.lstrip("\n")
+    return f"\n{line[: len(line) - len(line.lstrip())]}    {statement}\n"
+
+
+class Move:
+    """Takes places from one cut text to another.
+
+    Parameters
+    ----------
+    to
+        What becomes of each function; what is not there is gone.
+    heads
+        The functions of which only the head is what it was.
+    """
+
+    def __init__(
+        self, before: Cut, now: Cut, to: Mapping[int, int], heads: Collection[int] = ()
+    ) -> None:
+        self.before, self.now, self.to, self.heads = before, now, to, heads
+        self.starts = [piece.span[0] for piece in before.pieces]
+
+    def number(self, offset: int) -> int | None:
+        """The function that an offset stands in."""
+        at = bisect_right(self.starts, offset) - 1
+        return at if at >= 0 and offset < self.before.pieces[at].span[1] else None
+
+    def diagnostic(self, found: Diagnostic) -> Diagnostic | None:
+        """The diagnostic where it stands now; None if its place is gone."""
+        if found.span is None:
+            return found
+        span = self.span(found.span)
+        if span is None:
+            return None
+        labels = [(self.span(label.span), label.message) for label in found.related]
+        related = tuple(Label(place, words) for place, words in labels if place is not None)
+        edit = found.edit
+        if edit is not None:
+            place = self.span(edit.span)
+            edit = None if place is None else Edit(place, edit.text)
+        return replace(found, span=span, related=related, edit=edit)
+
+    def span(self, span: Span) -> Span | None:
+        """A place in the other text; of a gap, by its distance from the function in front of it."""
+        at = bisect_right(self.starts, span[0]) - 1
+        if at < 0:
+            return span
+        into, piece = self.to.get(at), self.before.pieces[at]
+        if into is None or (at in self.heads and span[1] > piece.span[0] + len(piece.head)):
+            return None
+        old, new = piece.span, self.now.pieces[into].span
+        shift = new[0] - old[0] if span[0] < old[1] else new[1] - old[1]
+        return span[0] + shift, span[1] + shift

@@ -1,0 +1,67 @@
+"""A whole check of a text, with what each function is to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rlx.checker.check import Report, check_text
+from rlx.grammar import ast, tir
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.node import Record, replace
+from rlx.grammar.visit import recursion_room
+
+
+class Checked(Record):
+    """What a check gave, in a form that goes from one process to another.
+
+    Attributes
+    ----------
+    diagnostics
+        In order of position.
+    faces
+        What each function is to those that mention it, by the offset of its name. Where it is the
+        same after an edit, what is said of the others is the same.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    faces: Mapping[int, str]
+
+
+def checked(text: str, path: str) -> Checked:
+    """Check a text."""
+    with recursion_room():
+        report = check_text(text, path)
+        return Checked(report.diagnostics, _faces(report))
+
+
+def _faces(report: Report) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for module in report.modules:
+        for name, function in module.functions.items():
+            if function.name_span is None:
+                continue
+            at = function.name_span[0]
+            if isinstance(function, tir.PrimFunc):
+                found[at] = _face_of_prim_func(function)
+            elif function.ret_struct_info is None:
+                found[at] = f"{report.info.get(name)} {_attrs(function)}"
+            else:
+                found[at] = _attrs(function)
+    return found
+
+
+def _attrs(function: ast.Function | tir.PrimFunc) -> str:
+    return " ".join(sorted(f"{key}={value}" for key, value in function.attrs.items()))
+
+
+def _face_of_prim_func(function: tir.PrimFunc) -> str:
+    """Its parameters, what it stores to, and of a straight one what it reads and stores."""
+    from rlx.grammar.printer import print_node
+    from rlx.operators.prim_call import stored
+
+    body = function.body
+    straight = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
+    if not all(isinstance(each, tir.BufferStore) for each in straight):
+        stores = sorted(str(buffer.name) for buffer in stored(function))
+        return f"{print_node(replace(function, body=tir.SeqStmt(())))} {stores}"
+    return print_node(function)
