@@ -213,7 +213,7 @@ class _Step:
         return None if len(made.text) > PART * len(self.now.text) else made
 
     def _entry(self) -> Iterator[str]:
-        """The name of a function that can be called from outside: without one there is a warning."""
+        """The name of a function to be called from outside: without one there is a warning."""
         for number, piece in enumerate(self.now.pieces):
             if "@" in piece.head and "private" not in self.now.of(number):
                 yield piece.name
