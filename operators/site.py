@@ -278,7 +278,6 @@ class CallAlone(ABC):
     ) -> None:
         """Hear what is wrong with the call."""
 
-    @abstractmethod
     def require(
         self,
         code: str,
@@ -286,7 +285,11 @@ class CallAlone(ABC):
         message: Message,
         at: Place = None,
     ) -> bool:
-        """Judge an obligation of the call."""
+        """Report an obligation of the call that is not proved to hold for all sizes."""
+        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
+        if not all(self.prover.always(part).proved for part in parts):
+            self.report(code, "warning", message if isinstance(message, str) else message(), at)
+        return True
 
     def fresh_dim(self, hint: str) -> tir.Var:
         """A dimension on which data decide."""

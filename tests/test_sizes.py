@@ -28,10 +28,8 @@ LONG_FUNCTIONS = {
     "benchmarks/prover/peers.py to_tvm": CASES,
     "operators/evaluate/windows.py transposed": KERNEL,
     "rlx/commands/bisect.py _parser": OPTIONS,
-    "rlx/commands/build.py main": COMMAND,
     "rlx/commands/fuzz.py _parser": OPTIONS,
     "rlx/commands/generate.py _parser": OPTIONS,
-    "rlx/commands/lower.py main": COMMAND,
     "rlx/commands/prove.py _parser": OPTIONS,
     "rlx/commands/step.py main": COMMAND,
 }

@@ -11,7 +11,7 @@ from rlx.grammar.ast import (
     StructInfo,
     Var,
 )
-from rlx.operators.context import Message, Place
+from rlx.operators.context import Place
 from rlx.operators.site import CallAlone
 from rlx.solver.order import erase, free_shape_vars
 
@@ -34,22 +34,6 @@ class Collector(CallAlone):
     ) -> None:
         """Remember the code."""
         self.reports.append(code)
-
-    def require(
-        self,
-        code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
-        message: Message,
-        at: Place = None,
-    ) -> bool:
-        """Whether an obligation holds for every size; it is a report if not."""
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else tuple(condition)
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = tir.And(whole, part)
-        if self.prover.always(whole).status != "proved":
-            self.reports.append(code)
-        return True
 
     def fresh_dim(self, hint: str) -> tir.Var:
         """A dimension on which data decide."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rlx.checker.check import IllFormedError
+from rlx.commands.compiling import made_or_status
 from rlx.grammar.command_line import CommandParser
-from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
+from rlx.semantics.run.options import UsageError, checked
+
+if TYPE_CHECKING:
+    from rlx.vm import Executable
 
 
 def main(argv: Sequence[str], prog: str = "rlx build") -> int:
@@ -19,9 +24,6 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     int
         The exit status.
     """
-    from rlx.transform.lowering.passes import PassError
-    from rlx.vm.compilation import build
-
     parser = CommandParser(
         prog=prog,
         description="Compile a program for the virtual machine, into a file that `rlx run` runs.",
@@ -41,24 +43,21 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
         "--legalize", action="store_true", help="make PrimFuncs of operators before"
     )
     options = parser.parse_args(argv)
-    try:
-        made = build(checked(options.file, options.module), legalize=options.legalize)
-        if (
-            Path(options.out).exists()
-            and options.file != "-"
-            and Path(options.out).samefile(options.file)
-        ):
-            raise UsageError(f"--out {options.out}: that is the program itself")
-        made.save(options.out)
-    except (UsageError, OSError) as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNABLE
-    except IllFormedError as error:
-        show_errors(error.report)
-        return ENDED
-    except PassError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNDECIDED
+    made = made_or_status(prog, lambda: _built(options))
+    if isinstance(made, int):
+        return made
     functions = "1 function" if len(made.functions) == 1 else f"{len(made.functions)} functions"
     sys.stderr.write(f"written: {options.out}, {functions}, {len(made.offsets)} instructions\n")
     return 0
+
+
+def _built(options: argparse.Namespace) -> Executable:
+    """The executable, which is written to its file."""
+    from rlx.vm.compilation import build
+
+    made = build(checked(options.file, options.module), legalize=options.legalize)
+    out = Path(options.out)
+    if out.exists() and options.file != "-" and out.samefile(options.file):
+        raise UsageError(f"--out {options.out}: that is the program itself")
+    made.save(options.out)
+    return made

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from rlx.checker.check import IllFormedError
+from rlx.commands.compiling import made_or_status
+from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser
-from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
+from rlx.semantics.run.options import UsageError, checked
 
 
 def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
@@ -20,7 +22,6 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
         The exit status.
     """
     from rlx.grammar.printer import print_module
-    from rlx.transform.lowering.passes import PassError
     from rlx.vm.compilation import STAGES
 
     names = [stage.__name__ for stage in STAGES]
@@ -42,26 +43,26 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
         "--legalize", action="store_true", help="make PrimFuncs of operators before"
     )
     options = parser.parse_args(argv)
-    try:
-        last = _stage(options.to, names)
-        now = checked(options.file, options.module)
-        if options.legalize:
-            from rlx.transform.legalization import legalize
-
-            now = legalize(now)
-        for stage in STAGES[: last + 1]:
-            now = stage()(now)
-    except UsageError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNABLE
-    except IllFormedError as error:
-        show_errors(error.report)
-        return ENDED
-    except PassError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNDECIDED
-    sys.stdout.write(print_module(now))
+    made = made_or_status(prog, lambda: _lowered(options, names))
+    if isinstance(made, int):
+        return made
+    sys.stdout.write(print_module(made))
     return 0
+
+
+def _lowered(options: argparse.Namespace, names: Sequence[str]) -> IRModule:
+    """The program after the passes."""
+    from rlx.vm.compilation import STAGES
+
+    last = _stage(options.to, names)
+    now = checked(options.file, options.module)
+    if options.legalize:
+        from rlx.transform.legalization import legalize
+
+        now = legalize(now)
+    for stage in STAGES[: last + 1]:
+        now = stage()(now)
+    return now
 
 
 def _stage(name: str, names: Sequence[str]) -> int:

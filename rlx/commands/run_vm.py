@@ -8,18 +8,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rlx.checker.check import IllFormedError
+from rlx.commands.compiling import made_or_status
 from rlx.grammar import ast
 from rlx.semantics.run.options import (
     ENDED,
-    UNABLE,
     UNDECIDED,
     UsageError,
     checked,
     default_entry,
     given_inputs,
     interruptible,
-    show_errors,
 )
 
 if TYPE_CHECKING:
@@ -36,27 +34,20 @@ def run(options: argparse.Namespace, prog: str) -> int:
     int
         The exit status.
     """
-    from rlx.semantics.run.inputs import InputError
-    from rlx.transform.lowering.passes import PassError
-    from rlx.vm import LoadError
+    made = made_or_status(prog, lambda: _prepared(options))
+    return made if isinstance(made, int) else _run(*made, options)
 
+
+def _prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
+    """What runs, the name of the function, and what it is given."""
+    from rlx.semantics.run.inputs import InputError
+
+    executable = _executable(options.file)
+    entry, function = _entry(executable, options.entry)
     try:
-        executable = _executable(options.file)
-        entry, function = _entry(executable, options.entry)
-        made = _inputs(function, options)
-    except (UsageError, LoadError, OSError) as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNABLE
+        return executable, entry, _inputs(function, options)
     except InputError as error:
-        sys.stderr.write(f"{prog}: --input {error}\n")
-        return UNABLE
-    except IllFormedError as error:
-        show_errors(error.report)
-        return ENDED
-    except PassError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNDECIDED
-    return _run(executable, entry, made, options)
+        raise UsageError(f"--input {error}") from None
 
 
 def _executable(path: str) -> Executable:

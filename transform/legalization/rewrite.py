@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rlx.checker.check import Report, check_module
 from rlx.grammar import ast, tir
@@ -13,7 +13,7 @@ from rlx.grammar.node import Node, Record, replace
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import fields_or_itself
 from rlx.operators import lookup
-from rlx.operators.context import Message, Place
+from rlx.operators.context import Place
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.transform.legalization.arguments import arguments, results
@@ -110,21 +110,6 @@ class _Context(CallAlone):
     ) -> None:
         """Remember what may go wrong."""
         self.open.append(message)
-
-    def require(
-        self,
-        code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
-        message: Message,
-        at: Place = None,
-    ) -> bool:
-        """Ask the prover about an obligation."""
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else tuple(condition)
-        for part in parts:
-            if not self.prover.always(part).proved:
-                self.open.append(message if isinstance(message, str) else message())
-                break
-        return True
 
 
 class _Pass(Rewriter):
