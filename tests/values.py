@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import Closure, Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.vm.library import MachineFunction
 
@@ -38,4 +39,4 @@ def brief(value: object) -> str:
             return f"({', '.join(map(brief, parts))})"
         case float():
             return f"{value:.2e}"
-    return str(value)
+    return show(value) if isinstance(value, Value) else str(value)
