@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from operator import is_
 from typing import Any, TypeVar, dataclass_transform
 
 Span = tuple[int, int]
@@ -131,16 +132,19 @@ def fields(node: Record) -> Iterator[tuple[str, Any]]:
 
 def replace(node: T, **changes: Any) -> T:
     """A copy of ``node`` with some fields changed."""
-    values = dict(fields(node))
-    values.update(changes)
-    return type(node)(**values)
+    names: tuple[str, ...] = type(node).__match_args__
+    for name in names:
+        if name not in changes:
+            changes[name] = getattr(node, name)
+    return type(node)(**changes)
 
 
 def changed(node: T, **fields: object) -> T:
     """A node with other fields; the node itself if they are the same objects."""
-    if all(getattr(node, name) is value for name, value in fields.items()):
-        return node
-    return replace(node, **fields)
+    for name, value in fields.items():
+        if getattr(node, name) is not value:
+            return replace(node, **fields)
+    return node
 
 
 def same(old: tuple[S, ...], new: Iterable[S]) -> tuple[S, ...]:
@@ -148,10 +152,7 @@ def same(old: tuple[S, ...], new: Iterable[S]) -> tuple[S, ...]:
     items = tuple(new)
     if len(items) != len(old):
         return items
-    for before, after in zip(old, items, strict=True):
-        if before is not after:
-            return items
-    return old
+    return old if all(map(is_, old, items)) else items
 
 
 def all_same(old: Iterable[object], new: Iterable[object]) -> bool:

@@ -255,7 +255,17 @@ def free_vars(expr: PrimExpr) -> tuple[Var, ...]:
     """The variables of an expression, each once, in order of first appearance."""
     if isinstance(expr, Var):
         return (expr,)
-    return tuple(dict.fromkeys(e for e in postorder(expr) if isinstance(e, Var)))
+    found: dict[Var, None] = {}
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Binary):
+            stack += (node.b, node.a)
+        elif isinstance(node, Var):
+            found[node] = None
+        elif type(node) is not IntImm:
+            stack.extend(reversed(children(node)))
+    return tuple(found)
 
 
 def converted(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:

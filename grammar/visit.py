@@ -93,6 +93,29 @@ def bindings(expr: Expr) -> Iterator[Binding]:
             stack.extend(reversed(subexpressions(node)))
 
 
+def sequences(function: ast.Function) -> Iterator[ast.Function | ast.SeqExpr]:
+    """The functions and the sequences of a function in normal form, outer ones first; itself is the first."""
+    stack: list[Expr] = [function]
+    while stack:
+        node = stack.pop()
+        if type(node) is ast.Function:
+            yield node
+            stack.append(node.body)
+        elif type(node) is ast.If:
+            stack += (node.false_branch, node.true_branch)
+        elif type(node) is ast.SeqExpr:
+            yield node
+            stack.extend(
+                binding.value
+                for block in reversed(node.blocks)
+                for binding in reversed(_bindings_of(block))
+                if type(binding.value) in _NESTED
+            )
+
+
+_NESTED = frozenset({ast.Function, ast.If, ast.SeqExpr})
+
+
 def struct_infos(expr: Expr) -> Iterator[StructInfo]:
     """Every StructInfo written below an expression:
     of parameters, results, bindings, casts and calls.

@@ -21,7 +21,7 @@ from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.dynamic_checks.entry_checks import EntryCalls, is_private, settle
 from rlx.checker.dynamic_checks.model import DynamicCheck
 from rlx.checker.dynamic_checks.summary import summed_up
-from rlx.checker.dynamic_checks.uses import uses_of_shape_vars, values_used
+from rlx.checker.dynamic_checks.uses import Survey, stand_once
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Node
@@ -45,6 +45,10 @@ class Analysis(DerivationState):
         The function that a global variable, or a variable bound to a literal, stands for.
     entries
         What the calls of each function say of its entry.
+    used
+        The variables that stand somewhere else than as what is called.
+    idle
+        The variables of which no check asks: nothing is derived of them.
     """
 
     def __init__(self, module: ast.IRModule, trusting: bool = False) -> None:
@@ -55,14 +59,15 @@ class Analysis(DerivationState):
             gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)
         }
         self.names: dict[Node, str] = {f: gv.name_hint for gv, f in module.functions.items()}
-        self.used = values_used(module)
+        survey = Survey(module)
+        self.used, self.idle = survey.as_values, survey.idle
         self.entries = {
             f: EntryCalls(not is_private(f) or gv in self.used) for gv, f in self.functions.items()
         }
         self.written: set[tir.Var] = set()
         self.results: dict[Node, tuple[ast.Function, StructInfo]] = {}
         self.owners: list[ast.Function] = []
-        self.unused: set[tir.Var] = set()
+        self._unused: tuple[ast.Function, set[tir.Var]] | None = None
 
     def info(self, expr: ast.Expr) -> StructInfo:
         """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature
@@ -71,6 +76,13 @@ class Analysis(DerivationState):
         if isinstance(self.module.functions.get(expr), tir.PrimFunc):  # type: ignore[call-overload]
             return OBJECT
         return super().info(expr)
+
+    def unused(self) -> set[tir.Var]:
+        """The shape variables that stand at one place only of the outermost function at hand."""
+        outermost = self.owners[0]
+        if self._unused is None or self._unused[0] is not outermost:
+            self._unused = outermost, stand_once(outermost)
+        return self._unused[1]
 
     def judgement(self, binders: Sequence[tir.Var] = ()) -> PartJudge:
         """A judgement of what is checked here."""
@@ -108,6 +120,8 @@ def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
 def _value(state: Analysis, binding: ast.VarBinding) -> None:
     """An annotation counts if it is proved."""
     var, value = binding.var, binding.value
+    if var in state.idle:
+        return
     if isinstance(value, ast.Function):
         _literal(state, var, value)
         return
@@ -150,7 +164,7 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
     judgement = state.judgement(binding.shape_vars)
     (parts,) = judgement.judge([found], [target])
     if binding.var is None:  # else what is derived of it mentions them
-        parts = [settle(part, state.unused) for part in parts]
+        parts = [settle(part, state.unused()) for part in parts]
     owner = state.owners[-1]
     subject = binding.value.name_hint if isinstance(binding.value, ast.Var) else "the value"
     state.checks.append(
@@ -210,10 +224,6 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
     _forget(state, node.shape_vars)
     state.bind_shape_vars(node.shape_vars)
     state.written.update(node.shape_vars)
-    outermost = not state.owners
-    if outermost:
-        uses = uses_of_shape_vars(node)
-        state.unused = {v for v, count in uses.items() if count == 1}
     state.owners.append(node)
     _parameters(state, node)
     wanted = node.ret_struct_info

@@ -9,7 +9,7 @@ from rlx.checker.dynamic_checks.analysis import Analysis
 from rlx.checker.dynamic_checks.entry_checks import is_private
 from rlx.checker.dynamic_checks.model import DynamicCheck
 from rlx.checker.dynamic_checks.summary import summed_up
-from rlx.checker.dynamic_checks.uses import uses_of_shape_vars
+from rlx.checker.dynamic_checks.uses import stand_once
 from rlx.grammar import ast
 from rlx.grammar.struct_infos import OBJECT
 
@@ -36,8 +36,7 @@ def _entries(state: Analysis, function: ast.Function) -> Iterator[DynamicCheck]:
     entry = state.entries[function]
     annotations = [p.struct_info_annotation or OBJECT for p in function.params]
     anyone = state.judgement(function.shape_vars).judge([None] * len(annotations), annotations)
-    uses = uses_of_shape_vars(function)
-    unused = {v for v in function.shape_vars if uses[v] == 1}
+    unused = stand_once(function, function.shape_vars)
     because = _callers(state, function) if entry.open else ""
     for index, param in enumerate(function.params):
         if not anyone[index]:

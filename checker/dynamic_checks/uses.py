@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.node import Node
 from rlx.grammar.struct_infos import numbers, whole
 from rlx.grammar.tir import PrimExpr
-from rlx.grammar.visit import struct_infos, walk
+from rlx.grammar.visit import sequences, struct_infos, walk
+from rlx.solver.order import free_vars
 from rlx.solver.prim_exprs import variables
 
 
@@ -49,43 +49,114 @@ def _in_data(value: object) -> Iterator[PrimExpr]:
             stack.extend(one.values())
 
 
-def uses_of_shape_vars(expr: Expr) -> Counter[tir.Var]:
-    """In how many integer expressions below an expression each shape variable stands."""
-    return Counter(v for e in prim_exprs(expr) for v in variables((e,)))
+def stand_once(expr: Expr, among: Collection[tir.Var] | None = None) -> set[tir.Var]:
+    """The shape variables, or those among some, that stand in exactly one integer expression below an expression."""
+    once: set[tir.Var] = set()
+    several: set[tir.Var] = set()
+    for prim_expr in prim_exprs(expr):
+        for var in variables((prim_expr,)):
+            if var not in several and (among is None or var in among):
+                if var in once:
+                    several.add(var)
+                once.symmetric_difference_update((var,))
+        if among is not None and len(several) == len(among):
+            break
+    return once
 
 
-def values_used(module: ast.IRModule) -> set[Node]:
-    """The variables of a module that stand somewhere else than as what is called."""
-    used: set[Node] = set()
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            for node in walk(function):
-                used.update(_values_in(node))
-    return used
+class Survey:
+    """What the functions of a module, in normal form, do with its variables.
+
+    Attributes
+    ----------
+    as_values
+        The variables that stand somewhere else than as what is called.
+    idle
+        The variables of bindings of which no check asks, directly or by way of others, and whose
+        values make none.
+    """
+
+    def __init__(self, module: ast.IRModule) -> None:
+        self.as_values: set[Node] = set()
+        self._quiet: dict[ast.Var, ast.VarBinding] = {}
+        self._asked: list[ast.Var] = []
+        self._own = {gv for gv, f in module.functions.items() if isinstance(f, ast.Function)}
+        for function in module.functions.values():
+            if isinstance(function, ast.Function):
+                self._function(function)
+        for var in self._asked:  # grows on the way
+            binding = self._quiet.pop(var, None)
+            if binding is not None:
+                self._ask(binding.value, binding.var.struct_info_annotation)
+        self.idle = self._quiet.keys()
+
+    def _function(self, function: ast.Function) -> None:
+        for inner in sequences(function):
+            if isinstance(inner, ast.Function):
+                for param in inner.params:
+                    self._ask(None, param.struct_info_annotation)
+                self._ask(None, inner.ret_struct_info)
+                continue
+            for block in inner.blocks:
+                for binding in block.bindings:
+                    self._binding(binding)
+            self._value(inner.body)
+            self._ask(inner.body)
+
+    def _binding(self, binding: ast.Binding) -> None:
+        if isinstance(binding, ast.VarBinding):
+            var, value = binding.var, binding.value
+            self._value(value)
+            if var.shape_var is None and self._makes_no_check(value):
+                self._quiet[var] = binding
+            elif not isinstance(value, ast.Function | ast.SeqExpr):
+                self._ask(value, var.struct_info_annotation)
+        elif isinstance(binding, ast.MatchCast):
+            self._value(binding.value)
+            self._ask(binding.value, binding.struct_info)
+            if binding.var is not None:
+                self._ask(None, binding.var.struct_info_annotation)
+
+    def _makes_no_check(self, value: Expr) -> bool:
+        """Whether a value calls no function of the module and has nothing nested inside."""
+        if type(value) is ast.Call:
+            op = value.op
+            return type(op) in _OUTSIDE or (type(op) is ast.GlobalVar and op not in self._own)
+        return type(value) not in _NESTED
+
+    def _ask(self, value: Expr | None, info: StructInfo | None = None) -> None:
+        """What a value and an annotation mention matters."""
+        if info is not None:
+            self._asked += free_vars(info)
+        if isinstance(value, ast.If):
+            value = value.cond
+        for node in () if value is None else walk(value):
+            if isinstance(node, ast.Var):
+                self._asked.append(node)
+            elif isinstance(node, ast.Call):
+                for each in node.sinfo_args:
+                    self._asked += free_vars(each)
+
+    def _value(self, value: Expr) -> None:
+        """Note the variables that stand directly inside a value, as values."""
+        match value:
+            case ast.Call(args=args, attrs=attrs):
+                self.as_values.update(args)
+                for arg in args:
+                    if type(arg) is ast.Tuple:
+                        self._value(arg)
+                if attrs:
+                    self.as_values.update(v for v in attrs.values() if isinstance(v, Node))
+            case ast.Var() | ast.GlobalVar():
+                self.as_values.add(value)
+            case ast.Tuple(fields=fields):
+                self.as_values.update(fields)
+                for field in fields:
+                    if type(field) is ast.Tuple:
+                        self._value(field)
+            case ast.If(cond=inner) | ast.TupleGetItem(tuple_value=inner):
+                self.as_values.add(inner)
 
 
-def _values_in(node: Expr) -> Iterator[Node]:
-    """Variables that stand directly inside an expression, as values."""
-    match node:
-        case ast.Call(args=args, attrs=attrs):
-            yield from (a for a in args if _is_name(a))
-            yield from (v for v in attrs.values() if isinstance(v, Node) and _is_name(v))
-        case ast.SeqExpr(blocks=blocks, body=body):
-            yield from (
-                b.value  # type: ignore[attr-defined]
-                for block in blocks
-                for b in block.bindings
-                if _is_name(b.value)  # type: ignore[attr-defined]
-            )
-            if _is_name(body):
-                yield body
-        case ast.Tuple(fields=fields):
-            yield from (f for f in fields if _is_name(f))
-        case ast.If(cond=cond):
-            yield cond
-        case ast.TupleGetItem(tuple_value=inner):
-            yield inner
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, ast.Var | ast.GlobalVar)
+_OUTSIDE = (ast.Op, ast.ExternFunc)
+_NESTED = (ast.Function, ast.If, ast.SeqExpr)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from rlx.grammar import ast
 from rlx.grammar.node import replace
-from rlx.grammar.visit import walk
+from rlx.grammar.visit import sequences
 
 UNIT = ast.TupleStructInfo(())
 
@@ -25,7 +26,7 @@ class Emitter:
 
     def __init__(self, function: ast.Function) -> None:
         self.out: list[ast.Binding] = []
-        self._names = {var.name_hint for var in _variables(function)}
+        self._names = set(_names(function))
         self._counts: dict[str, int] = {}
 
     def function(self, function: ast.Function) -> ast.Function:
@@ -108,11 +109,16 @@ class Emitter:
         self.put(ast.VarBinding(ast.Var("_", UNIT), value))
 
 
-def _variables(function: ast.Function) -> Iterator[ast.Var]:
-    yield from function.params
-    for node in walk(function):
-        if isinstance(node, ast.VarBinding | ast.MatchCast) and node.var is not None:
-            yield node.var
+def _names(function: ast.Function) -> Iterator[str]:
+    for inner in sequences(function):
+        if isinstance(inner, ast.Function):
+            yield from (param.name_hint for param in inner.params)
+            continue
+        for block in inner.blocks:
+            for binding in block.bindings:
+                var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+                if var is not None:
+                    yield var.name_hint
 
 
 def packed(name: str, *args: ast.Expr, info: ast.StructInfo = UNIT) -> ast.Call:
@@ -120,6 +126,7 @@ def packed(name: str, *args: ast.Expr, info: ast.StructInfo = UNIT) -> ast.Call:
     return ast.Call(ast.ExternFunc(name), args, (info,))
 
 
+@lru_cache(4096)
 def number(value: int) -> ast.PrimValue:
     """A boxed integer."""
     from rlx.grammar.tir import IntImm

@@ -29,20 +29,22 @@ class Heap:
     def __init__(self) -> None:
         self.size = 0
         self._places: dict[object, int] = {}
+        self._seen: dict[tir.PrimExpr, int] = {}
         self._classes: dict[object, int] = {}
 
     def place(self, expr: tir.PrimExpr) -> int:
         """Where the number of an expression lies; equal expressions share a place."""
-        key = self._key(expr)
-        found = self._places.get(key)
+        found = self._seen.get(expr)
         if found is None:
-            found = self._places[key] = self.size
-            self.size += 1
+            found = self._places.setdefault(self._key(expr), self.size)
+            if found == self.size:
+                self.size += 1
+            self._seen[expr] = found
         return found
 
     def known(self, var: tir.Var) -> bool:
         """Whether a variable has a place."""
-        return self._key(var) in self._places
+        return var in self._seen or self._key(var) in self._places
 
     def _key(self, expr: tir.PrimExpr) -> object:
         """The same for expressions that are written alike."""

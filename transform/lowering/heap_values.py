@@ -79,7 +79,7 @@ class HeapValues:
     def value(self, expr: ast.Expr) -> ast.Expr:
         """A shape or a scalar; from the heap where it has variables."""
         match expr:
-            case ast.ShapeExpr(values=values) if any(map(tir.free_vars, values)):
+            case ast.ShapeExpr(values=values) if symbolic(values):
                 self.compute(values)
                 steps: list[ast.Expr] = [number(len(values))]
                 for value in values:
@@ -174,12 +174,19 @@ class HeapValues:
                 )
 
     def _global(self, wanted: str) -> str:
-        name, count = wanted, 0
+        name, count = wanted, len(self._functions)
+        if count:
+            name = f"{wanted}{count}"
         while name in self._globals:
             count += 1
             name = f"{wanted}{count}"
         self._globals.add(name)
         return name
+
+
+def symbolic(values: Sequence[tir.PrimExpr]) -> bool:
+    """Whether dimensions have variables."""
+    return any(type(value) is not tir.IntImm and tir.free_vars(value) for value in values)
 
 
 def _rank(shape: ast.ShapeExpr) -> ast.ShapeStructInfo:

@@ -7,13 +7,13 @@ from typing import Any
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
-from rlx.grammar.node import replace
+from rlx.grammar.node import changed, replace, same
 from rlx.grammar.printer import print_node
 from rlx.grammar.struct_infos import OBJECT, numbers, with_children
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
 from rlx.transform.lowering.emitter import Emitter, operator_name
-from rlx.transform.lowering.heap_values import HeapValues
+from rlx.transform.lowering.heap_values import HeapValues, symbolic
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.shape_checks import ShapeChecks
 from rlx.transform.lowering.structure import dataflow_blocks, local_functions
@@ -113,13 +113,16 @@ class _ShapeLowering(Emitter):
     def _erased(self, var: ast.Var) -> ast.Var:
         """The variable with an annotation that names no shape variable."""
         info = var.struct_info_annotation
-        made = replace(
-            var,
-            struct_info_annotation=None if info is None else _without_variables(info),
-            shape_var=None,
-        )
+        erased = None if info is None else _without_variables(info)
+        if erased is info and var.shape_var is None:
+            return var
+        made = replace(var, struct_info_annotation=erased, shape_var=None)
         self._renamed[var] = made
         return made
+
+    def _now(self, var: ast.Var) -> ast.Var:
+        """A variable as it is emitted."""
+        return self._renamed.get(var, var)
 
     def enter(self) -> None:
         self._heap.enter()
@@ -138,11 +141,11 @@ class _ShapeLowering(Emitter):
             info = param.struct_info_annotation or OBJECT
             where = f"{self._name}: parameter {k}, {param.name_hint}: {print_node(info)}"
             # Comparisons that are proved are left out; what gives a variable its number is not.
-            self._checks.check(self._renamed[param], info, where, k in skipped)
+            self._checks.check(self._now(param), info, where, k in skipped)
         self._checks.finish()
         for param in self._root.params:
             if param.shape_var is not None:
-                self._heap.store(param.shape_var, self._renamed[param])
+                self._heap.store(param.shape_var, self._now(param))
 
     def result(self, body: ast.Expr) -> ast.Expr:
         value = self._operand(body)
@@ -184,43 +187,40 @@ class _ShapeLowering(Emitter):
             made: ast.Expr = self.branches(value)
         else:
             made = self._value(value)
-        self.put(replace(binding, var=self._erased(var), value=made))
+        self.put(changed(binding, var=self._erased(var), value=made))
         declared = _declared(value)
         if declared is not None:
             where = f"{self._name}: the value of {var.name_hint}: {print_node(declared)}"
-            self._checks.check(self._renamed[var], declared, where, False)
+            self._checks.check(self._now(var), declared, where, False)
             self._checks.finish()
         if var.shape_var is not None:
-            self._heap.store(var.shape_var, self._renamed[var])
+            self._heap.store(var.shape_var, self._now(var))
 
     def _value(self, value: ast.Expr) -> ast.Expr:
         match value:
             case ast.Call():
                 return self._call(value)
-            case ast.Tuple(fields=fields):
-                return replace(value, fields=tuple(self._operand(field) for field in fields))
             case ast.TupleGetItem(tuple_value=whole):
-                return replace(value, tuple_value=self._operand(whole))
+                return changed(value, tuple_value=self._operand(whole))
             case ast.ShapeExpr() | ast.PrimValue():
                 return self._heap.value(value)
         return self._operand(value)
 
     def _call(self, call: ast.Call) -> ast.Call:
-        name = operator_name(call)
-        args = tuple(
-            self._attribute_shape(arg)
-            if name in _SAY_MORE and _abbreviated(arg)
-            else self._operand(arg)
-            for arg in call.args
-        )
-        attrs = {key: self._attribute(value) for key, value in call.attrs.items()}
-        types = tuple(_without_variables(info) for info in call.sinfo_args)
-        op = call.op
-        if isinstance(op, ast.ExternFunc) and op.struct_info is not None:
-            op = replace(op, struct_info=_without_variables(op.struct_info))
-        elif not isinstance(op, ast.Op):
+        op, attrs = call.op, call.attrs
+        if operator_name(call) in _SAY_MORE:
+            args = tuple(map(self._written, call.args))
+        else:
+            args = same(call.args, map(self._operand, call.args))
+        if attrs:
+            attrs = {key: self._attribute(value) for key, value in attrs.items()}
+        if isinstance(op, ast.ExternFunc):
+            if op.struct_info is not None:
+                op = replace(op, struct_info=_without_variables(op.struct_info))
+        elif type(op) is not ast.Op:
             op = self._operand(op)
-        return replace(call, op=op, args=args, attrs=attrs, sinfo_args=types)
+        types = same(call.sinfo_args, map(_without_variables, call.sinfo_args))
+        return changed(call, op=op, args=args, attrs=attrs, sinfo_args=types)
 
     def _attribute(self, value: Any) -> Any:
         match value:
@@ -237,12 +237,13 @@ class _ShapeLowering(Emitter):
                 return [self._attribute(item) for item in value]
         return value
 
-    def _attribute_shape(self, shape: ast.Expr) -> ast.Expr:
-        """A shape that stays as it is, since -1 and 0 have a meaning; it gets scalars to name."""
-        assert isinstance(shape, ast.ShapeExpr)
-        for var in dict.fromkeys(var for value in shape.values for var in tir.free_vars(value)):
+    def _written(self, arg: ast.Expr) -> ast.Expr:
+        """An argument; a shape in which -1 and 0 have a meaning stays, and gets scalars to name."""
+        if not isinstance(arg, ast.ShapeExpr) or not _abbreviated(arg):
+            return self._operand(arg)
+        for var in dict.fromkeys(var for value in arg.values for var in tir.free_vars(value)):
             self._heap.scalar(var)
-        return shape
+        return arg
 
     # ------------------------------------------------------------ operands
 
@@ -251,13 +252,12 @@ class _ShapeLowering(Emitter):
             case ast.Var():
                 return self._renamed.get(expr, expr)
             case ast.Tuple(fields=fields):
-                return replace(expr, fields=tuple(self._operand(field) for field in fields))
-            case ast.ShapeExpr(values=values) if any(map(tir.free_vars, values)):
+                return changed(expr, fields=same(fields, map(self._operand, fields)))
+            case ast.ShapeExpr(values=values) if symbolic(values):
                 return self._heap.shape(expr)
-            case ast.PrimValue(value=value) if tir.free_vars(value):
-                return self.emit(
-                    self._heap.value(expr), "pv", ast.PrimStructInfo(tir.type_of(value))
-                )
+            case ast.PrimValue(value=value) if symbolic((value,)):
+                info = ast.PrimStructInfo(tir.type_of(value))
+                return self.emit(self._heap.value(expr), "pv", info)
         return expr
 
 
@@ -267,6 +267,8 @@ def _without_variables(info: ast.StructInfo) -> ast.StructInfo:
     What is known of closures changes with their annotations, so a type of functions would ask for
     too much.
     """
+    if type(info) is ast.TupleStructInfo and not info.fields:
+        return info
     return erase(_any_function(info), frozenset(), frozenset())
 
 
@@ -280,11 +282,11 @@ _SAY_MORE = frozenset({"relax.reshape"})
 """Operators to which a written -1 is what is left, and a written 0 the dimension that was there."""
 
 
-def _abbreviated(expr: ast.Expr) -> bool:
+def _abbreviated(shape: ast.ShapeExpr) -> bool:
     """Whether a shape has variables, and a -1 or a 0 beside them."""
-    if not isinstance(expr, ast.ShapeExpr) or not any(map(tir.free_vars, expr.values)):
-        return False
-    return any(isinstance(v, tir.IntImm) and v.value in (-1, 0) for v in expr.values)
+    return symbolic(shape.values) and any(
+        isinstance(v, tir.IntImm) and v.value in (-1, 0) for v in shape.values
+    )
 
 
 def _declared(value: ast.Expr) -> ast.StructInfo | None:

@@ -12,7 +12,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.node import changed, replace
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import OBJECT
-from rlx.grammar.visit import free_vars, struct_infos, walk
+from rlx.grammar.visit import free_vars, sequences, struct_infos, walk
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order import free_vars as vars_of_info
 from rlx.solver.order.erase import erase
@@ -262,15 +262,15 @@ def _public(function: ast.Function | tir.PrimFunc, name: str) -> ast.Function | 
 
 
 def dataflow_blocks(function: ast.Function) -> bool:
-    """Whether a function has dataflow blocks."""
+    """Whether a function in normal form has dataflow blocks."""
     return any(
-        isinstance(block, ast.DataflowBlock)
-        for node in walk(function)
-        if isinstance(node, ast.SeqExpr)
-        for block in node.blocks
+        type(block) is ast.DataflowBlock
+        for inner in sequences(function)
+        if type(inner) is ast.SeqExpr
+        for block in inner.blocks
     )
 
 
 def local_functions(function: ast.Function) -> bool:
-    """Whether a function has functions inside."""
-    return any(isinstance(node, ast.Function) for node in walk(function.body))
+    """Whether a function in normal form has functions inside."""
+    return any(type(i) is ast.Function and i is not function for i in sequences(function))
