@@ -94,7 +94,9 @@ def bindings(expr: Expr) -> Iterator[Binding]:
 
 
 def sequences(function: ast.Function) -> Iterator[ast.Function | ast.SeqExpr]:
-    """The functions and the sequences of a function in normal form, outer ones first; itself is the first."""
+    """The functions and the sequences of a function in normal form, itself first, outer ones before
+    inner ones.
+    """
     stack: list[Expr] = [function]
     while stack:
         node = stack.pop()

@@ -50,7 +50,13 @@ def _in_data(value: object) -> Iterator[PrimExpr]:
 
 
 def stand_once(expr: Expr, among: Collection[tir.Var] | None = None) -> set[tir.Var]:
-    """The shape variables, or those among some, that stand in exactly one integer expression below an expression."""
+    """The shape variables that stand in exactly one integer expression below an expression.
+
+    Parameters
+    ----------
+    among
+        The variables to look for; None for all.
+    """
     once: set[tir.Var] = set()
     several: set[tir.Var] = set()
     for prim_expr in prim_exprs(expr):
