@@ -44,7 +44,7 @@ class AtomActions(ExpressionActions):
             return self.around.captured(head, text, span)
         if head in ALIASES:
             text = ALIASES[head] + "." + rest
-        if head not in self.scope.modules and rest in self.scope.global_names and head not in "RTI":
+        if head not in "RTI" and head not in self.scope.modules and rest in self.scope.global_names:
             self.around.unknown_module(head, span[0])
         if head == "R" and text not in FORMS and text not in BARE_INFOS:
             meant = misspelt.form(text)

@@ -44,8 +44,16 @@ _LINE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_QUOTE_IN_LINE = r"\"(?!\"\")[^\"\\\n]*+\"|'(?!'')[^'\\\n]*+'"
+_IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
+for _ in range(4):
+    _IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
+_WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
+"""A line whose brackets are closed in it, with at most four in one another: almost every one."""
+
 _WORD = r"[^\W\d]\w*"
 _HEAD = re.compile(rf"(?:async[ \t]+)?(def|class)[ \t]+({_WORD})")
+_IMPORTS = re.compile(r"(?:import|from)\s")
 _IMPORT = re.compile(r"import[ \t]+(.*)", re.DOTALL)
 _FROM = re.compile(r"from[ \t]+(\.*[\w.]*)[ \t]*import[ \t]*\(?(.*?)\)?\s*\Z", re.DOTALL)
 _ASSIGN = re.compile(
@@ -96,9 +104,20 @@ class BoundName:
 
 
 class PythonScope:
-    """A module, class or function of the Python around, and the names bound in it."""
+    """A module, class or function of the Python around, and the names bound in it.
 
-    __slots__ = ("body", "indent", "kind", "names", "outer", "star", "start")
+    Attributes
+    ----------
+    imports
+        The import paths of names.
+    unread
+        Statements, with their offsets and whether they stand directly in the scope. They are read
+        once a name is asked for: mostly these are the bodies of Relax functions.
+    """
+
+    __slots__ = (
+        *("_names", "body", "imports", "indent", "kind", "outer", "star", "start", "unread"),
+    )
 
     def __init__(self, kind: str, start: int, indent: int, outer: PythonScope | None) -> None:
         self.kind = kind
@@ -106,12 +125,27 @@ class PythonScope:
         self.indent = indent
         self.body = -1
         self.outer = outer
-        self.names: dict[str, list[BoundName]] = {}
+        self.imports: list[tuple[str, str]] = []
+        self.unread: list[tuple[int, bool, str]] = []
+        self._names: dict[str, list[BoundName]] = {}
         self.star = False
+
+    @property
+    def names(self) -> dict[str, list[BoundName]]:
+        """The places that bind each name."""
+        if self.unread:
+            unread, self.unread = self.unread, []
+            for at, straight, text in unread:
+                _statement(self, at, straight, text)
+            for places in self._names.values():
+                places.sort(key=lambda place: place.at)
+        return self._names
 
     def bind(self, name: str, bound: BoundName) -> None:
         """Add a place that binds a name."""
-        self.names.setdefault(name, []).append(bound)
+        self._names.setdefault(name, []).append(bound)
+        if bound.imported is not None:
+            self.imports.append((name, bound.imported))
 
 
 class Surroundings:
@@ -129,10 +163,8 @@ class Surroundings:
         """Every import path of each name, in whatever scope."""
         found: dict[str, set[str]] = {}
         for _, scope in self._read[1]:
-            for name, places in scope.names.items():
-                for place in places:
-                    if place.imported is not None:
-                        found.setdefault(name, set()).add(place.imported)
+            for name, path in scope.imports:
+                found.setdefault(name, set()).add(path)
         return found
 
     @cached_property
@@ -291,8 +323,13 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
     without its indentation and what is behind it.
     """
     depth, start = 0, -1
-    match, size = _LINE.match, len(text)
+    whole, match, size = _WHOLE_LINE.match, _LINE.match, len(text)
     while at < size:
+        if start < 0 and (line := whole(text, at)) is not None:
+            at = line.end()
+            if line[1]:
+                yield line.start(1), at - 1
+            continue
         found = match(text, at)
         assert found is not None
         kind, begin = found.lastgroup, at
@@ -336,7 +373,10 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
         logical = text[start:end]
         head = _HEAD.match(logical)
         if head is None:
-            _statement(at, start, width == at.body, logical)
+            if logical.startswith(("import", "from")) and _IMPORTS.match(logical):
+                _import(at, start, logical)
+            else:
+                at.unread.append((start, width == at.body, logical))
             continue
         at.bind(head[2], BoundName(start, False))
         inner = PythonScope("class" if head[1] == "class" else "function", start, width, at)
@@ -350,9 +390,6 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
 
 def _statement(scope: PythonScope, at: int, straight: bool, text: str) -> None:
     """Note what a logical line binds."""
-    if text.startswith(("import", "from")) and (text[4:5].isspace() or text[6:7].isspace()):
-        _import(scope, at, text)
-        return
     assigned = _ASSIGN.match(text) or _ANNOTATED.match(text)
     if assigned is not None and ";" not in text:
         value = assigned[2].strip() if len(assigned[2]) <= MAX_VALUE else None

@@ -61,8 +61,6 @@ def missing(
     read
         The definitions that were read; nothing is said about what is inside of them.
     """
-    if not any(canonical(found) == "R" for found in _annotating(text)):
-        return
     covered = sorted(read)
     decorated, outer = False, None
     for start, end in logical_lines(text, 0):
