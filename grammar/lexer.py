@@ -39,32 +39,36 @@ _STRING = (
 )
 
 TOKEN = re.compile(
-    rf"""
-      (?P<space>[ \t\f]++|\\\r?\n)
-    | (?P<DEF>def[ \t]++{_WORD})
+    rf"""[ \t\f]*+(?:
+      (?P<punct>[()\]{{}},:~;])
+    | (?P<NAME>(?!lambda\b){_WORD}(?=[,):\]]))
+    | (?P<newline>\r?\n(?:[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
+    | (?P<DEF>def[ \t]++{_WORD})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t]*+=(?!=))
     | (?P<HEAD>{_WORD}(?:\.{_WORD})*+\()
     | (?P<STRING>{_STRING})
     | (?P<DOTTED>{_WORD}(?:\.{_WORD})++)
-    | (?P<NAME>{_WORD})
+    | (?P<word>{_WORD})
     | (?P<FLOAT>\d[\d_]*+\.[\d_]*+(?:[eE][-+]?\d++)?|\.\d[\d_]*+(?:[eE][-+]?\d++)?
         |\d[\d_]*+[eE][-+]?\d++)
     | (?P<INT>0[xX][\da-fA-F_]++|0[bB][01_]++|\d[\d_]*+)
     | (?P<INTS>(?<![\w)\]])\[-?\d{{1,18}}(?:,[ ]-?\d{{1,18}})++\])
-    | (?P<newline>\r?\n(?:[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
-    | (?P<comment>\#[^\n]*+)
     | (?P<AUGMENTED>(?:\*\*|//|<<|>>|[-+*/%@&|^])=)
     | (?P<ARROW>->)
     | (?P<PASS>\.\.\.)
     | (?P<OP>\*\*|//|<<|>>|<=|>=|==|!=|[*/%<>&|^])
     | (?P<SIGN>[-+])
-    | (?P<punct>[()\[\]{{}},:=@~.;])
+    | (?P<other>[\[=@.])
+    | (?P<nothing>\#[^\n]*+|\\\r?\n|\Z))
     """,
     re.VERBOSE | re.DOTALL,
 )
+"""A token and the blanks in front of it. What is most frequent comes first: a name as an argument
+or a target needs no look at what else starts with a word.
+"""
 
 KEYWORDS = {
     word: word.upper()
@@ -165,18 +169,16 @@ class Lexer:
             if found is None:
                 at = self._unknown(at)
                 continue
-            kind, start = found.lastgroup or "", at
-            at = found.end()
-            if kind == "space" or kind == "comment":
-                continue
-            value = found[0]
+            kind = found.lastgroup or ""
+            value, at = found[kind], found.end()
+            start = at - len(value)
             if self.canonical is not None and kind in _IMPORTABLE:
                 value = self.canonical(value.removesuffix("(")) + "(" * (kind == "HEAD")
-                kind = "DOTTED" if kind == "NAME" and "." in value else kind
-            if kind == "NAME":
-                kind = reserved.get(value, kind)
-            elif kind == "punct":
+                kind = "DOTTED" if kind in ("NAME", "word") and "." in value else kind
+            if kind == "punct" or kind == "other":
                 kind = PUNCTUATION[value]
+            elif kind == "NAME" or kind == "word":
+                kind = reserved.get(value, "NAME")
             elif kind == "HEAD" or kind == "TARGET":
                 # A keyword in front of a bracket or of `=` stays one: `return (a, b)`, `not(x)`.
                 word = value[:-1].rstrip()
@@ -184,11 +186,15 @@ class Lexer:
                     kind, value, at = reserved[word], word, start + len(word)
                 elif kind == "TARGET":
                     value = word
+            elif kind == "nothing":
+                continue
             yield new(terminals[kind], (value, start, at))
 
     def _unknown(self, at: int) -> int:
-        """Report what stands at ``at`` and is no token; return where to go on."""
+        """Report what stands behind the blanks at ``at`` and is no token; return where to go on."""
         text = self.text
+        while text[at] in " \t\f":
+            at += 1
         char = text[at]
         if char in "\"'":
             stop = text.find("\n", at, self.end)
@@ -205,7 +211,7 @@ class Lexer:
         """Tokens with layout: _NEWLINE ends a statement, _INDENT and _DEDENT enclose a block."""
         layout = _Layout(self)
         opened = 0  # brackets
-        empty = True  # nothing on this line so far
+        last = ""  # token on this line
         skip_line = False
         for found in self._raw(self.start):
             kind = found.type
@@ -214,9 +220,9 @@ class Lexer:
                 if opened and not self._is_statement(end):
                     continue
                 opened = 0  # if not yet: far more likely unclosed than a statement inside brackets
-                if not empty:
+                if last:
                     yield token("_NEWLINE", "", start, start)
-                empty = True
+                    layout.last, last = last, ""
                 skip_line = end < self.end and layout.breaks_out(end)
                 if end < self.end and not skip_line:
                     yield from layout.line(end)
@@ -226,10 +232,9 @@ class Lexer:
                 continue
             if skip_line:
                 continue
-            if empty:
+            if not last:
                 layout.starts_with(kind)
-            empty = False
-            layout.last = kind
+            last = kind
             if kind in OPENING:
                 opened = max(0, opened + OPENING[kind])
                 if opened > MAX_NESTING:
@@ -237,7 +242,7 @@ class Lexer:
                     self.report(words, found.start, found.end)
                     break
             yield found
-        closing = [] if empty else ["_NEWLINE"]
+        closing = ["_NEWLINE"] if last else []
         for kind in (*closing, *["_DEDENT" for _ in layout.indents[1:]], END):
             yield token(kind, "", self.stopped, self.stopped)
 
@@ -333,7 +338,7 @@ class _Layout:
         return True
 
 
-_IMPORTABLE = frozenset(["NAME", "DOTTED", "HEAD"])
+_IMPORTABLE = frozenset(["NAME", "word", "DOTTED", "HEAD"])
 _HEADS = frozenset(["DEF", "CLASS", "IF", "ELIF", "ELSE", "FOR", "WHILE", "WITH", "AT"])
 _NEXT_LINE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")

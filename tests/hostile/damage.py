@@ -182,14 +182,12 @@ def tokens(text: str) -> list[Place]:
         if match is None:
             at += 1
             continue
+        shown = match[match.lastgroup or 0]
+        at, start = match.end(), match.end() - len(shown)
         if match.lastgroup == "INFO":  # its words are tokens too
-            word = match[0].find("(")
-            found.append((at, at + word + 1 if word >= 0 else match.end()))
-            at = found[-1][1]
-            continue
-        if match.lastgroup not in ("space", "comment"):
-            found.append((at, match.end()))
-        at = match.end()
+            at = start + shown.find("(") + 1 or at
+        if match.lastgroup != "nothing":
+            found.append((start, at))
     return found
 
 
