@@ -20,7 +20,13 @@ Action = Callable[..., Any]
 given the span of the text, and the children that the grammar does not filter out.
 """
 
-Callbacks = list[Callable[[list[Any]], Any]]
+Callback = Callable[[list[Any]], Entry]
+"""What puts the value of a production in the place of its operands."""
+
+Callbacks = list[tuple[str, int, Callback | None]]
+"""Of each production, by its number: the name of its rule, how many symbols it has, and its
+callback, which one that passes its only symbol on has not.
+"""
 
 
 class Recovery(Protocol):
@@ -144,29 +150,50 @@ def callbacks(actions: Callable[[str], Action]) -> Callbacks:
     actions
         Gives the action of a name in the grammar.
     """
-    found: Callbacks = []
-    for production in tables().productions:
-        children = production.children
-        if production.action is None:
-            (only,) = children
-            found.append(itemgetter(only))
-        else:
-            found.append(_reduction(actions(production.action), children))
-    return found
+    return [_callback(production, actions) for production in tables().productions]
 
 
-def _reduction(action: Action, children: Sequence[int | None]) -> Callable[[list[Any]], Entry]:
+def _callback(
+    production: Production, actions: Callable[[str], Action]
+) -> tuple[str, int, Callback | None]:
+    origin, size, children, name = production
+    if name is not None:
+        return origin, size, _reduction(actions(name), children)
+    (only,) = children
+    return origin, size, None if size == 1 else itemgetter(only)
+
+
+def _reduction(action: Action, children: Sequence[int | None]) -> Callback:
     """Calls an action with the children of its production, and puts its value at their place."""
     new = tuple.__new__
+    match children:
+        case [int(one)]:
+            return lambda operands: new(
+                Entry,
+                (
+                    action((start := operands[0][1], end := operands[-1][2]), operands[one]),
+                    start,
+                    end,
+                ),
+            )
+        case [int(one), int(two)]:
+            return lambda operands: new(
+                Entry,
+                (
+                    action(
+                        (start := operands[0][1], end := operands[-1][2]),
+                        operands[one],
+                        operands[two],
+                    ),
+                    start,
+                    end,
+                ),
+            )
     pick = _picker(children)
 
     def reduce(operands: list[Any]) -> Entry:
         start, end = operands[0][1], operands[-1][2]
-        try:
-            return new(Entry, (action((start, end), *pick(operands)), start, end))
-        except Rejected as error:
-            error.operands = operands
-            raise
+        return new(Entry, (action((start, end), *pick(operands)), start, end))
 
     return reduce
 
@@ -174,10 +201,8 @@ def _reduction(action: Action, children: Sequence[int | None]) -> Callable[[list
 def _picker(children: Sequence[int | None]) -> Callable[[list[Any]], Sequence[Any]]:
     """Takes the children of a production from its operands."""
     places = [at for at in children if at is not None]
-    if len(places) == len(children) > 1:
+    if len(places) == len(children) > 2:
         return itemgetter(*places)
-    if len(places) == len(children) == 1:
-        return itemgetter(slice(places[0], places[0] + 1))
     return lambda operands: [None if at is None else operands[at] for at in children]
 
 
@@ -200,46 +225,61 @@ class _Run:
     ----------
     states, stack
         The states that lead to here, and the values between them.
+    operands
+        What was reduced last.
     """
 
     def __init__(self, start: str, actions: Callbacks, owner: Recovery) -> None:
         self.tables, self.callbacks, self.owner = tables(), actions, owner
         self.states = [self.tables.start[start]]
         self.stack: list[Entry] = []
+        self.operands: list[Entry] = []
         self.end = self.tables.end[start]
         self._given_up_to = -1
 
     def run(self, tokens: Iterator[Token]) -> Any:
-        rows, states, stack = self.tables.actions, self.states, self.stack
+        rows, gotos, callbacks = self.tables.actions, self.tables.gotos, self.callbacks
+        states, stack = self.states, self.stack
         for token in tokens:
             kind = token.type
             try:
                 while (action := rows[states[-1]].get(kind)) is not None and action < 0:
-                    self._reduce(~action)
-                    if kind == END and states[-1] == self.end:
-                        return stack[-1].value
+                    origin, _, callback = callbacks[~action]
+                    if callback is None:
+                        states[-1] = gotos[states[-2]][origin]
+                    else:
+                        self._reduce(~action)
                 if action is not None:
                     states.append(action)
                     stack.append(token)
                     continue
+                if kind == END and states[-1] == self.end:
+                    return stack[-1].value
                 self._settle()
                 self._unexpected(token)
                 given_up: list[Entry] = []
             except Rejected as error:
                 self.owner.rejected(error)
-                given_up = error.operands
+                given_up = self.operands
             if not self._recover(given_up, token, tokens):
                 return None
         return None
 
     def _reduce(self, number: int) -> None:
         """Put the value of a production in the place of its symbols."""
-        production = self.tables.productions[number]
-        states, stack, size = self.states, self.stack, production.size
-        operands = stack[-size:]
-        del states[-size:], stack[-size:]
-        stack.append(self.callbacks[number](operands))
-        states.append(self.tables.gotos[states[-1]][production.origin])
+        origin, size, callback = self.callbacks[number]
+        states, stack = self.states, self.stack
+        if callback is not None:
+            if size == 1:
+                states.pop()
+                operands = self.operands = [stack.pop()]
+            else:
+                operands = self.operands = stack[-size:]
+                del states[-size:], stack[-size:]
+            stack.append(callback(operands))
+        else:
+            states.pop()
+        states.append(self.tables.gotos[states[-1]][origin])
 
     def _settle(self) -> None:
         """Reduce what is complete whatever comes,

@@ -76,4 +76,3 @@ class Rejected(Exception):
         self.certain = certain
         self.layout = layout
         self.kept = kept
-        self.operands: list[Entry] = []  # of the reduction that it ended
