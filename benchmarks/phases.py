@@ -1,7 +1,7 @@
 """Where the time of `relax-check` goes: ``python -m benchmarks.phases [PATH]``.
 
 Each phase runs once, after a small file has warmed everything up, with the garbage collector off
-(as in the command). Lexing is part of parsing, measured on its own as well.
+(the command lets it run seldom). Lexing is part of parsing, measured on its own as well.
 """
 
 from __future__ import annotations

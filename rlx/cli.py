@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
 
 UNABLE, BUG, INTERRUPTED = 2, 101, 130
+
+COLLECTION = 100_000, 50, 1000
+"""How seldom Python looks for cycles: a program and what is known of it live as long as the
+command needs them, and Python's own figures walk through all of it again and again.
+"""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("rlx.commands.check", "check programs, as relax-check does"),
@@ -101,6 +107,7 @@ def _usage() -> str:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
+    gc.set_threshold(*COLLECTION)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a file name may hold what no encoding can write
             stream.reconfigure(errors="backslashreplace")
