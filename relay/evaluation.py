@@ -40,7 +40,9 @@ Run = Generator["Run", Value, Value]
 
 
 class Memo:
-    """The values of nodes and variables in one activation of a function, and around it."""
+    """The values of nodes and variables in one activation of a function, and around it; the numbers
+    of the dimensions that signatures name.
+    """
 
     __slots__ = ("dims", "outer", "values")
 
@@ -136,18 +138,21 @@ class Evaluator:
     # ------------------------------------------------------------ rules
 
     @rule("RL-run", "7b6fc8b9", "Relay evaluation")
-    def _scope(self, scope: EvaluationScope, schedule: Schedule, memo: Memo) -> Run:
+    def _scope(
+        self, scope: EvaluationScope, schedule: Schedule, memo: Memo, outer: Mapping[str, int]
+    ) -> Run:
         """Evaluate the nodes of a scope in order; its value is that of its result."""
+        dims = dict(outer)
         for item in scope.items:
             self._spend(item.span)  # type: ignore[attr-defined]
             match item:
                 case RelayLet(var=var, value=value):
                     found = self._value(value, memo)
-                    self._checks.bound(var, found, memo.dims)
+                    self._checks.bound(var, found, dims)
                     memo.values[var] = found
                 case RelayIf(cond=cond):
                     branch = schedule.inner[item][0 if self._truth(cond, memo) else 1]
-                    memo.values[item] = yield self._scope(branch, schedule, memo)
+                    memo.values[item] = yield self._scope(branch, schedule, memo, dims)
                 case RelayCall(op=RelayOp(name=name), args=args):
                     if self._trace is not None:
                         self._trace(name)
@@ -174,7 +179,7 @@ class Evaluator:
         memo = Memo(callee.memo)
         self._checks.entered(function, args, memo.dims)
         memo.values.update(zip(function.params, args, strict=True))
-        result = yield self._scope(callee.scope, callee.schedule, memo)
+        result = yield self._scope(callee.scope, callee.schedule, memo, memo.dims)
         self._checks.returned(function, result, memo.dims)
         return result
 

@@ -62,9 +62,11 @@ class FunctionTranslation:
         self._schedule = Schedule(function.body)
         self._roles = _roles(self._schedule)
         taken = {"R", "T", "I", "cls"}
-        self._dims: dict[RelayFunction | None, Dimensions] = {None: Dimensions(taken)}
+        self._unused = Dimensions(taken).unused
+        self._signatures: dict[RelayFunction | None, Dimensions] = {None: Dimensions(taken)}
+        self._dims: dict[EvaluationScope, Dimensions] = {}
         self._bound: dict[RelayFunction, tuple[tir.Var, ...]] = {}
-        self._enter(function, self._dims[None])
+        self._enter(function, self._signatures[None])
         self._enter_literals()
         self._translate()
         self.function = self._function(function, self._schedule.root)
@@ -76,9 +78,18 @@ class FunctionTranslation:
         """Know the parameters of all functions inside, the outer ones first."""
         for node, _ in reversed(self._schedule.order):
             if isinstance(node, RelayFunction):
-                outer = self._dims[self._schedule.scope_of[node].function]
-                self._dims[node] = outer.inner()
-                self._enter(node, self._dims[node])
+                outer = self._signatures[self._schedule.scope_of[node].function]
+                self._signatures[node] = outer.inner()
+                self._enter(node, self._signatures[node])
+
+    def _dims_of(self, scope: EvaluationScope) -> Dimensions:
+        """The shape variables in a scope: of the signatures and the lets around it."""
+        if scope not in self._dims:
+            outer = scope.parent
+            same = outer is not None and outer.function is scope.function
+            known = self._dims_of(outer) if outer and same else self._signatures[scope.function]
+            self._dims[scope] = known.inner()
+        return self._dims[scope]
 
     def _enter(self, function: RelayFunction, dims: Dimensions) -> None:
         """Know the parameters of a function."""
@@ -109,12 +120,9 @@ class FunctionTranslation:
         self._vars[var] = made
         return made
 
-    def _unused(self, hint: str) -> str:
-        return self._dims[None].unused(hint)
-
     def _function(self, function: RelayFunction, scope: EvaluationScope) -> ast.Function:
         """A function whose body was translated."""
-        dims = self._dims[scope.function]
+        dims = self._signatures[scope.function]
         params = tuple(self._vars[param] for param in function.params)
         infos = tuple(self._know.infos[param] for param in params)
         body = self._sequence(scope)
@@ -159,7 +167,7 @@ class FunctionTranslation:
         if isinstance(annotation, RelayFuncType):
             self._emit(scope, var, made, let.span)
             return
-        dims = self._dims[scope.function]
+        dims = self._dims_of(scope)
         info = struct_info(annotation, dims, f"{var.name_hint}_dim")
         new = tuple(v for v in dict.fromkeys(_binding(info)) if v not in dims.known)
         dims.known.update(new)
@@ -215,7 +223,8 @@ class FunctionTranslation:
         yes, no = self._schedule.inner[node]
         made = ast.If(cond, self._sequence(yes), self._sequence(no), node.cond.span, span)  # type: ignore[attr-defined]
         infos = [self._know.info(self._atom(scope.result)) for scope in (yes, no)]
-        self._know.infos[made] = self._know.joined(*infos)
+        known = self._dims_of(self._schedule.scope_of[node]).known
+        self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
         return made
 
     @rule("RL-operator", "5dd5175b", "Relay translation")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rlx.grammar import ast
 from rlx.grammar.suggest import closest
 from rlx.relay import elementwise_rows, network_rows, shape_rows
@@ -28,6 +30,7 @@ def translated(call: OperatorCall) -> ast.Expr:
     return TABLE[call.name](call)
 
 
+@cache
 def similar(name: str) -> list[str]:
     """The operators of the table that an unknown name may have been meant for."""
     return closest(name, TABLE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.grammar import ast
@@ -67,18 +67,7 @@ def translate(module: RelayModule, path: str = "<text>") -> Translation:
     source = Source(module.text, path)
     normal = to_anf(module)
     names = _names(normal)
-    signatures: dict[ast.GlobalVar, StructInfo] = {}
-    made: dict[RelayGlobalVar, FunctionTranslation] = {}
-    order = list(_callees_first(normal))
-    for var in order:
-        signatures[names[var]] = FuncStructInfo(None, NOTHING, True, "default")
-    for _ in range(ROUNDS):
-        before = [_shown(signatures[names[var]]) for var in order]
-        for var in order:
-            done = FunctionTranslation(normal.functions[var], names, signatures)
-            made[var], signatures[names[var]] = done, done.signature
-        if before == [_shown(signatures[names[var]]) for var in order] or not _recursive(normal):
-            break
+    made = _settled(normal, names)
     functions = {names[var]: _public(made[var].function, names[var]) for var in normal.functions}
     said = _once(d for var in normal.functions for d in made[var].diagnostics)
     return Translation(
@@ -87,6 +76,30 @@ def translate(module: RelayModule, path: str = "<text>") -> Translation:
         names,
         {var: made[var].signature for var in normal.functions},
     )
+
+
+def _settled(
+    normal: RelayModule, names: Mapping[RelayGlobalVar, ast.GlobalVar]
+) -> dict[RelayGlobalVar, FunctionTranslation]:
+    """The translation of each function: once more where what it calls became better known."""
+    calls = {var: _called(function, normal) for var, function in normal.functions.items()}
+    order = list(_callees_first(calls))
+    signatures: dict[ast.GlobalVar, StructInfo] = {
+        names[var]: FuncStructInfo(None, NOTHING, True, "default") for var in order
+    }
+    made: dict[RelayGlobalVar, FunctionTranslation] = {}
+    derived, changed, now = dict.fromkeys(order, -1), dict.fromkeys(order, 0), 0
+    for _ in range(ROUNDS):
+        for var in order:
+            if derived[var] >= 0 and all(changed[callee] < derived[var] for callee in calls[var]):
+                continue
+            now += 1
+            derived[var] = now
+            done = made[var] = FunctionTranslation(normal.functions[var], names, signatures)
+            if _shown(done.signature) != _shown(signatures[names[var]]):
+                changed[var] = now
+            signatures[names[var]] = done.signature
+    return made
 
 
 def _names(module: RelayModule) -> dict[RelayGlobalVar, ast.GlobalVar]:
@@ -104,11 +117,12 @@ def _names(module: RelayModule) -> dict[RelayGlobalVar, ast.GlobalVar]:
     return found
 
 
-def _callees_first(module: RelayModule) -> Iterable[RelayGlobalVar]:
+def _callees_first(
+    calls: Mapping[RelayGlobalVar, Sequence[RelayGlobalVar]],
+) -> Iterable[RelayGlobalVar]:
     """The functions of a module, each behind those that it calls, as far as that is possible."""
-    calls = {var: _called(function, module) for var, function in module.functions.items()}
     seen: set[RelayGlobalVar] = set()
-    for start in module.functions:
+    for start in calls:
         stack = [(start, iter(calls[start]))] if start not in seen else []
         seen.add(start)
         while stack:
@@ -125,16 +139,6 @@ def _callees_first(module: RelayModule) -> Iterable[RelayGlobalVar]:
 def _called(function: RelayFunction, module: RelayModule) -> list[RelayGlobalVar]:
     parts: Iterable[RelayExpr] = Schedule(function.body).uses
     return [p for p in parts if isinstance(p, RelayGlobalVar) and p in module.functions]
-
-
-def _recursive(module: RelayModule) -> bool:
-    """Whether a function is called before it is translated."""
-    seen: set[RelayGlobalVar] = set()
-    for var in _callees_first(module):
-        if any(callee not in seen for callee in _called(module.functions[var], module)):
-            return True
-        seen.add(var)
-    return False
 
 
 def _shown(info: StructInfo) -> str:

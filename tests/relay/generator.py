@@ -9,6 +9,7 @@ that it ran.
 from __future__ import annotations
 
 from random import Random
+from struct import pack
 
 from rlx.grammar.ast import Literal
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32
@@ -25,6 +26,7 @@ from rlx.relay.nodes import (
     RelayProjection,
     RelayTensorType,
     RelayTuple,
+    RelayTupleType,
     RelayType,
     RelayVar,
 )
@@ -39,13 +41,19 @@ TYPES: dict[str, RelayType] = {
     "number": RelayTensorType((), INT32),
     "truth": RelayTensorType((), BOOL),
 }
+PAIR = RelayTupleType((TYPES["open"], TYPES["number"]))
+STORED = tuple(
+    Literal(None, FLOAT32, (3,), None, pack("<3f", *numbers))
+    for numbers in ((0.5, -1.0, 2.0), (1.0, 0.0, -0.25))
+)
+"""Constants that a text keeps in its metadata."""
 
 Pool = dict[str, list[RelayExpr]]
 
 
 def program(seed: int) -> RelayModule:
-    """A module with the function ``@main(%x: Tensor[(n, 3), float32], %k: int32)`` and perhaps a
-    recursive one beside it.
+    """A module with the function ``@main(%x: Tensor[(n, 3), float32], %k: int32, %p: (Tensor[(?, 3),
+    float32], int32))`` and a recursive one beside it.
     """
     return _Generator(Random(seed)).module()
 
@@ -60,12 +68,12 @@ class _Generator:
         random = self.random
         functions = {}
         kind = TYPES["open" if random.random() < 0.3 else "tensor"]
-        x, k = RelayVar("x", kind), RelayVar("k", TYPES["number"])
-        pool: Pool = {"tensor": [x], "number": [k], "truth": [], "pair": [], "function": []}
+        x, k, p = RelayVar("x", kind), RelayVar("k", TYPES["number"]), RelayVar("p", PAIR)
+        pool: Pool = {"tensor": [x], "number": [k], "truth": [], "pair": [p], "function": []}
         # Where the type leaves the first dimension open, the binary operators of closures may not
         # know that it is the same.
         body = self.block(pool, random.randint(6, 16), 2, final=True)
-        functions[RelayGlobalVar("main")] = RelayFunction((x, k), body)
+        functions[RelayGlobalVar("main")] = RelayFunction((x, k, p), body)
         functions[self.countdown] = self.recursive()
         return RelayModule(functions)
 
@@ -77,6 +85,20 @@ class _Generator:
         done = self.call("less", k, self.number(1))
         body = RelayIf(done, y, again)
         return RelayFunction((k, y), body, TYPES["tensor"])
+
+    def loop(self, pool: Pool, depth: int) -> RelayExpr:
+        """A closure that calls itself, and a call of it."""
+        again, k = RelayVar("loop"), RelayVar("k", TYPES["number"])
+        y = RelayVar("y", TYPES["tensor"])
+        inner = {kind: list(nodes) for kind, nodes in pool.items()}
+        inner["tensor"].append(y)
+        step = self.block(inner, self.random.randint(0, 2), depth - 1)
+        less = self.call("subtract", k, self.number(1))
+        more = RelayCall(again, (less, step))
+        body = RelayIf(self.call("greater", k, self.number(0)), more, y)
+        function = RelayFunction((k, y), body, TYPES["tensor"])
+        times = self.number(self.random.randint(0, 2))
+        return RelayLet(again, function, RelayCall(again, (times, self.pick(pool, "tensor"))))
 
     # ------------------------------------------------------------ blocks
 
@@ -127,7 +149,8 @@ class _Generator:
     def a_tensor(self, pool: Pool, depth: int) -> RelayExpr:
         random = self.random
         ways = ["unary", "binary", "binary", "scale", "factor"]
-        ways += ["if", "if", "countdown"] if depth else []
+        ways += ["if", "if", "countdown", "loop"] if depth else []
+        ways += ["stored"]
         ways += ["field"] if pool["pair"] else []
         ways += ["apply", "apply"] if pool["function"] else []
         match random.choice(ways):
@@ -147,6 +170,11 @@ class _Generator:
             case "countdown":
                 times = self.number(random.randint(0, 3))
                 return RelayCall(self.countdown, (times, self.pick(pool, "tensor")))
+            case "stored":
+                stored = RelayConstant(random.choice(STORED))
+                return self.call(random.choice(BINARY), self.pick(pool, "tensor"), stored)
+            case "loop":
+                return self.loop(pool, depth)
             case "field":
                 return RelayProjection(self.pick(pool, "pair"), 0)
             case "apply":
@@ -176,7 +204,11 @@ class _Generator:
         return self.call(name, self.pick(pool, "number"), self.number(self.random.randint(0, 2)))
 
     def a_pair(self, pool: Pool, depth: int) -> RelayExpr:
-        return RelayTuple((self.pick(pool, "tensor"), self.pick(pool, "number")))
+        made = RelayTuple((self.pick(pool, "tensor"), self.pick(pool, "number")))
+        if self.random.random() < 0.7:
+            return made
+        var = RelayVar("p", PAIR)  # a let that forgets a dimension
+        return RelayLet(var, made, var)
 
     def a_function(self, pool: Pool, depth: int) -> RelayExpr:
         param = RelayVar("y", TYPES["tensor"])

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,18 +20,19 @@ from rlx.checker.check import check_module
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.printer import print_node
 from rlx.relay.nodes import RelayModule
-from rlx.relay.translation import translate
+from rlx.relay.translation import Translation, translate
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome
-from rlx.semantics.values import Tensor
+from rlx.semantics.values import Tensor, TupleValue, Value
 from tests.relay.generator import program
 
 Seen = tuple[str, Any, list[int]]
 
 
-def arguments() -> tuple[Any, Any]:
+def arguments() -> tuple[Any, ...]:
     """The arguments of ``@main``."""
-    return np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3), np.array(2, np.int32)
+    x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
+    return x, np.array(2, np.int32), (x[::-1].copy(), np.array(1, np.int32))
 
 
 def seen(run: Callable[..., Outcome]) -> Seen:
@@ -59,27 +62,28 @@ def same(one: Any, other: Any) -> bool:
     return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=True)
 
 
-def forms(module: RelayModule) -> dict[str, Seen]:
+def value(arg: Any) -> Value:
+    """An argument as a value of the machine."""
+    if isinstance(arg, tuple):
+        return TupleValue(tuple(map(value, arg)))
+    return Tensor(arg)
+
+
+def forms(module: RelayModule, made: Translation) -> dict[str, Seen]:
     """How each form of a module runs."""
     args = arguments()
     normal = relay.to_anf(module)
     written = relay.parse(str(module))
     assert relay.structural_equal(written, module), "the text reads back as another program"
-    made = {"graph": module, "A-normal form": normal, "graph again": relay.to_graph(normal)}
-    found = {}
-    for name, form in made.items():
-        found[name] = seen(partial(relay.run, form, *args))
-    found["Relax"] = seen(
-        lambda *, packed: load(relay.to_relax(module), packed=packed).run(
-            "main", [Tensor(arg) for arg in args]
-        )
-    )
+    shapes = {"graph": module, "A-normal form": normal, "graph again": relay.to_graph(normal)}
+    found = {name: seen(partial(relay.run, form, *args)) for name, form in shapes.items()}
+    values = list(map(value, args))
+    found["Relax"] = seen(lambda *, packed: load(made.module, packed=packed).run("main", values))
     return found
 
 
-def types(module: RelayModule) -> tuple[list[str], list[str]]:
+def types(made: Translation) -> tuple[list[str], list[str]]:
     """The types of the functions as the translation derives them, and as Relax's check does."""
-    made = translate(module)
     report = check_module(made.module, Source(""))
     assert report.ok, str(report.errors[0])
     again = {name: report.info[var] for name, var in made.names.items()}
@@ -87,34 +91,47 @@ def types(module: RelayModule) -> tuple[list[str], list[str]]:
     return mine, [print_node(info) for info in again.values()]
 
 
-def broken(seed: int) -> str:
-    """What is wrong with the forms of a program; empty if nothing."""
+def broken(seed: int, kinds: Counter[str] | None = None) -> str:
+    """What is wrong with the forms of a program; empty if nothing.
+
+    Parameters
+    ----------
+    kinds
+        Counts how the runs end.
+    """
     module = program(seed)
-    found = forms(module)
+    made = translate(module)
+    found = forms(module, made)
     first = found["graph"]
+    if kinds is not None:
+        kinds[first[0]] += 1
     for name, other in found.items():
         if not agree(first, other):
             return f"{name}: {other}\ngraph: {first}\n{module}"
-    mine, checked = types(module)
+    mine, checked = types(made)
     return "" if mine == checked else f"types: {mine}\nchecked: {checked}\n{module}"
 
 
 def main() -> int:
-    """Try many programs; print the first that breaks the law."""
+    """Try many programs; print those that break the law."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    kinds: dict[str, int] = {}
+    kinds: Counter[str] = Counter()
+    begin, wrong = time.monotonic(), 0
     for seed in range(options.seed, options.seed + options.count):
-        wrong = broken(seed)
-        if wrong:
-            print(f"seed {seed}: {wrong}")
-            return 1
-        kind = forms(program(seed))["graph"][0] if options.count <= 1000 else "programs"
-        kinds[kind] = kinds.get(kind, 0) + 1
-    print(kinds)
-    return 0
+        try:
+            found = broken(seed, kinds)
+        except Exception as error:  # noqa: BLE001 - another program may tell more
+            found = f"{type(error).__name__}: {error}"
+        if found:
+            wrong += 1
+            print(f"seed {seed}: {found}", flush=True)
+    seconds = time.monotonic() - begin
+    ends = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    print(f"{options.count} programs from {options.seed}: {wrong} wrong; {ends}; {seconds:.0f} s")
+    return min(1, wrong)
 
 
 if __name__ == "__main__":
