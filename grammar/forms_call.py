@@ -263,8 +263,12 @@ def _result_in_parts(context: ReadContext, a: Arguments) -> bool:
     shape = a.need(2, "shape")
     items = shape.value.items if isinstance(shape.value, Sequence) else []
     several = bool(items) and all(isinstance(i.value, (Sequence, ast.ShapeExpr)) for i in items)
+    results = items if several else [shape]
+    if len(written) not in (1, len(results)):
+        words = f"{len(results)} results need as many element types, {len(written)} are given"
+        raise Rejected(words, *dtype.span, certain=True)
     made = []
-    for at, entry in enumerate(items if several else [shape]):
+    for at, entry in enumerate(results):
         value = _shape_asked_for(entry.value) or entry.value
         found = tensor_shape(context, Entry(value, *entry.span))
         ndim = len(found.values) if isinstance(found, ast.ShapeExpr) else -1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
+from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import Arguments, form
@@ -137,6 +138,7 @@ class Cast:
     """
 
     __slots__ = ("info", "info_span", "shape_only", "value", "value_span")
+    words = "a cast, which stands alone behind the name of a variable: `y = R.match_cast(…)`"
 
     def __init__(
         self,
@@ -178,6 +180,21 @@ def match_cast(context: ReadContext, a: Arguments) -> Cast:
         value.span,
         info.span,
     )
+
+
+@form("R.cast")
+def cast(context: ReadContext, a: Arguments) -> Cast:
+    """`R.cast(x, type_args=R.Tensor(ndim=2))` of 2022, which compares types alone."""
+    value, info = a.need(0, "v", "value"), a.take(1, *TYPE_KEYWORDS)
+    a.done(2)
+    if info is None or isinstance(info.value, str | ast.DataTypeImm | ast.StringImm):
+        help = 'for another element type: `R.astype(x, "float32")`'
+        words = "R.cast takes a value and a type: `R.cast(x, R.Tensor)`"
+        raise Rejected(words, *a.span, help, certain=True)
+    entry = info
+    if isinstance(info.value, Sequence) and len(info.value.items) == 1:
+        (entry,) = info.value.items
+    return Cast(context.coerce.expr(value), context.coerce.info(entry), value.span, entry.span)
 
 
 @form("R.match_shape")

@@ -234,4 +234,4 @@ def describe(value: Any) -> str:
             return "an operation"
         case dict():
             return "a dictionary"
-    return f"a {type(value).__name__}"
+    return getattr(value, "words", None) or f"a {type(value).__name__}"

@@ -13,6 +13,7 @@ from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.node import Span
 from rlx.grammar.printer_calls import ExprPrinter
 from rlx.grammar.printer_names import FunctionNames
+from rlx.grammar.struct_infos import of_the_value
 
 _INDENT = "    "
 _BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
@@ -190,11 +191,13 @@ class FunctionPrinter:
                 self._var_binding(binding, pad)
             case ast.MatchCast(var=var, value=value, struct_info=info):
                 pattern = pattern_of(binding) if self.dialect.prototype else None
-                if pattern is None:
-                    word, said = "cast", self.exprs.info.body(info)
+                if pattern is not None:
+                    word, said = "R.match_shape", self.exprs.info.pattern(pattern)
+                elif self.dialect.prototype and not compares_shapes(info):
+                    word, said = "R.cast", f"type_args={self.exprs.info.body(info)}"
                 else:
-                    word, said = "shape", self.exprs.info.pattern(pattern)
-                match = f"R.match_{word}({self._inline(value, pad)}, {said})"
+                    word, said = "R.match_cast", self.exprs.info.body(info)
+                match = f"{word}({self._inline(value, pad)}, {said})"
                 target = "_" if var is None else self._target(var)
                 bare = var is None and pattern is not None
                 self.lines.append(f"{pad}{match}" if bare else f"{pad}{target} = {match}")
@@ -267,6 +270,16 @@ def _flags(node: ast.Function) -> str:
     if node.attrs.get("private"):
         flags.append("private=True")
     return f"({', '.join(flags)})" if flags else ""
+
+
+def compares_shapes(info: ast.StructInfo) -> bool:
+    """Whether a cast to this annotation compares more than types of 2022."""
+    return any(
+        isinstance(part, ast.PrimStructInfo)
+        or (isinstance(part, ast.TensorStructInfo) and part.shape is not None)
+        or (isinstance(part, ast.ShapeStructInfo) and part.ndim >= 0)
+        for part in of_the_value(info)
+    )
 
 
 def pattern_of(binding: ast.MatchCast) -> tuple[tir.PrimExpr, ...] | None:

@@ -68,6 +68,13 @@ def struct_info(type: Type, shape: Expr) -> StructInfo:
     return ast.ObjectStructInfo()
 
 
+def insert_cast(wanted: Type) -> str:
+    """What to do where a value may be of the type that is expected."""
+    from rlx.grammar.printer import print_node
+
+    return f"insert a cast: R.cast(…, type_args={print_node(struct_info(wanted, UNKNOWN), '2022')})"
+
+
 @rule("OMIX-annotation", "d4fdd7d7", "well-formed")
 def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = False) -> bool:
     """Whether an annotation says only what the older system can; complains once if it does not."""

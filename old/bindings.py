@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.node import Span
-from rlx.old.annotations import is_unknown, shape_of_annotation, type_of
+from rlx.old.annotations import insert_cast, is_unknown, shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.order import find_glb, is_subtype
 from rlx.old.shape_exprs import UNKNOWN, can_prove_equal
@@ -34,6 +34,8 @@ def bind(state: OlderDerivation, binding: ast.Binding) -> None:
                 type, shape = cast_type(state, binding), cast_shape(state, binding)
             if bound is not None:
                 state.bind(bound, type, _as_annotated(state, binding, bound, shape))
+                if binding.by_shape:
+                    _inherit(state, bound, value)
 
 
 def _inherit(state: OlderDerivation, var: ast.Var, value: Expr) -> None:
@@ -70,7 +72,7 @@ def _compare(
         return
     if find_glb(found, wanted) is not None:
         message = f"{said} {wanted}, but all that is known is {found}"
-        help = f"insert a cast: R.match_cast(…, {wanted})"
+        help = insert_cast(wanted)
         state.report(codes[0], message, span, help=help)
     else:
         state.report(codes[1], f"{said} {wanted}, but the value is {found}", span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.checker.derive.calls import call as derive_call
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
-from rlx.old.annotations import shape_of_annotation, type_of
+from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.expressions import cast_help
 from rlx.old.order import find_glb, is_subtype
@@ -144,7 +144,7 @@ def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
             span = node.arg_spans[at] if at < len(node.arg_spans) else node.span
             message = f"argument {at + 1} is {found}, expected {wanted}"
             cast = find_glb(found, wanted) is not None
-            help = f"insert a cast: R.match_cast(…, {wanted})" if cast else None
+            help = insert_cast(wanted) if cast else None
             state.report("OT-closure-argument", message, span, help=help)
             state.poison.add(node)
     return function.ret_type

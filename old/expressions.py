@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr
 from rlx.grammar.dtype import dtype
+from rlx.old.annotations import insert_cast
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.order import find_lub, is_subtype
 from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape, can_prove_equal
@@ -93,9 +94,9 @@ def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
     return OBJECT
 
 
-def cast_help(found: Type, wanted: object) -> str | None:
-    """What to insert where a value may be of the type that is expected."""
-    return f"insert a cast: R.match_cast(…, {wanted})" if found == OBJECT else None
+def cast_help(found: Type, wanted: str) -> str | None:
+    """What to insert where an object may be of the type that is expected."""
+    return f"insert a cast: R.cast(…, type_args={wanted})" if found == OBJECT else None
 
 
 @rule("OS-field", "b96bedfa", "shape computation")
@@ -116,7 +117,7 @@ def if_type(state: OlderDerivation, node: ast.If) -> Type:
     found = state.type(node.cond)
     if found != CONDITION and not state.is_poisoned(node.cond):
         cast = is_subtype(CONDITION, found)
-        help = f"insert a cast: R.match_cast(…, {CONDITION})" if cast else None
+        help = insert_cast(CONDITION) if cast else None
         message = f"the condition of an if is {found}, expected {CONDITION}"
         state.report("OT-if-condition", message, node.cond_span or node.span, help=help)
     branches = (node.true_branch, node.false_branch)

@@ -11,7 +11,7 @@ from rlx.grammar.ast import Expr, GlobalVar
 from rlx.grammar.node import Node
 from rlx.grammar.visit import recursion_room
 from rlx.old import bindings, calls, expressions
-from rlx.old.annotations import shape_of_annotation, type_of
+from rlx.old.annotations import insert_cast, shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.order import find_glb, is_subtype
 from rlx.old.shape_exprs import UNKNOWN, RuntimeDepShape, is_closed
@@ -124,7 +124,7 @@ def result_type(state: OlderDerivation, function: ast.Function, found: Type) -> 
     span = (body.body_span if isinstance(body, ast.SeqExpr) else None) or function.span
     if find_glb(found, wanted) is not None:
         message = f"the result is annotated {wanted}, but all that is known is {found}"
-        help = f"insert a cast: R.match_cast(…, {wanted})"
+        help = insert_cast(wanted)
         state.report("OT-function-cast", message, span, help=help)
     else:
         message = f"the result is annotated {wanted}, but is {found}"

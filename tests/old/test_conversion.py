@@ -65,6 +65,71 @@ def test_words_of_2022_in_todays() -> None:
     assert convert_text(pure, "p.rlx", "0.27").text == pure
 
 
+CASTS = """\
+# from tvm.script import relax as R
+
+@R.function
+def main(o: R.Object, x: R.Tensor[(n,), "float32"]):
+    y = R.cast(o, type_args=R.Tensor(ndim=1))
+    z = R.match_cast(o, R.Tensor[(n,), "float32"])
+    _ = R.cast(o, type_args=R.Callable((R.Tensor[_, _],), R.Object, True))
+    return (y, z)
+"""
+
+
+def test_casts_of_types_alone_have_a_word_of_their_own() -> None:
+    text = CASTS
+    assert convert_text(text, "p.rlx", "2022").text == text
+    assert check_text(text).ok
+    today = convert_text(text, "p.rlx", "0.27").text
+    assert today is not None and "y = R.match_cast(o, R.Tensor(ndim=1))" in today
+
+
+def test_a_cast_takes_a_type() -> None:
+    (found,) = check_text(CASTS.replace("type_args=R.Tensor(ndim=1)", '"float16"')).errors[:1]
+    assert found.message == "R.cast takes a value and a type: `R.cast(x, R.Tensor)`"
+    assert found.help is not None and "R.astype" in found.help
+
+
+KERNEL = """\
+@I.ir_module
+class M:
+    @T.prim_func
+    def copy(a: T.handle, b: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n,))
+        B = T.match_buffer(b, (n,))
+        for i in range(n):
+            B[i] = A[i]
+    @R.function
+    def main(x: R.Tensor[(n,), "float32"]) -> R.Tensor:
+        y = R.call_tir(copy, (x,), (n,), dtype="float32")
+        z = R.call_dps_packed("two", (x, y), [(n,), (n, 2)], dtype=["float32", "int8"])
+        w: R.Tensor[(n, 2), "int8"] = z[1]
+        v = R.match_shape(y, (n,))
+        return v
+"""
+
+
+def test_the_end_of_2022_says_shape_and_element_type_of_a_call() -> None:
+    assert check_text(KERNEL).ok
+    wrong = check_text(KERNEL.replace('["float32", "int8"]', '["float32", "int8", "bool"]'))
+    (found,) = wrong.errors
+    assert found.message == "2 results need as many element types, 3 are given"
+    other = check_text(KERNEL.replace('"int8"] = z', '"int16"] = z'))
+    assert [d.code for d in other.errors] == ["OT-bind-type"]
+
+
+def test_a_cast_inside_of_an_expression() -> None:
+    (found,) = check_text(CASTS.replace("(y, z)", "R.cast(y, R.Tensor)")).errors
+    assert found.message.startswith("expected a value, found a cast, which stands alone behind")
+
+
+def test_a_match_of_what_is_wrong_says_nothing_more() -> None:
+    text = KERNEL.replace("(x,), (n,), dtype", "(x,), dtype")
+    assert [d.code for d in check_text(text).errors] == ["PARSE"]
+
+
 def test_forced_purity_and_a_match_of_an_object() -> None:
     text = (
         "@R.function\ndef main(o: R.Object):\n    R.func_attr({'force_pure': True})\n"
