@@ -58,7 +58,7 @@ from rlx.transform.te.intrinsics import (
 from rlx.transform.te.prim_func import create_prim_func
 from rlx.transform.te.reduction import ReduceAxis, Reducer, comm_reducer, max, min, prod, sum
 from rlx.transform.te.scalar import Scalar, cast, const
-from rlx.transform.te.tensor import Tensor, compute, placeholder, reduce_axis, var
+from rlx.transform.te.tensor import Tensor, compute, placeholder, reduce_axis, running, var
 
 __all__ = [
     "ReduceAxis",
@@ -116,6 +116,7 @@ __all__ = [
     "reduce_axis",
     "round",
     "rsqrt",
+    "running",
     "select",
     "sigmoid",
     "sin",

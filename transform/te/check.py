@@ -285,8 +285,8 @@ def _stored(body: tir.Stmt) -> list[tir.Buffer]:
 
 
 def _covers(block: tir.Block, loops: dict[tir.Var, tir.For]) -> bool:
-    """Whether a block stores at its spatial axes, in their order, over the whole buffer."""
-    spatial = [axis for axis in block.iter_vars if axis.kind == "S"]
+    """Whether a block stores at its own axes, in their order, over the whole buffer."""
+    spatial = [axis for axis in block.iter_vars if axis.kind != "R"]
     over = [
         loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None for axis in spatial
     ]

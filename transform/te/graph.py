@@ -28,7 +28,10 @@ def operations(tensors: Sequence[Tensor]) -> list[Operation]:
 def inputs(op: Operation) -> list[Tensor]:
     """The tensors that an operation reads, each once, in the order in which it does."""
     found = dict.fromkeys(
-        (read.tensor for expr in expressions(op) for read in reads(expr)),
+        read.tensor
+        for expr in expressions(op)
+        for read in reads(expr)
+        if read.tensor.op is not op  # of running results
     )
     return list(found)
 

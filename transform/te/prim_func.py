@@ -204,8 +204,8 @@ class _Maker:
         """
         shape = next(b.shape for (other, _), b in self.buffers.items() if other is op)
         spatial = [
-            _loop(axis.name, "S", None, simplified_dim(dim))
-            for axis, dim in zip(op.axes, shape, strict=True)
+            _loop(axis.name, "scan" if k == op.along else "S", None, simplified_dim(dim))
+            for k, (axis, dim) in enumerate(zip(op.axes, shape, strict=True))
         ]
         if op.reduction is None:
             count = len(op.bodies)
@@ -235,7 +235,9 @@ class _Maker:
     ) -> tuple[tuple[tir.IterVar, ...], dict[tir.Var, Scalar]]:
         """The axes of a block, and what stands in it for the variables of the operation."""
         axes = [
-            tir.IterVar(tir.Var(f"v_{loop.var.name}", loop.var.dtype), loop.kind, None, loop.var)
+            tir.IterVar(
+                tir.Var(f"v_{loop.var.name}", loop.var.dtype), loop.kind, loop.domain, loop.var
+            )
             for loop in loops
         ]
         variables = dict(self.sizes)
@@ -287,6 +289,11 @@ class Loop(Record):
     kind: str
     low: tir.PrimExpr
     extent: tir.PrimExpr
+
+    @property
+    def domain(self) -> tuple[tir.PrimExpr, tir.PrimExpr] | None:
+        """The domain of its axis; None where `T.axis.remap` leaves it to the loop."""
+        return (self.low, self.extent) if self.kind == "scan" else None
 
 
 def _loop(name: str, kind: str, low: Scalar | None, extent: Scalar) -> Loop:

@@ -13,6 +13,7 @@ from rlx.grammar.dtype import INT32, INT64, DataType
 from rlx.grammar.dtype import dtype as named
 from rlx.grammar.node import Record
 from rlx.transform.te.errors import Place, fail, here
+from rlx.transform.te.intrinsics import if_then_else
 from rlx.transform.te.reduction import ReduceAxis, Reduction
 from rlx.transform.te.scalar import Scalar, cast, kind_of, scalar
 
@@ -61,6 +62,8 @@ class Operation(Record):
         What is reduced, where the elements are results of a reduction.
     place
         The line that made it.
+    along
+        Of running results the axis; an element then reads the one before it.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Operation(Record):
     bodies: tuple[tir.PrimExpr, ...] = ()
     reduction: Reduction | None = None
     place: Place | None = None
+    along: int | None = None
 
 
 class Tensor:
@@ -270,6 +274,53 @@ def compute(
         for k, (each, kind) in enumerate(zip(names, kinds, strict=True))
     )
     return tensors if several else tensors[0]
+
+
+def running(
+    shape: Any,
+    fcompute: Callable[..., Any],
+    axis: int,
+    fcombine: Callable[[Scalar, Scalar], Any],
+    name: str = "running",
+) -> Tensor:
+    """Running results along an axis: each element is the one before it joined with a value.
+
+    Parameters
+    ----------
+    shape, fcompute
+        As those of :func:`compute`; the function gives the values that are joined.
+    axis
+        Which axis is gone along, from its first element on, which is the first value.
+    fcombine
+        Joins the element before with a value; the result has the value's type.
+
+    Examples
+    --------
+    >>> from rlx import te
+    >>> A = te.placeholder(("n",), "float32", name="A")
+    >>> total = te.running(A.shape, lambda i: A[i], 0, lambda a, b: a + b, name="total")
+
+    Raises
+    ------
+    TensorExpressionError
+        As :func:`compute` does; or if there is no such axis.
+    """
+    plain = compute(shape, fcompute, name)
+    if isinstance(plain, tuple) or plain.op.reduction is not None:
+        fail(f"{name}: a running result has one value an element")
+    if isinstance(axis, bool) or not isinstance(axis, int) or not 0 <= axis < plain.ndim:
+        fail(f"{name} has {plain.ndim} axes, and {axis!r} is none of them")
+    if not callable(fcombine):
+        fail(f"fcombine: expected a function of two elements, found {type(fcombine).__name__}")
+    old, kind = plain.op, plain.dtype
+    made = Tensor(old, 0, plain.name, plain.shape, kind)
+    at = [Scalar(axis_var, axis_var.dtype) for axis_var in old.axes]
+    value = Scalar(old.bodies[0], kind)
+    before = made(*(i - 1 if k == axis else i for k, i in enumerate(at)))
+    joined = cast(kind, fcombine(before, value))
+    body = if_then_else(at[axis] > 0, joined, value).node
+    made.op = Operation(old.name, old.axes, old.extents, (body,), None, old.place, axis)
+    return made
 
 
 def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction | None:

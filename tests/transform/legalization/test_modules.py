@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import rlx
+from rlx.semantics.machine import load
+from rlx.semantics.machine.numpy_conversion import to_value
+from rlx.semantics.outcome import Returned
 from rlx.transform import legalize, legalized
 
 
@@ -101,3 +104,21 @@ def main(x: R.Tensor((3,), "float32"), i: R.Tensor((2,), "int64")):
     inputs = {"x": np.zeros(3, np.float32), "i": np.array([0, 3])}
     before, after = rlx.run(module, inputs=inputs), rlx.run(legalize(module), inputs=inputs)
     assert (before.code, after.code) == ("E-index-range", "E-tir-bounds")  # type: ignore[attr-defined]
+
+
+def test_running_sums_take_linear_time() -> None:
+    """Counted in iterations of loops, of which a sum over all before each would need a million."""
+    module = legalize(
+        parsed(
+            """
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    a = R.cumsum(x, axis=0)
+    b = R.cumprod(x, axis=0, exclusive=True)
+    return (a, b)
+"""
+        )
+    )
+    loaded = load(module, backend="steps", iterations=5_000)
+    made = loaded.run("main", [to_value(np.ones(1000, np.float32))], fuel=100)
+    assert isinstance(made, Returned), made

@@ -196,3 +196,20 @@ def test_two_variables_of_one_name_stay_two() -> None:
     function = te.create_prim_func([x, y, out], "int64")
     first, second = (b.shape[0] for b in list(function.buffer_map.values())[:2])
     assert (str(first), str(second)) == ("n", "n_1")
+
+
+def test_running_results() -> None:
+    best = te.running((N, M), lambda i, j: A[i, j], 1, te.maximum, name="best")
+    function = te.create_prim_func([A, best], "int64")
+    assert written_once(function)
+    assert "v_j = T.axis.scan(m, j)" in rlx.show(function)
+    given = np.array([[3, 1, 4, 1, 5], [2, 7, 1, 8, 2]], np.float32)
+    found = value(function, given, shape=(2, 5))
+    assert found.tolist() == np.maximum.accumulate(given, 1).tolist()
+    with pytest.raises(te.TensorExpressionError, match="best has 2 axes, and 2 is none of them"):
+        te.running((N, M), lambda i, j: A[i, j], 2, te.maximum, name="best")
+    with pytest.raises(te.TensorExpressionError, match="one value an element"):
+        te.running((N, M), lambda i, j: (A[i, j], A[i, j]), 1, te.maximum)
+    outside = te.running((N, M), lambda i, j: A[i, j + 1], 1, te.maximum)
+    with pytest.raises(te.TensorExpressionError, match="read outside"):
+        te.create_prim_func([A, outside], "int64")

@@ -235,28 +235,32 @@ def _spread(
 
 
 def _scan(name: str) -> Definition:
-    reducer = te.sum if name == "cumsum" else te.prod
+    neutral = 0 if name == "cumsum" else 1
+
+    def join(before: Scalar, value: Scalar) -> Scalar:
+        return before + value if name == "cumsum" else before * value
 
     def define(
         out: Result, x: te.Tensor, given: int | None, dtype: DataType | None, exclusive: int
     ) -> te.Tensor:
         axis = 0 if given is None else axis_of(given, x.ndim)
-        length = out.shape[axis]
-        k = te.reduce_axis((0, length), name="k")
         kind = out.dtype
 
-        def element(*i: Scalar) -> Any:
-            at = [k if a == axis else v for a, v in enumerate(i)]
-            source = x(*unflat(x.shape, at[0])) if given is None else x(*at)
-            value = wide(convert(wide(source), kind))
-            if value.dtype == BOOL:
-                value = te.cast("int8", value)
-            seen = k < i[axis] if exclusive else k <= i[axis]
-            neutral = te.const(0 if name == "cumsum" else 1, value.dtype)
-            return reducer(te.if_then_else(seen, value, neutral), axis=k)
+        def value(*i: Scalar) -> Scalar:
+            source = x(*unflat(x.shape, i[0])) if given is None else x(*i)
+            found = wide(convert(wide(source), kind))
+            return te.cast("int8", found) if found.dtype == BOOL else found
 
-        made = te.compute(out.shape, element, name=f"T_{name}_of")
-        return filled(out, lambda *i: back(made(*i), kind))
+        made = te.running(out.shape, value, axis, join, f"T_{name}_of")
+        if not exclusive:
+            return filled(out, lambda *i: back(made(*i), kind))
+        first = te.const(neutral, made.dtype)
+
+        def before(*i: Scalar) -> Scalar:
+            found = made(*(v - 1 if a == axis else v for a, v in enumerate(i)))
+            return back(te.if_then_else(i[axis] > 0, found, first), kind)
+
+        return filled(out, before)
 
     return define
 
