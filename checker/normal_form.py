@@ -121,7 +121,7 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     )
 
 
-@rule("NF3", "acda8fac", "normal form")
+@rule("NF3", "a32a88c8", "normal form")
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
     if not isinstance(body, ast.SeqExpr):

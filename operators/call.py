@@ -50,7 +50,7 @@ def with_tuple(call: Call) -> Call | None:
     return replace(call, args=(call.args[0], ast.Tuple(parts), *call.args[2:]), spelled=spelled)
 
 
-@rule("OBL-outputs", "a996f3e3", "obligation")
+@rule("OBL-outputs", "01567d57", "obligation")
 def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     """A call that allocates its results declares a tensor of some shape, or a tuple of such
     tensors.

@@ -56,7 +56,7 @@ def _prim_func(site: Site, func: Expr) -> bool:
     return isinstance(func, GlobalVar) and site.ctx.prim_func(func) is not None
 
 
-@rule("OBL-packed", "d77f4ed0", "obligation")
+@rule("OBL-packed", "9ebc428f", "obligation")
 def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
     """What is called as a packed function is one, or where ``prim_func`` says so a PrimFunc."""
     info = _signature(site, "OBL-packed-function", func, "a packed function")
@@ -67,7 +67,7 @@ def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
         _refuse(site, "OBL-packed-function", func, "a packed function")
 
 
-@rule("OBL-closure", "5691ce89", "obligation")
+@rule("OBL-closure", "31f96272", "obligation")
 def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     """What is called as a closure is a function, and takes the arguments that it is given.
 
@@ -115,7 +115,7 @@ def named(site: Site, func: Expr) -> None:
         site.warn("OBL-name-string", f"{site.shown(0)} may not be a string", 0)
 
 
-@rule("OBL-passed", "17f06be3", "obligation")
+@rule("OBL-passed", "e1733a9e", "obligation")
 def passed(site: Site, args: Expr) -> None:
     """A PrimFunc is passed tensors, scalars and shapes."""
     info = site.ctx.info(args)

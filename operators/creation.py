@@ -183,7 +183,7 @@ def arange(
     return ranked(1, dtype) if length is None else tensor((length,), dtype)
 
 
-@rule("OBL-arange", "eea96653", "obligation")
+@rule("OBL-arange", "b3aa476f", "obligation")
 def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end: the step is not 0 and leads there.
 

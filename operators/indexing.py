@@ -189,7 +189,7 @@ def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) ->
     return resized(data, (*places[:-1], *dims[batch_dims + depth :]), None)
 
 
-@rule("OBL-batches", "7c23a4be", "obligation")
+@rule("OBL-batches", "5a53067f", "obligation")
 def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
     """The leading axes that data and indices share are axes of both, but the indices' last."""
     ranks = (site.rank(indices), site.rank(data))

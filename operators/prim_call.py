@@ -189,7 +189,7 @@ class Matching:
         else:
             self._buffer(buffer, value, name)
 
-    @rule("OBL-scalar", "a2389261", "obligation")
+    @rule("OBL-scalar", "55b5b562", "obligation")
     def _scalar(self, param: tir.Var, value: StructInfo, name: str) -> None:
         """A scalar is passed for a scalar; a handle without a buffer takes anything."""
         if isinstance(value, PrimStructInfo):
@@ -219,7 +219,7 @@ class Matching:
         for k, (dim, given) in enumerate(zip(buffer.shape, dims or (), strict=False)):
             self._dim(dim, given, f"axis {k} of {name}")
 
-    @rule("OBL-allocated", "5ffc0c25", "obligation")
+    @rule("OBL-allocated", "f0a0d426", "obligation")
     def declared(self, buffer: Buffer, result: TensorStructInfo, name: str) -> None:
         """A result that a PrimFunc writes has an element type."""
         if result.dtype.is_void:

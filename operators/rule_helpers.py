@@ -120,7 +120,7 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
     return (site.rank if what == "rank" else site.dims)(info) is None
 
 
-@rule("OBL-agree", "e6a70b1a", "obligation")
+@rule("OBL-agree", "856f9252", "obligation")
 def agree(
     site: Site,
     infos: Sequence[Operand],
@@ -149,7 +149,7 @@ def agree(
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
-@rule("OBL-place", "1330f71e", "obligation")
+@rule("OBL-place", "902ce1fa", "obligation")
 def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
     """The operands are on one virtual device, as far as it is said."""
     found: VDevice | None = None

@@ -52,7 +52,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
     )
 
 
-@rule("OBL-output", "e57f0622", "obligation")
+@rule("OBL-output", "5c5581f9", "obligation")
 def positions(
     site: Site,
     length: PrimExpr,

@@ -227,7 +227,7 @@ class FunctionTranslation:
         self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
         return made
 
-    @rule("RL-operator", "5dd5175b", "Relay translation")
+    @rule("RL-operator", "0c88232a", "Relay translation")
     def _operator(
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:

@@ -72,7 +72,7 @@ def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
     return Storage(made.reshape(-1).view(np.uint8), device)
 
 
-@rule("V-alloc-tensor", "818961d9", "machine instruction")
+@rule("V-alloc-tensor", "fcf94993", "machine instruction")
 def _alloc_tensor(storage: Value, *rest: Value) -> Value:
     """``(storage, offset, shape, element type)``; the document has the shape first.
 
@@ -118,7 +118,7 @@ def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
     return UNIT
 
 
-@rule("V-load-shape", "c564c24d", "machine instruction")
+@rule("V-load-shape", "4c9b8f46", "machine instruction")
 def _load_shape(heap: Value, *at: Value) -> Value:
     """``(heap, i0, i1, …)``: the shape of what lies at these places of the heap."""
     places = _places("vm.builtin.load_shape", heap, at)

@@ -114,7 +114,7 @@ class Stepper:
             _STEPS[type(instruction)](self, top, instruction)
 
 
-@rule("V-fuel", "1a42dc53", "machine instruction", refuses=True)
+@rule("V-fuel", "d31d32f3", "machine instruction", refuses=True)
 def out_of_fuel(fuel: int | None, what: str) -> OutOfFuelStop:
     """What ends a run that took all that it was given."""
     return OutOfFuelStop("V-fuel-left", f"{fuel} {what} were not enough")
@@ -178,7 +178,7 @@ def put(top: Activation, dst: int, value: Value) -> None:
         top.registers[dst] = value
 
 
-@rule("V-call-function", "c128af0a", "machine instruction")
+@rule("V-call-function", "40ec6fe2", "machine instruction")
 def call_function(machine: Stepper, callee: OwnFunction, args: Sequence[Value], dst: int) -> None:
     check_count(callee, len(args))
     machine.stack.append(Activation(callee, args, dst))
@@ -192,7 +192,7 @@ def check_count(callee: OwnFunction, given: int) -> None:
         raise FaultStop("V-call-function-arity", words)
 
 
-@rule("V-call-outside", "eb26e56f", "machine instruction")
+@rule("V-call-outside", "2d1c5237", "machine instruction")
 def call_outside(state: MachineState, callee: OutsideFunction, args: Sequence[Value]) -> Value:
     return callee.call(*passed(state, callee, args))
 
@@ -210,7 +210,7 @@ def without_state(args: Sequence[Value]) -> Sequence[Value]:
     return [arg for arg in args if not isinstance(arg, MachineState)]
 
 
-@rule("V-invoke-closure", "784030f0", "machine instruction")
+@rule("V-invoke-closure", "3e30d632", "machine instruction")
 def invoke_closure(_: Callee, args: Sequence[Value]) -> tuple[Callee, list[Value]]:
     if not args:
         raise FaultStop("V-invoke-closure-function", f"{INVOKE} takes a function")
@@ -257,7 +257,7 @@ CALLERS = {
 """The run-time functions that call others, each with the rule that says what it calls."""
 
 
-@rule("V-ret", "25715cf2", "machine instruction")
+@rule("V-ret", "a10e55ef", "machine instruction")
 def ret(machine: Stepper, top: Activation, instruction: RetInstruction) -> None:
     value = machine.state if instruction.result == VM_STATE else top.registers[instruction.result]
     machine.stack.pop()
@@ -273,7 +273,7 @@ def goto(machine: Stepper, top: Activation, instruction: GotoInstruction) -> Non
     top.at += instruction.distance
 
 
-@rule("V-if", "105dd128", "machine instruction")
+@rule("V-if", "d05bec72", "machine instruction")
 def branch(machine: Stepper, top: Activation, instruction: IfInstruction) -> None:
     held = top.registers.get(instruction.condition, machine.state)
     readable(machine.state.store, (held,), "E-if-written")

@@ -31,7 +31,7 @@ EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 """The struct info of every packed function about which nothing more is said."""
 
 
-@rule("D02", "87666e34", "derivation")
+@rule("D02", "46005c11", "derivation")
 def variable(state: DerivationState, var: ast.Var | ast.GlobalVar) -> StructInfo:
     """A variable that Γ does not know was reported by well-formedness: say nothing more about
     it.
@@ -40,7 +40,7 @@ def variable(state: DerivationState, var: ast.Var | ast.GlobalVar) -> StructInfo
     return OBJECT
 
 
-@rule("D03", "18de989a", "derivation")
+@rule("D03", "8053d627", "derivation")
 def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
     data = node.data
     if data.shape is None:  # the text leaves the data out: an annotation knows better
@@ -130,12 +130,12 @@ def _place(node: ast.TupleGetItem) -> Span | None:
     return node.span or own(node.tuple_value)
 
 
-@rule("D13", "17331826", "derivation")
+@rule("D13", "ea24a74b", "derivation")
 def extern_func(state: DerivationState, node: ast.ExternFunc) -> StructInfo:
     return node.struct_info or EXTERNAL
 
 
-@rule("D09", "90ba972a", "derivation")
+@rule("D09", "3f03bf9d", "derivation")
 def if_(state: DerivationState, node: ast.If) -> StructInfo:
     condition = state.info(node.cond)
     if node.cond not in state.poison:
@@ -194,7 +194,7 @@ def _is_condition(info: StructInfo) -> str:
     return "no"
 
 
-@rule("D10", "79740dd5", "derivation")
+@rule("D10", "271602fd", "derivation")
 def seq_expr(state: DerivationState, node: ast.SeqExpr) -> StructInfo:
     outer = state.enter()
     effects = state.effects

@@ -184,7 +184,7 @@ def _callees(function: ast.Function, among: set[GlobalVar]) -> Iterator[GlobalVa
 _NOTHING = TupleStructInfo(())
 
 
-@rule("D16", "24d92d8b", "derivation")
+@rule("D16", "48e8ea55", "derivation")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
     """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
     33).

@@ -269,7 +269,7 @@ def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: Stru
     state.checks.append(summed_up(check, judgement.contradictory))
 
 
-@rule("CHECK-call", "f8f4c977", "dynamic check")
+@rule("CHECK-call", "b1004a44", "dynamic check")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
     """D14, as far as what it says is checked by someone."""
     before = len(state.diagnostics)

@@ -190,7 +190,7 @@ class PartJudge:
         status = _status(bool(given), given == wanted)
         return self._add(demand.path, demand.premise, status, wanted + unit, given)
 
-    @rule("CHECK-function", "58940180", "dynamic check")
+    @rule("CHECK-function", "53f52786", "dynamic check")
     def _function(self, found: Any, demand: Demand) -> PartStatus:
         """A run refuses a closure only if it cannot fit, so what is known of it has to be neither
         more nor less.
@@ -210,7 +210,7 @@ class PartJudge:
 
     # ------------------------------------------------------------ numbers
 
-    @rule("CHECK-number", "5e38a784", "dynamic check")
+    @rule("CHECK-number", "3b82466a", "dynamic check")
     def _number(self, whole: Info, demand: Demand) -> PartStatus:
         """One dimension, or the value of a scalar."""
         wanted, path, premise = demand.wanted, demand.path, demand.premise
@@ -316,7 +316,7 @@ class PartJudge:
         return status
 
 
-@rule("CHECK-plain", "ab6a5dc9", "dynamic check")
+@rule("CHECK-plain", "0157df57", "dynamic check")
 def _status(known: bool, same: bool) -> PartStatus:
     """Of a part whose two sides are plain data."""
     if not known:

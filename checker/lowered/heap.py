@@ -68,7 +68,7 @@ class Heaps:
         if heap not in self._unknown:
             self._stored(heap, place, span)
 
-    @rule("MEM-heap", "f9ec9083", "memory")
+    @rule("MEM-heap", "3baf02be", "memory")
     def _stored(self, heap: ast.Var, place: int, span: Span | None) -> None:
         size = self._sizes[heap]
         if size is not None and not 0 <= place < size:

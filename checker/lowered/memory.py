@@ -85,7 +85,7 @@ class Memory:
             if writes is not False:
                 self._write(piece, span, single and writes is True)
 
-    @rule("MEM-alive", "c1da4c18", "memory")
+    @rule("MEM-alive", "9acd0890", "memory")
     def named(self, var: ast.Var, span: Span | None) -> None:
         """A variable is used."""
         event = self._killed.get(var)
@@ -106,7 +106,7 @@ class Memory:
         """Pieces of memory whose variable is killed are not left."""
         self._ended.update(pieces)
 
-    @rule("MEM-written", "82267c90", "memory")
+    @rule("MEM-written", "4bfdb247", "memory")
     def _read(self, piece: MemoryPiece, span: Span | None, certain: bool) -> None:
         event = self._overwritten.get(piece)
         if event is not None:
@@ -115,7 +115,7 @@ class Memory:
             message = f"{piece.name} is read, and nothing wrote it before"
             self._tell("MEM-written-before", piece, message, span, piece.span, False)
 
-    @rule("MEM-apart", "e616a4f3", "memory", refuses=True)
+    @rule("MEM-apart", "7eab6bca", "memory", refuses=True)
     def _overlapping(
         self, piece: MemoryPiece, span: Span | None, event: Event, certain: bool
     ) -> None:
@@ -157,7 +157,7 @@ class Memory:
         wrong = never(inside)
         self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
 
-    @rule("MEM-leak", "4f3cf09e", "memory")
+    @rule("MEM-leak", "bd8d9425", "memory")
     def end(self) -> None:
         """The function ends; where it kills memory, it kills all that nobody else holds."""
         if all(isinstance(piece, Laid) for piece in self._ended):

@@ -84,7 +84,7 @@ def regions(state: PrimFuncCheck) -> None:
         pending += _inner(stmt)
 
 
-@rule("TIR12", "13c31c56", "PrimFunc")
+@rule("TIR12", "501b3c0b", "PrimFunc")
 def covers(state: PrimFuncCheck, block: tir.Block) -> None:
     """A block without others in it says which buffers from around it it stores to, and of which it
     stores elements.
@@ -123,7 +123,7 @@ def _is_old(found: KeptName) -> bool:
     return given or found.name == "R.Object"
 
 
-@rule("TIR13", "d066d877", "PrimFunc")
+@rule("TIR13", "78ebf6ed", "PrimFunc")
 def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function

@@ -85,7 +85,7 @@ HOW_TO_BIND = (
 )
 
 
-@rule("WF14", "56441ecf", "well-formed", refuses=True)
+@rule("WF14", "ca4a8177", "well-formed", refuses=True)
 def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
     state.report(
@@ -97,7 +97,7 @@ def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | Non
     )
 
 
-@rule("WF15", "3617983c", "well-formed", refuses=True)
+@rule("WF15", "52649da3", "well-formed", refuses=True)
 def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
     state.report(
@@ -109,7 +109,7 @@ def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | No
     )
 
 
-@rule("WF16", "1ec6fe74", "well-formed", refuses=True)
+@rule("WF16", "77ba8bc5", "well-formed", refuses=True)
 def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
     state.report(
@@ -165,7 +165,7 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
         )
 
 
-@rule("WF05", "55fe2647", "well-formed")
+@rule("WF05", "50034ab3", "well-formed")
 def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if var not in state.holes and state.once((var, "unbound")):
@@ -178,7 +178,7 @@ def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) 
         )
 
 
-@rule("WF06", "42b8adaa", "well-formed", refuses=True)
+@rule("WF06", "4bf3fece", "well-formed", refuses=True)
 def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """Every shape variable of a signature stands alone somewhere in it."""
     if var not in state.holes and state.once((var, "unbound")):
@@ -303,7 +303,7 @@ class AnnotationForm:
         self.state.report(code, message, ast.locate(at, self.root, self.use), help=help)
 
 
-@rule("WF10", "d9e76dcc", "well-formed")
+@rule("WF10", "76c950e1", "well-formed")
 def rank_agrees(
     form: AnnotationForm, info: ast.StructInfo, elsewhere: str, ndim: int, count: int
 ) -> None:
@@ -332,7 +332,7 @@ def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataT
         form.report("WF19-dtype", f"a scalar can't have the data type {data_type}", info)
 
 
-@rule("WF20", "f301eb29", "well-formed")
+@rule("WF20", "b50d145a", "well-formed")
 def type_exists(form: AnnotationForm, info: ast.StructInfo, data_type: DataType) -> None:
     """A data type has one lane and a width that exists, and is none of handles."""
     found = lacking(data_type)

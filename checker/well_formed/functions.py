@@ -104,7 +104,7 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
         )
 
 
-@rule("WF12", "8f05da87", "well-formed")
+@rule("WF12", "68cb26af", "well-formed")
 def can_be_entered(state: WellFormedCheck) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
@@ -272,7 +272,7 @@ def if_in_dataflow(state: WellFormedCheck, expr: ast.If, span: Span | None) -> N
     )
 
 
-@rule("WF23", "db16e417", "well-formed")
+@rule("WF23", "85a7b076", "well-formed")
 def operator_form(state: WellFormedCheck, call: ast.Call, callee: ast.Op) -> None:
     """A call that takes its arguments as a tuple has a tuple there, or a variable that can be taken
     apart.

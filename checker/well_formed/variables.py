@@ -57,7 +57,7 @@ def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     state.bound.add(var)
 
 
-@rule("WF03", "ddbe31d8", "well-formed")
+@rule("WF03", "33f503e8", "well-formed")
 def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
     """Report a variable that is used where it is not in scope: nowhere bound, too early, or too
     late.

@@ -22,7 +22,7 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
         )
 
 
-@rule("E-candidates", "4834dd9f", "computation")
+@rule("E-candidates", "9021c03c", "computation")
 def _count(given: Any, most: int) -> int:
     count = int(given)
     if not 0 <= count <= most:

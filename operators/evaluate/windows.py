@@ -98,7 +98,7 @@ def spread(given: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(given) * count if len(given) == 1 else tuple(given)
 
 
-@rule("E-window", "86ef526b", "computation")
+@rule("E-window", "8a6d81d0", "computation")
 def windows(
     x: Array, sizes: Sequence[int], strides: Sequence[int], dilation: Sequence[int]
 ) -> Array:

@@ -29,8 +29,12 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     )
     parser.add_argument("file", metavar="FILE", help="the executable: model.rlxexe")
     way = parser.add_mutually_exclusive_group()
-    way.add_argument("--python", action="store_true", help="as a program in Python that builds it")
-    way.add_argument("--stats", action="store_true", help="only how much there is of what")
+    way.add_argument("--python", action="store_true", help="print a Python program that builds it")
+    way.add_argument(
+        "--stats",
+        action="store_true",
+        help="print only the names of its functions and the shapes of its constants",
+    )
     options = parser.parse_args(argv)
     try:
         found = Executable.load(options.file)

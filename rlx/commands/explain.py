@@ -13,7 +13,10 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
 
     parser = CommandParser(prog=prog, description="Say what a rule demands, and why.")
     parser.add_argument(
-        "code", nargs="*", metavar="CODE", help="D14, D14-arity, R.concat; none: list rules"
+        "code",
+        nargs="*",
+        metavar="CODE",
+        help="a rule (D14), a code (D14-arity) or an operator (R.concat); without one, list the rules",
     )
     wanted: list[str] = parser.parse_args(argv).code
     if wanted:

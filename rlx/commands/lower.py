@@ -27,20 +27,20 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     names = [stage.__name__ for stage in STAGES]
     parser = CommandParser(
         prog=prog,
-        description="Print a program as it is after a pass on the way to the virtual machine.",
-        epilog=f"stages, in order: {', '.join(names)}\n\n"
+        description="Print a program as a pass on the way to the virtual machine leaves it.",
+        epilog=f"passes, in order: {', '.join(names)}\n\n"
         "exit status: 0 printed; 1 the checker found errors; 2 wrong usage or an unreadable file; "
-        "3 a pass does not take the program.",
+        "3 a pass rejects the program.",
     )
     parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
     parser.add_argument(
-        "--to", metavar="STAGE", default=names[-1], help="the last pass (default: all)"
+        "--to", metavar="PASS", default=names[-1], help="the last pass to run (default: all)"
     )
     parser.add_argument(
-        "--module", metavar="NAME", help="which module, where the file holds several"
+        "--module", metavar="NAME", help="the module to lower, if the file has several"
     )
     parser.add_argument(
-        "--legalize", action="store_true", help="make PrimFuncs of operators before"
+        "--legalize", action="store_true", help="first replace operators by PrimFuncs"
     )
     options = parser.parse_args(argv)
     made = made_or_status(prog, lambda: _lowered(options, names))
@@ -71,5 +71,5 @@ def _stage(name: str, names: Sequence[str]) -> int:
     if found is None:
         near = get_close_matches(name.lower(), alike, n=1)
         hint = f"; did you mean {names[alike[near[0]]]}?" if near else f": {', '.join(names)}"
-        raise UsageError(f"--to: there is no stage {name!r}{hint}")
+        raise UsageError(f"--to: there is no pass {name!r}{hint}")
     return found

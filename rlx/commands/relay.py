@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 ACTIONS = ("check", "to-anf", "to-graph", "to-relax", "run")
 EPILOG = """\
-check      report syntax errors, and what the types and shapes of the program break
+check      report syntax errors, and violations of the rules for types and shapes
 to-anf     print the program in A-normal form: each node bound by a let, in the scope that evaluates it
 to-graph   print the program as a graph: lets become shared nodes where that changes nothing
 to-relax   print the program in Relax
-run        run a function; --input NAME=VALUE gives an argument as `rlx run` takes it, others are made up
+run        run a function; --input NAME=VALUE gives an argument as for `rlx run`; missing ones are generated
 
 exit status: 0 done; 1 the program has errors, or the run ended without a value; 2 wrong usage or an
 unreadable file; 3 out of fuel or unsupported; 101 a bug in the tool."""
@@ -66,9 +66,14 @@ def _parser(prog: str) -> CommandParser:
     )
     parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
     parser.add_argument(
-        "--format", choices=("human", "json"), default="human", help="how check reports"
+        "--format",
+        choices=("human", "json"),
+        default="human",
+        help="the format of the report (default: human)",
     )
-    parser.add_argument("--entry", metavar="NAME", default="main", help="the function to run")
+    parser.add_argument(
+        "--entry", metavar="NAME", default="main", help="the function to run (default: main)"
+    )
     parser.add_argument(
         "--input", action="append", default=[], metavar="INPUT", help="an argument, as NAME=VALUE"
     )
@@ -80,7 +85,11 @@ def _parser(prog: str) -> CommandParser:
         help="seed for randomly generated inputs (default: 0)",
     )
     parser.add_argument(
-        "--fuel", type=natural, default=None, metavar="N", help="how many nodes run at most"
+        "--fuel",
+        type=natural,
+        default=None,
+        metavar="N",
+        help="the largest number of nodes to compute",
     )
     return parser
 

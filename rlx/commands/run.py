@@ -79,8 +79,8 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
 def _parser(prog: str) -> argparse.ArgumentParser:
     arguments = parser(
         prog,
-        "Run a program by the rules of the specification, and print what it returns; or an"
-        " executable of `rlx build`.",
+        "Run a program, or an executable that `rlx build` made, and print what it returns.",
+        "--fuel limits the number of steps.",
         ("steps", "native", "vm"),
     )
     arguments.add_argument(
@@ -93,9 +93,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     arguments.add_argument(
         "--out", metavar="DIR", help="write the returned tensors to this folder, as .npy files"
     )
-    arguments.add_argument("--format", choices=("human", "json"), default="human")
     arguments.add_argument(
-        "--profile", action="store_true", help="with the virtual machine: how long each call took"
+        "--profile", action="store_true", help="with --backend vm: print how long each call took"
     )
     return arguments
 

@@ -34,7 +34,9 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         The exit status.
     """
     arguments = parser(
-        prog, "Run a program step by step, and show what each step did and by which rule."
+        prog,
+        "Run a program step by step, and show what each step did and by which rule.",
+        "--limit limits the number of steps that are recorded.",
     )
     add = arguments.add_argument
     add(
@@ -46,7 +48,6 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     )
     add("--rule", metavar="RULE", help="show only the steps of this rule; not with --html")
     add("--html", metavar="PATH", help="write a page that plays the run, instead of the text")
-    add("--format", choices=("human", "json"), default="human")
     options = arguments.parse_args(argv)
     if not 0 < options.limit <= LIMIT:
         arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")

@@ -234,7 +234,7 @@ def number_of(value: Value) -> int:
     raise FaultStop("E-binding-scalar", f"{show(value)} stands as a dimension", value=value)
 
 
-@rule("E-binding", "bb93b57e", "step")
+@rule("E-binding", "3635ffaf", "step")
 def bind(
     at: Instruction[Any],
     c: Configuration,

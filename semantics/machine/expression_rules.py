@@ -46,7 +46,7 @@ def constant(at: Instruction[Callable[[], Any]], c: Configuration) -> Configurat
     return bind(at, c, Tensor(at.payload().copy()))
 
 
-@rule("E-var", "9265ce87", "step")
+@rule("E-var", "82306fb1", "step")
 def variable(at: Instruction[None], c: Configuration) -> Configuration:
     # WF02: every variable is defined before it is used.
     return bind(at, c, at.operands[0](c.frame))

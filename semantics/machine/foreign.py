@@ -39,7 +39,7 @@ def memory(values: Sequence[Value]) -> Iterator[Any]:
                 pending.extend(reversed(fields))
 
 
-@rule("E-packed", "58f59abe", "step")
+@rule("E-packed", "956dd4ce", "step")
 def call_outside(
     store: Store, callee: Value, args: Sequence[Value], new: Sequence[Value] = ()
 ) -> tuple[Value, Version]:
@@ -112,7 +112,7 @@ def plain(args: Sequence[Value]) -> list[Any]:
     return found
 
 
-@rule("E-prim-func", "5aecf85e", "step")
+@rule("E-prim-func", "ac8fcec0", "step")
 def run_prim_func(
     store: Store,
     callee: Value,

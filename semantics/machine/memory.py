@@ -28,7 +28,7 @@ def alloc_storage(at: Instruction[Arguments], c: Configuration) -> Configuration
     return bind(at, c, storage)
 
 
-@rule("E-alloc-device", "38079195", "step")
+@rule("E-alloc-device", "34c697d8", "step")
 def _device(given: Arguments, c: Configuration) -> Device | None:
     """The device that an index stands for; the operators have several names for it."""
     read = next((given[name] for name in _INDEX if name in given), None)

@@ -226,7 +226,7 @@ def collecting_less() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-@rule("E-fuel", "bdfdf67e", "step", refuses=True)
+@rule("E-fuel", "404b65a2", "step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """What ends a run that took the steps it was given."""
     return faults.OutOfFuelStop("E-fuel-left", f"{fuel} steps were not enough")

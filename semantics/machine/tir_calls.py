@@ -134,7 +134,7 @@ def call_tir(at: Instruction[Results], c: Configuration) -> Configuration:
     return bind(at, c, _grouped(found, made), version)
 
 
-@rule("E-call-tir-inplace", "add174ca", "step")
+@rule("E-call-tir-inplace", "014c2a0c", "step")
 def call_tir_inplace(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -200,7 +200,7 @@ class _Untouched:
                 raise FaultStop("E-call-tir-pure", words, value=value)
 
 
-@rule("E-call-dps-packed", "47415df1", "step")
+@rule("E-call-dps-packed", "27b212fc", "step")
 def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration:
     frame, found, store = c.frame, at.payload, c.version.store
     callee, args, made = at.operands[0](frame), _arguments(at, frame), _new(found, frame)
@@ -230,7 +230,7 @@ def call_inplace_packed(at: Instruction[Results], c: Configuration) -> Configura
     return bind(at, c, value, c.version.store.version)
 
 
-@rule("E-believed", "8d68c912", "step")
+@rule("E-believed", "7026153f", "step")
 def _believed(
     store: Store,
     callee: Value,
@@ -272,7 +272,7 @@ def call_py_func(at: Instruction[None], c: Configuration) -> Configuration:
     return bind(at, c, value, version)
 
 
-@rule("E-call-tir-dyn", "914e1257", "step")
+@rule("E-call-tir-dyn", "1112ec48", "step")
 def call_tir_dyn(at: Instruction[None], c: Configuration) -> Configuration:
     version = run_prim_func(c.version.store, at.operands[0](c.frame), _arguments(at, c.frame), None)
     return bind(at, c, UNIT, version)

@@ -36,8 +36,8 @@ EPILOG = """\
 have (bfloat16, int4, float8) as bytes.
 Values that do not fit the parameter's type are rejected; floats are rounded to it. Missing inputs are inferred
 from the others or generated at random, and listed.
---fuel limits the number of steps. Each step also grants a budget of loop iterations, which --iterations sets.
-External functions are never looked up: a program that calls one ends as unsupported or at fault.
+{limit} Each step also grants a budget of loop iterations, which --iterations sets.
+External functions are never looked up: a program that calls one ends as unsupported, or with a fault.
 
 exit status: 0 a value was returned; 1 the run ended without one, or the checker found errors; 2 wrong
 usage, an unreadable file or input; 3 out of fuel or unsupported; 101 a bug in the tool."""
@@ -95,16 +95,24 @@ class Prepared:
 
 
 def parser(
-    prog: str, description: str, backends: Sequence[str] = ("steps", "native")
+    prog: str, description: str, limit: str, backends: Sequence[str] = ("steps", "native")
 ) -> argparse.ArgumentParser:
-    """The arguments that both commands take."""
-    made = CommandParser(
-        prog=prog,
-        description=description,
-        epilog=EPILOG,
-    )
+    """The arguments that both commands take.
+
+    Parameters
+    ----------
+    limit
+        A sentence about the option that limits the steps.
+    """
+    made = CommandParser(prog=prog, description=description, epilog=EPILOG.format(limit=limit))
     add = made.add_argument
     add("file", metavar="FILE", help="the program; - for standard input")
+    add(
+        "--format",
+        choices=("human", "json"),
+        default="human",
+        help="the format of the output (default: human)",
+    )
     add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
     add(
         "--input",

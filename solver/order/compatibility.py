@@ -163,7 +163,7 @@ def _tuple(premise: str, given: TupleStructInfo, wanted: TupleStructInfo) -> boo
     return False
 
 
-@rule("COMPAT-function", "72ab2d67", "compatibility")
+@rule("COMPAT-function", "2d3a29e1", "compatibility")
 def _function(premise: str, given: FuncStructInfo, wanted: FuncStructInfo) -> bool:
     return premise == "kind"
 

@@ -214,7 +214,7 @@ def _object(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     """Every value is an object."""
 
 
-@rule("SUB-kind", "ba617738", "subtyping", refuses=True)
+@rule("SUB-kind", "4210ce6e", "subtyping", refuses=True)
 def _other_kind(a: StructInfo, b: StructInfo, goal: Goal) -> None:
     goal.fail("SUB-kind-same", a, b)
 
