@@ -296,7 +296,8 @@ class FunctionBuilder:
 
     def condition(self, choices: Choices) -> Expr:
         """What an If may look at."""
-        if self.shape_vars and choices.one_in(2):
+        scalars = "scalars" in self.module.options.features
+        if scalars and self.shape_vars and choices.one_in(2):
             compared = choices.pick((tir.GT, tir.LT, tir.EQ, tir.GE))
             bound = tir.IntImm(choices.below(5))
             return ast.PrimValue(compared(choices.pick(self.shape_vars), bound))

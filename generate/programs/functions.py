@@ -142,7 +142,8 @@ def _binding_parameter(
     if not missing:
         return ()
     dims = tuple(missing)
-    if entry and head.one_in(3):
+    scalars = "scalars" in builder.module.options.features
+    if scalars and entry and head.one_in(3):
         # Not in functions that are called: TVM 0.27 leaves the callee's names in what it infers.
         return tuple(Var(v.name, ast.PrimStructInfo(v.dtype, v), shape_var=v) for v in dims)
     if head.one_in(3):

@@ -143,16 +143,18 @@ def leaf(builder: FunctionBuilder, choices: Choices) -> None:
         case 1 if scalars:
             dim = builder.dim(choices)
             builder.bind(choices, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
-        case 2:
+        case 2 if scalars:
             builder.bind(choices, ast.StringImm(choices.pick(("a", "", "λ"))), OBJECT)
         case 3 if not builder.dataflow:
             name = choices.pick(("test.same", "test.first"))
             rare = "rare" in builder.module.options.features
             info = choices.pick(_WRITTEN) if rare and choices.one_in(2) else None
             builder.bind(choices, ast.ExternFunc(name, info), info or EXTERNAL)
-        case _:
+        case _ if scalars:
             kind = choices.pick(("float32", "int8", "bool"))
             builder.bind(choices, ast.DataTypeImm(dtype(kind)), OBJECT)
+        case _:
+            operator_call(builder, choices)
 
 
 def alias(builder: FunctionBuilder, choices: Choices) -> None:

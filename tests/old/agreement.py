@@ -18,15 +18,19 @@ from rlx.checker.check import check_modules
 from rlx.checker.well_formed.functions import call_graph
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import Options, random_module
-from rlx.grammar import ast
+from rlx.generate.programs.operators import usable
+from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.dtype import dtype
-from rlx.grammar.node import replace
+from rlx.grammar.dtype import INT64, dtype
+from rlx.grammar.node import Node, replace
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
+from rlx.grammar.rewrite import rebuild
+from rlx.grammar.visit import walk
 from rlx.old.check import check_modules as check_older
 from rlx.old.conversion import to_2022
 from rlx.old.evaluation import run
+from rlx.old.well_formed.calls import LATER
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Outcome, OutOfFuel, Returned, Stuck
 from rlx.semantics.run.inputs import inputs
@@ -40,6 +44,12 @@ COMMON = frozenset(
 )  # fmt: skip
 """The features of generated programs that 2022 may have words for."""
 
+APART = ("MEM", "VM")
+"""Families of premises about what only the later system has."""
+
+DRAWS = 8
+"""How often a program of today alone is drawn again."""
+
 REASONS: dict[str, int] = {"D14-impure": 79, "WF21-pure": 81, "D15-result": 82, "D17-shape": 85}
 """Errors of today's rules in programs that the older ones accept, with the entry of the ledger that says why."""
 
@@ -47,19 +57,82 @@ RUNS: dict[str, int] = {"E-cast-function": 83}
 """Checks that fail by today's rules in runs that go on by the older ones."""
 
 
+def is_later(name: str) -> bool:
+    """Whether an operator belongs to the later system."""
+    return name in LATER or name.startswith(("relax.vm.", "relax.memory.", "relax.builtin."))
+
+
+OPERATORS = tuple(
+    name for name in usable(Options(features=COMMON)) if not is_later(f"relax.{name}")
+)
+"""Operators that 2022 may have; those that only compute."""
+
+LEGAL = Options(6, COMMON, OPERATORS)
+MISSED = Options(6, COMMON - {"nested"}, OPERATORS)
+BREAKABLE = tuple(code for code in sorted(CODES) if not code.startswith(APART))
+"""Premises that a program without what only the later system has can break."""
+
+
 def source_of(k: int) -> str:
-    """The text of program number k: a legal one, one with a mistake, or a damaged one."""
+    """The text of program number k."""
+    made = program(k)
+    return made if isinstance(made, str) else print_module(made, "0.27")
+
+
+def program(k: int) -> ast.IRModule | str:
+    """Program number k: a legal one, one with a mistake, or the text of a damaged one.
+
+    One with what only the later system has is drawn again.
+    """
     choose = random.Random(k)
-    way = k % 3
-    if way == 0:
-        module = random_module(choose, Options(size=6, features=COMMON))
-    elif way == 1:
-        module = near_miss(choose.choice(sorted(CODES)), choose)
-    else:
-        return damaged(
-            print_module(random_module(choose, Options(size=5, features=COMMON)), "0.27"), choose
-        )
-    return print_module(module, "0.27")
+    for _ in range(DRAWS):
+        way = k % 8
+        if way == 1:
+            made = near_miss(choose.choice(BREAKABLE), choose, MISSED)
+        else:
+            made = random_module(choose, LEGAL)
+        if not any(isinstance(e, ast.Call) and is_later(e.op_name) for e in _expressions(made)):
+            break
+    made = _with_tensors(made)
+    return damaged(print_module(made, "0.27"), choose) if way == 2 else made
+
+
+def _expressions(module: ast.IRModule) -> Iterator[ast.Expr]:
+    for function in module.functions.values():
+        if isinstance(function, ast.Function):
+            yield from walk(function)
+
+
+def _with_tensors(module: ast.IRModule) -> ast.IRModule:
+    """A module whose branches look at tensors: the numbers that they compare become some."""
+    functions = {
+        name: rebuild(f, _tensor_condition) if isinstance(f, ast.Function) else f
+        for name, f in module.functions.items()
+    }
+    return replace(module, functions=functions)
+
+
+def _tensor_condition(node: Node) -> Node:
+    match node:
+        case ast.If(cond=ast.PrimValue(value=tir.Comparison() as compared)):
+            numbers = _as_tensor(compared.a), _as_tensor(compared.b)
+            op = ast.op(f"relax.{COMPARED[type(compared)]}")
+            return replace(node, cond=ast.Call(op, numbers))
+    return node
+
+
+COMPARED: dict[type[tir.PrimExpr], str] = {
+    tir.GT: "greater", tir.LT: "less", tir.GE: "greater_equal", tir.LE: "less_equal",
+    tir.EQ: "equal", tir.NE: "not_equal",
+}
+
+
+def _as_tensor(number: tir.PrimExpr) -> ast.Expr:
+    """The tensor of rank 0 with the number of a dimension."""
+    if isinstance(number, tir.IntImm):
+        return ast.Constant(ast.Literal(number.value, INT64, ()))
+    tensor = ast.Call(ast.op("relax.shape_to_tensor"), (ast.ShapeExpr((number,)),))
+    return ast.Call(ast.op("relax.sum"), (tensor,))
 
 
 def damaged(text: str, choose: random.Random) -> str:
@@ -89,13 +162,15 @@ def binding_first(module: ast.IRModule) -> ast.IRModule:
     return replace(module, functions=functions)
 
 
-def differences(text: str, seed: int) -> Iterator[str]:
+def differences(given: ast.IRModule | str, seed: int) -> Iterator[str]:
     """What the two systems disagree on; first the kind of the program, behind a colon."""
-    parsed = parse(text)
-    if any(d.severity == "error" for d in parsed.diagnostics) or len(parsed.modules) != 1:
-        yield "kind:unreadable"
-        return
-    converted = to_2022(binding_first(parsed.modules[0]))
+    if isinstance(given, str):
+        parsed = parse(given)
+        if any(d.severity == "error" for d in parsed.diagnostics) or len(parsed.modules) != 1:
+            yield "kind:unreadable"
+            return
+        given = parsed.modules[0]
+    converted = to_2022(binding_first(given))
     again = parse(print_module(converted.module, "2022"))
     older = check_older(again.modules, again.source, again.diagnostics, again.holes)
     if older.errors:
@@ -159,7 +234,7 @@ def main(count: int, seed: int) -> int:
     begin, slowest, wrong = time.monotonic(), 0.0, 0
     for k in range(seed, seed + count):
         start = time.monotonic()
-        for found in differences(source_of(k), k):
+        for found in differences(program(k), k):
             if found.startswith("kind:"):
                 kinds[found[5:]] += 1
             else:

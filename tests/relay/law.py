@@ -69,8 +69,9 @@ def value(arg: Any) -> Value:
     return Tensor(arg)
 
 
-def forms(module: RelayModule, made: Translation) -> dict[str, Seen]:
+def forms(module: RelayModule, made: Translation | None = None) -> dict[str, Seen]:
     """How each form of a module runs."""
+    made = made or translate(module)
     args = arguments()
     normal = relay.to_anf(module)
     written = relay.parse(str(module))
