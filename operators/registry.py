@@ -56,6 +56,11 @@ def every_name() -> list[str]:
     return [name for names in families().values() for name in names]
 
 
+def is_listed_prefix(prefix: str) -> bool:
+    """Whether names of operators begin so (``relax.nn.``), as far as `families.py` lists them."""
+    return any(name.startswith(prefix) for name in _HOME)
+
+
 def lookup(name: str) -> Operator | None:
     """The operator of that full name (``relax.nn.relu``), None if there is no such operator."""
     try:

@@ -11,10 +11,10 @@ from typing import Any
 
 from rlx.transform.builder.operators import member, members
 
-__all__ = list(members(""))
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return members("")
     if name.startswith("__"):
         raise AttributeError(name)
     found = globals()[name] = member("", name)

@@ -164,3 +164,13 @@ def test_importing_loads_nothing() -> None:
     code = "import sys, rlx; print(sorted(m for m in sys.modules if m.split('.')[0] in ('rlx', 'numpy', 'z3')))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "['rlx']"
+
+
+def test_an_operator_imports_the_file_that_declares_it() -> None:
+    code = (
+        "import sys, rlx; from rlx.operators.families import FAMILIES; "
+        "rlx.op.nn.relu, rlx.op.add; "
+        "print(*(f for f in sorted(FAMILIES) if f'rlx.operators.{f}' in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["binary", "unary"]

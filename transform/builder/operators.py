@@ -12,7 +12,7 @@ from rlx.grammar.ast import Call, Expr, StructInfo
 from rlx.grammar.overloaded import NUMBER, is_number
 from rlx.grammar.python_places import MisuseError, Place, here
 from rlx.operators.parameters import REQUIRED, Parameter
-from rlx.operators.registry import Operator, declared, every_name, lookup, similar
+from rlx.operators.registry import Operator, declared, every_name, is_listed_prefix, lookup, similar
 from rlx.transform.builder import values
 from rlx.transform.builder.given import ARGUMENTS, NUMBERS, WORDS, attribute
 
@@ -37,7 +37,7 @@ class Namespace:
 
 
 def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
-    """The function of an operator, or the operators whose names go on behind a dot.
+    """The function of an operator, or the operators whose names continue after a dot.
 
     Raises
     ------
@@ -45,6 +45,8 @@ def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
         If there is no such operator; the message names what may have been meant.
     """
     full = f"{prefix}{name.removesuffix('_')}"
+    if is_listed_prefix(f"relax.{full}."):
+        return Namespace(f"{full}.")
     operator = lookup(f"relax.{full}")
     if operator is not None:
         return function_of(operator)
@@ -56,7 +58,7 @@ def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
 
 
 def members(prefix: str) -> list[str]:
-    """The names that can stand behind a prefix."""
+    """The names that can follow a prefix."""
     inside = (name.removeprefix(prefix) for name in _names() if name.startswith(prefix))
     return sorted({name.partition(".")[0] for name in inside})
 
