@@ -12,17 +12,25 @@ from typing import Any
 
 from rlx.checker.normal_form import LEAVES, is_leaf
 from rlx.grammar import ast
+from rlx.grammar.expected import module_of
 from rlx.grammar.node import Span, changed, replace, same
+from rlx.grammar.python_places import here
 from rlx.grammar.rewrite import joined
 
 __all__ = ["normalize", "normalize_function"]
 
 
 def normalize(module: ast.IRModule) -> ast.IRModule:
-    """The module in normal form (NF1 to NF5); the same module where it is so already."""
+    """The module in normal form (NF1 to NF5); the same module where it is so already.
+
+    Raises
+    ------
+    MisuseError
+        If it is no module.
+    """
     functions = {
         name: normalize_function(f) if isinstance(f, ast.Function) else f
-        for name, f in module.functions.items()
+        for name, f in module_of(module, here()).functions.items()
     }
     if all(functions[name] is f for name, f in module.functions.items()):
         return module

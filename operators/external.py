@@ -51,8 +51,11 @@ def operator(
     Raises
     ------
     OperatorsError
-        If Relax has an operator of that name, or an annotation is no kind of parameter.
+        If it is no name, Relax has an operator of that name, or an annotation is no kind of
+        parameter.
     """
+    if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+        raise OperatorsError(f"expected the name of an operator such as 'my.op', found {name!r}")
     full = name if name.startswith("relax.") else f"relax.{name}"
     if registry.is_built_in(full):
         raise OperatorsError(f"Relax has an operator {name!r} already")
@@ -77,6 +80,8 @@ def blamed(error: BaseException) -> str | None:
     """
     from traceback import extract_tb
 
+    if isinstance(error, registry.RuleError):
+        return error.line
     own = [f for f in extract_tb(error.__traceback__) if f.filename in _files]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else None
 

@@ -105,6 +105,22 @@ def is_known(name: str) -> bool:
     return short in _SCRIPT_FUNCTIONS or any(fnmatchcase(short, each) for each in _allowed)
 
 
+class RuleError(TypeError):
+    """The rule of an operator yields something else than struct info.
+
+    Attributes
+    ----------
+    line
+        Where the rule stands, ``file:line``.
+    """
+
+    def __init__(self, rule: Rule, found: object) -> None:
+        code = getattr(rule, "__code__", None)
+        self.line = f"{code.co_filename}:{code.co_firstlineno}" if code else "?"
+        words = f"the rule yields {type(found).__name__} {found!r:.40}"
+        super().__init__(f"{words}, expected struct info ({self.line})")
+
+
 def is_built_in(name: str) -> bool:
     """Whether Relax has an operator of that full name."""
     operator = lookup(name)
@@ -226,6 +242,8 @@ class Operator(OperatorSignature):
             if readers is None:
                 readers = self._plans[shape] = plan(site)
             result = self._apply(site, [read(site) for read in readers])
+            if not isinstance(result, StructInfo):
+                raise RuleError(self.rule, result)
         except Violation as violation:
             if violation.code is not None:
                 words = f"{site.name}: {violation.message}"

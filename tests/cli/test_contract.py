@@ -607,6 +607,7 @@ def test_an_operator_of_a_module_is_checked(run: Run, configured: bool) -> None:
         ("", "declares no operator"),
         ("1 / 0", "ZeroDivisionError"),
         ("import rlx\n@rlx.operator('add')\ndef add(site, x): return x", "already"),
+        ("import rlx\n@rlx.operator('a b')\ndef add(site, x): return x", "expected the name of an"),
         (
             "import rlx\n@rlx.operator('own.odd')\ndef odd(site, x: bytes): return x",
             "expected a kind of parameter",
@@ -633,6 +634,18 @@ def test_a_rule_that_fails_is_its_authors(run: Run) -> None:
     assert status == 2
     assert "error[OPERATORS]: the rule of an operator of your own failed: AttributeError" in out
     assert "ops.py:6" in out and "bug in rlx" not in out
+
+
+def test_a_rule_that_yields_no_struct_info_is_named(run: Run) -> None:
+    (run.folder / "ops.py").write_text(
+        'import rlx\n\n\n@rlx.operator("my.three")\ndef op(site, x):\n    return 3\n'
+    )
+    (run.folder / "a.rlx").write_text(
+        "@R.function\ndef main(x: R.Any):\n    y = R.my.three(x)\n    return y\n"
+    )
+    status, out, _ = run("a.rlx", "--operators", "ops.py")
+    assert status == 2 and "yields int 3, expected struct info" in out
+    assert "ops.py:4" in out and "bug in rlx" not in out
 
 
 @pytest.mark.parametrize("table", ["operator = []", "operators = 3", "operators = [", "x = 1"])

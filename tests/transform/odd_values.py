@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rlx
-from rlx import te
+from rlx import te, transform
 from rlx.grammar import ast, tir
 from rlx.operators.registry import every_name, lookup
 from rlx.transform import (
@@ -215,6 +215,15 @@ def of_functions(x: ast.Var) -> list[Attempt]:
     ]
 
 
+def of_passes() -> list[Attempt]:
+    """What changes a module."""
+    passes: list[Any] = [transform.dead_code, transform.common_subexpressions, transform.legalize]
+    passes += [transform.fold_shapes, transform.fuse_matmul_add, transform.lambda_lifting]
+    passes += [transform.deduce_shapes, transform.propagate_shapes, transform.eliminate]
+    passes += [rlx.ExprMutator(), rlx.DataflowMutator(), rlx.ExprVisitor().visit]
+    return [Attempt(str(each), each, [MODULE], {}) for each in passes]
+
+
 def plausible(parameter: Parameter, x: ast.Var) -> Any:
     """What an operator may take for a parameter."""
     if parameter.default is not Parameter.empty:
@@ -268,7 +277,9 @@ def trial(seed: int) -> str:
     bb, x = rlx.BlockBuilder(), rlx.Var("x", FLOATS)
     with bb.function("main", [x]):
         y = bb.emit(x + 1)
-        attempts = pick.choice([of_builder(bb, x, y), of_functions(x), [of_operator(pick, x)]])
+        attempts = pick.choice(
+            [of_builder(bb, x, y), of_functions(x), of_passes(), [of_operator(pick, x)]]
+        )
         attempt = pick.choice(attempts)
         places = [*range(len(attempt.args)), *attempt.named]
         if not places:

@@ -246,3 +246,67 @@ def plain_sizes(te: Any) -> Made:
     a = te.placeholder((4, 8), name="A")
     k = te.reduce_axis((0, 8), name="k")
     return [a, te.compute((4,), lambda i: te.sum(a[i, k] * a[i, k], axis=k), name="S")]
+
+
+elementwise(
+    "nested_conditions",
+    "float32",
+    lambda te, a, i, j: te.if_then_else(
+        j < 1, a[i, j], te.if_then_else(j < 2, a[i, j - 1] * 2.0, te.sqrt(te.abs(a[i, j])))
+    ),
+)
+elementwise("repeated_rows", "int8", lambda te, a, i, j: a[i // 3, j], lambda n: (n * 3, 4))
+elementwise(
+    "two_Booleans_and_more",
+    "bool float32",
+    lambda te, a, b, i, j: te.any(a[i, j], b[i, j] > 1.0, j < 2),
+)
+
+
+@expression
+def _half_softmax(te: Any) -> Made:
+    n, m = te.var("n", "int64"), te.var("m", "int64")
+    A = te.placeholder((n, m), "float16", name="A")
+    k = te.reduce_axis((0, m), "k")
+    r = te.reduce_axis((0, m), "r")
+    top = te.compute((n,), lambda i: te.max(A[i, k], axis=k), name="top")
+    e = te.compute((n, m), lambda i, j: te.exp(A[i, j] - top[i]), name="e")
+    s = te.compute((n,), lambda i: te.sum(e[i, r], axis=r), name="s")
+    return [A, te.compute((n, m), lambda i, j: e[i, j] / s[i], name="C")]
+
+
+@expression
+def _two_outputs_mixed(te: Any) -> Made:
+    n = te.var("n", "int64")
+    A = te.placeholder((n, 4), "float32", name="A")
+    a, b = te.compute((n, 4), lambda i, j: (A[i, j] > 0, A[i, j].astype("int8")), name="C")
+    return [A, a, b]
+
+
+@expression
+def _bool_all(te: Any) -> Made:
+    n, m = te.var("n", "int64"), te.var("m", "int64")
+    A = te.placeholder((n, m), "bool", name="A")
+    k = te.reduce_axis((0, m), "k")
+    every = te.comm_reducer(
+        lambda a, b: te.all(a, b), lambda kind: te.const(True, kind), name="every"
+    )
+    return [A, te.compute((n,), lambda i: every(A[i, k], axis=k), name="C")]
+
+
+@expression
+def _scatter_read(te: Any) -> Made:
+    n = te.var("n", "int64")
+    A, I = te.placeholder((n, 4), "float32", name="A"), te.placeholder((n,), "int32", name="I")
+    k = te.reduce_axis((0, n), "k")
+    return [
+        A,
+        I,
+        te.compute(
+            (n, 4),
+            lambda i, j: te.sum(
+                te.if_then_else(te.equal(I[k].astype("int64"), i), A[k, j], 0.0), axis=k
+            ),
+            name="C",
+        ),
+    ]

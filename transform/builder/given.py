@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
@@ -11,8 +11,24 @@ from rlx.grammar.dtype import DataType
 from rlx.grammar.overloaded import described, element_type, expr, plain, prim
 from rlx.grammar.tir import PrimExpr
 
-Value = Expr
-Operand = Expr | int | float
+
+class Array(Protocol):
+    """An array or a scalar of NumPy, which stands for a constant."""
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+
+    def tolist(self) -> Any:
+        """The elements."""
+
+
+Value = Expr | Array
+Operand = Value | int | float
 Dimension = int | PrimExpr
 Scalar = int | float | PrimExpr | Expr
 ShapeLike = Expr | Sequence[Dimension]

@@ -9,7 +9,9 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.dtype import INT64
+from rlx.grammar.expected import module_of
 from rlx.grammar.node import Node, Record, replace
+from rlx.grammar.python_places import here
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import fields_or_itself
 from rlx.operators import lookup
@@ -76,10 +78,12 @@ def legalized(module: IRModule) -> Legalized:
 
     Raises
     ------
+    MisuseError
+        If it is no module.
     ValueError
         If the module has errors.
     """
-    report = check_module(module, Source(""))
+    report = check_module(module_of(module, here()), Source(""))
     if not report.ok:
         raise ValueError(f"the module has errors: {report.errors[0]}")
     (normal,) = report.modules

@@ -5,6 +5,8 @@ from __future__ import annotations
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.expected import module_of
+from rlx.grammar.python_places import here
 from rlx.grammar.visit import walk
 from rlx.operators.registry import lookup
 
@@ -55,7 +57,7 @@ def _scalar(part: object) -> object:
 
 def writes(module: IRModule) -> bool:
     """Whether some call may overwrite a value that is there already."""
-    for function in module.functions.values():
+    for function in module_of(module, here()).functions.values():
         for expr in walk(function) if isinstance(function, ast.Function) else ():
             if isinstance(expr, ast.Call) and _may_write(expr):
                 return True

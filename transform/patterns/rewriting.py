@@ -8,6 +8,7 @@ from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
+from rlx.grammar.expected import module_of
 from rlx.grammar.python_places import here
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.visit import bindings, recursion_room, walk
@@ -16,7 +17,7 @@ from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
 from rlx.transform.patterns.attempt import Attempt, Match
 from rlx.transform.patterns.pattern import Pattern, expected
-from rlx.transform.visitors.dispatch import callable_of, module_of
+from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar
 
 from rlx.grammar import ast
-from rlx.grammar.ast import IRModule
 from rlx.grammar.overloaded import described
 from rlx.grammar.python_places import MisuseError, Place
 
@@ -30,22 +29,6 @@ EXPRESSIONS: dict[type[ast.Expr], str] = {
     ast.Function: "visit_function",
 }
 """The method for each kind of expression."""
-
-
-def module_of(given: object, place: Place) -> IRModule:
-    """A module.
-
-    Raises
-    ------
-    MisuseError
-        If it is none.
-    """
-    if not isinstance(given, IRModule):
-        words = (
-            f"expected a module, such as rlx.parse(…) or bb.get() gives; found {described(given)}"
-        )
-        raise MisuseError(words, place)
-    return given
 
 
 def callable_of(given: F, argument: str, place: Place) -> F:

@@ -10,6 +10,7 @@ from rlx.checker.derive.functions import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.expected import module_of
 from rlx.grammar.node import changed, replace, same
 from rlx.grammar.python_places import Place, here
 from rlx.grammar.rewrite import Rewriter
@@ -27,7 +28,7 @@ from rlx.transform.builder.nested import (
     open_function,
     open_sequence,
 )
-from rlx.transform.visitors.dispatch import EXPRESSIONS, module_of, unknown_method
+from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
 
 
 class ExprMutator:
