@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, TypeVar
 
-from rlx.checker.lowered.objects import Laid, MemoryPiece, apart, never, surely
+from rlx.checker.lowered.objects import Laid, MemoryPiece, apart, at_most, never
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
@@ -51,6 +51,7 @@ class Memory:
         self._written: set[MemoryPiece] = set()
         self._away: set[MemoryPiece] = set()
         self._told: set[tuple[str, object]] = set()
+        self._apart: dict[tuple[object, object], bool | None] = {}
 
     # What happens
 
@@ -140,7 +141,10 @@ class Memory:
             return
         if other in self._overwritten:
             return
-        shared = apart(piece, other)
+        key = piece.place, other.place
+        if key not in self._apart:
+            self._apart[key] = apart(piece, other)
+        shared = self._apart[key]
         if shared is not True:
             self._overwritten[other] = Event(span, certain and shared is False, piece)
 
@@ -150,11 +154,10 @@ class Memory:
         if piece.storage is None or piece.storage.size is None or piece.end is None:
             return
         size, end = piece.storage.size, piece.end
-        inside = tir.LE(end, size)
-        if surely(inside):
+        if at_most(end, size):
             return
         message = f"{piece.name} ends at byte {end}, and {piece.storage.name} has {size}"
-        wrong = never(inside)
+        wrong = never(tir.LE(end, size))
         self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
 
     @rule("MEM-leak", "bd8d9425", "memory")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import VOID, DataType, dtype
 from rlx.grammar.node import Span
@@ -45,6 +47,13 @@ class Laid(MemoryPiece):
         super().__init__(name, span, size)
         self.storage, self.offset = storage, offset
 
+    @cached_property
+    def place(self) -> object:
+        """Equal for tensors of one function that lie at one place and are written alike."""
+        known = [number for number in (self.offset, self.size) if number is not None]
+        variables = tuple(dict.fromkeys(var for number in known for var in tir.free_vars(number)))
+        return self.storage, str(self.offset), str(self.size), variables
+
     @property
     def end(self) -> tir.PrimExpr | None:
         """The byte behind its last one."""
@@ -82,6 +91,38 @@ def surely(condition: tir.PrimExpr) -> bool:
     return Prover().always(condition).proved
 
 
+def at_most(one: tir.PrimExpr, other: tir.PrimExpr) -> bool:
+    """Whether one number is at most another one, for all sizes.
+
+    Of largest values each alternative is compared alone: that is quick, and decides what plans of
+    memory say.
+    """
+    ones, others = _alternatives(one), _alternatives(other)
+    if len(ones) * len(others) > 1 and all(
+        any(surely(tir.LE(low, high)) for high in others) for low in ones
+    ):
+        return True
+    return surely(tir.LE(one, other))
+
+
+_MOST = 16
+
+
+def _alternatives(expr: tir.PrimExpr) -> list[tir.PrimExpr]:
+    """The numbers of which an expression is the largest; itself where that are many."""
+    match expr:
+        case tir.Max(a=a, b=b):
+            found = _alternatives(a) + _alternatives(b)
+        case tir.Add(a=a, b=b):
+            left, right = _alternatives(a), _alternatives(b)
+            if len(left) == len(right) == 1:
+                return [expr]
+            found = [tir.Add(x, y) for x in left for y in right]
+        case _:
+            return [expr]
+    return found if len(found) <= _MOST else [expr]
+
+
 def never(condition: tir.PrimExpr) -> bool:
     """Whether a condition holds for no sizes."""
     return Prover().never(condition).proved
@@ -97,7 +138,7 @@ def apart(one: Laid, other: Laid) -> bool | None:
         return None
     ends = one.end, other.end
     for end, begin in ((ends[0], other.offset), (ends[1], one.offset)):
-        if end is not None and surely(tir.LE(end, begin)):
+        if end is not None and at_most(end, begin):
             return True
     if ends[0] is None or ends[1] is None:
         return None

@@ -36,7 +36,7 @@ class HeapValues:
         self._var = ast.Var(emitter.fresh("shape_heap"), _HEAP)
         self._used = False
         self._computed: list[set[int]] = []
-        self._shapes: list[dict[object, ast.Var]] = []
+        self._made: list[dict[object, ast.Var]] = []
         self._functions: list[tuple[ast.GlobalVar, list[tuple[int, tir.PrimExpr]]]] = []
 
     @property
@@ -48,12 +48,12 @@ class HeapValues:
     def enter(self) -> None:
         """A body or a branch begins: what it computes is not there behind it."""
         self._computed.append(set(self._computed[-1]) if self._computed else set())
-        self._shapes.append(dict(self._shapes[-1]) if self._shapes else {})
+        self._made.append(dict(self._made[-1]) if self._made else {})
 
     def leave(self) -> None:
         """The body or branch ends."""
         self._computed.pop()
-        self._shapes.pop()
+        self._made.pop()
 
     def allocated(self, body: ast.SeqExpr) -> ast.SeqExpr:
         """The function's body with the allocation of the heap before it, if the heap is used."""
@@ -100,10 +100,20 @@ class HeapValues:
             value.value if isinstance(value, tir.IntImm) else (self._heap.place(value),)
             for value in expr.values
         )
-        found = self._shapes[-1].get(key)
+        found = self._made[-1].get(key)
         if found is None:
             made = self._emitter.emit(self.value(expr), "sh", _rank(expr))
-            found = self._shapes[-1][key] = made
+            found = self._made[-1][key] = made
+        return found
+
+    def boxed(self, expr: ast.PrimValue) -> ast.Var:
+        """A variable that holds a scalar; one that was made before serves again."""
+        kind = tir.type_of(expr.value)
+        key = (kind, self._heap.place(expr.value))
+        found = self._made[-1].get(key)
+        if found is None:
+            made = self._emitter.emit(self.value(expr), "pv", ast.PrimStructInfo(kind))
+            found = self._made[-1][key] = made
         return found
 
     def scalar(self, var: tir.Var) -> None:

@@ -13,8 +13,8 @@ from rlx.grammar.rewrite import Rewriter
 from rlx.semantics.arrays import numpy_type
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.lifetimes import ALLOCATIONS, KILLS, Lives
-from rlx.transform.lowering.packing import ALIGNMENT, SYMBOLIC_ALIGNMENT, Item, pack
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.lowering.planned_piece import PlannedPiece, bounded, known_from, upper_bounds
 from rlx.transform.lowering.structure import dataflow_blocks
 
 BYTES = dtype("uint8")
@@ -23,10 +23,11 @@ BYTES = dtype("uint8")
 class StaticPlanBlockMemory(ModulePass):
     """Tensors that are never alive at the same time share a piece of memory.
 
-    Tensors of known size lie in one piece for each block and device, packed side by side. Of
-    symbolic sizes those share a piece that are multiples of the same product, provably: ``4 * n``
-    and ``64 * n``. What a block hands on, or gives to functions that might keep it, has memory of
-    its own.
+    The tensors of a block lie in one piece for each device, and one more for those of which a cast
+    of the block says the sizes. Where sizes are symbolic a tensor begins at the largest of some
+    sums, so that it lies above what is below it for all sizes. The function's attribute
+    ``tir_var_upper_bound`` promises how large a shape variable is; a run faults where it is not
+    kept. What a block hands on, or gives to functions that might keep it, has memory of its own.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -88,7 +89,10 @@ class _Allocation:
         return self.shape.values if isinstance(self.shape, ast.ShapeExpr) else None
 
     def size(self) -> tuple[int, tuple[tir.PrimExpr, ...]] | None:
-        """The bytes, as a number times symbolic factors; None if unknown or negative."""
+        """The bytes, as a number times symbolic factors.
+
+        None if a dimension is negative or not known.
+        """
         total = int(numpy_type(self.kind).itemsize)
         factors: list[tir.PrimExpr] = []
         pending = list(reversed(self.dims or (tir.IntImm(-1),)))
@@ -121,36 +125,13 @@ class _Place:
         self.storage, self.offset = storage, offset
 
 
-class _Group:
-    """Tensors whose sizes are multiples of the same symbolic product: they fit side by side."""
-
-    def __init__(self, device: int, factors: tuple[tir.PrimExpr, ...]) -> None:
-        self.device, self.factors = device, factors
-        self.items: list[tuple[ast.Var, Item]] = []
-
-    def takes(self, device: int, factors: tuple[tir.PrimExpr, ...]) -> bool:
-        """Whether a size with other factors is one of this group."""
-        if self.device != device or (not factors) is not (not self.factors):
-            return False
-        if sorted(map(id, factors)) == sorted(map(id, self.factors)):
-            return True
-        from rlx.solver.prover import Prover
-
-        return Prover().equal(_product(self.factors), _product(factors)).proved
-
-    def offset(self, number_of: int) -> ast.PrimValue:
-        """So many times the factors."""
-        if not self.factors or not number_of:
-            return number(number_of)
-        return ast.PrimValue(tir.Mul(_product(self.factors), tir.IntImm(number_of)))
-
-
 class _Planner(Emitter):
     def __init__(
         self, function: ast.Function, prim_funcs: Mapping[ast.GlobalVar, object], share: bool
     ) -> None:
         super().__init__(function)
         self._prim_funcs, self._share = prim_funcs, share
+        self._bounds = upper_bounds(function)
         self._places: dict[ast.Var, _Place] = {}
 
     def sequence(self, body: ast.Expr) -> ast.SeqExpr:
@@ -160,7 +141,7 @@ class _Planner(Emitter):
         found = _allocations(rows)
         outside, self.out = self.out, []
         try:
-            plan = self._plan(found, lives) if self._share else {}
+            plan = self._plan(rows, found, lives) if self._share else {}
             ends = _ends(found, lives) if self._share else {}
             for at, binding in enumerate(rows):
                 for storage, value in plan.get(at, ()):
@@ -176,22 +157,29 @@ class _Planner(Emitter):
 
     def _plan(
         self,
+        rows: Sequence[ast.Binding],
         found: Mapping[ast.Var, tuple[int, _Allocation]],
         lives: Lives,
     ) -> dict[int, list[tuple[ast.Var, ast.Call]]]:
-        """Where each tensor lies; for each position the memory that is allocated before it."""
+        """Lay out the tensors: the pieces of memory that are allocated before each position."""
         made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
-        for group in _groups(found, lives):
-            symbolic = bool(group.factors)
-            alignment = SYMBOLIC_ALIGNMENT if symbolic else ALIGNMENT
-            offsets, total = pack([item for _, item in group.items], alignment)
+        pieces: dict[tuple[int, int], PlannedPiece] = {}
+        known = known_from(rows)
+        for var, (at, each) in found.items():
+            size = each.size()
+            if var in lives.escaping or size is None:
+                continue
+            count, factors = bounded(size, self._bounds)
+            since = max((known.get(v, -1) for f in factors for v in tir.free_vars(f)), default=-1)
+            piece = pieces.setdefault((each.device, since), PlannedPiece(each.device))
+            piece.add(var, at, lives.last[var], count, factors)
+        for piece in pieces.values():
             storage = ast.Var(self.fresh("storage"))
-            first = min(item.start for _, item in group.items)
-            size = ast.ShapeExpr((tir.IntImm(total), *group.factors))
-            call = _alloc_storage(size, BYTES, number(group.device))
-            made.setdefault(first, []).append((storage, call))
-            for (var, _), offset in zip(group.items, offsets, strict=True):
-                self._places[var] = _Place(storage, group.offset(offset))
+            size_of, places = piece.laid_out()
+            call = _alloc_storage(size_of, BYTES, number(piece.device))
+            made.setdefault(piece.first, []).append((storage, call))
+            for var, offset in places:
+                self._places[var] = _Place(storage, offset)
         return made
 
     def var_binding(self, binding: ast.VarBinding) -> None:
@@ -239,29 +227,6 @@ def _storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
 def _alloc_storage(shape: ast.Expr, kind: DataType, index: ast.Expr) -> ast.Call:
     args = (shape, index, ast.StringImm("global"), ast.DataTypeImm(kind))
     return ast.Call(ast.op("relax.memory.alloc_storage"), args)
-
-
-def _groups(found: Mapping[ast.Var, tuple[int, _Allocation]], lives: Lives) -> list[_Group]:
-    """The tensors that can be laid side by side, in the order of the first of each group."""
-    groups: list[_Group] = []
-    for var, (at, each) in found.items():
-        size = each.size()
-        if var in lives.escaping or size is None:
-            continue
-        count, factors = size
-        group = next((g for g in groups if g.takes(each.device, factors)), None)
-        if group is None:
-            group = _Group(each.device, factors)
-            groups.append(group)
-        group.items.append((var, Item(at, lives.last[var], count)))
-    return groups
-
-
-def _product(dims: Sequence[tir.PrimExpr]) -> tir.PrimExpr:
-    found: tir.PrimExpr = tir.IntImm(1)
-    for dim in dims:
-        found = tir.Mul(found, dim)
-    return found
 
 
 class _ToMachine(Rewriter):

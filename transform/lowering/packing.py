@@ -25,28 +25,28 @@ def pack(items: Sequence[Item], alignment: int = ALIGNMENT) -> tuple[list[int], 
     The largest comes first, each into the lowest gap that it fits between those that are alive with
     it. The better of two orders is taken: by size, and by time.
     """
-    beside = _beside(items)
+    together = beside(items)
     by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
     by_time = sorted(range(len(items)), key=lambda k: (items[k].start, -items[k].size, k))
-    plans = (_packed(items, order, beside, alignment) for order in (by_size, by_time))
+    plans = (_packed(items, order, together, alignment) for order in (by_size, by_time))
     return min(plans, key=lambda plan: plan[1])
 
 
-def _beside(items: Sequence[Item]) -> list[list[int]]:
+def beside(items: Sequence[Item]) -> list[list[int]]:
     """For each item those that are alive at a time at which it is."""
-    beside: list[list[int]] = [[] for _ in items]
+    found: list[list[int]] = [[] for _ in items]
     alive: list[int] = []
     for k in sorted(range(len(items)), key=lambda k: items[k].start):
         alive = [other for other in alive if items[other].end >= items[k].start]
         for other in alive:
-            beside[k].append(other)
-            beside[other].append(k)
+            found[k].append(other)
+            found[other].append(k)
         alive.append(k)
-    return beside
+    return found
 
 
 def _packed(
-    items: Sequence[Item], order: Sequence[int], beside: Sequence[Sequence[int]], alignment: int
+    items: Sequence[Item], order: Sequence[int], together: Sequence[Sequence[int]], alignment: int
 ) -> tuple[list[int], int]:
     offsets = [-1] * len(items)
     total = 0
@@ -54,7 +54,7 @@ def _packed(
         size = items[k].size
         best = -1
         gap_from, smallest = 0, 0
-        taken = [(offsets[j], offsets[j] + items[j].size) for j in beside[k] if offsets[j] >= 0]
+        taken = [(offsets[j], offsets[j] + items[j].size) for j in together[k] if offsets[j] >= 0]
         for low, high in sorted(taken):
             gap = low - gap_from
             if gap >= size and (best < 0 or gap < smallest):

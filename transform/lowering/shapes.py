@@ -256,8 +256,7 @@ class _ShapeLowering(Emitter):
             case ast.ShapeExpr(values=values) if symbolic(values):
                 return self._heap.shape(expr)
             case ast.PrimValue(value=value) if symbolic((value,)):
-                info = ast.PrimStructInfo(tir.type_of(value))
-                return self.emit(self._heap.value(expr), "pv", info)
+                return self._heap.boxed(expr)
         return expr
 
 

@@ -1,0 +1,184 @@
+"""A piece of memory for the tensors of a block, and what is known of their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.grammar import ast, tir
+from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.transform.lowering.arrangement import Amount, Most, Need, arrange
+from rlx.transform.lowering.emitter import number
+from rlx.transform.lowering.heap import Heap
+from rlx.transform.lowering.packing import ALIGNMENT, SYMBOLIC_ALIGNMENT
+
+TYPICAL = 16
+"""What every shape variable is taken to be where one plan has to be better than another."""
+
+Factors = tuple[tir.PrimExpr, ...]
+
+
+class PlannedPiece:
+    """The tensors of one piece of memory.
+
+    Attributes
+    ----------
+    device
+        Where it is.
+    first
+        The position of the first tensor.
+    """
+
+    def __init__(self, device: int) -> None:
+        self.device = device
+        self.first = -1
+        self._items: list[tuple[ast.Var, int, int, int, int]] = []
+        self._products: list[Factors] = [()]
+        self._keys: dict[tuple[int, ...], int] = {(): 0}
+        self._alike = Heap()
+
+    def add(self, var: ast.Var, start: int, end: int, count: int, factors: Factors) -> None:
+        """Add a tensor of ``count`` times the factors bytes, alive from ``start`` to ``end``."""
+        if self.first < 0:
+            self.first = start
+        factors = tuple(f if _is_size(f) else tir.Max(f, tir.IntImm(0)) for f in factors)
+        key = tuple(sorted(map(self._alike.place, factors)))
+        product = self._keys.setdefault(key, len(self._products))
+        if product == len(self._products):
+            self._products.append(factors)
+        self._items.append((var, start, end, count, product))
+
+    def laid_out(self) -> tuple[ast.ShapeExpr, list[tuple[ast.Var, ast.PrimValue]]]:
+        """How large it is, and where each tensor begins."""
+        width = len(self._products)
+        needs = [
+            Need(start, end, (0,) * product + (count,) + (0,) * (width - product - 1))
+            for _, start, end, count, product in self._items
+        ]
+        alignment = (ALIGNMENT, *(SYMBOLIC_ALIGNMENT,) * (width - 1))
+        begins, total = arrange(needs, list(map(_typical, self._products)), alignment)
+        made: dict[Most, ast.PrimValue] = {}
+        for begin in begins:
+            if begin not in made:
+                made[begin] = self._offset(begin)
+        places = [(item[0], made[begin]) for item, begin in zip(self._items, begins, strict=True)]
+        return self._size(total), places
+
+    def _size(self, total: Most) -> ast.ShapeExpr:
+        """A number, a number times some factors, or any expression."""
+        terms = [(n, self._products[k]) for k, n in enumerate(total[0]) if n]
+        if len(total) > 1 or len(terms) > 1:
+            return ast.ShapeExpr((self._largest(total),))
+        count, factors = terms[0] if terms else (0, ())
+        return ast.ShapeExpr((tir.IntImm(count), *factors))
+
+    def _offset(self, begin: Most) -> ast.PrimValue:
+        made = self._largest(begin)
+        return number(made.value) if isinstance(made, tir.IntImm) else ast.PrimValue(made)
+
+    def _largest(self, most: Most) -> tir.PrimExpr:
+        first, *rest = map(self._sum, most)
+        for other in rest:
+            first = tir.Max(first, other)
+        return first
+
+    def _sum(self, amount: Amount) -> tir.PrimExpr:
+        found: tir.PrimExpr | None = None
+        for count, factors in zip(amount, self._products, strict=True):
+            if count:
+                term = _times(factors, count)
+                found = term if found is None else tir.Add(found, term)
+        return tir.IntImm(0) if found is None else found
+
+
+def _times(factors: Factors, count: int) -> tir.PrimExpr:
+    if not factors:
+        return tir.IntImm(count)
+    first, *rest = factors
+    for factor in rest:
+        first = tir.Mul(first, factor)
+    return tir.Mul(first, tir.IntImm(count))
+
+
+def _typical(factors: Factors) -> int:
+    product = 1
+    for factor in factors:
+        try:
+            product *= max(evaluate(factor, dict.fromkeys(tir.free_vars(factor), TYPICAL)), 0)
+        except UndefinedError:
+            product *= TYPICAL
+    return product
+
+
+def _is_size(factor: tir.PrimExpr) -> bool:
+    """Whether a factor is surely not negative, as sizes are not."""
+    match factor:
+        case tir.Var():
+            return True
+        case tir.IntImm(value=value):
+            return value >= 0
+        case tir.Add(a=a, b=b) | tir.Mul(a=a, b=b) | tir.Min(a=a, b=b):
+            return _is_size(a) and _is_size(b)
+        case tir.Max(a=a, b=b):
+            return _is_size(a) or _is_size(b)
+        case tir.FloorDiv(a=a, b=tir.IntImm(value=value)):
+            return value > 0 and _is_size(a)
+        case tir.FloorMod(b=tir.IntImm(value=value)):
+            return value > 0
+    return False
+
+
+# ---------------------------------------------------------------- what is known of sizes
+
+
+def known_from(rows: Sequence[ast.Binding]) -> dict[tir.Var, int]:
+    """The shape variables that bindings of a block bind, each with the position."""
+    known: dict[tir.Var, int] = {}
+    for at, binding in enumerate(rows):
+        if isinstance(binding, ast.MatchCast):
+            known.update(dict.fromkeys(binding.shape_vars, at))
+        elif isinstance(binding, ast.VarBinding) and binding.var.shape_var is not None:
+            known[binding.var.shape_var] = at
+    return known
+
+
+def upper_bounds(function: ast.Function) -> Mapping[tir.Var, int]:
+    """The largest sizes that the attribute ``tir_var_upper_bound`` promises."""
+    said = function.attrs.get("tir_var_upper_bound")
+    if not isinstance(said, Mapping):
+        return {}
+    bounds = {str(name): _integer(value) for name, value in said.items()}
+    found = {var: bounds.get(var.name) for var in function.shape_vars}
+    return {var: value for var, value in found.items() if value is not None and value >= 0}
+
+
+def _integer(value: object) -> int | None:
+    if isinstance(value, ast.PrimValue):
+        value = value.value
+    if isinstance(value, tir.IntImm):
+        value = value.value
+    return value if isinstance(value, int) else None
+
+
+def bounded(size: tuple[int, Factors], bounds: Mapping[tir.Var, int]) -> tuple[int, Factors]:
+    """A size with the largest value of each factor whose bound is known."""
+    count, factors = size
+    if not bounds:
+        return size
+    kept: list[tir.PrimExpr] = []
+    for factor in factors:
+        most = _most(factor, bounds)
+        if most is None:
+            kept.append(factor)
+        else:
+            count *= most
+    return count, tuple(kept)
+
+
+def _most(expr: tir.PrimExpr, bounds: Mapping[tir.Var, int]) -> int | None:
+    """The largest value of an expression that grows with its variables; None of any other."""
+    nodes = list(tir.postorder(expr))
+    if not all(map(_is_size, nodes)) or any(type(node) is tir.FloorMod for node in nodes):
+        return None
+    if any(var not in bounds for var in tir.free_vars(expr)):
+        return None
+    return int(evaluate(expr, bounds))
