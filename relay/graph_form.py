@@ -15,6 +15,7 @@ from rlx.relay.nodes import (
     operands,
 )
 from rlx.relay.scopes import EvaluationScope, Schedule
+from rlx.spec.registry import rule
 
 
 def to_graph(module: RelayModule) -> RelayModule:
@@ -25,13 +26,14 @@ def to_graph(module: RelayModule) -> RelayModule:
     """
     normal = to_anf(module)
     functions = {
-        var: replace(function, body=_body(function.body))
+        var: replace(function, body=graph_of(function.body))
         for var, function in normal.functions.items()
     }
     return RelayModule(functions, module.text)
 
 
-def _body(body: RelayExpr) -> RelayExpr:
+@rule("RL-graph", "675308cf", "Relay scope")
+def graph_of(body: RelayExpr) -> RelayExpr:
     """A body in graph form: tried without lets, and with those that make a difference."""
     schedule = Schedule(body)
     lets = [node for node, binds in schedule.order if binds and isinstance(node, RelayLet)]

@@ -15,6 +15,7 @@ from rlx.grammar.ast import (
 from rlx.grammar.node import replace
 from rlx.grammar.struct_infos import OBJECT
 from rlx.relay.nodes import RelayFuncType, RelayTensorType, RelayTupleType, RelayType
+from rlx.spec.registry import rule
 
 
 class Dimensions:
@@ -60,6 +61,7 @@ class Dimensions:
         return found
 
 
+@rule("RL-any", "ac2e2ccb", "Relay translation")
 def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> StructInfo:
     """The struct info of a type.
 

@@ -240,7 +240,7 @@ JUDGEMENTS = (
         "R |- e in s",
         r"R \|- .+ in .+",
         "in the module R of Relay, the node e is computed in the scope s",
-        ("rlx.relay.scopes",),
+        ("rlx.relay",),
     ),
     Judgement(
         "Relay evaluation",

@@ -122,8 +122,12 @@ def _tensor_condition(node: Node) -> Node:
 
 
 COMPARED: dict[type[tir.PrimExpr], str] = {
-    tir.GT: "greater", tir.LT: "less", tir.GE: "greater_equal", tir.LE: "less_equal",
-    tir.EQ: "equal", tir.NE: "not_equal",
+    tir.GT: "greater",
+    tir.LT: "less",
+    tir.GE: "greater_equal",
+    tir.LE: "less_equal",
+    tir.EQ: "equal",
+    tir.NE: "not_equal",
 }
 
 

@@ -27,6 +27,9 @@ def executed(example: Example) -> list[str]:
     (function,) = made.module.functions.values()
     values = inputs(function, said).values  # type: ignore[arg-type]
     found = Evaluator(module).run("main", values, fuel=1000)
+    for form in (relay.to_anf(module), relay.to_graph(module)):
+        other = Evaluator(form).run("main", values, fuel=1000)
+        assert type(other) is type(found) and getattr(other, "code", 0) == getattr(found, "code", 0)
     if isinstance(found, Ended):
         return [found.code]
     assert isinstance(found, Returned)
