@@ -9,7 +9,7 @@ import pytest
 from rlx import relay
 from rlx.relay.lexer import lex
 from rlx.relay.parser import read
-from tests.relay import documents
+from tests.relay import damage, documents
 from tests.relay.generator import program
 from tests.relay.law import broken
 from tests.relay.test_parser import FULL
@@ -52,3 +52,7 @@ def test_a_text_that_is_cut_off_is_reported(seed: int) -> None:
     text = random.choice(TEXTS)
     found = read(text[: random.randint(1, len(text.rstrip()) - 1)])
     assert found.diagnostics or found.module is not None
+
+
+def test_mistakes_are_reported_or_mean_the_same_in_all_forms() -> None:
+    assert damage.main(60, 0) == 0
