@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         is_tuple_get_item,
         is_var,
         rewrite,
+        rewrite_bindings,
         wildcard,
     )
     from rlx.transform.shapes.deduce import deduce_shapes
@@ -97,6 +98,7 @@ _HOMES = {
     "plan": "dynamic_checks",
     "propagate_shapes": "shapes",
     "rewrite": "patterns",
+    "rewrite_bindings": "patterns",
     "rewrite_dataflow": "visitors",
     "struct_info": "builder",
     "wildcard": "patterns",
@@ -149,6 +151,7 @@ __all__ = [
     "plan",
     "propagate_shapes",
     "rewrite",
+    "rewrite_bindings",
     "rewrite_dataflow",
     "struct_info",
     "wildcard",

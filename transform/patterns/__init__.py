@@ -24,6 +24,7 @@ from rlx.transform.patterns.expressions import (
 from rlx.transform.patterns.given import PatternError
 from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.patterns.rewriting import find, rewrite
+from rlx.transform.patterns.together import rewrite_bindings
 
 __all__ = [
     "Match",
@@ -40,5 +41,6 @@ __all__ = [
     "is_tuple_get_item",
     "is_var",
     "rewrite",
+    "rewrite_bindings",
     "wildcard",
 ]

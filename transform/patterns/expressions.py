@@ -225,7 +225,7 @@ class _Tuple(Pattern):
     heads: Heads = frozenset([ast.Tuple])
 
     def __init__(self, fields: Sequence[Pattern]) -> None:
-        self.fields = _several(fields, "patterns of fields")
+        self.fields = several(fields, "patterns of fields")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         value = attempt.looked_through(expr)
@@ -259,7 +259,7 @@ class _Item(Pattern):
                 yield from attempt.standing(self, expr)
 
 
-def _several(patterns: object, what: str) -> tuple[Pattern, ...]:
+def several(patterns: object, what: str) -> tuple[Pattern, ...]:
     """Patterns in a list or tuple.
 
     Raises
