@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from rlx.grammar.lexer import Lexer
 from rlx.grammar.node import Span
+
+_LAMBDA = re.compile(r"\blambda\b")
 
 
 class KeptName(NamedTuple):
@@ -30,7 +33,13 @@ class KeptName(NamedTuple):
 
 def kept_names(text: str, start: int = 0, end: int | None = None) -> Iterator[KeptName]:
     """The names in a part of a text, in order; attributes of what is no name are none."""
-    lexer = Lexer(text, start, len(text) if end is None else end, _ignored, layout=False)
+    stop = len(text) if end is None else end
+    text = _LAMBDA.sub("      ", text)  # the lexer reads one with its body as a single token
+    yield from _names(text, start, stop)
+
+
+def _names(text: str, start: int, end: int) -> Iterator[KeptName]:
+    lexer = Lexer(text, start, end, _ignored, layout=False)
     before = ""
     for found, behind in pairwise(lexer):
         kind, at = found.type, found.start
@@ -40,13 +49,10 @@ def kept_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Ke
             yield KeptName(found.value, (at, at + len(found.value)), "=")
         elif kind in ("HEAD", "INFO", "OPAQUE"):
             name, bracket, _ = text[at : found.end].partition("(")
-            if name.startswith("lambda") and kind == "OPAQUE":
-                name = bracket = ""
-            if name and before != "DOT":
+            if before != "DOT":
                 yield KeptName(name, (at, at + len(name)), bracket)
             if kind != "HEAD":  # one token for the lexer, with names inside
-                inside = at + (len(name + bracket) or len("lambda"))
-                yield from kept_names(text, inside, found.end)
+                yield from _names(text, at + len(name + bracket), found.end)
         before = kind
 
 

@@ -192,7 +192,8 @@ def run(
     inputs
         Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of
         an earlier run; sizes of shape variables by their names. A text is read as the command
-        line's: ``"zeros"``, ``"x.npy"``. Missing inputs are inferred from the others, or generated at random.
+        line's: ``"zeros"``, ``"x.npy"``. Missing inputs are inferred from the others, or generated
+        at random.
     packed
         The external functions that the program may call, by name. No other code is ever called.
     seed

@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
             state += f" (registered for {known[0].clause})"
         wrong += len(known) != 1 or known[0].clause != rule.clause
         judgement = repr(rule.block.judgement) if rule.block else "-"
-        print(f"{name:<22}{rule.clause}  {judgement:<24}{state:<36}{', '.join(rule.premises)}")
+        print(f"{name:<22}{rule.clause}  {judgement:<24}{state:<42} {', '.join(rule.premises)}")
     for name in implementations.keys() - rules().keys():
         wrong += 1
         print(f"{name:<22}no heading")

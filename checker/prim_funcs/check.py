@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from rlx.checker.prim_funcs.out_of_bounds import bounds
 from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
@@ -11,7 +11,7 @@ from rlx.checker.prim_funcs.statements import statement
 from rlx.grammar import tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.kept_text import KeptName, kept_names
+from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Node, Span
 from rlx.spec.registry import rule
 
@@ -117,21 +117,17 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
 _BLOCKS = frozenset(["T.sblock", "T.sblock_alloc_buffer"])
 
 
-def _is_old(found: KeptName) -> bool:
-    """Whether only texts of versions before 0.26 have this: 0.24 knows no mark."""
-    given = found.name in ("out_sinfo", "sinfo_args") and found.after == "="
-    return given or found.name == "R.Object"
-
-
 @rule("TIR13", "78ebf6ed", "PrimFunc")
 def is_marked(state: PrimFuncCheck) -> None:
     """A function with blocks says that it is one for schedules."""
     function = state.function
     if state.source is None or function.span is None or function.attrs.get("s_tir"):
         return
+    if state.source.find("T.sblock", *function.span) < 0:  # most have none: no need to read them
+        return
     names = kept_names(state.source, *function.span)
     found = next((n for n in names if n.name in _BLOCKS and n.after == "("), None)
-    if found is not None and not any(map(_is_old, kept_names(state.source))):
+    if found is not None and not _has_old_forms(state.source):
         state.report(
             "TIR13-mark",
             f"{found.name} stands in a PrimFunc without s_tir=True, which TVM refuses since 0.25",
@@ -139,6 +135,15 @@ def is_marked(state: PrimFuncCheck) -> None:
             severity="warning",
             help="write `@T.prim_func(s_tir=True)`",
         )
+
+
+@lru_cache(maxsize=4)
+def _has_old_forms(text: str) -> bool:
+    """Whether a text has what only versions before 0.26 read: 0.24 knows no mark."""
+    return any(
+        n.name == "R.Object" or (n.name in ("out_sinfo", "sinfo_args") and n.after == "=")
+        for n in kept_names(text)
+    )
 
 
 def _named(given: tuple[tir.PrimExpr, ...] | None) -> set[tir.Buffer] | None:

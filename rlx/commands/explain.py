@@ -16,7 +16,7 @@ def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
         "code",
         nargs="*",
         metavar="CODE",
-        help="a rule (D14), a code (D14-arity) or an operator (R.concat); without one, list the rules",
+        help="a rule (D14), a code (D14-arity) or an operator (R.concat); none: list the rules",
     )
     wanted: list[str] = parser.parse_args(argv).code
     if wanted:

@@ -113,21 +113,7 @@ def parser(
         default="human",
         help="the format of the output (default: human)",
     )
-    add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
-    add(
-        "--input",
-        action="append",
-        default=[],
-        metavar="INPUT",
-        help="an argument, as NAME=VALUE; repeatable",
-    )
-    add(
-        "--seed",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="the seed of randomly generated inputs (default: 0)",
-    )
+    _add_inputs(made)
     add(
         "--iterations",
         type=natural,
@@ -145,6 +131,26 @@ def parser(
         help="; ".join(f"{name}: {BACKENDS[name]}" for name in backends) + " (default: native)",
     )
     return made
+
+
+def _add_inputs(made: argparse.ArgumentParser) -> None:
+    """What is called, and with what."""
+    add = made.add_argument
+    add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
+    add(
+        "--input",
+        action="append",
+        default=[],
+        metavar="INPUT",
+        help="an argument, as NAME=VALUE; repeatable",
+    )
+    add(
+        "--seed",
+        type=natural,
+        default=0,
+        metavar="N",
+        help="the seed of randomly generated inputs (default: 0)",
+    )
 
 
 def prepare(options: argparse.Namespace) -> Prepared:
