@@ -50,3 +50,25 @@ def plain(value: object) -> object:
         case Mapping():
             return {key: plain(part) for key, part in value.items()}
     return value
+
+
+def alike(found: object, wanted: object) -> bool:
+    """Whether two plain values say the same: one integer for all axes is as many, and what is said
+    of the first half of the sides of a window holds for the second.
+    """
+    if found == wanted:
+        return True
+    a, b = _integers(found), _integers(wanted)
+    if not a or not b:
+        return False
+    short, long = sorted((a, b), key=len)
+    return short * (len(long) // len(short)) == long
+
+
+def _integers(value: object) -> tuple[int, ...]:
+    """A list of integers, or the list of one; empty for everything else."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,)
+    if isinstance(value, tuple) and all(isinstance(part, int) for part in value):
+        return value
+    return ()

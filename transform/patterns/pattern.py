@@ -15,7 +15,7 @@ from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder import values
-from rlx.transform.patterns.arguments import argument, plain
+from rlx.transform.patterns.arguments import alike, argument, plain
 from rlx.transform.patterns.attempt import Attempt
 from rlx.transform.patterns.given import PatternError, natural
 
@@ -198,7 +198,7 @@ class _Attrs(_Constrained):
         value = attempt.looked_through(expr)
         if not isinstance(value, ast.Call):
             return False
-        return all(argument(value, name) == wanted for name, wanted in self.attrs.items())
+        return all(alike(argument(value, name), wanted) for name, wanted in self.attrs.items())
 
 
 class _Dtype(_Constrained):

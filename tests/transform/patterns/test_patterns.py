@@ -218,3 +218,22 @@ def test_shapes_and_expressions() -> None:
     assert places(is_tuple()) == ["t"]
     scale = rlx.const(2.0, "float16")
     assert places(is_op("multiply")(wildcard(), is_expr(scale))) == ["d"]
+
+
+def test_attributes_that_say_the_same() -> None:
+    """One number for all axes, and the list of it; TVM's functions write all out."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 3, 3), "float32")):
+    c = R.nn.conv2d(x, w, padding=[1, 1])
+    d = R.sum(c, axis=[1])
+    return d
+""")
+    conv, total = is_op("nn.conv2d"), is_op("sum")
+    for padding in (1, [1, 1], [1, 1, 1, 1]):
+        same = conv.has_attr({"padding": padding, "strides": [1, 1], "dilation": 1})
+        assert places(same, module) == ["c"]
+    for other in (0, [1, 2], [1, 1, 1], [1, 1, 0, 0], "1", None):
+        assert places(conv.has_attr({"padding": other}), module) == []
+    assert places(total.has_attr({"axis": 1, "keepdims": False}), module) == ["d"]
+    assert places(total.has_attr({"axis": [1, 2]}), module) == []
