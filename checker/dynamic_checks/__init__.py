@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["CheckPart", "DynamicCheck", "analyse"]
 
 
-def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, ...]:
+def analyse(
+    module: IRModule, *, trusting: bool = False, public: bool = True
+) -> tuple[DynamicCheck, ...]:
     """Judge every run-time check of a module.
 
     Parameters
@@ -28,6 +30,9 @@ def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, 
         Whether to believe what nobody checks: what a call says of the result of a packed function,
         and annotations that are not proved. A compiler that believes them leaves out more checks,
         and a packed function that breaks its word then goes unnoticed.
+    public
+        Whether to judge the entries of functions of which not all calls are seen: some call there
+        fits, and another does not, so that they are always needed.
 
     Returns
     -------
@@ -44,4 +49,4 @@ def analyse(module: IRModule, *, trusting: bool = False) -> tuple[DynamicCheck, 
     from rlx.grammar.visit import recursion_room
 
     with recursion_room():
-        return judged(normalize(module), trusting)
+        return judged(normalize(module), trusting, public)

@@ -16,13 +16,20 @@ from rlx.grammar.struct_infos import OBJECT
 _ORDER = {"entry": 0, "cast": 1, "return": 2}
 
 
-def judged(module: ast.IRModule, trusting: bool) -> tuple[DynamicCheck, ...]:
-    """The checks of a module in normal form, in the order of the text."""
+def judged(module: ast.IRModule, trusting: bool, public: bool = True) -> tuple[DynamicCheck, ...]:
+    """The checks of a module in normal form, in the order of the text.
+
+    Parameters
+    ----------
+    public
+        Whether to say something of the entries of functions of which not all calls are seen, too.
+    """
     state = Analysis(module, trusting)
     module_(state)
     checks = list(state.checks)
     for function in state.entries:
-        checks += _entries(state, function)
+        if public or not state.entries[function].open:
+            checks += _entries(state, function)
     return tuple(sorted(checks, key=_position))
 
 

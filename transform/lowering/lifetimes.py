@@ -83,9 +83,16 @@ class Lives:
 
     def _of(self, expr: ast.Expr) -> Iterator[ast.Var]:
         """The allocated variables whose memory an expression mentions, however deep."""
-        for node in walk(expr):
+        roots = self._roots
+        for node in (expr.op, *expr.args) if type(expr) is ast.Call else walk(expr):
             if isinstance(node, ast.Var):
-                yield from self._roots.get(node, ())
+                yield from roots.get(node, ())
+            elif type(node) is ast.Tuple and node is not expr:
+                yield from self._of(node)
+        if type(expr) is ast.Call and expr.attrs:
+            for value in expr.attrs.values():
+                if isinstance(value, ast.Expr):
+                    yield from self._of(value)
 
 
 def _hands_on(value: ast.Expr) -> bool:

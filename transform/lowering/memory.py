@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.dtype import DataType, dtype
-from rlx.grammar.node import replace
-from rlx.grammar.rewrite import Rewriter
+from rlx.grammar.node import changed, replace
+from rlx.grammar.visit import sequences
 from rlx.semantics.arrays import numpy_type
-from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
+from rlx.transform.lowering.emitter import Emitter, number, operator_name
 from rlx.transform.lowering.lifetimes import ALLOCATIONS, KILLS, Lives
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.planned_piece import PlannedPiece, bounded, known_from, upper_bounds
@@ -55,7 +55,16 @@ class VMMemoryLower(ModulePass):
         PassError
             If a function has dataflow blocks.
         """
-        return _ToMachine().module(_planned(self, module, share=False))
+        planned = _planned(self, module, share=False)
+        functions = {
+            gv: _ToMachine(function).function(function)
+            if isinstance(function, ast.Function)
+            and any(map(_RENAMED.__contains__, _operators(function)))
+            else function
+            for gv, function in planned.functions.items()
+        }
+        same = all(functions[gv] is f for gv, f in planned.functions.items())
+        return planned if same else replace(planned, functions=functions)
 
 
 def _planned(owner: ModulePass, module: IRModule, share: bool) -> IRModule:
@@ -66,11 +75,22 @@ def _planned(owner: ModulePass, module: IRModule, share: bool) -> IRModule:
         if isinstance(function, ast.Function):
             if dataflow_blocks(function):
                 raise owner.refuse(gv.name_hint, "a dataflow block", "ToNonDataflow comes before")
-            function = _Planner(function, prim_funcs, share).function(function)
+            if share or not ALLOCATIONS.isdisjoint(_operators(function)):
+                function = _Planner(function, prim_funcs, share).function(function)
         functions[gv] = function
     if all(functions[gv] is f for gv, f in module.functions.items()):
         return module
     return replace(module, functions=functions)
+
+
+def _operators(function: ast.Function) -> Iterator[str]:
+    """The operators that bindings of a function in normal form call."""
+    for inner in sequences(function):
+        for block in inner.blocks if isinstance(inner, ast.SeqExpr) else ():
+            for binding in block.bindings:
+                name = operator_name(binding.value)  # type: ignore[attr-defined]
+                if name is not None:
+                    yield name
 
 
 class _Allocation:
@@ -229,18 +249,32 @@ def _alloc_storage(shape: ast.Expr, kind: DataType, index: ast.Expr) -> ast.Call
     return ast.Call(ast.op("relax.memory.alloc_storage"), args)
 
 
-class _ToMachine(Rewriter):
+class _ToMachine(Emitter):
     """Renames the operators of memory to those of the machine."""
 
-    def call(self, call: ast.Call) -> ast.Expr:
-        made = super().call(call)
-        assert isinstance(made, ast.Call)
-        match operator_name(made), made.args:
-            case "relax.memory.alloc_storage", (size, index, scope, kind):
-                args: tuple[ast.Expr, ...] = (size, index, kind, scope)
-                return ast.Call(ast.op("relax.vm.alloc_storage"), args, span=made.span)
-            case "relax.memory.alloc_tensor", args:
-                return ast.Call(ast.op("relax.vm.alloc_tensor"), args, span=made.span)
-            case "relax.memory.kill_storage" | "relax.memory.kill_tensor", args:
-                return ast.Call(ast.op("relax.vm.kill_object"), args, (UNIT,)[:0], span=made.span)
-        return made
+    def var_binding(self, binding: ast.VarBinding) -> None:
+        value = binding.value
+        if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
+            self.put(changed(binding, value=_of_machine(value, value.op.op_name)))
+        elif isinstance(value, ast.Function):
+            self.put(replace(binding, value=_ToMachine(value).function(value)))
+        else:
+            super().var_binding(binding)
+
+
+_RENAMED = frozenset(
+    f"relax.memory.{name}"
+    for name in ("alloc_storage", "alloc_tensor", "kill_storage", "kill_tensor")
+)
+
+
+def _of_machine(call: ast.Call, name: str) -> ast.Call:
+    match name, call.args:
+        case "relax.memory.alloc_storage", (size, index, scope, kind):
+            args: tuple[ast.Expr, ...] = (size, index, kind, scope)
+            return ast.Call(ast.op("relax.vm.alloc_storage"), args, span=call.span)
+        case "relax.memory.alloc_tensor", args:
+            return ast.Call(ast.op("relax.vm.alloc_tensor"), args, span=call.span)
+        case "relax.memory.kill_storage" | "relax.memory.kill_tensor", args:
+            return ast.Call(ast.op("relax.vm.kill_object"), args, span=call.span)
+    return call

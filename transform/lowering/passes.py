@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rlx.grammar.ast import IRModule
+from rlx.solver.budget import undisturbed
 
 Hook = Callable[["ModulePass", IRModule], None]
 """Called with a pass and the module before or after it."""
@@ -36,7 +37,8 @@ class ModulePass:
             raise TypeError(
                 f"{self.name} takes a module, found {type(module).__name__}: rlx.load reads one"
             )
-        return self.apply(module)
+        with undisturbed():
+            return self.apply(module)
 
     def apply(self, module: IRModule) -> IRModule:
         """What the pass does with a module."""

@@ -248,9 +248,9 @@ class _ShapeLowering(Emitter):
     # ------------------------------------------------------------ operands
 
     def _operand(self, expr: ast.Expr) -> ast.Expr:
+        if isinstance(expr, ast.Var):
+            return self._renamed.get(expr, expr)
         match expr:
-            case ast.Var():
-                return self._renamed.get(expr, expr)
             case ast.Tuple(fields=fields):
                 return changed(expr, fields=same(fields, map(self._operand, fields)))
             case ast.ShapeExpr(values=values) if symbolic(values):
