@@ -24,9 +24,13 @@ _DIMENSIONS = frozenset(
 """What is said of a shape variable, which casts and parameters bind anywhere in a function."""
 _LINE = re.compile(r"^([ \t]*)(?:(@[^\n]*ir_module|class\b)|@[ \t]*\w)", re.MULTILINE)
 """A line that a class or a function begins with."""
+_CAST = "match_"
+"""A part of the words for what binds shape variables."""
 _STRAY = "expected a statement, found ')'"
 _READ = ("is not defined", "is declared nowhere")
 """How errors end that lose no statement."""
+_TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^=\n]*=)")
+"""What a line begins with whose statement binds a name, as far as the `=`."""
 
 
 def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -56,8 +60,13 @@ def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[D
 def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
     """Those of the errors in one function that follow from others."""
     syntax = [d for d in errors if d.code == "PARSE"]
-    lost = sorted(_start(d) for d in syntax if not d.message.endswith(_READ))
-    unknown = {d.code for d in errors} & {"PARSE", "WF14-variable"}
+    lost = sorted(
+        _start(d) for d in syntax if not d.message.endswith(_READ) and not _binds(text, _start(d))
+    )
+    unknown = any(
+        d.code == "WF14-variable" or (d.code == "PARSE" and not _binds(text, _start(d), _CAST))
+        for d in errors
+    )
     stray = [_start(d) for d in syntax if d.message.startswith(_STRAY)]
     excused: set[str] = set()
     signature: set[tuple[int, int] | None] = set()
@@ -79,6 +88,22 @@ def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
             if found.span in signature:
                 yield found
             signature.add(found.span)
+
+
+def _binds(text: str, at: int, unless: str | None = None) -> bool:
+    """Whether a mistake at an offset leaves no doubt which name its statement binds: it stands
+    behind the `=`, in a line that closes its brackets.
+
+    The reader gives that name a meaning; no other one is lost. A line that holds ``unless`` may
+    have bound more.
+    """
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    line = text[start : end if end >= 0 else len(text)]
+    target = _TARGET.match(line)
+    if target is None or at < start + target.end() or (unless is not None and unless in line):
+        return False
+    return all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}"))
 
 
 def _without_class(

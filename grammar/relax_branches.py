@@ -32,16 +32,14 @@ class BranchReader:
             raise Rejected("an if of Relax needs an else", *head.span)
         yes, no = self._branch(then), self._branch(otherwise)
         if yes is None or no is None:
-            lose(self.context, span)
-            return None
+            return self._without_result(head, then, otherwise, span)
         whole = ast.If(condition, yes[1], no[1], where, span)
         a, b = yes[0], no[0]
         if a is None and b is None:
             return Return(whole, span)
         if a is None or b is None or a.name_hint != b.name_hint:
             if self.reports.has_errors_in(span):
-                lose(self.context, span)
-                return None
+                return self._without_result(head, then, otherwise, span)
             raise _differ(a, b, (span[0], where[1]))
         info = a.struct_info_annotation
         if info is not b.struct_info_annotation and not self._same_annotation(a, b):
@@ -50,6 +48,24 @@ class BranchReader:
         var = self.scope.new_var(a.name_hint, info, info_span, a.span or span)
         self.scope.bind(var.name_hint, var)
         return ast.VarBinding(var, whole, span, span)
+
+    def _without_result(
+        self, head: Entry, then: Entry, otherwise: Entry, span: Span
+    ) -> ast.VarBinding:
+        """An `if` of which nobody knows what it gives to which variable: what its branches hold is
+        checked all the same.
+        """
+        lose(self.context, span)
+        condition, where = head.value.value
+        yes, no = (
+            sequence(
+                [each for each in flatten(block.value) if not isinstance(each, Return)],
+                *(self.reports.hole("_", block.span), block.span, block.span),
+            )
+            for block in (then, otherwise)
+        )
+        whole = ast.If(condition, yes, no, where, span)
+        return ast.VarBinding(self.reports.hole("_", span), whole, span, span)
 
     def _branch(self, block: Entry) -> tuple[ast.Var | None, ast.SeqExpr] | None:
         """The variable that a branch ends in (None where it

@@ -185,7 +185,7 @@ def tokens(text: str) -> list[Place]:
         shown = match[match.lastgroup or 0]
         at, start = match.end(), match.end() - len(shown)
         if match.lastgroup == "INFO":  # its words are tokens too
-            at = start + shown.find("(") + 1 or at
+            at = start + shown.find("(") + 1 if "(" in shown else at
         if match.lastgroup != "nothing":
             found.append((start, at))
     return found

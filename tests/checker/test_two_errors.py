@@ -1,0 +1,74 @@
+"""Two mistakes that have nothing to do with each other are both reported."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rlx.checker.check import check_text
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.lexer import TOKEN
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
+UNKNOWN = "zz_unknown"
+TRIES = 3
+Place = tuple[int, int]
+
+
+def uses(text: str) -> Iterator[Place]:
+    """Names of values, as arguments of operators in bindings of one line."""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        start = line.find(" = R.")
+        balanced = line.count("(") == line.count(")")
+        if start >= 0 and balanced and line.startswith("    ") and "#" not in line:
+            while found := TOKEN.match(line, start):
+                name = found[found.lastgroup or 0]
+                if found.end() == start or found.lastgroup == "newline":
+                    break
+                inside = line[: found.end() - len(name)].endswith(("(", ", "))
+                start = found.end()
+                if found.lastgroup == "NAME" and inside and line[start] in ",)":
+                    yield at + start - len(name), at + start
+        at += len(line)
+
+
+def errors(text: str) -> list[Diagnostic]:
+    return [d for d in check_text(text).diagnostics if d.severity == "error"]
+
+
+def changed(text: str, changes: dict[Place, str]) -> str:
+    for (start, end), made in sorted(changes.items(), reverse=True):
+        text = text[:start] + made + text[end:]
+    return text
+
+
+SECOND = {
+    "an unknown name": lambda name: "zz_other",
+    "a name given twice": lambda name: f"{name} {name}",
+    "a sign that is none": lambda name: f"{name} $",
+    "a word of Python": lambda name: f"{name} class",
+    "no name": lambda name: ",",
+}
+
+
+@pytest.mark.parametrize("second", list(SECOND))
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_both_mistakes_are_reported(path: Path, second: str) -> None:
+    text = path.read_text()
+    chance = random.Random(f"{path.stem} {second}")
+    places = list(uses(text))
+    lines = {place: text.count("\n", 0, place[0]) for place in places}
+    for _ in range(TRIES):
+        if len(set(lines.values())) < 2:
+            return
+        one = chance.choice(places)
+        other = chance.choice([place for place in places if lines[place] != lines[one]])
+        mistake = SECOND[second](text[other[0] : other[1]])
+        made = changed(text, {one: UNKNOWN, other: mistake})
+        found = errors(made)
+        said = {made.count("\n", 0, d.span[0]) for d in found if d.span}
+        assert {lines[one], lines[other]} <= said, (made.splitlines()[lines[one]], made.splitlines()[lines[other]], [(d.code, d.message) for d in found])
