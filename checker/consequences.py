@@ -29,7 +29,7 @@ _CAST = "match_"
 _STRAY = "expected a statement, found ')'"
 _READ = ("is not defined", "is declared nowhere")
 """How errors end that lose no statement."""
-_TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^=\n]*=)")
+_TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^\n]*? = )")
 """What a line begins with whose statement binds a name, as far as the `=`."""
 
 
@@ -102,6 +102,8 @@ def _binds(text: str, at: int, unless: str | None = None) -> bool:
     line = text[start : end if end >= 0 else len(text)]
     target = _TARGET.match(line)
     if target is None or at < start + target.end() or (unless is not None and unless in line):
+        return False
+    if " = " in line[target.end() :]:  # the end of a line is missing
         return False
     return all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}"))
 

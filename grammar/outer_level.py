@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.dialects import TIR_MODULES
+from rlx.grammar.logical_lines import logical_lines
 from rlx.grammar.node import Span
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.grammar.surroundings import logical_lines
 
 if TYPE_CHECKING:
     from ast import AST, expr

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lexer import MAX_LINE
+from rlx.grammar.logical_lines import indentation, logical_lines
 from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Record, Span
-from rlx.grammar.surroundings import indentation, logical_lines
 
 if TYPE_CHECKING:
     from rlx.grammar.surroundings import Surroundings

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlx.grammar.dialects import TIR_MODULES
+from rlx.grammar.logical_lines import logical_lines, width
 from rlx.grammar.node import Span
 from rlx.grammar.partial_nodes import CAPTURED, Captured
 
@@ -32,24 +33,6 @@ IMPORTED = {
     **{f"tvm.{m}.script": "T" for m in TIR_MODULES},
 }
 """What a module or function is called in a Relax text, by where Python imports it from."""
-
-_LINE = re.compile(
-    r"""
-      (?P<skip>[ \t\f]++|\\\r?\n|\#[^\n]*+)
-    | (?P<string>[rRbBuUfF]{0,2}(?:
-        \"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
-        |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?))
-    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<newline>\n)
-    | [^\n"'()\[\]{}\#\\]++ | .
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_QUOTE_IN_LINE = r"\"(?!\"\")[^\"\\\n]*+\"|'(?!'')[^'\\\n]*+'"
-_IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
-for _ in range(4):
-    _IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
-_WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
-"""A line whose brackets are closed in it, with at most four in one another: almost every one."""
 
 _WORD = r"[^\W\d]\w*"
 _HEAD = re.compile(rf"(?:async[ \t]+)?(def|class)[ \t]+({_WORD})")
@@ -195,13 +178,13 @@ class Surroundings:
     def scope_at(self, at: int) -> PythonScope:
         """The innermost scope whose text holds an offset at the start of a line."""
         line = self.text.rfind("\n", 0, at) + 1
-        width = _width(self.text[line:at]) if not self.text[line:at].strip() else 0
+        column = width(self.text[line:at]) if not self.text[line:at].strip() else 0
         found = self._read[0]
         for start, scope in self._read[1]:
             if start >= at:
                 break
             found = scope
-        while found.outer is not None and width <= found.indent:
+        while found.outer is not None and column <= found.indent:
             found = found.outer
         return found
 
@@ -309,77 +292,27 @@ def _leads(path: str) -> bool:
     return path in IMPORTED or any(word.startswith(path + ".") for word in IMPORTED)
 
 
-def indentation(text: str, at: int) -> int:
-    """The width of the white space in front of a line that starts with its text at an offset."""
-    return _width(text[text.rfind("\n", 0, at) + 1 : at])
-
-
-def _width(lead: str) -> int:
-    return len(lead.expandtabs(8))
-
-
-def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
-    """Start and end of each logical line from an offset on,
-    without its indentation and what is behind it.
-    """
-    depth, start = 0, -1
-    whole, match, size = _WHOLE_LINE.match, _LINE.match, len(text)
-    while at < size:
-        if start < 0 and (line := whole(text, at)) is not None:
-            at = line.end()
-            if line[1]:
-                yield line.start(1), at - 1
-            continue
-        found = match(text, at)
-        assert found is not None
-        kind, begin = found.lastgroup, at
-        at = found.end()
-        if kind == "skip":
-            continue
-        if kind == "newline":
-            # A bracket that is never closed ends where something that can only be a new definition
-            # starts.
-            if start >= 0 and (not depth or _NEW.match(text, at)):
-                yield start, begin
-                start, depth = -1, 0
-            continue
-        if start < 0:
-            start = begin
-        if kind == "open":
-            depth += 1
-        elif kind == "close":
-            depth = max(0, depth - 1)
-    if start >= 0:
-        yield start, size
-
-
-_NEW = re.compile(
-    rf"[ \t]+(?:@[RTI]\.\w|def[ \t]+{_WORD}[ \t]*\()"  # in a class
-    rf"|(?:@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
-)
-
-
 def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
     root = PythonScope("module", 0, -1, None)
     found = [(0, root)]
     at = root
     for start, end in logical_lines(text):
         line = text.rfind("\n", 0, start) + 1
-        width = _width(text[line:start])
-        while at.outer is not None and width <= at.indent:
+        column = width(text[line:start])
+        while at.outer is not None and column <= at.indent:
             at = at.outer
         if at.body < 0:
-            at.body = width
+            at.body = column
         logical = text[start:end]
         head = _HEAD.match(logical)
         if head is None:
             if logical.startswith(("import", "from")) and _IMPORTS.match(logical):
                 _import(at, start, logical)
             else:
-                at.unread.append((start, width == at.body, logical))
+                at.unread.append((start, column == at.body, logical))
             continue
         at.bind(head[2], BoundName(start, False))
-        inner = PythonScope("class" if head[1] == "class" else "function", start, width, at)
+        inner = PythonScope("class" if head[1] == "class" else "function", start, column, at)
         if inner.kind == "function":
             for name in _PARAMETER.findall(logical.split("->")[0]):
                 inner.bind(name, BoundName(start, False))

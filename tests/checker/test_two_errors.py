@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,14 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
 UNKNOWN = "zz_unknown"
 TRIES = 3
 Place = tuple[int, int]
+
+SECOND: dict[str, Callable[[str], str]] = {
+    "an unknown name": lambda _: "zz_other",
+    "a name given twice": lambda name: f"{name} {name}",
+    "a sign that is none": lambda name: f"{name} $",
+    "a word of Python": lambda name: f"{name} class",
+    "no name": lambda _: ",",
+}
 
 
 def uses(text: str) -> Iterator[Place]:
@@ -46,15 +54,6 @@ def changed(text: str, changes: dict[Place, str]) -> str:
     return text
 
 
-SECOND = {
-    "an unknown name": lambda name: "zz_other",
-    "a name given twice": lambda name: f"{name} {name}",
-    "a sign that is none": lambda name: f"{name} $",
-    "a word of Python": lambda name: f"{name} class",
-    "no name": lambda name: ",",
-}
-
-
 @pytest.mark.parametrize("second", list(SECOND))
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_both_mistakes_are_reported(path: Path, second: str) -> None:
@@ -71,4 +70,5 @@ def test_both_mistakes_are_reported(path: Path, second: str) -> None:
         made = changed(text, {one: UNKNOWN, other: mistake})
         found = errors(made)
         said = {made.count("\n", 0, d.span[0]) for d in found if d.span}
-        assert {lines[one], lines[other]} <= said, (made.splitlines()[lines[one]], made.splitlines()[lines[other]], [(d.code, d.message) for d in found])
+        shown = made.splitlines()
+        assert {lines[one], lines[other]} <= said, (shown[lines[one]], shown[lines[other]], said)
