@@ -8,7 +8,8 @@ import re
 
 NO_BLOCK = "this line is indented, but no block starts here"
 NO_MATCH = "this line's indentation matches no block around it"
-LAYOUT = frozenset([NO_BLOCK, NO_MATCH])
+MIXED = "tabs and spaces are mixed: how far this line is indented depends on the width of a tab"
+LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED])
 """What is said of indentation itself."""
 
 _DEFINITION = re.compile(r"\n[ \t]*@[ \t]*\w")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rlx.grammar.cascade import NO_BLOCK, NO_MATCH
+from rlx.grammar.cascade import MIXED, NO_BLOCK, NO_MATCH
 from rlx.grammar.entries import END, TERMINALS, Token, token
 
 MAX_NESTING = 512
@@ -269,6 +269,7 @@ class _Layout:
         self.head = False
         self.odd: int | None = None
         self.too_deep = False
+        self.characters: dict[int, int] | None = {} if "\t" in lexer.text else None
 
     def starts_with(self, kind: str) -> None:
         """The first token of a line: does the line open a block?"""
@@ -278,6 +279,8 @@ class _Layout:
         """What the indentation of the line at ``at`` means."""
         width, indents = self.lexer._column(at), self.indents
         opens = self.head or self.last == "COLON"
+        if self.characters is not None:
+            self._refuse_mixed(at, width, self.characters)
         if width == indents[-1] or (width == self.odd and not opens):
             return
         if self.odd is not None and width < self.odd:
@@ -306,6 +309,17 @@ class _Layout:
         if len(indents) > 1 and width <= indents[0]:
             indents.pop()
             yield token("_DEDENT", "", at, at)
+
+    def _refuse_mixed(self, at: int, width: int, known: dict[int, int]) -> None:
+        """Report, once, a line that is as wide as its block only if a tab is eight columns wide:
+        Python refuses it.
+        """
+        count = at - self.lexer.text.rfind("\n", 0, at) - 1
+        if width > self.indents[-1]:
+            known[width] = count
+        elif width in self.indents and known.setdefault(width, count) != count:
+            self.lexer.report(MIXED, at, at + 1)
+            self.characters = None
 
     def _next_width(self, at: int) -> int | None:
         """The indentation of the line after the one at ``at``."""
