@@ -12,7 +12,6 @@ from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Span
 from rlx.grammar.prim_types import (
-    BOOLEAN,
     TEXT,
     UNKNOWN,
     Typed,
@@ -289,7 +288,7 @@ def _divides(state: PrimFuncCheck, expr: tir.Binary, operands: Sequence[Typed]) 
 
 def _not(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     is_boolean(state, expr.a, operands[0], "the operand of `not`")
-    return BOOLEAN if operands[0].lanes == 1 else Typed(BOOL, operands[0].lanes)
+    return Typed(BOOL, operands[0].lanes)
 
 
 def _select(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:

@@ -671,6 +671,8 @@ def test_fix_mends_files_and_checks_them(run: Run) -> None:
     assert (status, err) == (0, "relax-check: a.rlx: 1 edit made\n") and "no problems" in out
     assert path.read_bytes() == GOOD.replace("\n", "\r\n").encode()
     assert run("--diff", "a.rlx")[:2] == (0, "")
+    path.write_text(MISSPELT.rstrip("\n"))
+    assert run("--diff", "a.rlx")[1].count("\n\\ No newline at end of file\n") == 1
     assert [p.name for p in run.folder.iterdir()] == ["a.rlx"]
 
 

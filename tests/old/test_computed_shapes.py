@@ -11,7 +11,7 @@ from rlx.grammar.dtype import dtype
 from rlx.old.check import check_modules
 from rlx.old.evaluation import run
 from rlx.old.expansion import check_annotation, expanded
-from rlx.old.shape_exprs import UNKNOWN, can_prove_equal, text
+from rlx.old.shape_exprs import UNKNOWN, can_prove_equal, can_prove_not_equal, text
 from rlx.old.substitution import substitute_shape, substitute_vars
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Ended, Returned
@@ -111,3 +111,19 @@ def test_a_signature_is_short_for_checks() -> None:
     assert isinstance(body, ast.VarBinding) and body.value is X
     assert isinstance(last, ast.VarBinding) and last.value is body.var is macro.body.body
     assert check_annotation(X, UNKNOWN) is X
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [(N, N, False), (N, N + 1, True), (N, tir.IntImm(3), False), (N * 2, N + N, False)],
+)
+def test_dimensions_that_differ_for_all_sizes(
+    one: tir.PrimExpr, other: tir.PrimExpr, differ: bool
+) -> None:
+    assert can_prove_not_equal(one, other, Prover()) is differ
+
+
+def test_a_binding_of_the_user_may_have_the_name_of_a_check() -> None:
+    body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(ast.Var("tmp"), X),)),), X)
+    found = run(module(ast.ShapeExpr((N,)), body), "main", [to_value(np.ones(3, np.float32))] * 2)
+    assert isinstance(found, Returned)

@@ -208,6 +208,7 @@ HOLDS = [
     'c = T.decl_buffer((128,), "float32", data=a.data)\nb[0, 0] = c[3]',
     'c = T.Buffer((128,), "float32", data=a.data)\nb[0, 0] = c[3]',
     "b[0, T.Ramp(0, 1, 4)] = T.Broadcast(T.float32(1), 4)",
+    "b[0, T.Ramp(0, 1, 4)] = T.Select(not (T.Ramp(0, 1, 4) < T.Broadcast(n, 4)), T.Broadcast(T.float32(1), 4), T.Broadcast(T.float32(0), 4))",
     "b[0, 0:4] = a[0, 0:4]",
     "b[0, 0] = 1",
     "b[0, 0] = T.if_then_else(n > 0, a[0, 0], 0)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.checker.check import check_text
 from rlx.grammar import ast
 from rlx.grammar.lexer import MAX_NESTING
 from rlx.grammar.parser import ParseError, parse, parse_expr, parse_prim_expr, parse_struct_info
@@ -112,6 +113,19 @@ def test_pieces_raise() -> None:
         with pytest.raises(ParseError) as raised:
             read(text)
         assert raised.value.diagnostics[0].severity == "error"
+
+
+def test_behind_an_open_bracket_nothing_more_is_said() -> None:
+    for end in ("", " q"):
+        (found,) = parse(HEAD + f"    y = R.exp([x\n    return y{end}\n").diagnostics
+        assert found.message == "expected ',' or ']', found the end of the line"
+
+
+def test_an_output_that_cannot_be_read_may_export_any_variable() -> None:
+    block = "    with R.dataflow():\n        y = R.exp(x)\n        R.output(y z)\n    return y\n"
+    assert [d.message for d in check_text(HEAD + block).diagnostics] == [
+        "expected ')' or ',', found 'z'"
+    ]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])

@@ -255,3 +255,5 @@ def test_runs_are_determined() -> None:
     assert one == two
     with pytest.raises(KeyError):
         ready.run("nowhere", [])
+    for limit in (1, 3):
+        assert len(list(ready.trace("main", [value(6)], limit))) == limit

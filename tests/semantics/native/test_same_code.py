@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from rlx.generate.strategies import prim_func_of
 from rlx.grammar import tir
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.native.program import generate
+from rlx.transform.legalization import definitions, legalized
 from tests.semantics.native.random_programs import Maker
 from tests.semantics.native.sanitised.nests import Nest
 from tests.snapshots import assert_digest
+from tests.transform.legalization.law import case
+from tests.transform.legalization.test_same_functions import calls
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "code.txt"
 
@@ -56,3 +60,17 @@ def test_the_code_is_as_it_was(make: Callable[[int], tir.PrimFunc], count: int, 
         made.append(code(func, True, True, 32))
         made.append(code(func, seed % 2 == 0, False, (16, 64, 6)[seed % 3]))
     assert_digest(SNAPSHOT, f"{make.__name__} {part}", "\n\n".join(made))
+
+
+@pytest.mark.parametrize("name", definitions())
+def test_the_code_of_legalised_calls_is_as_it_was(name: str) -> None:
+    made: list[str] = []
+    for template in islice(calls(name), 2):
+        try:
+            module = legalized(case(name, template).module).module
+        except ValueError:
+            continue
+        for func in module.functions.values():
+            if isinstance(func, tir.PrimFunc):
+                made += [code(func, bounds, True, 32) for bounds in (True, False)]
+    assert_digest(SNAPSHOT, name, "\n\n".join(made))

@@ -213,6 +213,7 @@ def test_chains_of_operators_have_no_limit() -> None:
         ("T.reinterpret(\"int32\", T.float32(1))", "int32", 0, 0, 0x3F800000),
         ('T.max(T.min_value("int8"), a[0])', "int8", -3, 0, -3),
         ('T.infinity("float32")', "float32", 0, 0, np.inf),
+        ('T.min_value("float32")', "float32", 0, 0, -np.finfo(np.float32).max),
         ('T.min(T.max_value("float16"), a[0])', "float16", 1.0, 0, 1.0),
         ("T.Cast(\"int32\", T.Cast(\"int8\", a[0]))", "int32", 200, 0, -56),
         ("T.likely(a[0]) + T.Cast(\"int32\", not a[0] > b[0])", "int32", 1, 2, 2),
