@@ -107,7 +107,7 @@ class FunctionBuilder:
     def enter(self) -> tuple[Body, bool, bool]:
         """Open a scope with a body of its own; what was there, for :meth:`leave`."""
         outer = self.body, self.dataflow, self.output
-        self.body, self.dataflow, self.output = Body(), False, False
+        self.body, self.dataflow = Body(), False
         self.frames.append(ScopeValues(self.frame))
         self.depth += 1
         return outer

@@ -64,9 +64,10 @@ def shape_function(function: ast.Function) -> ShapeFunction | None:
     body = function.body
     assert isinstance(body, ast.SeqExpr)
     values = {b.var: b for b in bindings(function) if isinstance(b, ast.VarBinding)}
-    shape, result = _shape_of_result(body, values)
-    if shape is None or result is None:
+    found = _shape_of_result(body, values)
+    if found is None:
         return None
+    shape, result = found
     params = {param: at for at, param in enumerate(function.params)}
     needed = _slice(shape, values, params)
     if needed is None:
@@ -77,7 +78,7 @@ def shape_function(function: ast.Function) -> ShapeFunction | None:
 
 def _shape_of_result(
     body: ast.SeqExpr, values: dict[ast.Var, ast.VarBinding]
-) -> tuple[ast.Var | None, TensorStructInfo | None]:
+) -> tuple[ast.Var, TensorStructInfo] | None:
     """The variable that holds the shape of the result, and what else is known of that."""
     leaf = body.body
     while isinstance(leaf, ast.Var):
@@ -94,7 +95,7 @@ def _shape_of_result(
         if not isinstance(value, ast.Var):
             break
         leaf = value
-    return None, None
+    return None
 
 
 def _slice(

@@ -81,6 +81,12 @@ def test_scalars(expr: str, expected: object) -> None:
     assert (found.dtype is BOOL) == isinstance(expected, bool)
 
 
+@pytest.mark.parametrize("count", [16, 31, 32, 33, 64, 200])
+def test_a_scalar_of_many_operations(count: int) -> None:
+    found = returned(SIZED + f"return R.prim_value({' + '.join(['n'] * count)})", [2, 3])
+    assert isinstance(found, Scalar) and found.value == 2 * count
+
+
 @pytest.mark.parametrize(
     ("expr", "code", "kind"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -11,6 +12,7 @@ import pytest
 
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop
+from rlx.semantics.tir import evaluate
 
 from .programs import of_body, prim_func
 
@@ -216,6 +218,7 @@ def f(a: T.handle, y: T.Buffer((3,), "int64")):
     for i in range(3):
         y[i] = x[i] + o * T.int64(5) + n
 """)
-    y = np.zeros(3, np.int64)
-    native.compile(func)([np.arange(4, dtype=np.int64), y])
-    assert y.tolist() == [4, 5, 6]
+    for run in (native.compile(func), partial(evaluate, func)):
+        y = np.zeros(3, np.int64)
+        run([np.arange(4, dtype=np.int64), y])
+        assert y.tolist() == [4, 5, 6]
