@@ -96,15 +96,22 @@ def element_type(given: Any) -> DataType:
     return dtype(given)
 
 
-def constant(array: Any, place: Place | None = None) -> ast.Constant:
-    """An array of NumPy as a constant.
+def constant(array: Any, place: Place | None = None, kind: DataType | None = None) -> ast.Expr:
+    """An array of NumPy as a constant; of ``kind``, if that is given.
+
+    Nested lists cannot say what stands behind a dimension of length 0: such an array is the call
+    of ``R.zeros`` that has the same value.
 
     Raises
     ------
     ValueError
         If no tensor has such elements.
     """
-    kind = dtype(str(array.dtype))
+    kind = kind or dtype(str(array.dtype))
+    if 0 in array.shape[:-1]:
+        shape = ast.ShapeExpr(tuple([prim(length) for length in array.shape]), place)
+        zeros = ast.op("relax.zeros")
+        return ast.Call(zeros, (shape, ast.StringImm(str(kind), place)), span=place)
     return ast.Constant(ast.Literal(_nested(array.tolist()), kind, tuple(array.shape)), place)
 
 

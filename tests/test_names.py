@@ -22,6 +22,9 @@ SHARED = {
     "Var": TWO_LANGUAGES,
     "Cast": "the cast of TIR, and `R.match_cast` before its statement is read",
     "Slice": "the slice of TIR, and a subscript before it is known what it stands in",
+    **dict.fromkeys(
+        ("CheckFailed", "Fault"), "how a run ends, and what the virtual machine raises"
+    ),
     "Frame": "a frame of names while a text is read, and one of values while it runs",
 }
 """Names of more than one class, with the reason; the list only shrinks."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rlx.vm.compilation import build, pipeline
     from rlx.vm.executable import Executable
     from rlx.vm.faults import (
-        CheckFailedError,
-        FaultError,
+        CheckFailed,
+        Fault,
         OutOfFuelError,
         RunError,
         UnsupportedError,
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ExecBuildError": "rlx.vm.builder",
-    "CheckFailedError": "rlx.vm.faults",
+    "CheckFailed": "rlx.vm.faults",
     "ExecBuilder": "rlx.vm.builder",
     "Executable": "rlx.vm.executable",
-    "FaultError": "rlx.vm.faults",
+    "Fault": "rlx.vm.faults",
     "LoadError": "rlx.vm.saving",
     "PassError": "rlx.transform.lowering.passes",
     "OutOfFuelError": "rlx.vm.faults",
@@ -48,11 +48,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "CheckFailedError",
+    "CheckFailed",
     "ExecBuildError",
     "ExecBuilder",
     "Executable",
-    "FaultError",
+    "Fault",
     "LoadError",
     "OutOfFuelError",
     "PassError",

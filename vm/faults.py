@@ -42,13 +42,13 @@ class RunError(Exception):
         self.code, self.message, self.place, self.calls = code, message, place, calls
 
 
-class CheckFailedError(RunError):
+class CheckFailed(RunError):
     """A check that the program asks for said no: of a parameter, a result, a cast, an assertion."""
 
     outcome = outcome.CheckFailed
 
 
-class FaultError(RunError):
+class Fault(RunError):
     """The program did what has no meaning."""
 
     outcome = outcome.Fault
@@ -75,8 +75,8 @@ class IllFormedProgramError(RunError):
 _ERRORS: dict[type[outcome.Ended], type[RunError]] = {
     error.outcome: error
     for error in (
-        CheckFailedError,
-        FaultError,
+        CheckFailed,
+        Fault,
         OutOfFuelError,
         UnsupportedError,
         IllFormedProgramError,

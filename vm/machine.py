@@ -12,7 +12,7 @@ from rlx.semantics.machine.program import collecting_less
 from rlx.semantics.values import Device, Value, fitted_arguments
 from rlx.vm.callees import OwnFunction, PackedFunction
 from rlx.vm.executable import Executable
-from rlx.vm.faults import FaultError, Place, RunError, run_error
+from rlx.vm.faults import Fault, Place, RunError, run_error
 from rlx.vm.linking import Linker
 from rlx.vm.profile import Profile
 from rlx.vm.rules import MachineStep, Stepper, check_count
@@ -111,7 +111,7 @@ class VirtualMachine:
 
         Raises
         ------
-        CheckFailedError, FaultError, OutOfFuelError, UnsupportedError
+        CheckFailed, Fault, OutOfFuelError, UnsupportedError
             What ends a run without a value.
         KeyError
             If there is no such function.
@@ -131,7 +131,7 @@ class VirtualMachine:
         except Stop as stop:
             raise run_error(stop, *self._places(stop, stack)) from stop.__cause__
         except MemoryError as error:
-            raise FaultError("E-alloc-size", f"there is no memory left: {error}") from error
+            raise Fault("E-alloc-size", f"there is no memory left: {error}") from error
         finally:
             store.blank.clear()
 
@@ -192,7 +192,7 @@ class VirtualMachine:
 
         Raises
         ------
-        CheckFailedError, FaultError, OutOfFuelError, UnsupportedError, KeyError
+        CheckFailed, Fault, OutOfFuelError, UnsupportedError, KeyError
             As :meth:`invoke` does.
         """
         self.executable.function(name)

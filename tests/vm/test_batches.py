@@ -126,10 +126,10 @@ def test_a_fault_has_the_place_of_its_instruction() -> None:
     """The first time, when the batch is planned, and the second."""
     found, one_by_one = machine(), vm.VirtualMachine(EXECUTABLE)
     far = np.array([7], np.int64)
-    with pytest.raises(vm.FaultError) as wanted:
+    with pytest.raises(vm.Fault) as wanted:
         one_by_one["taken"](floats(1, 2), far)
     for _ in range(2):
-        with pytest.raises(vm.FaultError) as caught:
+        with pytest.raises(vm.Fault) as caught:
             found["taken"](floats(1, 2), far)
         assert str(caught.value) == str(wanted.value)
         assert caught.value.place == wanted.value.place
@@ -138,7 +138,7 @@ def test_a_fault_has_the_place_of_its_instruction() -> None:
 
 def test_what_fails_is_not_planned() -> None:
     found = machine()
-    with pytest.raises(vm.CheckFailedError, match="parameter 0, x"):
+    with pytest.raises(vm.CheckFailed, match="parameter 0, x"):
         found["main"](np.ones((1, 2), np.float32))
     assert plans(found) == [0]
     assert found["main"](np.zeros(0, np.float32)).shape == (0,)  # empty: one by one
@@ -148,7 +148,7 @@ def test_what_fails_is_not_planned() -> None:
 def test_memory_that_is_not_filled_is_noticed() -> None:
     found = machine()
     assert found["holes"](floats(3)).tolist() == [12]
-    with pytest.raises(vm.FaultError, match="before it is written"):
+    with pytest.raises(vm.Fault, match="before it is written"):
         found["holes"](floats(3, 4))
     assert plans(found)[0] == 0
     # the PrimFunc that leaves holes runs by itself from now on
@@ -235,7 +235,7 @@ def test_a_tensor_that_nothing_wrote_is_still_blank_behind_the_batch() -> None:
         ib.emit_ret(r(4))
     found = machine(executable=ib.get())
     for _ in range(2):
-        with pytest.raises(vm.FaultError, match="nothing was written"):
+        with pytest.raises(vm.Fault, match="nothing was written"):
             found["main"](floats(1, 2))
     assert plans(found) == [1]
 

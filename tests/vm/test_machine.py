@@ -30,11 +30,9 @@ def test_a_compiled_module(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_check_names_the_parameter_and_the_dimension() -> None:
     machine = vm.VirtualMachine(compiled())
-    with pytest.raises(
-        vm.CheckFailedError, match=r"main: parameter 0, x: R.Tensor.*expected 1 dim"
-    ):
+    with pytest.raises(vm.CheckFailed, match=r"main: parameter 0, x: R.Tensor.*expected 1 dim"):
         machine["main"](np.ones((2, 2), np.float32), True)
-    with pytest.raises(vm.CheckFailedError, match="parameter 1, c"):
+    with pytest.raises(vm.CheckFailed, match="parameter 1, c"):
         machine["main"](np.ones(2, np.float32), 3)
 
 
@@ -84,19 +82,19 @@ def test_a_fault_has_a_place_and_the_open_calls(machine: vm.VirtualMachine) -> N
         return a - b
 
     broken = vm.VirtualMachine(by_hand(), {**PACKED, "sub": fail, "less": lambda a, b: False})
-    with pytest.raises(vm.FaultError, match="sub raised ValueError: no more") as caught:
+    with pytest.raises(vm.Fault, match="sub raised ValueError: no more") as caught:
         broken["fib"](2)
     assert caught.value.code == "E-packed-raised"
     assert caught.value.place == ("fib", 3)
     assert caught.value.calls == (("fib", 4), ("fib", 4))
-    with pytest.raises(vm.FaultError, match="V-call-function-arity"):
+    with pytest.raises(vm.Fault, match="V-call-function-arity"):
         machine["fib"](1, 2)
     with pytest.raises(KeyError, match="no function 'fob'; it has: fib, a function"):
         machine["fob"]
     # a value that is none, which only functions on values can give: V-call-outside-value
     odd: Any = Packed(lambda *_: 3, "sub")  # type: ignore[arg-type]
     values = vm.VirtualMachine(by_hand(), {**PACKED, "sub": odd})
-    with pytest.raises(vm.FaultError, match="V-call-outside-value"):
+    with pytest.raises(vm.Fault, match="V-call-outside-value"):
         values["fib"](5)
 
 

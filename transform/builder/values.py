@@ -9,7 +9,6 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import BOOL, DataType, lacking
 from rlx.grammar.dtype import dtype as named_type
-from rlx.grammar.node import replace
 from rlx.grammar.overloaded import constant, described, element_type, prim
 from rlx.grammar.parser import ParseError, parse_prim_expr, parse_struct_info
 from rlx.grammar.python_places import MisuseError, Place, here
@@ -139,8 +138,8 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
     return ast.Var(name, info, place, place)
 
 
-def const(value: Any, dtype: DataType | str | None = None) -> ast.Constant:
-    """A tensor constant.
+def const(value: Any, dtype: DataType | str | None = None) -> ast.Expr:
+    """A tensor constant; a call of ``R.zeros`` where a text could not say its shape.
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ def const(value: Any, dtype: DataType | str | None = None) -> ast.Constant:
         raise MisuseError(f"no constant{wanted}: {described(value)}: {error}", place) from None
 
 
-def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Constant:
+def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Expr:
     import numpy as np
 
     from rlx.operators.element_types import numpy_type
@@ -177,8 +176,7 @@ def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Con
     array = np.asarray(value, None if kind is None else numpy_type(kind))
     if kind is not None and kind.is_integer and np.any(array.astype(object) != np.asarray(value)):
         raise ValueError("a value is no number of that type")
-    found = constant(array, place)
-    return found if kind is None else replace(found, data=replace(found.data, dtype=kind))
+    return constant(array, place, kind)
 
 
 __all__ = ["Var", "annotation", "const", "dim", "scalar", "struct_info"]

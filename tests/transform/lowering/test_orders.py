@@ -46,7 +46,7 @@ def end(passes: Sequence[ModulePass]) -> str:
     try:
         executable = vm.build(MODULE, passes=passes)
         c, d = vm.VirtualMachine(executable, backend="steps")["main"](np.ones(4, np.float32))
-        with pytest.raises(vm.CheckFailedError):
+        with pytest.raises(vm.CheckFailed):
             vm.VirtualMachine(executable, backend="steps")["main"](np.ones(3, np.float32))
     except PassError as error:
         return str(error)

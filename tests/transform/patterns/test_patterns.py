@@ -9,6 +9,7 @@ import pytest
 import rlx
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule
+from rlx.grammar.dtype import dtype
 from rlx.transform.patterns import (
     Match,
     Pattern,
@@ -138,7 +139,7 @@ def test_rewriting_leaves_out_what_nobody_needs() -> None:
     def of_the_module(match: Match) -> Expr:
         made = fused(match)
         assert isinstance(made, ast.Call)
-        info = ast.TensorStructInfo(ast.ShapeExpr((n, rlx.dim("4"))), rlx.const(1.0).data.dtype, 2)
+        info = ast.TensorStructInfo(ast.ShapeExpr((n, rlx.dim("4"))), dtype("float32"), 2)
         return ast.Call(made.op, made.args, (info,), span=made.span)
 
     found = rewrite(module, pattern, of_the_module)
