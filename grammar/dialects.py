@@ -132,7 +132,8 @@ def dialect(version: str) -> Dialect:
     ValueError
         If there is none of that name; the message lists those there are.
     """
-    found = _V2022 if version == _V2022.version else DIALECTS.get(version)
+    known = version if isinstance(version, str) else ""
+    found = _V2022 if known == _V2022.version else DIALECTS.get(known)
     if found is None:
         raise ValueError(f"unknown dialect {version!r}: expected one of {', '.join(DIALECTS)}")
     return found

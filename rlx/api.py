@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.arguments import functions_by_name, name_or_none, shown, whole_number
 from rlx.subject import (
     Subject,
     SubjectError,
@@ -76,6 +77,9 @@ def why(subject: Subject, line: int, column: int | None = None) -> Derivations:
     """
     from rlx.checker.why.explain import why as explained
 
+    whole_number("line", line)
+    if column is not None:
+        whole_number("column", column)
     source = source_of(subject)
     return explained(source.text, source.path, line, column)
 
@@ -218,14 +222,24 @@ def run(
     SubjectError
         If there is no such entry, or the text holds several modules.
     ValueError
-        If an input does not fit, or there is no such backend.
+        If an input does not fit, a number is negative, or there is no such backend.
+    TypeError
+        If an argument is of another kind.
     """
     from rlx.checker.check import IllFormedError
+    from rlx.grammar.suggest import closest, did_you_mean
     from rlx.semantics.machine import load as prepare
     from rlx.semantics.run.inputs import inputs as arguments
     from rlx.semantics.run.options import FUEL, ITERATIONS, callable_functions, default_entry
 
-    if backend not in ITERATIONS:
+    name_or_none("entry", entry)
+    functions_by_name("packed", packed)
+    whole_number("seed", seed, 0)
+    if fuel is not None:
+        whole_number("fuel", fuel, 0)
+    if not callable(output):
+        raise TypeError(f"output: expected a function that takes a line, found {shown(output)}")
+    if not isinstance(backend, str) or backend not in ITERATIONS:
         raise ValueError(
             f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
         )
@@ -237,7 +251,9 @@ def run(
     name = default_entry(functions) if entry is None else entry
     if name not in functions:
         known = ", ".join(functions) or "none"
-        raise SubjectError(f"there is no entry {name!r}; functions that can be called: {known}")
+        words = f"there is no entry {name!r}; functions that can be called: {known}"
+        meant = did_you_mean(closest(name, functions))
+        raise SubjectError(f"{words}; {meant}" if meant else words)
     function = functions[name][1]
     given = _by_name(inputs, [param.name_hint for param in function.params])
     values = arguments(function, given, seed).values

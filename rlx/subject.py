@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rlx.arguments import name_or_none
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.node import replace
@@ -130,6 +131,7 @@ def chosen(
     modules: tuple[ast.IRModule, ...], source: Source, name: str | None = None
 ) -> ast.IRModule:
     """One of the modules of a text; see :func:`module_of`."""
+    name_or_none("name", name)
     names = [module.name for module in modules]
     if name is not None:
         if names.count(name) == 1:

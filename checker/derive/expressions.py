@@ -25,6 +25,7 @@ from rlx.grammar.dtype import BOOL
 from rlx.grammar.node import Span
 from rlx.grammar.struct_infos import OBJECT
 from rlx.solver.order import lub
+from rlx.solver.prim_exprs import may_be_condition
 from rlx.spec.registry import rule
 
 EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
@@ -152,8 +153,8 @@ def if_(state: DerivationState, node: ast.If) -> StructInfo:
 def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> Iterator[None]:
     """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
     known = condition.value if isinstance(condition, PrimStructInfo) else None
-    if known is None or _is_condition(condition) != "yes":
-        yield
+    if known is None or _is_condition(condition) != "yes" or not may_be_condition(known):
+        yield  # a value of another type than its annotation says is reported where it stands
         return
     context = state.prover.context
     context.push()

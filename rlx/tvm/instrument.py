@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rlx.arguments import flag, shown, whole_number
 from rlx.tvm.watch import SIZES, Problem, Watch
 
 
@@ -36,6 +37,8 @@ class Instrument:
     ------
     ImportError
         If TVM is not installed.
+    TypeError, ValueError
+        If an argument is of another kind, or negative.
 
     Notes
     -----
@@ -51,6 +54,14 @@ class Instrument:
     ) -> Any:
         """TVM wants a class that its own decorator has wrapped."""
         from tvm.ir.instrument import pass_instrument
+
+        flag("run", run)
+        flag("stop", stop)
+        whole_number("seed", seed, 0)
+        if isinstance(sizes, str | bytes) or not isinstance(sizes, Sequence):
+            raise TypeError(f"sizes: expected a list of integers, found {shown(sizes)}")
+        for size in sizes:
+            whole_number("sizes", size, 0)
 
         return pass_instrument(_Watching)(tuple(sizes) if run else (), stop, seed)
 

@@ -36,9 +36,15 @@ def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
     Raises
     ------
     MisuseError
-        If the text is no integer expression.
+        If the text is no integer expression, or the scope is none.
     """
-    return scalar(text, here(), scope)
+    place = here()
+    if not (scope is None or isinstance(scope, Mapping)) or not all(
+        isinstance(key, str) and isinstance(var, tir.Var) for key, var in (scope or {}).items()
+    ):
+        wanted = "a mapping from names to shape variables"
+        raise MisuseError(f"scope: expected {wanted}, found {described(scope)}", place)
+    return scalar(text, place, scope)
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
