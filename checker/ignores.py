@@ -97,6 +97,10 @@ def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> I
     idle = [(code, span) for code, span in ignore.codes if code not in used]
     if not idle or not complete:
         return
+    unknown = [code for code, _ in idle if not _is_code(code)]
+    if unknown:
+        yield _misspelt(unknown[0], dict(ignore.codes)[unknown[0]])
+        return
     names = ", ".join(code for code, _ in idle)
     left = [code for code, _ in ignore.codes if code in used]
     text = f"# rlx: ignore[{', '.join(left)}]" if left else ""
@@ -108,6 +112,26 @@ def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> I
         help="remove the comment" if not left else f"remove {names}",
         edit=Edit(_whole(ignore.span, source.text) if not left else ignore.span, text),
     )
+
+
+def _is_code(selector: str) -> bool:
+    """Whether a selector names a code that there is."""
+    from rlx.checker.explain import codes
+
+    return any(matches(selector, code) for code in codes())
+
+
+def _misspelt(selector: str, span: Span) -> Diagnostic:
+    """A selector that names no code, with the one that may be meant."""
+    from rlx.checker.explain import codes
+    from rlx.grammar.suggest import closest, did_you_mean
+
+    known = {code.casefold(): code for code in codes()}
+    meant = [known[near] for near in closest(selector.casefold(), known)]
+    edit = Edit(span, meant[0]) if len(meant) == 1 else None
+    words = f"no rule is named {selector}"
+    help = did_you_mean(meant) or "`relax-check --explain CODE` shows a rule"
+    return Diagnostic("IGNORE-unused", "warning", words, span, help=help, edit=edit)
 
 
 def _whole(span: Span, text: str) -> Span:

@@ -76,17 +76,20 @@ def configuration(start: str = ".") -> ProjectSettings:
 
 def _read(path: Path) -> ProjectSettings:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        content = path.read_bytes()
+    except OSError:
         return ProjectSettings()
-    if "tool.rlx" not in text:
+    if b"rlx" not in content:
         return ProjectSettings()
     import tomllib
 
     try:
-        table = tomllib.loads(text).get("tool", {}).get("rlx", {})
-    except tomllib.TOMLDecodeError as error:
+        tools = tomllib.loads(content.decode("utf-8")).get("tool", {})
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
+    if not isinstance(tools, dict):
+        raise ConfigurationError(f"{path}: tool must be a table")
+    table = tools.get("rlx", {})
     if not isinstance(table, dict):
         raise ConfigurationError(f"{path}: tool.rlx must be a table")
     for key, value in table.items():

@@ -66,7 +66,9 @@ def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
         module = tvm.script.from_source(text, check_well_formed=False)
         instrument = pass_instrument(_Instrument)(told)
         with scope, tvm.transform.PassContext(opt_level=3, instruments=[instrument]):
-            pipeline(module)
+            made = pipeline(module)
+        if not isinstance(made, tvm.IRModule):
+            raise TypeError(f"expected a module from the pipeline, found {type(made).__name__}")
 
     return take
 

@@ -81,10 +81,10 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     try:
         project = _project()
         operators, allowed = _operators(arguments.operators, arguments.allow_operator)
+        selection = _selection(parser, arguments, project)
     except _refusals() as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
-    selection = _selection(parser, arguments, project)
     if arguments.diff:
         return _diff(arguments, project)
     if arguments.fix and STDIN in arguments.path:
@@ -126,6 +126,12 @@ def _selection(
         (*parse(arguments.ignore), *project.ignore),
     )
     unknown = _unknown_selectors(selection)
+    theirs = [name for name in unknown if name in (*project.select, *project.ignore)]
+    if theirs:
+        from rlx.checker.driver.configuration import NAME, ConfigurationError
+
+        path = os.path.join(project.root, NAME)
+        raise ConfigurationError(f"{path}: no rule is named {', '.join(theirs)}{_near(theirs)}")
     if unknown:
         parser.error(f"no rule is named {', '.join(unknown)}{_near(unknown)}")
     return selection

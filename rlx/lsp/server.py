@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import re
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property
 from typing import Protocol
@@ -25,6 +26,9 @@ from rlx.lsp.window import Window, window
 
 QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
+
+_RELAX = re.compile(r"\btvm\b|\brelax\b|\bir_module\b|\bprim_func\b|@[ \t]*\w+\.func|\b[RIT]\.\w")
+"""What a Python text with a program of Relax has at least once."""
 
 _SEVERITY = {
     "error": lsp.DiagnosticSeverity.Error,
@@ -96,7 +100,10 @@ class Server(LanguageServer):
         source = current.source.replace("\r\n", "\n")
         found.document, found.windows = Document(source, found.checker.path), {}
         whole = found.checker.full
-        found.diagnostics = found.checker.check(source)
+        if found.checker.path.endswith(".py") and not _RELAX.search(source):
+            found.diagnostics = ()  # there is much Python without any Relax
+        else:
+            found.diagnostics = found.checker.check(source)
         self.tell(uri)
         if found.settling is not None:
             found.settling.cancel()

@@ -7,6 +7,7 @@ finding, and so is a text or False that it returns; None and True say that all i
 
 from __future__ import annotations
 
+import inspect
 import traceback
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -30,7 +31,7 @@ def function_of(name: str) -> Own:
     Raises
     ------
     OwnOracleError
-        If the module cannot be imported, or has no such function.
+        If the module cannot be imported, has no such function, or one that takes no module.
     """
     home, _, wanted = name.rpartition(":")
     if not home or not wanted:
@@ -45,8 +46,21 @@ def function_of(name: str) -> Own:
         near = get_close_matches(wanted, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise OwnOracleError(f"{home!r} has no function {wanted!r}{hint}")
+    if not _takes_one(found):
+        raise OwnOracleError(f"{wanted!r} of {home!r} cannot be called with one module")
     made: Own = found
     return made
+
+
+def _takes_one(function: Own) -> bool:
+    """Whether a function can be called with one argument, as far as its signature says."""
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions have no signature
+        return True
+    return True
 
 
 def own(name: str) -> Callable[[Case], list[Finding]]:
