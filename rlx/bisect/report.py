@@ -81,6 +81,8 @@ def _script(pipeline: Pipeline) -> str:
         wanted = "relax.get_default_pipeline(target)"
     elif wanted.isidentifier():
         wanted = f"relax.get_pipeline({wanted!r})"
+    elif wanted.startswith("lambda"):
+        wanted = f"({wanted})"
     return f"""\
 import tvm
 from tvm import relax

@@ -68,6 +68,7 @@ def _taker(expression: str, target: str) -> Callable[[str, Telling], None]:
         with scope, tvm.transform.PassContext(opt_level=3, instruments=[instrument]):
             made = pipeline(module)
         if not isinstance(made, tvm.IRModule):
+            told.say(begin="the pipeline")
             raise TypeError(f"expected a module from the pipeline, found {type(made).__name__}")
 
     return take

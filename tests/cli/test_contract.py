@@ -656,6 +656,24 @@ def test_a_wrong_configuration_is_refused(run: Run, table: str) -> None:
     assert status == 2 and "pyproject.toml" in err
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[tool.rlx]\nselect = ["D99"]\n', "no rule is named D99; did you mean 'D09'?"),
+        ('[tool.rlx]\nignore = ["D14", "wf2"]\n', "no rule is named wf2"),
+        ("[tool]\nrlx = 3\n", "tool.rlx must be a table"),
+        ("[tool]\nrlx = {strikt = true}\n", "did you mean 'strict'?"),
+        ("tool = 'rlx'\n", "tool must be a table"),
+        ("# rlx \udcff\n", "invalid start byte"),
+    ],
+)
+def test_a_configuration_is_refused_with_its_file(run: Run, text: str, words: str) -> None:
+    run.write(a=GOOD)
+    (run.folder / "pyproject.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+    status, _, err = run("a.rlx")
+    assert status == 2 and "pyproject.toml: " in err and words in err
+
+
 # ---------------------------------------------------------------- mending
 
 MISSPELT = GOOD.replace("relu(x)", "rleu(x)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ import pytest
 from rlx.cli import COMMANDS
 from rlx.operators.registry import families
 from rlx.spec import rules
+from tests.browser import dom_after
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,6 +72,25 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert not re.search(
             r"@import|url\((?![\"']?(?:data:|#))[\"']?(?:https?:)?//", style.read_text("utf-8")
         ), style
+
+
+SEARCH = """
+const field = document.querySelector("[data-md-component=search-query]")
+setTimeout(() => {
+  document.querySelector("#__search").click()
+  field.value = "counterexample"
+  field.dispatchEvent(new Event("keyup", { bubbles: true }))
+}, 2000)
+"""
+
+
+def test_one_can_search_without_a_server(site: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    shutil.copytree(site, folder)
+    page = (folder / "index.html").read_text("utf-8")
+    after = dom_after(page, SEARCH, folder)
+    assert re.search(r"\d+ matching documents", after)
+    assert "md-search-result__link" in after and "prove.html" in after
 
 
 def test_every_code_has_its_programs(site: Path) -> None:

@@ -21,6 +21,17 @@ def branches(condition: str, other: str = "x", x: str = 'R.Tensor((4,), "float32
     return f"(x: {x}, c: {condition})" + "|" + BRANCHES.format(other=other)
 
 
+@pytest.mark.parametrize("value", ["n", "n + 1", "2.5"])
+def test_a_boolean_with_a_value_of_another_type_is_no_fact(value: str) -> None:
+    """That the value is no condition is an error of the annotation (WF22); the branches know nothing
+    of it.
+    """
+    derived = main(
+        *branches(f'R.Prim("bool", {value})', x='R.Tensor(("n",), "float32")').split("|")
+    )
+    assert derived.codes == []
+
+
 @pytest.mark.parametrize("condition", ['R.Tensor((), "bool")', 'R.Prim("bool")'])
 def test_a_boolean_is_a_condition(condition: str) -> None:
     derived = main(*branches(condition).split("|"))

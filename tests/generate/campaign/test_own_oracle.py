@@ -36,6 +36,9 @@ def odd(module):
 
 def fine(module):
     return True
+
+def takes_two(before, after):
+    return True
 """
 PROGRAM = "@R.function\ndef main(x: R.Any):\n    return x\n"
 
@@ -69,6 +72,7 @@ def test_names_that_there_are_not(file: Path) -> None:
         (f"{file.parent}/other.py:f", "FileNotFoundError"),
         (":f", "expected my_module:function"),
         ("json:", "expected my_module:function"),
+        (f"{file}:takes_two", "'takes_two' of .* cannot be called with one module"),
     ]:
         with pytest.raises(OwnOracleError, match=words.replace("(", "\\(")):
             function_of(name)
