@@ -337,3 +337,25 @@ def test_ledger_85_a_variable_as_shape_says_nothing() -> None:
     wrong = text.replace("[s, ", "[x, ")
     assert codes(wrong) == []
     assert [d.code for d in check_today(wrong).diagnostics] == ["D17-shape"]
+
+
+def test_ledger_86_one_unknown_argument_hides_the_shape_of_the_result() -> None:
+    text = """@R.function
+def apply(f: R.Callable((R.Tensor(dtype="float32", ndim=1),), R.Tensor(dtype="float32", ndim=1), True),
+          x: R.Tensor[(n,), "float32"]) -> R.Tensor[(n,), "float32"]:
+    y = f(x)
+    return x
+
+@R.function
+def main(x: R.Tensor[(3,), "float32"]):
+    @R.function
+    def same(y: R.Tensor[(n,), "float32"]) -> R.Tensor[(n,), "float32"]:
+        return y
+    z = apply(same, x)
+    w = R.broadcast_to(z, R.shape([2, 4]))
+    return w
+"""
+    assert codes(text) == []
+    assert shape_of(text, "z") == "RuntimeDepShape()"
+    errors = [d.code for d in check_today(text).diagnostics if d.severity == "error"]
+    assert errors == ["OBL-expand-dims"]
