@@ -10,6 +10,7 @@ import pytest
 import tvm
 from tvm import relax
 
+import rlx
 from rlx.grammar import tir
 from rlx.grammar.parser import parse
 from rlx.semantics.faults import FaultStop
@@ -17,6 +18,7 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.tir import evaluate
 from rlx.semantics.values import Tensor, TupleValue
+from rlx.transform import legalize
 
 DATA = np.array([[3, -1, 2, 3, 0, -1], [5, 5, 5, 1, 9, -7], [0, 0, 0, 0, 0, 0]])
 KINDS = ("float32", "float64", "int32", "int64")
@@ -110,6 +112,31 @@ def test_sorts_as_tvm(expr: str) -> None:
 def test_non_maximum_suppression_as_tvm(attributes: str) -> None:
     count, indices = np.array([5], np.int32), np.arange(6, dtype=np.int32)[None]
     compare(f"R.vision.non_max_suppression(a, b, c, {attributes})", [BOXES, count, indices])
+
+
+@pytest.mark.parametrize("expr", [*CALLS[:4], CALLS[5], "R.median(a, axis=[1])"])
+def test_our_sorts_run_in_tvm(expr: str) -> None:
+    """The merge sorts that legalisation makes, compiled by TVM: long lines with NaN, and no line."""
+    text = f"""@I.ir_module
+class Module:
+    @R.function
+    def main(a: R.Tensor(("n", "m"), "float32")):
+        y = {expr.replace("k=2", "k=-1")}
+        return y
+"""
+    module = rlx.parse(text)
+    made = tvm.script.from_source(rlx.show(legalize(module)))
+    machine = relax.VirtualMachine(tvm.compile(made, target="llvm"), tvm.cpu())
+    for shape in ((5, 100), (100, 3), (0, 3)):
+        data = np.random.default_rng(1).integers(0, 9, shape).astype(np.float32)
+        data[data == 4] = np.nan
+        end = load(module, backend="steps").run("main", [Tensor(data)])
+        assert isinstance(end, Returned), end
+        for a, b in zip(
+            fields(end.value), fields(machine["main"](tvm.runtime.tensor(data))), strict=True
+        ):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
 
 
 UNIQUE = [

@@ -14,6 +14,7 @@ from rlx.grammar.node import Record, replace
 from rlx.grammar.overloaded import described, expr
 from rlx.transform.te.convert import Converter, alike
 from rlx.transform.te.errors import fail, here
+from rlx.transform.te.external import computed
 from rlx.transform.te.graph import inputs as inputs_of
 from rlx.transform.te.graph import operations, unbound
 from rlx.transform.te.prim_func import create_prim_func
@@ -94,7 +95,7 @@ def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]
     """The placeholders that the function takes."""
     known = {tensor.op: tensor for tensor in inputs}
     for op in operations(outputs):
-        if op.bodies or op.reduction is not None or op in known:
+        if computed(op) or op in known:
             continue
         found = next((t for o in operations(outputs) for t in inputs_of(o) if t.op is op), None)
         if found is None:

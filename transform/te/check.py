@@ -257,9 +257,11 @@ def written_once(function: tir.PrimFunc) -> bool:
     at each element.
 
     One block stores to it, at its spatial axes, each once and each bound to a loop of its own over
-    the whole dimension. What a reduction joins to an element that is stored does not count.
+    the whole dimension. What a reduction joins to an element that is stored does not count, nor
+    what a statement without axes stores to a buffer that is no parameter.
     """
     stored: dict[tir.Buffer, int] = {}
+    parameters = {*function.buffer_map.values()}
     stack: list[tuple[tir.Stmt, dict[tir.Var, tir.For]]] = [(function.body, {})]
     while stack:
         stmt, loops = stack.pop()
@@ -268,13 +270,17 @@ def written_once(function: tir.PrimFunc) -> bool:
                 stack += [(each, loops) for each in stmts]
             case tir.For(body=body, loop_var=var):
                 stack.append((body, {**loops, var: stmt}))
+            case tir.Block(iter_vars=(), body=body) | tir.While(body=body):
+                stack.append((body, loops))
+            case tir.IfThenElse(then_case=then, else_case=otherwise):
+                stack += [(each, loops) for each in (then, otherwise) if each is not None]
             case tir.Block():
                 updates = stmt.init is None and any(axis.kind == "R" for axis in stmt.iter_vars)
                 for buffer in _stored(stmt.body):
                     stored[buffer] = stored.get(buffer, 0) + (not updates)
                 if not _covers(stmt, loops):
                     return False
-            case tir.BufferStore():
+            case tir.BufferStore(buffer=buffer) if buffer in parameters:
                 return False
     return all(count == 1 for count in stored.values())
 

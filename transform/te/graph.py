@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar import tir
+from rlx.transform.te.external import External
 from rlx.transform.te.rebuild import reads
 from rlx.transform.te.tensor import Operation, Tensor
 
@@ -27,6 +28,8 @@ def operations(tensors: Sequence[Tensor]) -> list[Operation]:
 
 def inputs(op: Operation) -> list[Tensor]:
     """The tensors that an operation reads, each once, in the order in which it does."""
+    if isinstance(op, External):
+        return list(dict.fromkeys(op.read))
     found = dict.fromkeys(
         read.tensor
         for expr in expressions(op)
@@ -56,6 +59,9 @@ def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
             found |= dict.fromkeys(v for v in tir.free_vars(expr) if v not in axes)
             for read in reads(expr):
                 found |= _in_shape(read.tensor)
+        if isinstance(op, External):
+            for tensor in op.read:
+                found |= _in_shape(tensor)
         if op.reduction is not None:
             for axis in op.reduction.axes:
                 for end in (axis.low, axis.high):

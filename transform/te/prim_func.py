@@ -9,6 +9,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import HANDLE, INT32, DataType
 from rlx.grammar.node import Record
 from rlx.transform.te.errors import fail
+from rlx.transform.te.external import External, computed
 from rlx.transform.te.graph import inputs, operations, unbound
 from rlx.transform.te.intrinsics import if_then_else
 from rlx.transform.te.linear import simplified
@@ -64,10 +65,9 @@ def create_prim_func(
         fail("a tensor is twice among the parameters")
     ops = operations(tensors)
     for op in ops:
-        made = op.bodies or op.reduction is not None
-        if not made and all(t.op is not op for t in tensors):
+        if not computed(op) and all(t.op is not op for t in tensors):
             fail(f"{op.name} is read, and not among the parameters", op.place)
-    if not any(op.bodies or op.reduction is not None for op in ops):
+    if not any(map(computed, ops)):
         fail("nothing is computed: expected a tensor of te.compute among the parameters")
     loose = [v for v in unbound(tensors) if all(each is not v for each in _variables(flat))]
     if loose:
@@ -127,12 +127,7 @@ class _Maker:
                 assert isinstance(number, tir.Var)
                 params.append(number)
         allocated = list(self._allocate())
-        nests = [
-            nest
-            for op in self.ops
-            if op.bodies or op.reduction is not None
-            for nest in self._nests(op)
-        ]
+        nests = [nest for op in self.ops if computed(op) for nest in self._nests(op)]
         stmts = [*(tir.AllocBuffer(b, "sblock_alloc_buffer") for b in allocated), *nests]
         body = stmts[0] if len(stmts) == 1 else tir.SeqStmt(tuple(stmts))
         attrs = {NO_ALIAS: True, "s_tir": True}
@@ -191,6 +186,7 @@ class _Maker:
         for op in self.ops:
             outputs = [k for (other, k) in tensors if other is op]
             count = len(op.bodies) or (len(op.reduction.sources) if op.reduction else 0)
+            count = 1 if isinstance(op, External) else count
             for index in range(count):
                 if (op, index) not in self.buffers:
                     tensor = tensors.get((op, index)) or _sibling(tensors[op, outputs[0]], index)
@@ -202,6 +198,9 @@ class _Maker:
         """The loops of a computation, with its blocks inside; before them those that store
         identities, if need be.
         """
+        if isinstance(op, External):
+            yield self._filled(op)
+            return
         shape = next(b.shape for (other, _), b in self.buffers.items() if other is op)
         spatial = [
             _loop(axis.name, "scan" if k == op.along else "S", None, simplified_dim(dim))
@@ -229,6 +228,13 @@ class _Maker:
             yield _looped(spatial, self._block(f"{op.name}_init", own, None, first))
         block = self._block(op.name, axes, None if empty else init, body)
         yield _looped([*spatial, *reduced], block)
+
+    def _filled(self, op: External) -> tir.Stmt:
+        """The block of a statement that fills a tensor, with the buffers it works in."""
+        read = [self.buffers[t.op, t.index] for t in op.read]
+        work, body = op.fill(read, self.buffers[op, 0])
+        name = self._named(op.name, self.blocks)
+        return tir.Block(name, (), None, None, None, work, None, body)
 
     def _axes(
         self, op: Operation, loops: Sequence[Loop]

@@ -190,7 +190,7 @@ def _place(name: str) -> Definition:
 
 def median(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> Any:
     """The lower median; along one axis also where it stands."""
-    from rlx.transform.legalization.families.sorting import ranks
+    from rlx.transform.legalization.merge_sort import places
 
     axes = axes_of(given, x.ndim)
     target = out[0] if isinstance(out, tuple) else out
@@ -201,16 +201,11 @@ def median(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -
         lambda *i: x(*_spread(x, axes, left, i)),
         name="T_lines",
     )
-    rank = ranks(lines, lines.ndim - 1, False)
+    at = places(lines, lines.ndim - 1, False)
     middle = (count - 1) // 2
-    k = te.reduce_axis((0, count), name="k")
-    where = te.compute(
-        lines.shape[:-1],
-        lambda *i: te.sum(
-            te.if_then_else(equals(rank(*i, k), middle), te.cast("int64", k), int64(0)), axis=k
-        ),
-        name="T_median_at",
-    )
+
+    def where(*i: Scalar) -> Scalar:
+        return nonempty(x, axes, at(*i, middle))
 
     def rest(indices: Sequence[Scalar]) -> list[Scalar]:
         if target.ndim == x.ndim:
