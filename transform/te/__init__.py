@@ -41,7 +41,6 @@ from rlx.transform.te.intrinsics import (
     min_value,
     minimum,
     nearbyint,
-    power,
     round,
     rsqrt,
     select,
@@ -57,7 +56,7 @@ from rlx.transform.te.intrinsics import (
 )
 from rlx.transform.te.prim_func import create_prim_func
 from rlx.transform.te.reduction import ReduceAxis, Reducer, comm_reducer, max, min, prod, sum
-from rlx.transform.te.scalar import Scalar, cast, const
+from rlx.transform.te.scalar import Scalar, cast, const, power
 from rlx.transform.te.tensor import Tensor, compute, placeholder, reduce_axis, running, var
 
 __all__ = [

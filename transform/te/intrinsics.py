@@ -198,11 +198,6 @@ TESTS = ("isnan", "isinf", "isfinite")
 isnan, isinf, isfinite = (_test(name) for name in TESTS)
 
 
-def power(a: Any, b: Any) -> Scalar:
-    """``a`` to the power of ``b``, of floats."""
-    return _two("pow", a, b)
-
-
 def fmod(a: Any, b: Any) -> Scalar:
     """The remainder of a division of floats, with the sign of ``a``."""
     return _two("fmod", a, b)

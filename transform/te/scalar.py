@@ -83,6 +83,12 @@ class Scalar(OwnOperators):
     def __rmod__(self, other: Any) -> Scalar:
         return binary(tir.FloorMod, other, self)
 
+    def __pow__(self, other: Any) -> Scalar:
+        return power(self, other)
+
+    def __rpow__(self, other: Any) -> Scalar:
+        return power(other, self)
+
     def __neg__(self) -> Scalar:
         if self.dtype.is_integer:
             return binary(tir.Sub, const(0, self.dtype), self)
@@ -327,6 +333,15 @@ def divide(left: Any, right: Any) -> Scalar:
         fail("`/` divides floats: of integers write a // b, te.truncdiv(a, b), or convert them")
     a, b = cast(meet, a), cast(meet, b)
     return a if b.value == 1 else Scalar(tir.Div(a.node, b.node), meet)
+
+
+def power(a: Any, b: Any) -> Scalar:
+    """``a`` to the power of ``b``, of floats."""
+    left, right = scalar(a), scalar(b)
+    meet = common(left, right)
+    if not meet.is_float:
+        fail(f"te.power takes floats, found {left.dtype} and {right.dtype}")
+    return Scalar(tir.Call("pow", (cast(meet, left).node, cast(meet, right).node)), meet)
 
 
 def bitwise(name: str, left: Any, right: Any) -> Scalar:

@@ -143,7 +143,7 @@ class Tensor:
         fail(f"the tensor {self.name} stands where an element is expected: index it, as in A[i, j]")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _unindexed
-    __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = _unindexed
+    __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __pow__ = __rpow__ = _unindexed
     __lt__ = __le__ = __gt__ = __ge__ = _unindexed
 
     def __iter__(self) -> Iterator[Any]:

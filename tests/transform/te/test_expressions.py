@@ -48,6 +48,8 @@ def test_values_are_those_of_numpy() -> None:
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     doubled = made(lambda i, j: A[i, j] * 2.0 + te.exp(A[i, j]))
     assert np.allclose(value(doubled, x, shape=(3, 4)), x * 2 + np.exp(x))
+    squared = made(lambda i, j: A[i, j] ** 2 + 2.0 ** A[i, j])
+    assert np.allclose(value(squared, x, shape=(3, 4)), x**2 + 2**x)
     k = te.reduce_axis((0, M), name="k")
     summed = made(lambda i: te.sum(A[i, k], axis=k), (N,))
     assert np.allclose(value(summed, x, shape=(3,)), x.sum(1))
@@ -147,6 +149,8 @@ def test_bad_input() -> None:
         (lambda: made(lambda i, j: A + 1), "index it, as in A[i, j]"),
         (lambda: made(lambda i, j: A[i, j] if i > 0 else 0.0), "te.if_then_else"),
         (lambda: made(lambda i, j: te.exp(i)), "te.exp takes a float"),
+        (lambda: made(lambda i, j: i**2), "te.power takes floats, found int64 and int32"),
+        (lambda: made(lambda i, j: 2**A), "index it, as in A[i, j]"),
         (lambda: made(lambda i, j: i / 2), "te.truncdiv"),
         (lambda: made(lambda i, j: i // 0), "a division by zero"),
         (lambda: made(lambda i, j: "x"), "expected a number or an element"),
