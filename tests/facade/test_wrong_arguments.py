@@ -60,7 +60,7 @@ def test_every_argument_is_tried() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("name", "argument"), cases())
+@pytest.mark.parametrize(("name", "argument"), list(cases()))
 def test_what_is_no_such_argument_is_refused_in_words(name: str, argument: str) -> None:
     call, arguments = CALLS[name]
     for value in VALUES:
