@@ -158,7 +158,10 @@ class _Body:
 
     def value(self, expr: ast.Expr, span: Span | None, var: ast.Var | None) -> None:
         """The instructions that evaluate an expression and put its value into the next place."""
-        instruction = _VALUES[type(expr)](self, expr, getattr(expr, "span", None) or span, var)
+        own: Span | None = getattr(expr, "span", None)
+        # that of a variable is where it is bound; the step is where it is used
+        where = span or own if isinstance(expr, ast.Var | ast.GlobalVar) else own or span
+        instruction = _VALUES[type(expr)](self, expr, where, var)
         instruction.var = var
         self._append(instruction)
         self._place(instruction, var)

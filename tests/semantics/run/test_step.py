@@ -125,6 +125,27 @@ def test_a_step_yields_only_what_it_made(capsys: pytest.CaptureFixture[str]) -> 
             assert not any(c[0] == "." for c in changes[0])
 
 
+def test_a_variable_is_read_where_it_is_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not where it is bound: the step of `t = x` stands at the `x` of that line."""
+    program = tmp_path / "names.rlx"
+    program.write_text(
+        "@I.ir_module\nclass M:\n    @R.function\n"
+        '    def main(x: R.Tensor((2,), "int8")) -> R.Tensor((2,), "int8"):\n'
+        "        t = x\n        f = M.twin\n        return f(t)\n\n"
+        '    @R.function\n    def twin(x: R.Tensor((2,), "int8")) -> R.Tensor((2,), "int8"):\n'
+        "        return x\n",
+        "utf-8",
+    )
+    status, out = step(capsys, str(program), "--input", "x=[1, 2]")
+    assert status == 0
+    assert [line.split()[1:3] for line in out.splitlines() if "E-var" in line] == [
+        ["E-var", "5:13"],
+        ["E-var", "6:13"],
+    ]
+
+
 def test_tensors_are_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tables.rlx"
     path.write_text(
