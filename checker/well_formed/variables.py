@@ -128,7 +128,10 @@ def names_in_scope(state: WellFormedCheck) -> list[str]:
 
 
 def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str | None:
-    """Known names that look like this one; looked for once a name, and not for ever."""
+    """Known names that look like this one; looked for once a name, and not for ever.
+
+    Of names of one letter none is another one misspelt: `q` is not meant to be `x`.
+    """
     known = state.suggestions
     if name not in known:
         found: list[str] = []
@@ -137,7 +140,8 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
 
             names = dict.fromkeys((*in_scope, *state.module_names))
             state.compared += len(names)
-            found = closest(name, [other for other in names if other not in ("_", name)])
+            others = (other for other in names if other not in ("_", name))
+            found = closest(name, [o for o in others if {*o.lower()} & {*name.lower()}])
         known[name] = did_you_mean(found)
     return known[name]
 

@@ -121,6 +121,18 @@ def test_what_does_no_good_is_left() -> None:
     assert done.text == guess and done.applied == () and not done.report.ok
 
 
+def test_a_name_of_one_letter_is_no_other_one_misspelt() -> None:
+    """What would check is not what is meant: `q` stays undefined."""
+    text = "@R.function\ndef main(x: R.Tensor((2,), 'int8')):\n    y = R.add(x, q)\n    return y\n"
+    done = mended(text)
+    assert [d.code for d in done.report.errors] == ["WF02-undefined"]
+    assert done.text == text and done.report.errors[0].meant == ()
+    unbound = "@R.function\ndef main(a: R.Tensor(('n * 2',), 'int8')):\n    return a\n"
+    (found,) = check_text(unbound).errors
+    assert found.code == "WF06-unbound" and found.meant == ()
+    assert mended(text.replace("(x, q)", "(x, X)")).report.ok
+
+
 @pytest.mark.parametrize("name", ["mlp.rlx", "tuples.rlx", "closures.rlx", "match_cast.rlx"])
 def test_no_program_gets_worse(name: str) -> None:
     text = (EXAMPLES / name).read_text("utf-8")
