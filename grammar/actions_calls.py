@@ -20,6 +20,16 @@ _BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")
 _BARE = frozenset(["Callable", "Shape", "Tensor", "Tuple"])
 """Annotations that 2022 wrote without the letter."""
 
+_BY_PLACE = {
+    "relax.make_closure": ("func", "args"),
+    "relax.hint_on_device": ("data",),
+    "relax.to_vdevice": ("data",),
+    "relax.memory.kill_storage": ("storage",),
+    "relax.memory.kill_tensor": ("tensor",),
+    "relax.vm.kill_object": ("obj",),
+}
+"""Operands that have rules of their own, which know them by their position."""
+
 
 class CallActions(ExpressionActions):
     """Actions of what has arguments in round brackets."""
@@ -102,6 +112,7 @@ class CallActions(ExpressionActions):
                 self.context.misspelt(meant, arguments.head_span)
                 arguments.head = meant[0]
                 return FORMS[meant[0]](self.context, arguments)
+        arguments.place(_BY_PLACE.get(name, ()))
         infos, spans = arguments.type_arguments(coerce)
         attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
         return ast.Call(

@@ -5,7 +5,7 @@ A word that is not here is an operator (`R.nn.relu`) or an intrinsic (`T.exp`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar import ast
@@ -101,6 +101,13 @@ class Arguments:
             if type(entry.value) in _SPELLED and (word := _spelling(entry.value)):
                 found[name] = word
         return found
+
+    def place(self, names: Iterable[str]) -> None:
+        """Move operands given by keyword to their positions, as far as none is left out."""
+        for name in tuple(names)[len(self.positional) :]:
+            if name not in self.keywords:
+                return
+            self.positional.append(self.keywords.pop(name))
 
     def take(self, position: int, *names: str) -> Entry | None:
         """The argument at a position or under one of some names; taken out of the keywords."""
