@@ -212,7 +212,7 @@ def _check(
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
-    if sum(found.severity == "error" for found in diagnostics) > 1:
+    if len(diagnostics) > 1 and any(found.severity == "error" for found in diagnostics):
         from rlx.checker.consequences import without_consequences
 
         diagnostics = without_consequences(source.text, diagnostics)

@@ -1,5 +1,5 @@
-"""Which errors follow from a syntax error: where a statement could not be read, nobody knows what
-it would have bound.
+"""What follows from an error beside it: where a statement could not be read, nobody knows what it
+would have bound; and of a shape with an unbound variable nothing can be proved.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ _DIMENSIONS = frozenset(
     ]
 )
 """What is said of a shape variable, which casts and parameters bind anywhere in a function."""
+_OBLIGATION = "OBL-"
+"""The beginning of the codes of what an operator asks of shapes."""
+_QUOTED = re.compile(r"'(\w+)'")
+_WORD = re.compile(r"\w+")
 _LINE = re.compile(r"^([ \t]*)(?:(@[^\n]*ir_module|class\b)|@[ \t]*\w)", re.MULTILINE)
 """A line that a class or a function begins with."""
 _CAST = "match_"
@@ -31,6 +35,8 @@ _READ = ("is not defined", "is declared nowhere")
 """How errors end that lose no statement."""
 _TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^\n]*? = )")
 """What a line begins with whose statement binds a name, as far as the `=`."""
+_DECLARED = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*T\.")
+"""A line that declares a shape variable."""
 
 
 def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -54,6 +60,7 @@ def without_consequences(text: str, diagnostics: Sequence[Diagnostic]) -> list[D
     for errors in functions.values():
         if len(errors) > 1:
             dropped.update(map(id, _following(text, errors)))
+    dropped.update(map(id, _of_unbound(starts, diagnostics)))
     return [found for found in diagnostics if id(found) not in dropped]
 
 
@@ -67,11 +74,14 @@ def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
         d.code == "WF14-variable" or (d.code == "PARSE" and not _binds(text, _start(d), _CAST))
         for d in errors
     )
+    declared = {name for d in syntax for name in _DECLARED.findall(_line_of(text, _start(d)))}
     stray = [_start(d) for d in syntax if d.message.startswith(_STRAY)]
     excused: set[str] = set()
     signature: set[tuple[int, int] | None] = set()
     for found in sorted(errors, key=_start):
-        if found.code in _DIMENSIONS and unknown:
+        if found.code in _DIMENSIONS and (
+            unknown or declared.intersection(_QUOTED.findall(found.message))
+        ):
             yield found
         elif found.code == "D15-result" and any(d.message == AFTER_RETURN for d in syntax):
             yield found  # another statement was meant to return
@@ -90,6 +100,23 @@ def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
             signature.add(found.span)
 
 
+def _of_unbound(starts: list[int], diagnostics: Sequence[Diagnostic]) -> Iterable[Diagnostic]:
+    """The warnings and notes on operands that name a shape variable of which an error in the same
+    function says that it is not bound.
+    """
+    unbound = {
+        (bisect_right(starts, _start(found)), name)
+        for found in diagnostics
+        if found.code in _DIMENSIONS
+        for name in _QUOTED.findall(found.message)
+    }
+    for found in diagnostics if unbound else ():
+        if found.severity != "error" and found.code.startswith(_OBLIGATION):
+            function = bisect_right(starts, _start(found))
+            if any((function, word) in unbound for word in _WORD.findall(found.message)):
+                yield found
+
+
 def _binds(text: str, at: int, unless: str | None = None) -> bool:
     """Whether a mistake at an offset leaves no doubt which name its statement binds: it stands
     behind the `=`, in a line that closes its brackets.
@@ -98,8 +125,7 @@ def _binds(text: str, at: int, unless: str | None = None) -> bool:
     have bound more.
     """
     start = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", at)
-    line = text[start : end if end >= 0 else len(text)]
+    line = _line_of(text, at)
     target = _TARGET.match(line)
     if target is None or at < start + target.end() or (unless is not None and unless in line):
         return False
@@ -120,6 +146,12 @@ def _without_class(
                 name = found.message.removesuffix(" is not defined").strip("'")
                 if _start(found) >= end and (name in words or found.message == NO_CLASS):
                     yield found
+
+
+def _line_of(text: str, at: int) -> str:
+    """The line in which an offset stands."""
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
 
 
 def _start(found: Diagnostic) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, lru_cache
 
@@ -65,9 +66,13 @@ def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
 
     @cache
     def names() -> frozenset[str]:
-        return frozenset(part for n in kept_names(text) for part in n.name.split("."))
+        return frozenset(_WORD.findall(text))
 
     return lambda name: name in names()
+
+
+_WORD = re.compile(r"\w+")
+"""A word of the Python around: what is mentioned there may be captured."""
 
 
 def _within(span: Span, whole: Span | None) -> bool:

@@ -139,3 +139,32 @@ def test_a_recursive_function_that_breaks_its_annotation_says_so() -> None:
     assert [c for c, _ in errors(text)] == ["D15-result"]
     found = errors(text.replace("R.add", "R.ad"))
     assert [c for c, _ in found] == ["D15-result", "D14-operator"], found
+
+
+UNBOUND = """
+@R.function
+def main(x: R.Tensor((2, 4), "float32"), y: R.Tensor(("q", 4), "float32")):
+    n_ = T.int64()
+    r = R.reshape(x, R.shape([2, T.int64(1) * n_]))
+    s = R.broadcast_to(x, R.shape([n_, 4]))
+    t = R.add(x, y)
+    return r
+
+@R.function
+def other(x: R.Tensor((2, 4), "float32"), y: R.Tensor(("n_", 4), "float32")):
+    t = R.add(x, y)
+    return t
+"""
+
+
+def test_nothing_is_proved_of_an_unbound_variable() -> None:
+    """The error says all; a warning that does not name the variable, or in another function, stays."""
+    found = check_text(UNBOUND).diagnostics
+    said = sorted(
+        (d.severity, d.code, UNBOUND.count("\n", 0, (d.span or (0, 0))[0])) for d in found
+    )
+    assert said == [
+        ("error", "WF05-unbound", 4),
+        ("warning", "OBL-broadcast-dims", 6),
+        ("warning", "OBL-broadcast-dims", 11),
+    ]
