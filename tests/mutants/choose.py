@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,23 +85,10 @@ class Reach:
             return Choice(self._outside(mutant, original), True)
         for attempt, wanted in enumerate(blocks_for(mutant, original)):
             found = self._reaching(wanted)
-            if not found:
-                continue
-            weight = {test.name: _dear(test) / hits**2 for test, hits in found}
-            if attempt == 0 and len(wanted) == 1:
-                weight = {test.name: _dear(test) for test, _ in found}
-            ordered = sorted((test for test, _ in found), key=lambda test: weight[test.name])
-            tests = _within(_mixed(ordered, mutant, weight), LITTLE if attempt else BUDGET)
-            if block_of(ast.parse(original), mutant.line) is None:
-                tests = [*self._registered(), *tests]
-            return Choice(tests, attempt == 0)
-        outside = block_of(ast.parse(original), mutant.line) is None
-        return Choice(self._registered() if outside else [], False)
-
-    def _registered(self) -> list[Test]:
-        return [
-            test for notes in self.notes for test, _ in notes.tests if REGISTRY.match(test.name)
-        ]
+            if found:
+                tests = _ordered(found, mutant, by_hits=attempt > 0)
+                return Choice(_within(tests, LITTLE if attempt else BUDGET), attempt == 0)
+        return Choice([], False)
 
     def _reaching(self, wanted: Iterable[str]) -> list[tuple[Test, int]]:
         found = [pair for notes in self.notes for pair in notes.reaching(wanted)]
@@ -120,11 +107,8 @@ class Reach:
             name for notes in self.notes for name in notes.places if name.startswith(package)
         }
         for wanted in (of_file, of_package):
-            found = self._reaching(wanted)
-            weight = {test.name: _dear(test) / hits**2 for test, hits in found}
-            ordered = sorted((test for test, _ in found), key=lambda test: weight[test.name])
-            for test in _within(_mixed(ordered, mutant, weight), BUDGET / 2):
-                chosen.setdefault(test.name, test)
+            tests = _ordered(self._reaching(wanted), mutant, by_hits=True)
+            chosen.update((test.name, test) for test in _within(tests, BUDGET / 2))
         return list(chosen.values())
 
 
@@ -142,6 +126,14 @@ def blocks_for(mutant: Drawn, original: str) -> list[list[str]]:
 
 def _dear(test: Test) -> float:
     return (test.seconds + 0.01) * math.sqrt(test.breadth + 10)
+
+
+def _ordered(found: Sequence[tuple[Test, int]], mutant: Drawn, by_hits: bool) -> list[Test]:
+    """The most telling first: cheap ones that look at little else, and at many of the blocks asked for."""
+    weight = {test.name: _dear(test) / (hits**2 if by_hits else 1) for test, hits in found}
+    return _mixed(
+        sorted((test for test, _ in found), key=lambda test: weight[test.name]), mutant, weight
+    )
 
 
 def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[Test]:

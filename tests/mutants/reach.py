@@ -2,7 +2,8 @@
 
 A probe stands at the head of each block of each function of `rlx`; it costs much less than tracing does. If the folder
 has a file `wanted.json`, a list of blocks, only these have probes, and the run is as fast as any. Only tests that passed
-are written, each when it ends. Loading this module puts the probes in, so it must come before any part of `rlx`. The
+are written, each when it ends; and where `RLX_REACH_SECONDS` says how long a test may take that is ever asked, a longer
+one is left when that time is over. Loading this module puts the probes in, so it must come before any part of `rlx`. The
 processes that a test starts have probes, too (`inherited`).
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import signal
 import time
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,6 +36,13 @@ def _wanted() -> set[str] | None:
     return set(json.loads(path.read_text("utf-8"))) if path.exists() else None
 
 
+def _leave(*_: object) -> None:
+    pytest.skip("it takes too long to be asked about a mutant")
+
+
+_seconds = float(os.environ.get("RLX_REACH_SECONDS", "0"))
+if _seconds:
+    signal.signal(signal.SIGPROF, _leave)
 setattr(builtins, PROBE, _reached.add)
 hook.install(Probes(_wanted()))
 
@@ -60,6 +69,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
         mask[at >> 3] |= 1 << (at & 7)
     seconds = round(time.process_time() - started, 3)
     print(json.dumps([item.nodeid, seconds, new, mask.hex()]), file=_file(), flush=True)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Any:
+    """Leave a test that takes too long; what it shares with others is set up by then."""
+    signal.setitimer(signal.ITIMER_PROF, _seconds)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0.0)
 
 
 def _file() -> TextIO:

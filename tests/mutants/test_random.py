@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import os
 import pickle
 import runpy
 import signal
@@ -70,6 +71,38 @@ def test_changes_that_nobody_can_tell_are_not_drawn(operator: str, text: str, dr
         if place.operator == f"core/{operator}"
     ]
     assert made and any(made) is drawn
+
+
+def test_what_the_operators_cannot_change_is_not_drawn() -> None:
+    text = "try:\n    f()\nexcept (a.B, C):\n    pass\n"
+    handlers = [
+        make("a/b.py", text, place)
+        for group in places(parso.parse(text))  # type: ignore[no-untyped-call]
+        for place in group
+        if place.operator == "core/ExceptionReplacer"
+    ]
+    assert [mutant is None for mutant in handlers] == [True, False]
+
+
+def test_the_notes_leave_a_test_that_takes_too_long(tmp_path: Path) -> None:
+    file = tmp_path / "test_times.py"
+    file.write_text(
+        "def test_long():\n    while True:\n        pass\n\ndef test_short():\n    pass\n"
+    )
+    environment = {"RLX_REACH": str(tmp_path / "notes"), "RLX_REACH_SECONDS": "0.3"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.reach", str(file)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert "1 passed, 1 skipped" in done.stdout
+    [notes] = (tmp_path / "notes").glob("*.jsonl")
+    assert [json.loads(line)[0].rpartition("::")[2] for line in notes.read_text().splitlines()] == [
+        "test_short"
+    ]
 
 
 @pytest.mark.parametrize(
