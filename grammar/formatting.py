@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
-from rlx.grammar.logical_lines import logical_lines
 from rlx.grammar.node import Record, Span, replace
+from rlx.grammar.outline import logical_lines
 
 if TYPE_CHECKING:
     from rlx.grammar.parser import Parsed

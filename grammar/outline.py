@@ -1,19 +1,87 @@
-"""What a text defines, before it is read: where the definitions are, and their functions."""
+"""What a text defines, before it is read: its logical lines, where the definitions are, and their
+functions.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterator
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lexer import MAX_LINE
-from rlx.grammar.logical_lines import indentation, logical_lines
 from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Record, Span
 
-if TYPE_CHECKING:
-    from rlx.grammar.surroundings import Surroundings
+_LINE = re.compile(
+    r"""
+      (?P<skip>[ \t\f]++|\\\r?\n|\#[^\n]*+)
+    | (?P<string>[rRbBuUfF]{0,2}(?:
+        \"\"\"(?:[^"\\]|\\.|"(?!""))*+(?:\"\"\"|\Z)|'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)
+        |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?))
+    | (?P<open>[(\[{]) | (?P<close>[)\]}]) | (?P<newline>\n)
+    | [^\n"'()\[\]{}\#\\]++ | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_QUOTE_IN_LINE = r"\"(?!\"\")[^\"\\\n]*+\"|'(?!'')[^'\\\n]*+'"
+_IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
+for _ in range(4):
+    _IN_LINE = rf"(?:[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
+_WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
+"""A line whose brackets are closed in it, with at most four in one another: almost every one."""
+
+_WORD = r"[^\W\d]\w*"
+
+
+def indentation(text: str, at: int) -> int:
+    """The width of the white space in front of a line that starts with its text at an offset."""
+    return width(text[text.rfind("\n", 0, at) + 1 : at])
+
+
+def width(lead: str) -> int:
+    """The width of white space at the start of a line; a tab goes to the next multiple of 8."""
+    return len(lead.expandtabs(8))
+
+
+def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
+    """Start and end of each logical line from an offset on,
+    without its indentation and what is behind it.
+    """
+    depth, start = 0, -1
+    whole, match, size = _WHOLE_LINE.match, _LINE.match, len(text)
+    while at < size:
+        if start < 0 and (line := whole(text, at)) is not None:
+            at = line.end()
+            if line[1]:
+                yield line.start(1), at - 1
+            continue
+        found = match(text, at)
+        assert found is not None
+        kind, begin = found.lastgroup, at
+        at = found.end()
+        if kind == "skip":
+            continue
+        if kind == "newline":
+            # A bracket that is never closed ends where something that can only be a new definition
+            # starts.
+            if start >= 0 and (not depth or _NEW.match(text, at)):
+                yield start, begin
+                start, depth = -1, 0
+            continue
+        if start < 0:
+            start = begin
+        if kind == "open":
+            depth += 1
+        elif kind == "close":
+            depth = max(0, depth - 1)
+    if start >= 0:
+        yield start, size
+
+
+_NEW = re.compile(
+    rf"[ \t]+(?:@[RTI]\.\w|def[ \t]+{_WORD}[ \t]*\()"  # in a class
+    rf"|(?:@|def[ \t]+{_WORD}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
+)
 
 
 _HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+)")
@@ -139,14 +207,14 @@ _METADATA = re.compile(
 
 
 def regions(
-    text: str, around: Surroundings | None = None
+    text: str, canonical: Callable[[str], str] | None = None
 ) -> Generator[tuple[str, int, int], int | None, None]:
     """What stands at the outer level, as ``(kind, start, end)``.
 
     ``"definition"`` is the start of a decorated class or function; send its end back to go on
-    behind it; with ``around``, decorators under the names that Python imports count, too.
-    ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a Relax text, ``"long"``
-    a line past :data:`rlx.grammar.lexer.MAX_LINE`.
+    behind it. ``canonical`` says what a name of the Python around stands for; decorators under such
+    names count, too. ``"typevar"`` is a declaration, ``"stray"`` a line that has no place in a
+    Relax text.
     """
     at = 0
     while at < len(text):
@@ -158,14 +226,14 @@ def regions(
         at = found.end()
         if kind == "other":
             word = found[0].lstrip().removeprefix("@").lstrip()
-            if around is None:
+            if canonical is None:
                 outer = text[found.start()] == "@"
                 if outer and decorator(word):
                     kind = "decorator"
                 elif outer:
                     yield "stray", found.start(), at
             elif _may_mark(word, text):
-                word = around.canonical(word)
+                word = canonical(word)
                 if re.fullmatch(DECORATOR, f"@{word}") or (word[1:2] == "." and decorator(word)):
                     kind = "decorator"
         if kind == "decorator":

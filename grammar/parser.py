@@ -6,16 +6,301 @@ Reading never evaluates.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar import ast, tir
 from rlx.grammar.coerce import Coerce
-from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.entries import Entry
+from rlx.grammar.function_bodies import add_function
+from rlx.grammar.node import Node, Record, Span, replace
+from rlx.grammar.outline import (
+    class_at,
+    declared_names,
+    long_lines,
+    metadata_statement,
+    metadata_text,
+    methods,
+    outline,
+    regions,
+)
+from rlx.grammar.partial_nodes import Defined
+from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
 from rlx.grammar.scope import Scope
 from rlx.grammar.stretch_reader import StretchReader
-from rlx.grammar.text_reader import Parsed, TextReader
+from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.visit import recursion_room
+
+if TYPE_CHECKING:
+    from rlx.grammar.surroundings import Surroundings
+
+
+class Parsed(Record):
+    """What a text says.
+
+    Attributes
+    ----------
+    modules
+        The modules, in the order of the text. Functions without a class form one, ``bare``.
+    diagnostics
+        Syntax errors (code ``PARSE``) and notes, in the order of the text.
+    source
+        The text, for turning spans into lines.
+    holes
+        Variables whose definition could not be read. Nothing binds them and nothing more should be
+        said of them.
+    captured
+        Variables, shape variables and annotations that stand for what Python around the program
+        gives.
+    """
+
+    modules: tuple[ast.IRModule, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    source: Source
+    holes: frozenset[Node]
+    captured: frozenset[Node] = frozenset()
+
+
+class TextReader:
+    """Reads one text."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self.text = text
+        self.path = path
+        self.source = Source(text, path)
+        self.python = path.endswith(".py")
+        self.diagnostics: list[Diagnostic] = []
+        self.modules: list[ast.IRModule] = []
+        self.holes: set[Any] = set()
+        self.bare: dict[int, list[Defined]] = {}
+        self.bare_scopes: dict[int, Scope] = {}
+        self.around = _around(text) if self.python else None
+        self.captured: set[Node] = set()
+        self.metadata: Metadata = {}
+        self.type_vars: list[str] = []
+        self.undeclared: list[Diagnostic] = []
+
+    def read(self) -> Parsed:
+        """Read everything."""
+        try:
+            self._refuse_long_lines()
+            if "pyfunc" in self.text:
+                from rlx.grammar.undecorated import without_python_functions
+
+                self.text = without_python_functions(self.text)
+            self._read_metadata()
+            read, stray = self._regions()
+        except TooManyErrors:
+            self._error(f"more than {MAX_ERRORS} syntax errors; the rest is not read", None)
+            read, stray = [(0, len(self.text))], []
+        for group in self.bare.items():
+            self._bare_module(*group)
+        if self.around is None:
+            self._strays(bool(read), stray)
+            self._beside(read)
+            if not self._has_errors():
+                self.diagnostics += self.undeclared[:MAX_ERRORS]
+        else:
+            self._python(self.around, read)
+        if "tvm.script" in self.text:
+            from rlx.grammar.outer_level import imports
+
+            self.diagnostics += imports(self.text)
+        self.diagnostics.sort(key=lambda d: d.span or (0, 0))
+        return Parsed(
+            tuple(sorted(self.modules, key=lambda module: module.span or (0, 0))),
+            tuple(self.diagnostics),
+            self.source,
+            frozenset(self.holes),
+            frozenset(self.captured),
+        )
+
+    def _regions(self) -> tuple[list[Span], list[Span]]:
+        """Read what stands at the outer level;
+        where definitions are, and lines that have no place there.
+        """
+        stray: list[Span] = []
+        read: list[Span] = []
+        items = regions(self.text, self.around.canonical if self.around is not None else None)
+        resume: int | None = None
+        while True:
+            try:
+                kind, start, end = items.send(resume) if resume is not None else next(items)
+            except StopIteration:
+                return read, stray
+            resume = None
+            if kind == "definition":
+                resume = max(self._definition(start), end)
+                read.append((start, resume))
+            elif kind == "typevar":
+                self.type_vars += declared_names(self.text[start:end])
+            else:
+                stray.append((start, end))
+
+    def _error(self, message: str, span: Span | None) -> None:
+        self.diagnostics.append(Diagnostic("PARSE", "error", message, span))
+
+    def _refuse_long_lines(self) -> None:
+        for start, end in long_lines(self.text):
+            words = f"this line of {end - start} characters is too long to be read"
+            self._error(words, (start, start + 1))
+            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
+
+    def _read_metadata(self) -> None:
+        found = metadata_text(self.text)
+        if found is not None:
+            from rlx.grammar.metadata import read_metadata
+
+            read = read_metadata(found)
+            if read is None:
+                at = self.text.index("metadata")
+                self._error("this metadata is no JSON", (at, at + len("metadata")))
+            else:
+                self.metadata = read
+
+    # ------------------------------------------------------------ definitions
+
+    def _definition(self, start: int) -> int:
+        """Read the definition that starts at an offset; return where it ends."""
+        around = None if self.around is None else self.around.view(start)
+        group = 0 if around is None else around.scope.start
+        reader = StretchReader(self.text, self._scope(start, group))
+        reader.context.metadata = self.metadata
+        reader.context.around = around
+        try:
+            value, end = reader.read_definition(start)
+            if value is None:
+                if not any(d.severity == "error" for d in reader.reports.diagnostics):
+                    reader.reports.error("this definition can't be read", (start, end))
+                reader.excuse((start, end))
+            self._note_undeclared(reader)
+            reader.reports.drop_what_follows()
+        finally:
+            self.diagnostics.extend(reader.reports.diagnostics)
+            self.holes.update(reader.reports.holes)
+            self._captures(reader)
+        if isinstance(value, ast.IRModule):
+            declared = tuple(self.type_vars)
+            self.modules.append(replace(value, type_vars=declared) if declared else value)
+        elif isinstance(value, Defined):
+            self.bare.setdefault(group, []).append(value)
+        return end
+
+    def _note_undeclared(self, reader: StretchReader) -> None:
+        """Note a dimension that is declared nowhere, in a text that declares others:
+        no name means one by itself there.
+        """
+        wrong = any(d.severity == "error" for d in reader.reports.diagnostics)
+        if not self.type_vars or self.around is not None or wrong:
+            return
+        known = {*self.type_vars, *reader.actions.definitions.named, *reader.scope.declared}
+        for name, span in reader.context.coerce.implicit.items():
+            if name not in known:
+                meant = closest(name, self.type_vars)
+                help = did_you_mean(meant) or f'declare it above: `{name} = TypeVar("{name}")`'
+                words = f"the dimension {name!r} is declared nowhere"
+                self.undeclared.append(Diagnostic("PARSE", "error", words, span, help=help))
+
+    def _scope(self, start: int, group: int) -> Scope:
+        """The names for a definition: its own for a class, those of the group for a function."""
+        owner = class_at(self.text, start)
+        if owner is None and group in self.bare_scopes:
+            return self.bare_scopes[group]
+        scope = Scope()
+        if owner is not None:
+            scope.expect(lambda: methods(self.text, start, owner))
+        else:
+            scope.expect(lambda: (f.name for f in outline(self.text, start) if f.owner is None))
+            self.bare_scopes[group] = scope
+        return scope
+
+    def _captures(self, reader: StretchReader) -> None:
+        """Note what a definition takes from the Python around it."""
+        captured = reader.context.coerce.captured
+        self.captured |= captured
+        self.holes.update(captured)
+        around = reader.context.around
+        if around is None or not around.used:
+            return
+        names = [repr(name) for name in around.used if name]
+        first = min(around.used.values())
+        message = f"captured from the Python around, values not known here: {', '.join(names)}"
+        if not names:
+            message = "this statement needs the Python around; it is not read"
+        self.diagnostics.append(Diagnostic("PARSE-captured", "note", message, first))
+
+    def _bare_module(self, group: int, items: list[Defined]) -> None:
+        """Functions of one scope form a module; in Python a name given again starts another."""
+        reader = StretchReader(self.text, self.bare_scopes[group])
+        with suppress(TooManyErrors):
+            while items:
+                functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+                names: set[str] = set()
+                taken = 0
+                for item in items:
+                    if self.python and item.name in names:
+                        break
+                    names.add(item.name)
+                    add_function(reader.context, functions, item)
+                    taken += 1
+                span = (items[0].span[0], items[taken - 1].span[1])
+                declared = tuple(self.type_vars)
+                self.modules.append(
+                    ast.IRModule(functions, name="Module", bare=True, type_vars=declared, span=span)
+                )
+                items = items[taken:]
+        self.diagnostics.extend(reader.reports.diagnostics)
+
+    # ------------------------------------------------------------ what is no definition
+
+    def _python(self, around: Surroundings, read: list[Span]) -> None:
+        """What a Python file lacks: decorators, or any Relax."""
+        from rlx.grammar.undecorated import missing
+
+        self.diagnostics += missing(self.text, around.canonical, read)
+        if not read and not self.diagnostics:
+            self.diagnostics.append(
+                Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
+            )
+
+    def _beside(self, read: list[Span]) -> None:
+        """What is wrong beside the definitions, where nothing is wrong in them."""
+        if self._has_errors():
+            return
+        from rlx.grammar.outer_level import declarations, stretches
+
+        held = metadata_statement(self.text)
+        found = (
+            each
+            for span in stretches(self.text, read, held)
+            for each in declarations(self.text, span)
+        )
+        self.diagnostics += [each for each in found if isinstance(each, Diagnostic)][:MAX_ERRORS]
+
+    def _has_errors(self) -> bool:
+        return any(d.severity == "error" for d in self.diagnostics)
+
+    def _strays(self, found_any: bool, stray: list[Span]) -> None:
+        if self._has_errors():
+            return
+        if stray:
+            from rlx.grammar.undecorated import misplaced
+
+            self.diagnostics.append(misplaced(self.text, stray[0]))
+        elif not found_any:
+            self._error(
+                "no Relax program: expected a class under @I.ir_module or a function "
+                "under @R.function",
+                None,
+            )
+
+
+def _around(text: str) -> Surroundings:
+    from rlx.grammar.surroundings import Surroundings
+
+    return Surroundings(text)
+
 
 T = TypeVar("T")
 

@@ -161,13 +161,3 @@ def _rank_said(shape: ast.Expr | None) -> int:
 def device_text(device: ast.VDevice) -> str:
     """A virtual device as tensors name it: ``cuda:0:global``."""
     return f"{device.target}:{device.index}:{device.memory_scope}"
-
-
-_LONG = 200
-
-
-def elided(text: str) -> str:
-    """A text of at most about 200 characters: the middle of a longer one is left out."""
-    if len(text) <= _LONG:
-        return text
-    return f"{text[: _LONG * 2 // 3]} … {text[-_LONG // 3 :]}"

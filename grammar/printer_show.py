@@ -8,10 +8,11 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import DataType
 from rlx.grammar.node import Node
-from rlx.grammar.printer_info import device_text, elided
+from rlx.grammar.printer_info import device_text
 from rlx.grammar.printer_prim import in_shape
 
 _PRIM = in_shape({})
+_LONG = 200
 _TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
 
 
@@ -30,7 +31,7 @@ def show(node: Node) -> str:
         case StructInfo():
             return _info(node)
         case tir.PrimExpr():
-            return elided(_dim(node))
+            return _elided(_dim(node))
         case DataType():
             return str(node)
         case ast.Var(name_hint=name) | ast.GlobalVar(name_hint=name):
@@ -39,7 +40,7 @@ def show(node: Node) -> str:
             return device_text(node)
     from rlx.grammar.printer_pieces import print_expr
 
-    return elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
+    return _elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
 
 
 def _dim(value: tir.PrimExpr) -> str:
@@ -48,7 +49,7 @@ def _dim(value: tir.PrimExpr) -> str:
 
 
 def _dims(values: tuple[tir.PrimExpr, ...]) -> str:
-    shown = [elided(_dim(v)) for v in values]
+    shown = [_elided(_dim(v)) for v in values]
     return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
 
 
@@ -93,3 +94,10 @@ def _callable(info: ast.FuncStructInfo) -> str:
         return f"Callable(... -> {_info(info.ret)}{impure})"
     params = ", ".join([_info(p) for p in info.params])
     return f"Callable(({params}) -> {_info(info.ret)}{impure})"
+
+
+def _elided(text: str) -> str:
+    """A text of at most about 200 characters: the middle of a longer one is left out."""
+    if len(text) <= _LONG:
+        return text
+    return f"{text[: _LONG * 2 // 3]} … {text[-_LONG // 3 :]}"

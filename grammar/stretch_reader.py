@@ -1,22 +1,80 @@
-"""Reads stretches of a text with one scope,
-and recovers from what does not fit at the next statement.
+"""Reads stretches of a text with one scope: the objects that have the actions of the grammar, and
+recovery from what does not fit at the next statement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, TypeVar
 
-from rlx.grammar.actions import Actions
-from rlx.grammar.automaton import Callbacks, read
+from rlx.grammar import (
+    forms_call,  # noqa: F401 - these register the forms they know
+    forms_composed,  # noqa: F401
+    forms_info,  # noqa: F401
+    forms_tir,  # noqa: F401
+    forms_value,  # noqa: F401
+)
+from rlx.grammar.actions_atoms import AtomActions
+from rlx.grammar.actions_calls import CallActions, SubscriptActions
+from rlx.grammar.actions_definitions import DefinitionActions
+from rlx.grammar.actions_statements import StatementActions
+from rlx.grammar.automaton import Action, Callbacks, callbacks, read
 from rlx.grammar.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.lexer import Lexer
+from rlx.grammar.module_statements import ModuleStatements
 from rlx.grammar.node import Span
+from rlx.grammar.outer_level import NamesAround
 from rlx.grammar.partial_nodes import Open, Signature
+from rlx.grammar.prim_statements import PrimStatements
+from rlx.grammar.relax_statements import RelaxStatements
 from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.scope import Scope
 from rlx.grammar.syntax_messages import explain_unexpected
 from rlx.grammar.visit import recursion_room
+
+OWNERS = (AtomActions, CallActions, SubscriptActions, StatementActions, DefinitionActions)
+
+
+@cache
+def _owner(name: str) -> int:
+    """Which of the objects has the action of a name."""
+    (found,) = (at for at, owner in enumerate(OWNERS) if hasattr(owner, f"do_{name}"))
+    return found
+
+
+class Actions:
+    """The objects that read a text, each its part of the grammar, made when they are asked for."""
+
+    def __init__(self, context: ReadContext) -> None:
+        relax = cache(lambda: RelaxStatements(context))
+        prim = cache(lambda: PrimStatements(context))
+        self.statements = StatementActions(
+            context.scope,
+            {
+                "module": cache(lambda: ModuleStatements(context)),
+                **dict.fromkeys(["function", "branch", "dataflow"], relax),
+                **dict.fromkeys(["prim_func", "block"], prim),
+            },
+        )
+        self.definitions = DefinitionActions(context, self.statements)
+        around = NamesAround(context)
+        self._objects = (
+            AtomActions(context, around),
+            CallActions(context, around),
+            SubscriptActions(context, around),
+            self.statements,
+            self.definitions,
+        )
+
+    def callbacks(self) -> Callbacks:
+        """What the automaton calls for each production."""
+        return callbacks(self._action)
+
+    def _action(self, name: str) -> Action:
+        found: Action = getattr(self._objects[_owner(name)], f"do_{name}")
+        return found
+
 
 T = TypeVar("T")
 

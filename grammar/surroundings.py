@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from rlx.grammar.dialects import TIR_MODULES
-from rlx.grammar.logical_lines import logical_lines, width
 from rlx.grammar.node import Span
+from rlx.grammar.outline import logical_lines, width
 from rlx.grammar.partial_nodes import CAPTURED, Captured
 
 IMPORTED = {

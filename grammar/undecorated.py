@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
-from rlx.grammar.logical_lines import logical_lines
 from rlx.grammar.node import Span, replace
+from rlx.grammar.outline import logical_lines
 from rlx.grammar.suggest import closest, did_you_mean
 
 _PYTHON_FUNCTION = re.compile(r"^([ \t]*)@[ \t]*(?:I\.|ir\.|tvm\.script\.)?pyfunc\b", re.MULTILINE)

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from rlx.grammar.actions import OWNERS
 from rlx.grammar.automaton import TABLES, tables
 from rlx.grammar.entries import END
 from rlx.grammar.lexer import KEYWORDS, PUNCTUATION, TOKEN
 from rlx.grammar.parser import parse
+from rlx.grammar.stretch_reader import OWNERS
 from rlx.grammar.tables import build
 
 
