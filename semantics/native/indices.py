@@ -13,6 +13,12 @@ from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.ranges import ROOM, IndexKnowledge, IndexSum, magnitude
 
+TERMS = 32
+"""Summands of a sum that is kept."""
+
+PRODUCTS = 256
+"""Products of summands that are computed for one."""
+
 Visit = Generator[tir.PrimExpr, IndexSum | None, IndexSum | None]
 
 
@@ -29,7 +35,7 @@ def poly_of(state: IndexKnowledge, expr: tir.PrimExpr) -> IndexSum | None:
         except StopIteration as done:
             stack.pop()
             answer = done.value
-            if answer is not None and len(answer.terms) > 32:
+            if answer is not None and len(answer.terms) > TERMS:
                 answer = None
             state.polys[node] = answer
         else:
@@ -71,7 +77,7 @@ def _visit(state: IndexKnowledge, expr: Any) -> Visit:
 
 
 def _arithmetic(expr: Any, a: IndexSum | None, b: IndexSum | None) -> IndexSum | None:
-    if a is None or b is None or len(a.terms) * len(b.terms) > 256:
+    if a is None or b is None or len(a.terms) * len(b.terms) > PRODUCTS:
         return None
     if type(expr) is tir.Mul:
         return a * b

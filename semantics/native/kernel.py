@@ -221,20 +221,13 @@ class Kernel:
             flags = arg.flags
             if not flags.carray and (written or not (flags.c_contiguous and flags.aligned)):
                 return False
-            places[count] = self._place(arg)
+            places[count] = self._address(arg)
             shape = arg.shape
             if shapes[count] != shape:
                 _measure(frame, count, at, shape)
             count += 1
             at += rank
         return True
-
-    def _place(self, array: np.ndarray[Any, Any]) -> Any:
-        """Where the memory of an array is, which must be contiguous."""
-        try:
-            return self._address(array)
-        except (ValueError, TypeError, BufferError):  # NumPy exports none of the types of others
-            return self.entry.ffi.cast("void *", array.__array_interface__["data"][0])
 
     def _pass(self, args: Sequence[Argument], frame: _Frame, copies: Copies) -> None:
         """Put the arguments into the frame, or their copies, which ``copies`` keeps."""
@@ -252,7 +245,7 @@ class Kernel:
                 if written and not array.flags.writeable:
                     wrong(f"argument {position} ({buffer.name}) is written to and read-only")
                 array = copies.compact(position, array)
-            frame.places[count] = self._place(array)
+            frame.places[count] = self._address(array)
             _measure(frame, count, at, array.shape)
             count += 1
             at += array.ndim

@@ -128,14 +128,9 @@ class KernelSequence:
             An array at each base, contiguous, and writeable where a call writes to it.
         """
         pointers, words = self._pointers, self._words
-        buffer = self._ffi.from_buffer
-        held = []  # what from_buffer gives keeps an array where it is
-        for k, array in enumerate(arrays, 1):
-            try:
-                address = buffer(array)
-            except (ValueError, TypeError, BufferError):  # as in Kernel
-                address = self._ffi.cast("void *", array.__array_interface__["data"][0])
-            held.append(address)
+        # What from_buffer gives keeps an array where it is.
+        held = [self._ffi.from_buffer(array) for array in arrays]
+        for k, address in enumerate(held, 1):
             pointers[k] = address
         words[0] = _FIRST_WORD
         failed = self._driver(words, pointers)

@@ -7,7 +7,7 @@ import difflib
 import random
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +27,12 @@ LEFT_OUT = re.compile(
 )
 """Operators that want arguments, and exchanges of `==` and `is`, which most values do not tell apart."""
 
-LIMIT = re.compile(r"_?[A-Z][A-Z0-9_]* = (\d[\d_.]+|\d+ << \d+)|@(lru_)?cache\(maxsize=\d+\)")
-"""A limit of work or size with a name of its own, or of a cache: that it is 3999 and not 4000, nobody can tell."""
+LIMIT = re.compile(r"(_?[A-Z][A-Z0-9_]*) = (\d[\d_.]+|\d+ << \d+)|@(lru_)?cache\(maxsize=\d+\)")
+"""A limit of work or size with a name of its own, or of a cache: that it is 3999 and not 4000, nobody can tell.
+Neither can anybody tell `> NODES` from `>= NODES`."""
+
+LAYOUT = re.compile(r"\b(FIRST_SLOT|ALIGNMENT|NUMBER_BITS)\b")
+"""Numbers that are no limits: they say where something stands."""
 
 TYPES_ONLY = re.compile(r"if (not )?TYPE_CHECKING:")
 """What is imported for type checkers: a run that imports it, too, does the same."""
@@ -92,8 +96,33 @@ def mutated(text: str, place: Place) -> str | None:
         return None
 
 
+EMPTY = {(ast.Eq, 0), (ast.LtE, 0), (ast.Lt, 1)}
+FILLED = {(ast.NotEq, 0), (ast.Gt, 0), (ast.GtE, 1)}
+NEXT = {ast.LtE: ast.Lt, ast.GtE: ast.Gt}
+
+
 class _Bare(ast.NodeTransformer):
-    """Takes annotations and strings that stand for themselves out: they say nothing to the interpreter."""
+    """Takes annotations and strings that stand for themselves out: they say nothing to the interpreter.
+
+    What is asked of a length, which is never negative, and of a named limit is written in one way.
+    """
+
+    def __init__(self, limits: Collection[str]) -> None:
+        self.limits = limits
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(ast.Call(ast.Name("len")), [op], [ast.Constant(int(number))]):
+                if (type(op), number) in EMPTY:
+                    return ast.Compare(node.left, [ast.Eq()], [ast.Constant(0)])
+                if (type(op), number) in FILLED:
+                    return ast.Compare(node.left, [ast.NotEq()], [ast.Constant(0)])
+            case ast.Compare(left, [op], [right]) if {ast.LtE, ast.GtE} & {type(op)}:
+                names = {side.id for side in (left, right) if isinstance(side, ast.Name)}
+                if names & set(self.limits):
+                    return ast.Compare(left, [NEXT[type(op)]()], [right])
+        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.annotation = ast.Constant(None)
@@ -109,8 +138,13 @@ class _Bare(ast.NodeTransformer):
 
 
 def bare(text: str) -> str:
-    """What of a text the interpreter sees."""
-    return ast.dump(_Bare().visit(ast.parse(text)))
+    """What of a text a run can show."""
+    limits = {
+        found[1]
+        for line in text.splitlines()
+        if (found := LIMIT.fullmatch(line)) and found[1] and not LAYOUT.search(line)
+    }
+    return ast.dump(_Bare(limits).visit(ast.parse(text)))
 
 
 def set_aside() -> list[dict[str, str]]:
@@ -141,7 +175,7 @@ def lines(old: str, new: str) -> tuple[int, str, str]:
 
 
 def make(file: str, text: str, place: Place) -> Drawn | None:
-    """A mutant, unless the interpreter sees no difference or no Python remains."""
+    """A mutant, unless no run can show the difference or no Python remains."""
     new = mutated(text, place)
     try:
         if new is None or bare(new) == bare(text):
@@ -149,7 +183,11 @@ def make(file: str, text: str, place: Place) -> Drawn | None:
     except SyntaxError:
         return None
     line, before, after = lines(text, new)
-    if LIMIT.fullmatch(before) and place.operator == "core/NumberReplacer":
+    if (
+        LIMIT.fullmatch(before)
+        and not LAYOUT.search(before)
+        and place.operator == "core/NumberReplacer"
+    ):
         return None
     if TYPES_ONLY.fullmatch(before) and TYPES_ONLY.fullmatch(after):
         return None

@@ -1,0 +1,208 @@
+"""LAW: random rows of instructions end alike at once and one by one; their Python and their plans stay what they are.
+
+`RLX_UPDATE_SNAPSHOTS=1 pytest tests/vm/test_same_plans.py` writes the digests anew.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.grammar.dtype import dtype
+from rlx.semantics.machine.message_text import show
+from rlx.semantics.values import Tensor
+from rlx.vm import ExecBuilder, Executable, RunError, VirtualMachine, batch_runs, translation
+from rlx.vm.batch_planning import plan as planned
+from rlx.vm.batch_plans import BatchPlan, ConstantResult, HeapResult, NoPlan
+from rlx.vm.instructions import Argument
+from tests.snapshots import assert_digest
+
+pytestmark = pytest.mark.filterwarnings("ignore::rlx.vm.builder.UnusedInput")
+SNAPSHOT = Path(__file__).parent / "snapshots" / "plans.txt"
+
+KERNELS = {
+    "double": """
+@T.prim_func(private=True)
+def double(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for i in range(n):
+        Y[i] = X[i] * T.float32(2)
+""",
+    "first": """
+@T.prim_func(private=True)
+def first(x: T.handle, y: T.handle):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for i in range(1):
+        Y[i] = X[i]
+""",
+    "next": """
+@T.prim_func(private=True)
+def next(x: T.handle):
+    H = T.match_buffer(x, (4,), "int64")
+    H[2] = H[1] + T.int64(1)
+""",
+    "flat": """
+@T.prim_func(private=True)
+def flat(x: T.handle, y: T.handle, n: T.int64):
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for i in range(n):
+        Y[i] = X[i] + T.float32(1)
+""",
+}
+
+
+class Rows:
+    """A function of rows: of a tensor, and of memory that is allocated, mostly in good order."""
+
+    def __init__(self, seed: int) -> None:
+        self.pick = random.Random(seed)
+        self.ib = ExecBuilder()
+        for name, text in KERNELS.items():
+            self.ib.add_kernel(name, text)
+        self.next = 2
+        self.tensors: list[Argument] = [self.ib.r(0), self.ib.r(1)]
+        self.storages: list[Argument] = []
+        self.others: list[Argument] = []
+        self.heaps: list[Argument] = []
+        self.shapes: list[Argument] = []
+
+    def executable(self) -> Executable:
+        ib = self.ib
+        with ib.function("main", 2):
+            for _ in range(self.pick.randint(1, 3)):
+                self.heap()
+            for _ in range(self.pick.randint(6, 16)):
+                self.instruction()
+            kept = [*self.tensors, *self.storages, *self.others, *self.shapes, *self.heaps]
+            some = self.pick.sample(kept, min(len(kept), self.pick.randint(1, 6)))
+            ib.emit_call("vm.builtin.make_tuple", [ib.r(0), *some], ib.r(self.next))
+            ib.emit_call("see", [ib.r(self.next)])
+            ib.emit_ret(ib.r(self.next))
+        return ib.get()
+
+    def call(self, name: str, args: Sequence[Any], kept: list[Argument] | None = None) -> None:
+        result = None
+        if kept is not None:
+            result = self.ib.r(self.next)
+            kept.append(result)
+            self.next += 1
+        self.ib.emit_call(name, [*args], result)
+
+    def heap(self) -> None:
+        self.call("vm.builtin.alloc_shape_heap", [4], self.heaps)
+        heap = self.heaps[-1]
+        source = self.pick.choice(self.tensors)
+        self.call("vm.builtin.match_shape", [source, heap, 1, self.pick.choice([1, 2]), 0], None)
+        self.call("vm.builtin.store_shape", [(5, 3), heap, 1, 3], None)
+
+    def instruction(self) -> None:
+        ib, pick = self.ib, self.pick
+        tensor, other = pick.choice(self.tensors), pick.choice(self.tensors[-3:])
+        heap, state = pick.choice(self.heaps), [ib.vm_state()][: pick.randrange(2)]
+        odd = pick.random() < 0.04
+        shape = pick.choice([ib.c((2,)), ib.c((0,)), ib.c((3, 1)), *self.shapes]) if odd else (3,)
+        match pick.randrange(20):
+            case 0 | 1 | 2 | 3 | 4 | 5:
+                called = pick.choice(["double", "double", "double", "first", "flat"])
+                tail = [3] if called == "flat" and pick.random() < 0.5 else []
+                source = np.ones(3, "float32") if pick.random() < 0.1 else tensor
+                self.call(called, [source, other, *tail])
+            case 6:
+                called = pick.choice(["double", "flat"])
+                none: list[Argument] = []
+                self.call("vm.builtin.make_tuple", [], none)
+                sizes = ib.c((3,)) if called == "flat" else none[0]
+                self.call("vm.builtin.call_tir_dyn", [ib.f(called), tensor, other, sizes])
+            case 7:
+                self.call("vm.builtin.make_shape", [heap, 1, 1, pick.choice([0, 3])], self.shapes)
+            case 8:
+                self.call("vm.builtin.make_prim_value", [heap, 1, pick.choice([0, 3])], self.others)
+            case 9 | 10:
+                size = pick.choice([(64,), (64,), (64,), (36,), (12,)])
+                args = [*state, ib.c(size), 0, dtype("uint8")]
+                self.call("vm.builtin.alloc_storage", args, self.storages)
+            case 11 | 12 | 13 | 14 if self.storages:
+                args = [*state, pick.choice(self.storages), pick.choice([0, 0, 0, 12, 24])]
+                self.call("vm.builtin.alloc_tensor", [*args, shape, dtype("float32")], self.tensors)
+            case 15:
+                self.call("vm.builtin.reshape", [tensor, shape], self.tensors)
+            case 16:
+                self.call("vm.builtin.shape_of", [tensor], self.shapes)
+            case 17 if odd:
+                wrong = [tensor, heap, np.ones(3, "float32"), (np.ones(3, "float32"), 1)]
+                self.call("vm.builtin.move", [pick.choice(wrong)], self.others)
+            case 18:
+                self.call("next", [tensor if odd else heap])
+            case _:
+                held = [tensor, *self.shapes[:1], *self.storages[:1], *self.others[-1:]]
+                self.call("vm.builtin.make_tuple", held, self.others)
+
+
+def shown(made: BatchPlan) -> str:
+    """A plan, without what differs each time."""
+    calls = [call.args for call in made.calls]
+    results = [
+        f"constant {show(each.value)}"
+        if isinstance(each, ConstantResult)
+        else f"heap {each.content.tolist()}"
+        if isinstance(each, HeapResult)
+        else str(each)
+        for each in made.results
+    ]
+    heaps = {at: content.tolist() for at, content in made.heaps.items()}
+    constants = [content.tolist() for content in made.constants]
+    return f"{calls} {made.places} {made.inputs} {constants} {made.pieces} {heaps} {results} {made.outputs}"
+
+
+def ending(machine: VirtualMachine, *arrays: np.ndarray[Any, Any]) -> str:
+    """How a run ended, and what its arguments hold then."""
+    given = [Tensor(array.copy()) for array in arrays]
+    try:
+        value = show(machine.invoke("main", given))
+    except RunError as error:
+        value = f"{error.outcome.__name__} {error} {error.place}"
+    return f"{value} {[each.data.tolist() for each in given]}"
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_rows_run_at_once_as_they_do_one_by_one(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    written = translation._SourceWriter.function
+
+    def function(self: Any, *args: Any) -> str:
+        lines.append(written(self, *args))
+        return lines[-1]
+
+    def plan(*args: Any) -> BatchPlan:
+        try:
+            made = planned(*args)
+        except NoPlan as reason:
+            lines.append(f"no plan: {reason} {reason.apart}")
+            raise
+        lines.append(shown(made))
+        return made
+
+    monkeypatch.setattr(translation._SourceWriter, "function", function)
+    monkeypatch.setattr(batch_runs, "plan", plan)
+    three, two = np.arange(1, 4, dtype="float32"), np.arange(5, 7, dtype="float32")
+    for seed in range(part * 25, part * 25 + 25):
+        executable = Rows(seed).executable()
+        packed = {"see": lambda *args: None}
+        at_once, one_by_one = (VirtualMachine(executable, packed, fuel=100) for _ in range(2))
+        at_once._linker.batching = True
+        others = ((two, three), (three, two[:0]), (two, two))[seed % 6 : seed % 6 + 1]
+        for given in ((three, three), (three, three + 1), *others):
+            end = ending(at_once, *given)
+            assert end == ending(one_by_one, *given), f"{seed}\n{executable}"
+            lines.append(end)
+    assert_digest(SNAPSHOT, f"rows {part}", "\n".join(lines))
