@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 from rlx.checker.normal_form import LEAVES, is_leaf
 from rlx.grammar import ast
@@ -17,7 +18,7 @@ from rlx.grammar.node import Span, changed, replace, same
 from rlx.grammar.python_places import here
 from rlx.grammar.rewrite import joined
 
-__all__ = ["normalize", "normalize_function"]
+__all__ = ["is_in_normal_form", "keep_as_normal", "normalize", "normalize_function"]
 
 
 def normalize(module: ast.IRModule) -> ast.IRModule:
@@ -39,7 +40,27 @@ def normalize(module: ast.IRModule) -> ast.IRModule:
 
 def normalize_function(function: ast.Function) -> ast.Function:
     """A function in normal form, the same where it is so already."""
-    return Normalizer(function).function(function)
+    if function.body in _NORMAL:
+        return function
+    made = Normalizer(function).function(function)
+    keep_as_normal(made)
+    return made
+
+
+_NORMAL: WeakSet[ast.Expr] = WeakSet()
+"""Bodies of functions that are in normal form: trees do not change, so one look is enough."""
+
+
+def keep_as_normal(function: ast.Function) -> None:
+    """Remember that a function is in normal form; the caller made it so."""
+    if isinstance(function.body, ast.SeqExpr):
+        _NORMAL.add(function.body)
+
+
+def is_in_normal_form(function: ast.Function) -> bool:
+    """Whether a function is in normal form, by looking at it anew."""
+    body = function.body
+    return isinstance(body, ast.SeqExpr) and Normalizer(function).is_normal(body)
 
 
 class Normalizer:

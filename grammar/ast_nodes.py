@@ -182,6 +182,8 @@ class Tuple(Expr):
 class SeqExpr(Expr):
     """Binding blocks and the expression they lead to."""
 
+    __slots__ = ("__weakref__",)  # so that what is known of one can be kept beside it
+
     blocks: tuple[BindingBlock, ...]
     body: Expr
     body_span: Span | None = None

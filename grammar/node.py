@@ -25,7 +25,7 @@ class RecordMeta(type):
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> RecordMeta:
         own = tuple(f for f in namespace.get("__annotations__", ()) if not f.startswith("_"))
         defaults = {f: namespace.pop(f) for f in own if f in namespace}
-        namespace["__slots__"] = own
+        namespace["__slots__"] = (*namespace.get("__slots__", ()), *own)
         cls = super().__new__(mcls, name, bases, namespace)
         inherited: tuple[str, ...] = getattr(bases[0], "__match_args__", ()) if bases else ()
         fields = inherited + own
@@ -132,11 +132,27 @@ def fields(node: Record) -> Iterator[tuple[str, Any]]:
 
 def replace(node: T, **changes: Any) -> T:
     """A copy of ``node`` with some fields changed."""
-    names: tuple[str, ...] = type(node).__match_args__
-    for name in names:
-        if name not in changes:
-            changes[name] = getattr(node, name)
-    return type(node)(**changes)
+    kind = type(node)
+    copy = _COPIES.get(kind) or _copier(kind)
+    copied: T = copy(node, **changes)
+    return copied
+
+
+_COPIES: dict[type, Callable[..., Any]] = {}
+_KEPT = object()
+
+
+def _copier(kind: type) -> Callable[..., Any]:
+    """What copies nodes of a class: a function made for its fields takes half as long as a loop."""
+    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
+    parameters = "".join(f", {name}=_KEPT" for name in names)
+    values = ", ".join(f"_node.{name} if {name} is _KEPT else {name}" for name in names)
+    text = f"def copy(_node, /{', *' if names else ''}{parameters}):\n return _kind({values})"
+    scope: dict[str, Any] = {"_KEPT": _KEPT, "_kind": kind}
+    exec(text, scope)  # noqa: S102 - field names only
+    made: Callable[..., Any] = scope["copy"]
+    _COPIES[kind] = made
+    return made
 
 
 def changed(node: T, **fields: object) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rlx.grammar import ast, dialects, tir
 from rlx.grammar.comments import Remarks
@@ -42,6 +42,11 @@ def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
 def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
     """An annotation as it is written inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
     return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)
+
+
+def struct_info_printer(dialect: str = DEFAULT) -> Callable[[ast.StructInfo], str]:
+    """What :func:`print_struct_info` does, for many annotations."""
+    return ExprPrinter({}, dialects.dialect(dialect)).info.body
 
 
 def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:

@@ -8,7 +8,7 @@ follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Binding, BindingBlock, Expr, StructInfo
@@ -16,6 +16,23 @@ from rlx.grammar.node import Node, all_same, changed, fields, replace, same
 from rlx.grammar.struct_infos import with_children, with_numbers
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import recursion_room
+
+_ACTIONS: dict[type[Expr], str] = {
+    ast.Var: "var",
+    ast.DataflowVar: "var",
+    ast.Call: "call",
+    ast.SeqExpr: "sequence",
+    ast.Tuple: "tuple",
+    ast.TupleGetItem: "tuple_get_item",
+    ast.If: "if_",
+    ast.Function: "function",
+    ast.ShapeExpr: "shape",
+    ast.PrimValue: "prim_value",
+    ast.ExternFunc: "extern_func",
+}
+"""The method for each kind of expression that has something inside;
+others are returned as they are.
+"""
 
 
 class Rewriter:
@@ -34,6 +51,13 @@ class Rewriter:
 
     def __init__(self) -> None:
         self.renamed: dict[ast.Var, ast.Var] = {}
+
+    _actions: ClassVar[dict[type[Expr], Callable[[Any, Any], Expr]]]
+
+    def __init_subclass__(cls) -> None:
+        """Look up the methods of a class once: they are called for every expression."""
+        super().__init_subclass__()
+        cls._actions = {kind: getattr(cls, name) for kind, name in _ACTIONS.items()}
 
     # ------------------------------------------------------------ wholes
 
@@ -57,7 +81,7 @@ class Rewriter:
 
     def expr(self, expr: Expr) -> Expr:
         """Any expression."""
-        action = _ACTIONS.get(type(expr))
+        action = self._actions.get(type(expr))
         return expr if action is None else action(self, expr)
 
     # ------------------------------------------------------------ variables
@@ -190,6 +214,9 @@ class Rewriter:
         return expr
 
 
+Rewriter.__init_subclass__()  # for the class itself, too
+
+
 def joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
     """Blocks without the empty ones, neighbours of one kind as one (NF: consolidated blocks)."""
     kept: list[BindingBlock] = []
@@ -201,24 +228,6 @@ def joined(blocks: tuple[BindingBlock, ...]) -> tuple[BindingBlock, ...]:
         else:
             kept.append(block)
     return tuple(kept)
-
-
-_ACTIONS: dict[type[Expr], Callable[[Rewriter, Any], Expr]] = {
-    ast.Var: lambda self, expr: self.var(expr),
-    ast.DataflowVar: lambda self, expr: self.var(expr),
-    ast.Call: lambda self, expr: self.call(expr),
-    ast.SeqExpr: lambda self, expr: self.sequence(expr),
-    ast.Tuple: lambda self, expr: self.tuple(expr),
-    ast.TupleGetItem: lambda self, expr: self.tuple_get_item(expr),
-    ast.If: lambda self, expr: self.if_(expr),
-    ast.Function: lambda self, expr: self.function(expr),
-    ast.ShapeExpr: lambda self, expr: self.shape(expr),
-    ast.PrimValue: lambda self, expr: self.prim_value(expr),
-    ast.ExternFunc: lambda self, expr: self.extern_func(expr),
-}
-"""The method for each kind of expression that has something inside;
-others are returned as they are.
-"""
 
 
 _WHOLE = (ast.Op, ast.GlobalVar)

@@ -107,12 +107,12 @@ def sequences(function: ast.Function) -> Iterator[ast.Function | ast.SeqExpr]:
             stack += (node.false_branch, node.true_branch)
         elif type(node) is ast.SeqExpr:
             yield node
-            stack.extend(
-                binding.value
+            stack += [
+                value
                 for block in reversed(node.blocks)
                 for binding in reversed(_bindings_of(block))
-                if type(binding.value) in _NESTED
-            )
+                if type(value := binding.value) in _NESTED
+            ]
 
 
 _NESTED = frozenset({ast.Function, ast.If, ast.SeqExpr})

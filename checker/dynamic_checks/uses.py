@@ -145,14 +145,15 @@ class Survey:
 
     def _value(self, value: Expr) -> None:
         """Note the variables that stand directly inside a value, as values."""
+        if type(value) is ast.Call:
+            self.as_values.update(value.args)
+            for arg in value.args:
+                if type(arg) is ast.Tuple:
+                    self._value(arg)
+            if value.attrs:
+                self.as_values.update(v for v in value.attrs.values() if isinstance(v, Node))
+            return
         match value:
-            case ast.Call(args=args, attrs=attrs):
-                self.as_values.update(args)
-                for arg in args:
-                    if type(arg) is ast.Tuple:
-                        self._value(arg)
-                if attrs:
-                    self.as_values.update(v for v in attrs.values() if isinstance(v, Node))
             case ast.Var() | ast.GlobalVar():
                 self.as_values.add(value)
             case ast.Tuple(fields=fields):

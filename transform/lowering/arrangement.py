@@ -47,8 +47,8 @@ def arrange(
         Item(need.start, need.end, sum(a * b for a, b in zip(size, typical, strict=True)))
         for need, size in zip(needs, sizes, strict=True)
     ]
-    offsets, _ = pack(items, min(alignment))
     together = beside(items)
+    offsets, _ = pack(items, min(alignment), together)
     begins: list[Most | None] = [None] * len(needs)
     nothing: Most = ((0,) * len(typical),)
     largest = _Largest(typical)

@@ -22,6 +22,9 @@ _REWRITTEN = frozenset(
 )
 
 
+_GLOBAL = ast.StringImm("global")
+
+
 class CallTIRRewrite(ModulePass):
     """``call_tir`` and its relatives become allocations and calls that write into them.
 
@@ -53,7 +56,7 @@ class CallTIRRewrite(ModulePass):
 class _CallRewriter(Emitter):
     def __init__(self, name: str, function: ast.Function) -> None:
         super().__init__(function)
-        self._function = name
+        self._owner = name
 
     def var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
@@ -100,7 +103,7 @@ class _CallRewriter(Emitter):
                 or info.dtype.is_void
             ):
                 raise PassError(
-                    f"CallTIRRewrite: {self._function} calls with the result {info}; expected "
+                    f"CallTIRRewrite: {self._owner} calls with the result {info}; expected "
                     "tensors of known shape and element type, as they are before VMShapeLower"
                 )
             found.append(info)
@@ -110,7 +113,7 @@ class _CallRewriter(Emitter):
         assert info.shape is not None
         value = ast.Call(
             ast.op("relax.builtin.alloc_tensor"),
-            (info.shape, ast.DataTypeImm(info.dtype), number(0), ast.StringImm("global")),
+            (info.shape, ast.DataTypeImm(info.dtype), number(0), _GLOBAL),
         )
         return self.emit(value, "alloc", info)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from rlx.checker.normalize import keep_as_normal
 from rlx.grammar import ast
 from rlx.grammar.node import replace
 from rlx.grammar.visit import sequences
@@ -26,12 +27,19 @@ class Emitter:
 
     def __init__(self, function: ast.Function) -> None:
         self.out: list[ast.Binding] = []
-        self._names = set(_names(function))
+        self._function = function
+        self._names: set[str] | None = None
         self._counts: dict[str, int] = {}
 
     def function(self, function: ast.Function) -> ast.Function:
-        """The function with its body emitted anew."""
-        return replace(function, body=self.sequence(function.body))
+        """The function with its body emitted anew.
+
+        What stands inside of an emitted value must be a leaf, so that the function is in normal
+        form again.
+        """
+        made = replace(function, body=self.sequence(function.body))
+        keep_as_normal(made)
+        return made
 
     def sequence(self, body: ast.Expr) -> ast.SeqExpr:
         """A body or a branch, emitted into a sequence of its own."""
@@ -61,10 +69,10 @@ class Emitter:
 
     def binding(self, binding: ast.Binding) -> None:
         """Emit what a binding becomes."""
-        if isinstance(binding, ast.VarBinding):
+        if type(binding) is ast.VarBinding:
             self.var_binding(binding)
         else:
-            self.put(binding)
+            self.out.append(binding)
 
     def var_binding(self, binding: ast.VarBinding) -> None:
         """Emit what ``var = value`` becomes."""
@@ -88,6 +96,8 @@ class Emitter:
 
     def fresh(self, name: str) -> str:
         """A name that the function does not have yet."""
+        if self._names is None:
+            self._names = set(_names(self._function))
         found, count = name, self._counts.get(name, 0)
         while found in self._names:
             count += 1
@@ -115,10 +125,8 @@ def _names(function: ast.Function) -> Iterator[str]:
             yield from (param.name_hint for param in inner.params)
             continue
         for block in inner.blocks:
-            for binding in block.bindings:
-                var: ast.Var | None = binding.var  # type: ignore[attr-defined]
-                if var is not None:
-                    yield var.name_hint
+            variables: list[ast.Var | None] = [b.var for b in block.bindings]  # type: ignore[attr-defined]
+            yield from (var.name_hint for var in variables if var is not None)
 
 
 def packed(name: str, *args: ast.Expr, info: ast.StructInfo = UNIT) -> ast.Call:
@@ -136,6 +144,8 @@ def number(value: int) -> ast.PrimValue:
 
 def operator_name(value: Any) -> str | None:
     """The name of the operator that a call calls; None if it calls none, or is no call."""
-    if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
-        return value.op.op_name
+    if type(value) is ast.Call:
+        op = value.op
+        if type(op) is ast.Op:
+            return op.op_name
     return None

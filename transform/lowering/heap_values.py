@@ -196,7 +196,10 @@ class HeapValues:
 
 def symbolic(values: Sequence[tir.PrimExpr]) -> bool:
     """Whether dimensions have variables."""
-    return any(type(value) is not tir.IntImm and tir.free_vars(value) for value in values)
+    for value in values:  # a loop, since it is asked of every dimension of a function
+        if type(value) is not tir.IntImm and tir.free_vars(value):
+            return True
+    return False
 
 
 def _rank(shape: ast.ShapeExpr) -> ast.ShapeStructInfo:

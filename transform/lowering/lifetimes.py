@@ -26,6 +26,9 @@ READERS = frozenset(
 """Functions of the run time that look at a tensor and do not keep it."""
 
 
+_NONE: frozenset[ast.Var] = frozenset()
+
+
 class Lives:
     """The lives of the tensors that a sequence of bindings allocates.
 
@@ -54,7 +57,13 @@ class Lives:
     def _binding(self, at: int, binding: ast.Binding) -> None:
         value = binding.value  # type: ignore[attr-defined]
         var: ast.Var | None = binding.var  # type: ignore[attr-defined]
-        held = frozenset(self._of(value))
+        held: frozenset[ast.Var] = _NONE
+        if type(value) is not ast.Call or value.attrs or not self._simple(value.args):
+            held = frozenset(self._of(value))
+        else:  # most calls, and the same as above
+            for arg in (value.op, *value.args):
+                if type(arg) is ast.Var and arg in self._roots:
+                    held |= self._roots[arg]
         for root in held:
             self.last[root] = at
         if operator_name(value) in ALLOCATIONS and var is not None:
@@ -69,6 +78,10 @@ class Lives:
             self._roots[var] = held  # the same memory under another name
         else:
             self.escaping |= held
+
+    @staticmethod
+    def _simple(args: tuple[ast.Expr, ...]) -> bool:
+        return not any(type(arg) is ast.Tuple or type(arg) is ast.DataflowVar for arg in args)
 
     def _only_reads(self, call: ast.Call) -> bool:
         """Whether a call looks at its arguments and keeps none of them, nor gives one back."""

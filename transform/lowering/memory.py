@@ -167,8 +167,10 @@ class _Planner(Emitter):
                 for storage, value in plan.get(at, ()):
                     self.put(ast.VarBinding(storage, value))
                 self.binding(binding)
-                name = operator_name(getattr(binding, "value", None))
-                for var in () if name in KILLS else ends.get(at, ()):
+                dead = ends.get(at)
+                if dead is None or operator_name(getattr(binding, "value", None)) in KILLS:
+                    continue
+                for var in dead:
                     self.effect(ast.Call(ast.op("relax.memory.kill_tensor"), (var,)))
             blocks = (ast.BindingBlock(tuple(self.out)),) if self.out else ()
             return ast.SeqExpr(blocks, seq.body, seq.body_span, seq.span)

@@ -19,13 +19,18 @@ class Item(NamedTuple):
     size: int
 
 
-def pack(items: Sequence[Item], alignment: int = ALIGNMENT) -> tuple[list[int], int]:
+def pack(
+    items: Sequence[Item],
+    alignment: int = ALIGNMENT,
+    together: Sequence[Sequence[int]] | None = None,
+) -> tuple[list[int], int]:
     """Where each item begins, and how much memory all need.
 
     The largest comes first, each into the lowest gap that it fits between those that are alive with
-    it. The better of two orders is taken: by size, and by time.
+    it. The better of two orders is taken: by size, and by time. ``together`` is what :func:`beside`
+    gives, where that is at hand.
     """
-    together = beside(items)
+    together = beside(items) if together is None else together
     by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
     by_time = sorted(range(len(items)), key=lambda k: (items[k].start, -items[k].size, k))
     plans = (_packed(items, order, together, alignment) for order in (by_size, by_time))
@@ -49,19 +54,22 @@ def _packed(
     items: Sequence[Item], order: Sequence[int], together: Sequence[Sequence[int]], alignment: int
 ) -> tuple[list[int], int]:
     offsets = [-1] * len(items)
+    ends = [0] * len(items)
     total = 0
     for k in order:
         size = items[k].size
         best = -1
         gap_from, smallest = 0, 0
-        taken = [(offsets[j], offsets[j] + items[j].size) for j in together[k] if offsets[j] >= 0]
-        for low, high in sorted(taken):
+        taken = [(offsets[j], ends[j]) for j in together[k] if offsets[j] >= 0]
+        taken.sort()
+        for low, high in taken:
             gap = low - gap_from
             if gap >= size and (best < 0 or gap < smallest):
                 best, smallest = gap_from, gap
-            gap_from = max(gap_from, _aligned(high, alignment))
+            gap_from = max(gap_from, high)
         at = best if best >= 0 else gap_from
         offsets[k] = at
+        ends[k] = _aligned(at + size, alignment)
         total = max(total, at + size)
     return offsets, total
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from weakref import proxy
 
 from rlx.checker.normalize import normalize
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.node import changed, replace, same
-from rlx.grammar.printer import print_node
+from rlx.grammar.printer_pieces import struct_info_printer
 from rlx.grammar.struct_infos import OBJECT, numbers, with_children
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
-from rlx.transform.lowering.emitter import Emitter, operator_name
+from rlx.transform.lowering.emitter import UNIT, Emitter, operator_name
 from rlx.transform.lowering.heap_values import HeapValues, symbolic
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.shape_checks import ShapeChecks
@@ -51,10 +53,11 @@ class VMShapeLower(ModulePass):
                     raise self.refuse(name.name_hint, "a local function", "LambdaLift comes before")
         proved = CheckPlan(frozenset(), {}, frozenset()) if self.keep_redundant else plan(module)
         names = {gv.name_hint for gv in module.functions}
+        shown = struct_info_printer()
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
         for gv, function in module.functions.items():
             if isinstance(function, ast.Function):
-                lowering = _ShapeLowering(self, gv.name_hint, function, proved, names)
+                lowering = _ShapeLowering(self, gv.name_hint, function, proved, names, shown)
                 functions[gv] = lowering.function(function)
                 functions.update(lowering.made)
             else:
@@ -78,12 +81,15 @@ class _ShapeLowering(Emitter):
         function: ast.Function,
         proved: CheckPlan,
         names: set[str],
+        shown: Callable[[ast.StructInfo], str],
     ) -> None:
         super().__init__(function)
-        self._name, self._plan = name, proved
+        self._name, self._plan, self._shown = name, proved, shown
         self._renamed: dict[ast.Var, ast.Var] = {}
-        self._heap = HeapValues(owner, self, name, names)
-        self._checks = ShapeChecks(self, self._heap, self._renamed)
+        # They live no longer than this, which is gone as soon as nobody holds it.
+        emitter = proxy(self)
+        self._heap = HeapValues(owner, emitter, name, names)
+        self._checks = ShapeChecks(emitter, self._heap, self._renamed)
         self._root = function
         self._depth = 0
         self.made: dict[ast.GlobalVar, tir.PrimFunc] = {}
@@ -139,7 +145,7 @@ class _ShapeLowering(Emitter):
         skipped = self._plan.entries.get(self._root, frozenset())
         for k, param in enumerate(self._root.params):
             info = param.struct_info_annotation or OBJECT
-            where = f"{self._name}: parameter {k}, {param.name_hint}: {print_node(info)}"
+            where = f"{self._name}: parameter {k}, {param.name_hint}: {self._shown(info)}"
             # Comparisons that are proved are left out; what gives a variable its number is not.
             self._checks.check(self._now(param), info, where, k in skipped)
         self._checks.finish()
@@ -153,7 +159,7 @@ class _ShapeLowering(Emitter):
         if self._depth == 1 and ret is not None and self._root not in self._plan.returns:
             if not isinstance(value, ast.Var):
                 value = self.emit(value, "gv")
-            where = f"{self._name}: the result: {print_node(ret)}"
+            where = f"{self._name}: the result: {self._shown(ret)}"
             self._checks.check(value, ret, where, False)
             self._checks.finish()
         return value
@@ -161,16 +167,17 @@ class _ShapeLowering(Emitter):
     # ------------------------------------------------------------ bindings
 
     def binding(self, binding: ast.Binding) -> None:
-        if isinstance(binding, ast.MatchCast):
-            self._cast(binding)
+        if type(binding) is ast.VarBinding:
+            self.var_binding(binding)
         else:
-            super().binding(binding)
+            assert isinstance(binding, ast.MatchCast)
+            self._cast(binding)
 
     def _cast(self, binding: ast.MatchCast) -> None:
         value = self._operand(binding.value)
         if not isinstance(value, ast.Var):
             value = self.emit(value, "lv")
-        where = f"{self._name}: the cast to {print_node(binding.struct_info)}"
+        where = f"{self._name}: the cast to {self._shown(binding.struct_info)}"
         info, proved = binding.struct_info, binding in self._plan.casts
         if binding.by_shape:  # the value may be a shape, or a tensor that has it
             self._checks.dims(value, numbers(info), where, proved)
@@ -187,19 +194,19 @@ class _ShapeLowering(Emitter):
             made: ast.Expr = self.branches(value)
         else:
             made = self._value(value)
-        self.put(changed(binding, var=self._erased(var), value=made))
+        self.out.append(changed(binding, var=self._erased(var), value=made))
         declared = _declared(value)
         if declared is not None:
-            where = f"{self._name}: the value of {var.name_hint}: {print_node(declared)}"
+            where = f"{self._name}: the value of {var.name_hint}: {self._shown(declared)}"
             self._checks.check(self._now(var), declared, where, False)
             self._checks.finish()
         if var.shape_var is not None:
             self._heap.store(var.shape_var, self._now(var))
 
     def _value(self, value: ast.Expr) -> ast.Expr:
+        if type(value) is ast.Call:
+            return self._call(value)
         match value:
-            case ast.Call():
-                return self._call(value)
             case ast.TupleGetItem(tuple_value=whole):
                 return changed(value, tuple_value=self._operand(whole))
             case ast.ShapeExpr() | ast.PrimValue():
@@ -208,7 +215,7 @@ class _ShapeLowering(Emitter):
 
     def _call(self, call: ast.Call) -> ast.Call:
         op, attrs = call.op, call.attrs
-        if operator_name(call) in _SAY_MORE:
+        if type(op) is ast.Op and op.op_name in _SAY_MORE:
             args = tuple(map(self._written, call.args))
         else:
             args = same(call.args, map(self._operand, call.args))
@@ -219,7 +226,11 @@ class _ShapeLowering(Emitter):
                 op = replace(op, struct_info=_without_variables(op.struct_info))
         elif type(op) is not ast.Op:
             op = self._operand(op)
-        types = same(call.sinfo_args, map(_without_variables, call.sinfo_args))
+        types = call.sinfo_args
+        if types:
+            types = same(types, map(_without_variables, types))
+        elif args is call.args and op is call.op and attrs is call.attrs:
+            return call
         return changed(call, op=op, args=args, attrs=attrs, sinfo_args=types)
 
     def _attribute(self, value: Any) -> Any:
@@ -250,6 +261,8 @@ class _ShapeLowering(Emitter):
     def _operand(self, expr: ast.Expr) -> ast.Expr:
         if isinstance(expr, ast.Var):
             return self._renamed.get(expr, expr)
+        if type(expr) in _CONSTANT:
+            return expr
         match expr:
             case ast.Tuple(fields=fields):
                 return changed(expr, fields=same(fields, map(self._operand, fields)))
@@ -260,14 +273,23 @@ class _ShapeLowering(Emitter):
         return expr
 
 
+_CONSTANT = frozenset({ast.Constant, ast.DataTypeImm, ast.GlobalVar, ast.StringImm})
+
+
 def _without_variables(info: ast.StructInfo) -> ast.StructInfo:
     """The annotation without dimensions that are not numbers, and with any function for a function.
 
     What is known of closures changes with their annotations, so a type of functions would ask for
     too much.
     """
-    if type(info) is ast.TupleStructInfo and not info.fields:
+    kind = type(info)
+    if kind is ast.TupleStructInfo and not info.fields:  # type: ignore[attr-defined]
         return info
+    if kind is ast.TensorStructInfo:
+        assert isinstance(info, ast.TensorStructInfo)
+        shape = info.shape
+        if type(shape) is ast.ShapeExpr and all(type(v) is tir.IntImm for v in shape.values):
+            return info
     return erase(_any_function(info), frozenset(), frozenset())
 
 
@@ -292,9 +314,11 @@ def _declared(value: ast.Expr) -> ast.StructInfo | None:
     """The struct info that a call of an external function declares; None if it says nothing."""
     if not isinstance(value, ast.Call) or not value.sinfo_args:
         return None
+    types = value.sinfo_args
+    if types[0] is UNIT and len(types) == 1:
+        return None
     if isinstance(value.op, ast.Op) and operator_name(value) not in _RECEIVE:
         return None
-    types = value.sinfo_args
     info = types[0] if len(types) == 1 else ast.TupleStructInfo(types)
     if isinstance(info, ast.TupleStructInfo) and not info.fields:
         return None

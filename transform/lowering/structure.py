@@ -38,6 +38,11 @@ class ToNonDataflow(ModulePass):
 
 
 class _Undataflow(Rewriter):
+    def struct_info(self, info: ast.StructInfo) -> ast.StructInfo:
+        if type(info) is ast.TensorStructInfo and type(info.shape) in _NO_VAR:
+            return info
+        return super().struct_info(info)
+
     def define(self, var: ast.Var) -> ast.Var:
         if not isinstance(var, ast.DataflowVar):
             return super().define(var)
@@ -54,6 +59,10 @@ class _Undataflow(Rewriter):
         return made
 
 
+_NO_VAR = frozenset({ast.ShapeExpr, type(None)})
+"""Shapes of tensors that no Relax variable stands for."""
+
+
 class RemovePurityChecking(ModulePass):
     """Functions get ``relax.force_pure``; calls that only promise purity become plain calls."""
 
@@ -63,13 +72,23 @@ class RemovePurityChecking(ModulePass):
             name: _forced(f) if isinstance(f, ast.Function) else f
             for name, f in module.functions.items()
         }
-        return _Unwrapped().module(replace(module, functions=functions))
+        forced = replace(module, functions=functions)
+        relax = (f for f in functions.values() if isinstance(f, ast.Function))
+        if not any(_PROMISING & {operator_name(e) for e in walk(f)} for f in relax):
+            return forced
+        return _Unwrapped().module(forced)
 
 
 def _forced(function: ast.Function) -> ast.Function:
     if function.is_pure is False or function.attrs.get("relax.force_pure"):
         return function
     return replace(function, attrs={**function.attrs, "relax.force_pure": True})
+
+
+_PROMISING = frozenset(
+    {"relax.call_pure_packed", "relax.call_inplace_packed", "relax.invoke_pure_closure"}
+)
+"""Operators that promise the purity of what they call."""
 
 
 class _Unwrapped(Rewriter):
