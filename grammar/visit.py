@@ -188,10 +188,10 @@ _LIMIT = 50_000
 
 
 @contextmanager
-def recursion_room() -> Iterator[None]:
+def recursion_room(frames: int = _LIMIT) -> Iterator[None]:
     """Let Python recurse as deep as the nesting limit of texts needs, for the duration."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _LIMIT))
+    sys.setrecursionlimit(max(before, frames))
     try:
         yield
     finally:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from rlx.grammar.node import Span
+from rlx.relay.attribute_reader import AttributeReader
 from rlx.relay.cursor import Abandoned
 from rlx.relay.lexer import RelayToken
-from rlx.relay.literal_reader import LiteralReader
 from rlx.relay.names_in_scope import Bindings, NamesInScope
 from rlx.relay.nodes import RelayExpr, RelayGlobalVar, RelayLet, RelayVar
 
 _ENDS = ("}", ")", "END", ",", "]")
 
 
-class BlockReader(LiteralReader):
+class BlockReader(AttributeReader):
     """Reads blocks.
 
     Attributes

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
 from rlx.relay.lexer import MAX_ERRORS, RelayToken
 
-NESTING = 500
-"""How deep brackets and blocks may be nested."""
+BLOCKS, SCOPES, TUPLES, TYPES, LISTS = (
+    "brackets and blocks",
+    "branches and functions",
+    "tuples",
+    "types",
+    "lists of attributes",
+)
+NESTING = {BLOCKS: 50_000, SCOPES: 1_000, TUPLES: 1_000, TYPES: 500, LISTS: 500}
+"""How deep each may be nested."""
 
 _KINDS = {
     "END": "the end of the text",
@@ -39,10 +44,10 @@ class Cursor:
         What is wrong.
     """
 
-    def __init__(self, tokens: Sequence[RelayToken]) -> None:
+    def __init__(self, tokens: list[RelayToken]) -> None:
         self.tokens, self.at = tokens, 0
         self.diagnostics: list[Diagnostic] = []
-        self.depth = 0
+        self.depth = dict.fromkeys(NESTING, 0)
 
     @property
     def token(self) -> RelayToken:
@@ -91,6 +96,9 @@ class Cursor:
         token = self.token
         found = _KINDS["END"] if token.kind == "END" else f"'{_short(token.text)}'"
         span = (token.start, max(token.end, token.start + 1))
+        if token.kind == "WORD":
+            self.error(f"{found} is no number, name or symbol of Relay", span)
+            raise Abandoned
         self.error(f"expected {wanted}, found {found}", span, help)
         raise Abandoned
 
@@ -115,27 +123,29 @@ class Cursor:
         if len(self.diagnostics) >= MAX_ERRORS:
             raise Stopped
 
-    def enter(self) -> None:
-        """Go one level deeper.
+    def enter(self, what: str = BLOCKS) -> None:
+        """Go one level deeper into what :data:`NESTING` has.
 
         Raises
         ------
         Stopped
             If it is one too many, which is reported.
         """
-        self.depth += 1
-        if self.depth > NESTING:
+        self.depth[what] += 1
+        if self.depth[what] > NESTING[what]:
             token = self.token
             self.error(
-                f"brackets and blocks are nested deeper than {NESTING}",
+                f"{what} are nested deeper than {NESTING[what]}",
                 (token.start, max(token.end, token.start + 1)),
-                "bind an inner part to a node of its own: %1 = …;",
+                "bind an inner part to a node of its own: %1 = …;"
+                if what in (BLOCKS, SCOPES)
+                else None,
             )
             raise Stopped
 
-    def leave(self) -> None:
+    def leave(self, what: str = BLOCKS) -> None:
         """Go one level up."""
-        self.depth -= 1
+        self.depth[what] -= 1
 
     def skip_brackets(self) -> int:
         """Pass over a bracket and what is in it; return where it ends."""

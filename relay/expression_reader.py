@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rlx.grammar.node import Span, replace
 from rlx.relay.block_reader import BlockReader
-from rlx.relay.cursor import Abandoned
+from rlx.relay.cursor import SCOPES, Abandoned
+from rlx.relay.lexer import RelayToken
 from rlx.relay.names_in_scope import report_unbound
 from rlx.relay.nodes import (
     RelayCall,
@@ -50,7 +51,15 @@ REFUSED = {
 
 
 class ExpressionReader(BlockReader):
-    """Reads expressions."""
+    """Reads expressions.
+
+    Attributes
+    ----------
+    openings
+        How many branches, functions and tuples were read.
+    """
+
+    openings = 0
 
     def expression(self, least: int = 0) -> RelayExpr:
         """An expression whose symbols bind at least so strongly."""
@@ -122,7 +131,7 @@ class ExpressionReader(BlockReader):
     @rule("RL-name", "169e693f", "Relay text")
     def _named(self) -> RelayExpr:
         """A variable or a node; ``%p.0`` is a field of ``%p`` where ``%p.0`` is no name."""
-        token = self.take()
+        token = self._narrowed(self.take())
         found = self.names.find(token.text)
         if found is not None:
             return found
@@ -138,6 +147,22 @@ class ExpressionReader(BlockReader):
         if fields:
             token = token._replace(text=name, end=token.start + len(name))
         return report_unbound(self, self.names, token, self.statement, self.later)
+
+    def _narrowed(self, token: RelayToken) -> RelayToken:
+        """``%a/b`` is a name of TensorFlow where it is bound, else ``%a`` divided by what follows:
+        the parts of the token take its place.
+        """
+        name, slash, rest = token.text.rpartition("/")
+        if not slash or self.names.find(token.text) is not None or self.names.find(name) is None:
+            return token
+        middle = token.start + len(name)
+        parts = [
+            token._replace(text=name, end=middle),
+            token._replace(kind="/", text="/", start=middle, end=middle + 1, fresh_line=False),
+            token._replace(kind="NAME", text=rest, start=middle + 1, fresh_line=False),
+        ]
+        self.tokens[self.at - 1 : self.at] = parts
+        return parts[0]
 
     def _negated(self) -> RelayExpr:
         minus = self.take()
@@ -173,6 +198,7 @@ class ExpressionReader(BlockReader):
         end = self.expect(")", "',' or ')'").end
         if len(fields) == 1 and not comma:
             return fields[0]
+        self.openings += 1
         return RelayTuple(tuple(fields), (start, end))
 
     def _word(self) -> RelayExpr:
@@ -218,7 +244,7 @@ class ExpressionReader(BlockReader):
         raise Abandoned
 
     def _if(self) -> RelayExpr:
-        self.enter()
+        self.enter(SCOPES)
         start = self.take().start
         self.expect("(", "'(' and the condition")
         cond = self.expression()
@@ -228,7 +254,8 @@ class ExpressionReader(BlockReader):
             self.unexpected("'else': an if of Relay has two branches")
         self.take()
         no = self._if() if self.is_word("if") else self.block()
-        self.leave()
+        self.leave(SCOPES)
+        self.openings += 1
         return RelayIf(cond, yes, no, (start, self.tokens[self.at - 1].end))
 
     # ------------------------------------------------------------ calls and functions
@@ -260,12 +287,16 @@ class ExpressionReader(BlockReader):
 
     def function(self) -> RelayFunction:
         """``fn (%x: T) -> U { … }``"""
+        self.enter(SCOPES)
         start = self.take().start
         if self.token.kind == "[":
             self._refuse(
                 "RL-refused-polymorphic", "type parameters: polymorphic functions are not supported"
             )
-        return self.signature(start)
+        made = self.signature(start)
+        self.leave(SCOPES)
+        self.openings += 1
+        return made
 
     def signature(self, start: int) -> RelayFunction:
         """Parameters, result and body."""

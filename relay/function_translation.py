@@ -61,7 +61,7 @@ class FunctionTranslation:
         self._bindings: dict[EvaluationScope, list[ast.Binding]] = {}
         self._schedule = Schedule(function.body)
         self._roles = _roles(self._schedule)
-        taken = {"R", "T", "I", "cls"}
+        taken = dict.fromkeys(("R", "T", "I", "cls"), 0)
         self._unused = Dimensions(taken).unused
         self._signatures: dict[RelayFunction | None, Dimensions] = {None: Dimensions(taken)}
         self._dims: dict[EvaluationScope, Dimensions] = {}

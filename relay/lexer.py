@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 
-METADATA = "#[metadata]"
+METADATA = re.compile(r"#\[metadata\]|METADATA:(?=\s*\{)")
+"""What stands in front of the metadata; the second form is that of Relay's first versions."""
 
 _TOKEN = re.compile(
     r"""
@@ -16,12 +17,13 @@ _TOKEN = re.compile(
   | (?P<GRAPH>%\d+)
   | (?P<LINES>\n\s*|//[^\n]*|\Z)
   | (?P<COMMENT>/\*)
-  | (?P<HEADER>\#\[[^\]\n]*\]|v0\.0\.\d+\b)
-  | (?P<LOCAL>%[A-Za-z_][\w]*(?:(?:::|\.)\w+)*)
+  | (?P<HEADER>\#\[[^\]\n]*\]|v0\.0\.\d+\b|METADATA:(?=\s*\{))
+  | (?P<LOCAL>%[A-Za-z_][\w]*(?:(?:::|\.)\w+|/[A-Za-z_]\w*)*)
   | (?P<GLOBAL>@[A-Za-z_]\w*(?:\.\w+)*)
   | (?P<FIELD>\.\d+)
   | (?P<NUMBER>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+)(?:(?:bf|f|i|u)\d*)?(?![\w.]))
-  | (?P<STRING>"(?:[^"\\\n]|\\.)*")
+  | (?P<WORD>\d\w*(?![\w.]))
+  | (?P<STRING>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
   | (?P<NAME>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)
   | (?P<SYMBOL>->|=>|==|!=|<=|>=|:=|[:=<>+\-*/?!^&|])
     )""",
@@ -46,34 +48,45 @@ class RelayToken(NamedTuple):
 
 
 class Lexed(NamedTuple):
-    """The tokens of a text, its metadata as text, and what is wrong."""
+    """The tokens of a text, its metadata as text, and what is wrong.
+
+    Attributes
+    ----------
+    types
+        What stands behind ``ty=`` in a comment, by the end of the token in front of it.
+    """
 
     tokens: list[RelayToken]
     metadata: str
     diagnostics: list[Diagnostic]
+    types: dict[int, str]
 
 
 def lex(text: str) -> Lexed:
     """The tokens of a text; the last one has the kind ``END``."""
     tokens: list[RelayToken] = []
     found: list[Diagnostic] = []
+    types: dict[int, str] = {}
     at, fresh = 0, True
     while at < len(text) and len(found) < MAX_ERRORS:
         at, fresh = _stretch(text, at, tokens, fresh)
-        if text.startswith(METADATA, at):
+        if METADATA.match(text, at):
             break
         if text.startswith("/*", at):
             start, at = at, _comment_end(text, at, found)
             fresh = fresh or "\n" in text[start:at]
+            if text.startswith("/* ty=", start) and tokens:
+                types[tokens[-1].end] = text[start + 6 : at - 2]
         elif at < len(text):
             found.append(_no_token(text, at))
             at = _behind_bad(text, at)
     end = min(at, len(text))
-    metadata = text[end + len(METADATA) :] if text.startswith(METADATA, end) else ""
+    section = METADATA.match(text, end)
+    metadata = text[section.end() :] if section else ""
     tokens.append(RelayToken("END", "", end, end, True))
     if not found:
         _match_brackets(tokens, found)
-    return Lexed(tokens, metadata, found)
+    return Lexed(tokens, metadata, found, types)
 
 
 def _stretch(text: str, at: int, tokens: list[RelayToken], fresh: bool) -> tuple[int, bool]:
@@ -91,7 +104,7 @@ def _stretch(text: str, at: int, tokens: list[RelayToken], fresh: bool) -> tuple
             fresh = False
         elif kind == "LINES":
             fresh = True
-        elif kind == "COMMENT" or (kind == "HEADER" and match[kind] == METADATA):
+        elif kind == "COMMENT" or (kind == "HEADER" and METADATA.match(match[kind] + "{")):
             return start, fresh
         elif kind != "HEADER":
             add(make(RelayToken, (kind, match[kind], start, end, fresh)))
@@ -109,7 +122,7 @@ def _spaces_end(text: str, at: int) -> int:
 
 def _no_token(text: str, at: int) -> Diagnostic:
     character = text[at]
-    if character == '"':
+    if character in "\"'":
         return Diagnostic("PARSE", "error", "the string has no end in its line", (at, at + 1))
     if character in "%@":
         words = f"expected a name behind '{character}'"
@@ -121,7 +134,7 @@ def _no_token(text: str, at: int) -> Diagnostic:
 
 def _behind_bad(text: str, at: int) -> int:
     """Where reading goes on behind what is no token."""
-    if text[at] == '"':
+    if text[at] in "\"'":
         end = text.find("\n", at)
         return len(text) if end < 0 else end
     match = re.compile(r"[\w.]+").match(text, at)

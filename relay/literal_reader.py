@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Mapping
 
 from rlx.grammar.ast import Literal
 from rlx.grammar.dtype import BOOL, VOID, DataType, dtype
 from rlx.grammar.metadata import read_metadata
-from rlx.grammar.node import Record, Span
-from rlx.relay.lexer import RelayToken
-from rlx.relay.nodes import RelayConstant
+from rlx.grammar.node import Span
+from rlx.relay.attributes import MetadataReference
+from rlx.relay.cursor import Abandoned, Stopped
+from rlx.relay.lexer import RelayToken, lex
+from rlx.relay.nodes import RelayConstant, RelayTensorType
 from rlx.relay.type_reader import TypeReader
 
 _NUMBER = re.compile(r"(?P<digits>[\d.]+(?:[eE][+-]?\d+)?)(?P<code>bf|f|i|u)?(?P<bits>\d*)\Z")
@@ -20,22 +22,6 @@ MOST_DIGITS = 400
 CONSTANTS = "relay.Constant"
 
 
-class MetadataReference(Record):
-    """An attribute whose value stands in the metadata: ``meta[Device][0]``."""
-
-    kind: str
-    index: int
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MetadataReference) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.index))
-
-    def __str__(self) -> str:
-        return f"meta[{self.kind}][{self.index}]"
-
-
 class LiteralReader(TypeReader):
     """Reads literals.
 
@@ -43,9 +29,12 @@ class LiteralReader(TypeReader):
     ----------
     metadata
         The text of the metadata section; empty if there is none.
+    types_said
+        What the text's comments say of types, by the end of the token in front of each.
     """
 
     metadata = ""
+    types_said: Mapping[int, str] = {}
     _tensors: dict[str, list[Literal | None]] | None = None
 
     def number(self, token: RelayToken, sign: str = "") -> Literal:
@@ -96,43 +85,6 @@ class LiteralReader(TypeReader):
         kind = self._kind(code, match["bits"] or ("16" if code == "bfloat" else "32"), span)
         return Literal(float(sign + match["value"]), kind, ())
 
-    # ------------------------------------------------------------ attributes
-
-    def attribute(self) -> object:
-        """The value of an attribute."""
-        token = self.token
-        if token.kind in ("[", "("):
-            return self._list("]" if token.kind == "[" else ")")
-        if token.kind == "STRING":
-            return _unquoted(self.take().text)
-        sign = "-" if self.accept("-") else ""
-        token = self.token
-        if token.kind == "NUMBER":
-            return self.number(self.take(), sign).value
-        if token.kind == "NAME":
-            found = self.special(token, sign)
-            if found is not None:
-                self.take()
-                return found.value
-            if token.text == "meta":
-                return self.reference()[0]
-            if not sign:
-                return None if self.take().text in ("None", "nullptr") else token.text
-        self.unexpected("the value of an attribute: a number, a string, a list")
-        return None
-
-    def _list(self, closing: str) -> tuple[object, ...]:
-        self.enter()
-        self.take()
-        found = []
-        while self.token.kind != closing:
-            found.append(self.attribute())
-            if not self.accept(","):
-                break
-        self.expect(closing, f"',' or '{closing}'")
-        self.leave()
-        return tuple(found)
-
     # ------------------------------------------------------------ metadata
 
     def reference(self) -> tuple[MetadataReference, Span]:
@@ -150,8 +102,8 @@ class LiteralReader(TypeReader):
         return MetadataReference(kind, int(index.text)), (start, end)
 
     def stored(self) -> RelayConstant:
-        """The constant that a reference stands for; its data are None if the text leaves the
-        metadata out.
+        """The constant that a reference stands for. Its data are None if the text leaves the
+        metadata out; then a comment behind it may say the type.
         """
         reference, span = self.reference()
         if reference.kind != CONSTANTS:
@@ -168,10 +120,25 @@ class LiteralReader(TypeReader):
                 found = entries[reference.index]
                 if found is None:
                     self.error(f"the data of {reference} cannot be read", span)
-        shape = None if found is None else found.shape
-        kind = VOID if found is None else found.dtype
-        content = None if found is None else found.content
-        return RelayConstant(Literal(None, kind, shape, str(reference), content), span)
+        if found is None:
+            shape, kind = self._said(span[1])
+            return RelayConstant(Literal(None, kind, shape, str(reference)), span)
+        data = Literal(None, found.dtype, found.shape, str(reference), found.content)
+        return RelayConstant(data, span)
+
+    def _said(self, place: int) -> tuple[tuple[int, ...] | None, DataType]:
+        """The shape and the element type that the comment behind a constant says, if it does:
+        ``/* ty=Tensor[(64, 3), float32] */``.
+        """
+        reader = TypeReader(lex(self.types_said.get(place, "")).tokens)
+        try:
+            found = reader.type()
+        except (Abandoned, Stopped):
+            found = None
+        if reader.diagnostics or not isinstance(found, RelayTensorType):
+            return None, VOID
+        dims = tuple(dim for dim in found.shape if isinstance(dim, int))
+        return (dims, found.dtype) if len(dims) == len(found.shape) else (None, found.dtype)
 
     def _entries(self, span: Span) -> dict[str, list[Literal | None]]:
         """The tensors of the metadata; what is no metadata is reported once."""
@@ -182,10 +149,3 @@ class LiteralReader(TypeReader):
                 self.metadata = ""
             self._tensors = found or {}
         return self._tensors
-
-
-def _unquoted(text: str) -> str:
-    try:
-        return str(json.loads(text))
-    except ValueError:
-        return text[1:-1]

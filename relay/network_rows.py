@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rlx.grammar import ast, tir
+from rlx.operators.layout import pieces
 from rlx.relay.elementwise_rows import Row
 from rlx.relay.operator_call import OperatorCall, call, scalar, sizes, times
 
@@ -74,16 +75,18 @@ def _pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
 
 
 def _spatial(c: OperatorCall, layout: str) -> tuple[int, ...]:
-    """The spatial axes of a layout such as NCHW."""
-    if not layout.isupper():
-        c.fail(f"the layout {layout} is not supported")
-    return tuple(at for at, axis in enumerate(layout) if axis not in "NC")
+    """The spatial axes of a layout such as NCHW or NCHW16c."""
+    if not pieces(layout):
+        c.fail(f"expected a layout, found {layout!r}")
+    return tuple(at for at, (axis, _) in enumerate(pieces(layout)) if axis not in "NC")
 
 
 def _global_pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    c.given("out_layout")
-    spatial = _spatial(c, c.string("layout", LAYOUTS[axes][0]))
+    layout = c.string("layout", LAYOUTS[axes][0])
+    if c.string("out_layout") not in ("", layout):
+        c.fail("an out_layout that is not the layout is not supported")
+    spatial = _spatial(c, layout)
     return call(kind, x, axis=spatial, keepdims=True)
 
 
@@ -277,6 +280,8 @@ ROWS: dict[str, Row] = {
     **{f"nn.global_avg_pool{n}d": partial(_global_pool, "mean", n) for n in LAYOUTS},
     **{f"nn.global_max_pool{n}d": partial(_global_pool, "max", n) for n in LAYOUTS},
     **{f"nn.adaptive_avg_pool{n}d": partial(_adaptive_pool, n) for n in LAYOUTS},
+    "nn.contrib_conv2d_NCHWc": partial(_conv, 2),
+    "nn.contrib_depthwise_conv2d_NCHWc": partial(_conv, 2),
     "image.resize2d": _resize2d,
     "nn.batch_flatten": _flatten,
     "nn.batch_matmul": partial(_product, True),

@@ -10,15 +10,15 @@ from rlx.grammar.node import Span, replace
 from rlx.grammar.parser import ParseError
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.visit import recursion_room
-from rlx.relay.cursor import Abandoned, Stopped
+from rlx.relay.cursor import NESTING, SCOPES, TUPLES, Abandoned, Stopped
+from rlx.relay.depth import too_deep
 from rlx.relay.expression_reader import ExpressionReader
 from rlx.relay.lexer import RelayToken, lex
 from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule, RelayVar
-from rlx.relay.scopes import Schedule
 from rlx.spec.registry import refuted
 
-SCOPES = 1_000
-"""How deep branches and functions may be nested by way of nodes, where no bracket is."""
+_FRAMES = 500_000
+"""How many functions of the reader may wait for each other in the deepest text."""
 
 
 class RelayText(NamedTuple):
@@ -63,26 +63,17 @@ def read(text: str, path: str = "<text>") -> RelayText:
     if not wrong:
         reader = ModuleReader(lexed.tokens)
         reader.metadata = lexed.metadata.strip()
-        with recursion_room():
+        reader.types_said = lexed.types
+        with recursion_room(_FRAMES):
             module = reader.module(text)
         wrong = reader.diagnostics
-        blocks = sum(token.kind == "NAME" and token.text in ("if", "fn") for token in lexed.tokens)
-        if not wrong and blocks > SCOPES:
-            wrong += filter(None, map(_too_deep, module.functions.values()))
+        if not wrong and reader.openings > min(NESTING[SCOPES], NESTING[TUPLES]):
+            wrong += filter(None, map(too_deep, module.functions.values()))
     for found in wrong:
         refuted(found.code)
     listed = sorted(wrong, key=lambda d: d.span or (0, 0))
     said = tuple(replace(found, source=source) for found in listed)
     return RelayText(None if said else module, said)
-
-
-def _too_deep(function: RelayFunction) -> Diagnostic | None:
-    """What to report of a function whose nodes lead from scope to scope too often."""
-    inner = Schedule(function.body).inner.values()
-    if max((scope.depth for scopes in inner for scope in scopes), default=0) <= SCOPES:
-        return None
-    words = f"branches and functions are nested deeper than {SCOPES}, by the nodes that they use"
-    return Diagnostic("PARSE", "error", words, function.span, help="bind inner parts by let")
 
 
 class ModuleReader(ExpressionReader):
@@ -119,6 +110,11 @@ class ModuleReader(ExpressionReader):
             raise Abandoned
         elif self.is_word("import"):
             words = "import: a module is read from one text alone"
+            self.error(words, (token.start, token.end), code="PARSE")
+            raise Abandoned
+        elif token.kind == "GLOBAL" and self.peek(2).text == "primfn":
+            words = f"{token.text} is a function of TIR: only a module that is not lowered is read"
+            places.setdefault(token.text, (token.start, token.end))
             self.error(words, (token.start, token.end), code="PARSE")
             raise Abandoned
         elif functions or places:
@@ -160,7 +156,7 @@ class ModuleReader(ExpressionReader):
         places.setdefault(name.text, span)
         self.names.frames[:] = [{}]
         self.names.left.clear()
-        self.depth = 0
+        self.depth = dict.fromkeys(NESTING, 0)
         self.type_params = frozenset()
         if self.token.kind == "[":
             self._type_parameters()
@@ -188,6 +184,8 @@ class ModuleReader(ExpressionReader):
 
     def _at_head(self) -> bool:
         token: RelayToken = self.token
+        if token.kind == "GLOBAL":
+            return token.fresh_line and self.peek(2).text == "primfn"
         return token.fresh_line and token.kind == "NAME" and token.text in ("def", "type", "extern")
 
     def _mentioned(self, places: dict[str, Span]) -> None:

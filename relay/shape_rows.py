@@ -8,6 +8,7 @@ from functools import partial
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
 from rlx.relay.elementwise_rows import Row
+from rlx.relay.layout_rows import layout_transform
 from rlx.relay.operator_call import (
     LARGE,
     OperatorCall,
@@ -81,17 +82,6 @@ def _halves(c: OperatorCall, dim: tir.PrimExpr, parts: list[int]) -> tuple[tir.P
 def _like(name: str, c: OperatorCall) -> ast.Expr:
     x, like = c.operands(2)
     return call(name, x, ast.ShapeExpr(c.dims(like)))
-
-
-def _layout_transform(c: OperatorCall) -> ast.Expr:
-    """Layouts of the same axes in another order."""
-    (x,) = c.operands(1)
-    source, target = c.string("src_layout"), c.string("dst_layout")
-    if sorted(source) != sorted(target) or not source.isupper() or len(set(source)) < len(source):
-        c.fail(f"from {source} to {target} is no other order of the same axes")
-    if len(source) != c.rank(x):
-        c.fail(f"the layout {source} is not that of an operand of rank {c.rank(x)}")
-    return call("permute_dims", x, axes=tuple(map(source.index, target)))
 
 
 def _scatter_nd(c: OperatorCall) -> ast.Expr:
@@ -314,7 +304,7 @@ ROWS: dict[str, Row] = {
     "gather": _gather,
     "broadcast_to_like": partial(_like, "broadcast_to"),
     "gather_nd": _gather_nd,
-    "layout_transform": _layout_transform,
+    "layout_transform": layout_transform,
     "reshape_like": partial(_like, "reshape"),
     "scatter_nd": _scatter_nd,
     "meshgrid": _meshgrid,

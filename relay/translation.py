@@ -10,6 +10,7 @@ from rlx.grammar.ast import FuncStructInfo, StructInfo
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.node import replace
 from rlx.grammar.parser import ParseError
+from rlx.grammar.visit import recursion_room
 from rlx.relay.anf import to_anf
 from rlx.relay.derivation import NOTHING
 from rlx.relay.function_translation import FunctionTranslation
@@ -67,7 +68,8 @@ def translate(module: RelayModule, path: str = "<text>") -> Translation:
     source = Source(module.text, path)
     normal = to_anf(module)
     names = _names(normal)
-    made = _settled(normal, names)
+    with recursion_room():
+        made = _settled(normal, names)
     functions = {names[var]: _public(made[var].function, names[var]) for var in normal.functions}
     said = _once(d for var in normal.functions for d in made[var].diagnostics)
     return Translation(

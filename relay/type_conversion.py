@@ -29,7 +29,7 @@ class Dimensions:
         Those that are bound here or by a function around this one.
     """
 
-    def __init__(self, taken: set[str]) -> None:
+    def __init__(self, taken: dict[str, int]) -> None:
         self.named: dict[str, tir.Var] = {}
         self.known: set[tir.Var] = set()
         self._taken = taken
@@ -53,11 +53,11 @@ class Dimensions:
 
     def unused(self, hint: str) -> str:
         """A name that nothing else has."""
-        found, number = hint, 0
+        found = hint
         while found in self._taken:
-            number += 1
-            found = f"{hint}_{number}"
-        self._taken.add(found)
+            self._taken[hint] += 1
+            found = f"{hint}_{self._taken[hint]}"
+        self._taken[found] = 0
         return found
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.misspelt import data_type
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.relay.cursor import Cursor
+from rlx.relay.cursor import TYPES, Cursor
 from rlx.relay.nodes import RelayFuncType, RelayTensorType, RelayTupleType, RelayType
 
+_DIM = re.compile(r"\d{1,18}(?:i(?:32|64))?\Z")
 REFERENCE = ("ref", "Ref", "RefType")
 
 
@@ -30,7 +33,7 @@ class TypeReader(Cursor):
         Abandoned
             If there is none, which is reported.
         """
-        self.enter()
+        self.enter(TYPES)
         token = self.token
         if token.kind == "(":
             found: RelayType | None = self._tuple_type()
@@ -49,7 +52,7 @@ class TypeReader(Cursor):
             self._refuse_type("RL-refused-ref", words)
         else:
             found = self._named_type()
-        self.leave()
+        self.leave(TYPES)
         return found
 
     def _tuple_type(self) -> RelayTupleType:
@@ -96,8 +99,8 @@ class TypeReader(Cursor):
         if token.kind == "?" or token.text == "Any":
             self.take()
             return None
-        if token.kind == "NUMBER" and token.text.isdigit() and len(token.text) <= 18:
-            return int(self.take().text)
+        if token.kind == "NUMBER" and _DIM.match(token.text):
+            return int(self.take().text.partition("i")[0])
         if token.kind == "NAME" and "." not in token.text:
             return self.take().text
         self.unexpected("a dimension: a number from 0, a name, or ?")

@@ -18,6 +18,8 @@ PARAMETERS = {
     "k1": "Tensor[(4, 4, 3), float32]",
     "k2": "Tensor[(4, 4, 3, 3), float32]",
     "k3": "Tensor[(4, 4, 3, 3, 3), float32]",
+    "k5": "Tensor[(1, 4, 3, 3, 4, 4), float32]",
+    "k6": "Tensor[(4, 1, 3, 3, 1, 4), float32]",
     "j": "Tensor[(2,), int32]",
     "n": "Tensor[(2, 2), int32]",
     "o": "Tensor[(2,), float32]",
@@ -77,6 +79,9 @@ OTHERS = """
     reshape_like(%x, %y)
     broadcast_to_like(%v, %x)
     layout_transform(%m, src_layout="NCHW", dst_layout="NHWC")
+    layout_transform(%s, src_layout="NCHW4c", dst_layout="NCHW8c")
+    nn.contrib_conv2d_NCHWc(%s, %k5, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3], data_layout="NCHW4c", kernel_layout="OIHW4i4o", out_layout="NCHW4c", out_dtype="float32")
+    nn.contrib_depthwise_conv2d_NCHWc(%s, %k6, groups=16, channels=16, kernel_size=[3, 3], data_layout="NCHW4c", kernel_layout="OIHW1i4o", out_layout="NCHW4c")
     scatter_nd(%x, %n, %o, mode="update")
     nn.upsampling(%m, scale_h=2f, scale_w=2f, layout="NCHW")
     variance(%x, %y, axis=[0], keepdims=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from rlx import ParseError, relay
 from rlx.grammar.dtype import dtype
-from rlx.relay.literal_reader import MetadataReference
+from rlx.relay.attributes import MetadataReference
 from rlx.relay.nodes import (
     RelayCall,
     RelayConstant,
@@ -301,14 +302,36 @@ def test_errors_are_raised_with_their_place() -> None:
         relay.parse(b"")  # type: ignore[arg-type]
 
 
-def test_nesting_has_a_limit() -> None:
-    deep = "fn (%x) { " + "(" * 400 + "%x" + ")" * 400 + " }"
-    assert not errors(deep)
-    (found,) = errors("fn (%x) { " + "(" * 10_000 + "%x" + ")" * 10_000 + " }")
-    assert "nested deeper than 500" in found
-    lets = "let %v = { " * 10_000 + "1" + " }; 1" * 10_000
-    (found,) = errors(f"fn (%x) {{ {lets} }}")
-    assert "nested deeper than 500" in found
+def test_nesting_has_limits() -> None:
+    (found,) = errors("fn (%x) { " + "(" * 60_000 + "%x" + ")" * 60_000 + " }")
+    assert "brackets and blocks are nested deeper than 50000" in found
+    (found,) = errors(f"fn (%x: {'(' * 600}int32{',)' * 600}) {{ %x }}")
+    assert "types are nested deeper than 500" in found
+    (found,) = errors(f"fn (%x) {{ f(%x, a={'[' * 600}1{']' * 600}) }}")
+    assert "lists of attributes are nested deeper than 500" in found
+    tuples = "".join(f"  %{k} = (%{k - 1},);\n" for k in range(1, 1_200))
+    (found,) = errors(f"fn (%x: int32) {{\n  %0 = (%x,);\n{tuples}  %1199\n}}")
+    assert "tuples are nested deeper than 1000, by the nodes that they use" in found
+
+
+@pytest.mark.parametrize(
+    ("opening", "inner", "closing"),
+    [
+        ("(", "%x", ")"),
+        ("negative(", "%x", ")"),
+        ("let %v = { ", "negative(%x)", " }; %v"),
+        ("{ let %v = 1; ", "%x", " }"),
+    ],
+)
+def test_ten_thousand_nested_parts_are_read_converted_and_checked(
+    opening: str, inner: str, closing: str
+) -> None:
+    text = f"fn (%x: int32) {{ {opening * 10_000}{inner}{closing * 10_000} }}"
+    module = relay.parse(text)
+    assert relay.structural_equal(relay.parse(str(module)), module)
+    assert relay.check(text).ok
+    assert len(str(relay.to_graph(module))) > 0
+    assert relay.run(module, np.array(3, np.int32)).ok
 
 
 def test_branches_nested_by_nodes_have_a_limit() -> None:
@@ -318,8 +341,8 @@ def test_branches_nested_by_nodes_have_a_limit() -> None:
     assert found.message.startswith("branches and functions are nested deeper than 1000")
     chain = "if (%c) { %x } else " * 1_000 + "{ %x }"
     (found,) = read(f"fn (%x: int32, %c: bool) {{ {chain} }}").diagnostics
-    assert found.message == "brackets and blocks are nested deeper than 500"
-    assert read(f"fn (%x: int32) {{ {'-' * 1_000}%x }}").diagnostics
+    assert found.message == "branches and functions are nested deeper than 1000"
+    assert not read(f"fn (%x: int32) {{ {'-' * 1_000}%x }}").diagnostics
 
 
 def test_a_text_may_name_its_free_variables() -> None:
