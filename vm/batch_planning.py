@@ -36,9 +36,8 @@ from rlx.vm.batch_plans import (
     TupleResult,
 )
 from rlx.vm.batches import ALLOCATES_HEAP, HEAPS, Batch
-from rlx.vm.callees import safe
 from rlx.vm.instructions import VM_STATE, VOID, Argument, ArgumentKind, CallInstruction
-from rlx.vm.library import CALL_TIR_DYN, LIBRARY, WITH_STATE, MachineState, fields
+from rlx.vm.library import CALL_TIR_DYN, WITH_STATE, MachineState, fields, told
 from rlx.vm.linking import Linker
 
 IMMUTABLE = (ShapeValue, Scalar, DataTypeValue, StringValue, Null)
@@ -157,7 +156,7 @@ class _BatchPlanner:
         passed = [self._state, *given] if name in WITH_STATE else args
         if name not in ("vm.builtin.alloc_tensor", *WITH_STATE):
             passed = given
-        made = safe(name, LIBRARY[name])(*passed)
+        made = told(name)(*passed)
         if name in ALLOCATES_HEAP:
             assert isinstance(made, Tensor)
             self._heaps[id(made)] = made

@@ -7,14 +7,14 @@ Memory, the shape heap of the design document, and printing. They take and give 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
 
 import numpy as np
 
 from rlx.grammar.dtype import DataType, dtype
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import CheckStop, FaultStop
-from rlx.semantics.machine.builtins import BUILTINS
+from rlx.semantics.faults import CheckStop, FaultStop, Stop
+from rlx.semantics.machine import builtin_words
+from rlx.semantics.machine.builtins import BUILTINS, holds_sizes
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.memory import laid_into
@@ -65,6 +65,8 @@ class MachineState(Value):
 def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
     """``(state, size, device index, element type, scope)``; without a type, bytes."""
     sizes = _dims("vm.builtin.alloc_storage", size)
+    if len(rest) > 3 or not all(isinstance(v, Scalar | DataTypeValue | StringValue) for v in rest):
+        raise TypeError
     index = next((int(v.value) for v in rest if isinstance(v, Scalar)), -1)
     kind = next((v.value for v in rest if isinstance(v, DataTypeValue)), UINT8)
     made = allocate(sizes, numpy_type(kind))
@@ -84,11 +86,9 @@ def _alloc_tensor(storage: Value, *rest: Value) -> Value:
         storage, *rest = rest  # type: ignore[assignment]
     offset = next((int(v.value) for v in rest if isinstance(v, Scalar)), 0)
     shape = next((v for v in rest if isinstance(v, ShapeValue)), None)
-    if shape is None:
-        _refuse("vm.builtin.alloc_tensor", "a shape", rest)
     kind = next((k for k in map(_data_type, rest) if k is not None), None)
-    if kind is None:
-        _refuse("vm.builtin.alloc_tensor", "an element type", rest)
+    if shape is None or kind is None or len(rest) > 3:
+        raise TypeError
     made = laid_into(storage, offset, shape.values, numpy_type(kind))
     if state is None or not made.data.size:
         return made
@@ -128,7 +128,7 @@ def _load_shape(heap: Value, *at: Value) -> Value:
 @rule("V-heap", "616c7a9e", "machine instruction")
 def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
     """Places of a shape heap, which they must be inside."""
-    if not isinstance(heap, Tensor) or heap.data.ndim != 1:
+    if not isinstance(heap, Tensor) or heap.data.ndim != 1 or not holds_sizes(heap):
         raise FaultStop("V-heap-tensor", f"{name} takes a shape heap, not {show(heap)}")
     places = [int(v.value) if isinstance(v, Scalar) else -1 for v in at]
     for place in places:
@@ -145,12 +145,7 @@ def _dims(name: str, value: Value) -> tuple[int, ...]:
             return (number,)
         case Tensor(data=data) if name.endswith("store_shape"):
             return tuple(data.shape)
-    _refuse(name, "a shape", (value,))
-
-
-def _refuse(name: str, wanted: str, found: tuple[Value, ...]) -> NoReturn:
-    shown = ", ".join(show(value) for value in found) or "nothing"
-    raise FaultStop("E-packed-raised", f"{name} takes {wanted}, and is given {shown}")
+    raise TypeError
 
 
 def _print(state: MachineState, *values: Value) -> Value:
@@ -217,6 +212,41 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "relax.run.check_alive": _check_alive,
 }
 """The functions of the run time by name."""
+TAKES: dict[str, str] = {
+    **builtin_words.TAKES,
+    "vm.builtin.alloc_heap": builtin_words.TAKES["vm.builtin.alloc_shape_heap"],
+    "vm.builtin.alloc_storage": "a size, and may be given a device, a data type and a scope",
+    "vm.builtin.alloc_tensor": "a piece of memory, an offset, a shape and a data type",
+    "vm.builtin.free_storage": "any values",
+    "vm.builtin.free_tensor": "any values",
+    "vm.builtin.kill_object": "any values",
+    "vm.builtin.store_shape": "a shape, a shape heap, and for each dimension a place of the heap",
+    "vm.builtin.load_shape": "a shape heap, and for each dimension a place of the heap",
+    "vm.builtin.move": "one value",
+    "vm.builtin.print": "any values",
+    "relax.run.print": "a format and values",
+    "relax.run.assert_op": "a Boolean, a format and values",
+    "relax.run.check_alive": "a value and its name",
+}
+"""What each of them takes, in words."""
+
+
+def told(name: str) -> Callable[..., Value]:
+    """A function of the run time that says what it takes where it is given something else."""
+    call, takes = LIBRARY[name], TAKES[name]
+
+    def checked(*args: Value) -> Value:
+        try:
+            return call(*args)
+        except Stop:
+            raise
+        except Exception as error:
+            given = [arg for arg in args if not isinstance(arg, MachineState)]
+            raise builtin_words.misused(name, takes, given) from error
+
+    return checked
+
+
 WITH_STATE = frozenset(
     {
         "vm.builtin.alloc_storage",

@@ -25,10 +25,9 @@ from rlx.vm.callees import (
     PackedFunction,
     missing_function,
     packed_function,
-    safe,
 )
 from rlx.vm.executable import Executable
-from rlx.vm.library import LIBRARY, WITH_STATE, MachineState
+from rlx.vm.library import LIBRARY, WITH_STATE, MachineState, told
 
 
 class Linker:
@@ -118,7 +117,7 @@ class Linker:
             call = _operator(name, self.executable.operators[name])
             return OutsideFunction(name, self._reading(call, "E-evaluate-written"), False, True)
         if name in LIBRARY:
-            call = safe(name, LIBRARY[name])
+            call = told(name)
             if name in READING:
                 call = self._reading(call, "E-packed-written")
             if name == "vm.builtin.reshape":

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rlx.grammar.dtype import INT64
+from rlx.grammar.dtype import INT64, DataType, dtype
 from rlx.semantics.faults import CheckStop, FaultStop
 from rlx.semantics.machine.message_text import kind_of, show
 from rlx.semantics.machine.unique_nonzero import SETS
@@ -16,6 +16,7 @@ from rlx.semantics.values import (
     NULL,
     UNIT,
     Closure,
+    DataTypeValue,
     Packed,
     Scalar,
     ShapeValue,
@@ -55,59 +56,93 @@ def _with_place(call: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def _alloc_shape_heap(size: Scalar) -> Value:
-    return Tensor(np.zeros(int(size.value), np.int64))
+    count = _integer(size)
+    if count > MOST_PLACES:
+        raise ValueError(count)
+    return Tensor(np.zeros(count, np.int64))
+
+
+MOST_PLACES = 1 << 24
+"""Places that a shape heap may have."""
+
+
+def _integer(value: Value) -> int:
+    """The integer that a value is; the caller says what is wrong where it is none."""
+    if type(value) is Scalar and type(value.value) is int:
+        return value.value
+    raise ValueError
 
 
 @rule("E-builtin-match", "408ba05a", "step")
 def match(found: int, heap: Tensor, code: int, operand: int, what: str = "") -> None:
     """One dimension, or one number, against one step of a program of matching."""
     if code == STORE:
-        heap.data[operand] = found
-        return
-    wanted = {IMMEDIATE: lambda: operand, LOAD: lambda: int(heap.data[operand])}.get(code)
-    if wanted is not None and wanted() != found:
-        _refuse("E-builtin-match-number", f"{what}{wanted()}", found)
+        heap.data[_place(heap, operand)] = found
+    elif code == IMMEDIATE or code == LOAD:
+        wanted = operand if code == IMMEDIATE else int(heap.data[_place(heap, operand)])
+        if wanted != found:
+            _refuse("E-builtin-match-number", f"{what}{wanted}", found)
+    elif code != NOTHING:
+        raise ValueError(code)
+
+
+def _place(heap: Tensor, operand: int) -> int:
+    """A place of the heap: NumPy would count negative ones from the end."""
+    if operand < 0 or type(heap) is not Tensor or heap.data.ndim != 1 or not holds_sizes(heap):
+        raise IndexError(operand)
+    return operand
+
+
+def holds_sizes(heap: Tensor) -> bool:
+    """Whether the elements of a tensor are such as a shape heap has."""
+    return bool(heap.data.dtype.kind == "i")
 
 
 def _match_shape(value: Value, heap: Tensor, ndim: Scalar, *program: Value) -> Value:
     sizes = value.values if isinstance(value, ShapeValue) else getattr(value, "shape", None)
     if sizes is None or len(sizes) != ndim.value:
         _refuse("E-builtin-check-rank", f"rank {ndim.value}", show(value))
-    steps = _pairs(program)
+    placed = bool(program) and isinstance(program[-1], StringValue)
+    steps = _pairs(program[:-1] if placed else program)
     for axis, (size, (code, operand)) in enumerate(zip(sizes, steps, strict=True)):
         match(size, heap, code, operand, f"dimension {axis} to be ")
     return UNIT
 
 
 def _pairs(program: tuple[Value, ...]) -> list[tuple[int, int]]:
-    numbers = [int(item.value) for item in program if isinstance(item, Scalar)]
+    numbers = [_integer(item) for item in program]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-def _match_prim(value: Scalar, heap: Tensor, code: Scalar, operand: Scalar, *_: Value) -> Value:
+def _match_prim(
+    value: Scalar, heap: Tensor, code: Scalar, operand: Scalar, _: Value = NULL
+) -> Value:
     if not isinstance(value, Scalar) or isinstance(value.value, float):
         raise FaultStop("E-binding-scalar", f"an integer scalar is a dimension, not {show(value)}")
-    match(int(value.value), heap, int(code.value), int(operand.value))
+    match(int(value.value), heap, _integer(code), _integer(operand))
     return UNIT
 
 
 @rule("E-builtin-make", "91d680f6", "step")
 def make(heap: Tensor, code: int, operand: int) -> int:
     """One number: as it stands, or from the heap."""
-    return operand if code == IMMEDIATE else int(heap.data[operand])
+    return operand if code == IMMEDIATE else int(heap.data[_place(heap, operand)])
 
 
 def _make_shape(heap: Tensor, ndim: Scalar, *program: Value) -> Value:
-    return ShapeValue(tuple(make(heap, code, operand) for code, operand in _pairs(program)))
+    steps = _pairs(program)
+    if len(steps) != ndim.value:
+        raise ValueError(ndim)
+    return ShapeValue(tuple(make(heap, code, operand) for code, operand in steps))
 
 
-def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, *kind: Value) -> Value:
-    number = make(heap, int(code.value), int(operand.value))
-    return fitted_scalar(number, kind[0].value if kind else INT64)  # type: ignore[attr-defined]
+def _make_prim(heap: Tensor, code: Scalar, operand: Scalar, kind: Value | None = None) -> Value:
+    number = make(heap, _integer(code), _integer(operand))
+    return fitted_scalar(number, INT64 if kind is None else _data_type(kind))
 
 
 @rule("E-builtin-check", "5ef91b75", "step")
-def check(value: Value, kind: type, rank: int, dtype: object) -> None:
+def check(value: Value, kind: type, rank: int, wanted: object) -> None:
     """The kind of a value, its rank (or number of fields), and its element type; -1 and Void say
     nothing.
     """
@@ -117,8 +152,8 @@ def check(value: Value, kind: type, rank: int, dtype: object) -> None:
     if rank not in (-1, size):
         _refuse("E-builtin-check-rank", f"{rank} dimensions or fields", show(value))
     held = str(getattr(value, "dtype", ""))
-    if dtype is not None and str(dtype) not in ("void", "", held):
-        _refuse("E-builtin-check-dtype", str(dtype), show(value))
+    if wanted is not None and str(wanted) not in ("void", "", held):
+        _refuse("E-builtin-check-dtype", str(wanted), show(value))
 
 
 _SIZE: dict[type, Callable[[Any], int]] = {
@@ -128,27 +163,36 @@ _SIZE: dict[type, Callable[[Any], int]] = {
 }
 
 
-def _check_tensor(value: Value, ndim: Scalar, dtype: Any, *_: Value) -> Value:
-    check(value, Tensor, int(ndim.value), getattr(dtype, "value", None))
+def _check_tensor(value: Value, ndim: Scalar, dtype: Value, _: Value = NULL) -> Value:
+    check(value, Tensor, _integer(ndim), _data_type(dtype))
     return UNIT
 
 
-def _check_shape(value: Value, ndim: Scalar, *_: Value) -> Value:
-    check(value, ShapeValue, int(ndim.value), None)
+def _data_type(value: Value) -> DataType:
+    match value:
+        case DataTypeValue(value=kind):
+            return kind
+        case StringValue(value=name):
+            return dtype(name)
+    raise ValueError
+
+
+def _check_shape(value: Value, ndim: Scalar, _: Value = NULL) -> Value:
+    check(value, ShapeValue, _integer(ndim), None)
     return UNIT
 
 
-def _check_tuple(value: Value, size: Scalar, *_: Value) -> Value:
-    check(value, TupleValue, int(size.value), None)
+def _check_tuple(value: Value, size: Scalar, _: Value = NULL) -> Value:
+    check(value, TupleValue, _integer(size), None)
     return UNIT
 
 
-def _check_prim(value: Value, dtype: Any, *_: Value) -> Value:
-    check(value, Scalar, -1, dtype.value)
+def _check_prim(value: Value, dtype: Value, _: Value = NULL) -> Value:
+    check(value, Scalar, -1, _data_type(dtype))
     return UNIT
 
 
-def _check_func(value: Value, *_: Value) -> Value:
+def _check_func(value: Value, _: Value = NULL) -> Value:
     if not isinstance(value, Packed):
         check(value, Closure, -1, None)
     return UNIT
@@ -175,11 +219,11 @@ def _tensor_to_shape(value: Tensor) -> Value:
 
 
 @rule("E-builtin-device", "d0d2366c", "step")
-def _to_device(value: Tensor, kind: Scalar, index: Scalar, *_: Value) -> Value:
-    target = _TARGETS.get(int(kind.value))
+def _to_device(value: Tensor, kind: Scalar, index: Scalar, _: Value = NULL) -> Value:
+    target = _TARGETS.get(_integer(kind))
     if target is None:
         raise FaultStop("E-builtin-device-kind", f"no kind of device has the number {kind.value}")
-    return Tensor(value.data.copy(), (target, int(index.value)))
+    return Tensor(value.data.copy(), (target, _integer(index)))
 
 
 _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 15: "webgpu"}
@@ -204,22 +248,29 @@ def _multinomial(prob: Tensor, sample: Tensor) -> Value:
     return Tensor(found, prob.device)
 
 
-def _check_string(value: Value, *_: Value) -> Value:
+def _check_string(value: Value, _: Value = NULL) -> Value:
     check(value, StringValue, -1, None)
     return UNIT
 
 
-def _check_device(value: Value, target: StringValue, index: Scalar, *_: Value) -> Value:
-    wanted = (target.value, int(index.value))
+def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = NULL) -> Value:
+    wanted = (target.value, _integer(index))
     if isinstance(value, Tensor) and value.device not in (None, wanted):
         _refuse("E-cast-device", f"a tensor on {wanted[0]}:{wanted[1]}", show(value))
     return UNIT
 
 
-def _check_held_shape(value: Value, held: Value, *_: Value) -> Value:
+def _check_held_shape(value: Value, held: Value, _: Value = NULL) -> Value:
     if not isinstance(held, ShapeValue) or getattr(value, "shape", None) != held.values:
         _refuse("E-cast-dimension", f"the shape {show(held)}", show(value))
     return UNIT
+
+
+def _field(value: TupleValue, at: Scalar) -> Value:
+    index = _integer(at)
+    if index < 0:
+        raise IndexError(index)
+    return value.fields[index]
 
 
 _CALLS: dict[str, Callable[..., Value]] = {
@@ -244,7 +295,7 @@ _CALLS: dict[str, Callable[..., Value]] = {
     "make_tuple": lambda *fields: TupleValue(fields),
     "null_value": lambda: NULL,
     "read_if_cond": _read_if_cond,
-    "tuple_getitem": lambda value, at: value.fields[int(at.value)],
+    "tuple_getitem": _field,
 }
 BUILTINS = {
     name: Packed(call, name)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.faults import FaultStop, IllFormedStop, Stop
+from rlx.semantics.machine.builtin_words import TAKES, misused
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import parts, readable
@@ -62,6 +63,8 @@ def call_outside(
     except (Stop, KeyboardInterrupt):
         raise
     except BaseException as error:
+        if own:
+            raise misused(callee.name, TAKES[callee.name], [*args, *new]) from None
         words = f"{callee.name} raised {type(error).__name__}: {error}"
         raise FaultStop("E-packed-raised", words) from error
     finally:

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import os
+import random
+import re
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +17,7 @@ import numpy as np
 import pytest
 
 from rlx.vm import ExecBuilder, VirtualMachine
-from rlx.vm.library import LIBRARY
+from rlx.vm.library import LIBRARY, TAKES
 from tests.snapshots import assert_digest
 
 from .random_code import PACKED
@@ -115,3 +118,65 @@ def said(name: str, args: list[Any]) -> str:
 def test_near_calls(name: str) -> None:
     lines = [f"{args} {said(name, args)}" for legal in LEGAL[name] for args in near(legal)]
     assert_digest(SNAPSHOT, name, "\n".join(lines))
+
+
+ANY: list[Any] = [
+    *OTHERS,
+    *(
+        "state",
+        "function",
+        "",
+        "uint8",
+        True,
+        False,
+        1 << 40,
+        -(1 << 40),
+        float("nan"),
+        float("inf"),
+    ),
+    *(
+        (),
+        (0,),
+        (1 << 40, 1 << 40),
+        (-1, 2),
+        (MATRIX, (SHAPED, None)),
+        np.array(True),
+        np.zeros((0, 3)),
+    ),
+    np.array(7, "int8"),
+]
+"""More of what may stand where something else belongs."""
+PYTHON = re.compile(
+    r"raised |Error\b|argument\(s\)|positional|NoneType|object has|not subscriptable|ndarray"
+)
+"""How an error of Python would read, or one of NumPy."""
+
+
+def test_what_is_taken_is_said() -> None:
+    assert set(TAKES) == set(LIBRARY)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_random_calls_end_in_our_words(name: str) -> None:
+    """LAW: whatever a function of the run time is given, the run gives a value or ends in our own words."""
+    seed = 0 if os.environ.get("CI") else random.SystemRandom().randrange(2**16)
+    pick = random.Random(f"{name} {seed}")
+    for _ in range(CALLS):
+        args = list(pick.choice(LEGAL[name]))
+        for _ in range(pick.randint(1, 3)):
+            at = pick.randrange(len(args) + 1)
+            match pick.randrange(4):
+                case 0 if at < len(args):
+                    del args[at]
+                case 1:
+                    args.insert(at, pick.choice(ANY))
+                case 2 if at < len(args):
+                    args.insert(at, args[at])
+                case _ if at < len(args):
+                    args[at] = pick.choice(ANY)
+        found = said(name, args)
+        assert not PYTHON.search(found), (seed, args, found)
+
+
+CALLS = int(os.environ.get("RLX_NEAR_CALLS", "40"))
+"""Calls of each function."""

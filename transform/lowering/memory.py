@@ -11,10 +11,16 @@ from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.node import changed, replace
 from rlx.grammar.visit import sequences
 from rlx.semantics.arrays import numpy_type
-from rlx.transform.lowering.emitter import Emitter, number, operator_name
+from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.lifetimes import ALLOCATIONS, KILLS, Lives
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.lowering.planned_piece import PlannedPiece, bounded, known_from, upper_bounds
+from rlx.transform.lowering.planned_piece import (
+    Factors,
+    PlannedPiece,
+    bounded,
+    known_from,
+    upper_bounds,
+)
 from rlx.transform.lowering.structure import dataflow_blocks
 
 BYTES = dtype("uint8")
@@ -26,8 +32,8 @@ class StaticPlanBlockMemory(ModulePass):
     The tensors of a block lie in one piece for each device, and one more for those of which a cast
     of the block says the sizes. Where sizes are symbolic a tensor begins at the largest of some
     sums, so that it lies above what is below it for all sizes. The function's attribute
-    ``tir_var_upper_bound`` promises how large a shape variable is; a run faults where it is not
-    kept. What a block hands on, or gives to functions that might keep it, has memory of its own.
+    ``tir_var_upper_bound`` promises how large a shape variable is; where a plan relies on it, an
+    assertion comes before the tensor. What a block hands on, or gives to functions that might keep it, has memory of its own.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -187,11 +193,16 @@ class _Planner(Emitter):
         made: dict[int, list[tuple[ast.Var, ast.Call]]] = {}
         pieces: dict[tuple[int, int], PlannedPiece] = {}
         known = known_from(rows)
+        relied: set[tir.Var] = set()
         for var, (at, each) in found.items():
             size = each.size()
             if var in lives.escaping or size is None:
                 continue
             count, factors = bounded(size, self._bounds)
+            for dim in _promised(size[1], factors):
+                if dim not in relied:
+                    relied.add(dim)
+                    made.setdefault(at, []).append((ast.Var("_", UNIT), self._kept(dim)))
             since = max((known.get(v, -1) for f in factors for v in tir.free_vars(f)), default=-1)
             piece = pieces.setdefault((each.device, since), PlannedPiece(each.device))
             piece.add(var, at, lives.last[var], count, factors)
@@ -203,6 +214,17 @@ class _Planner(Emitter):
             for var, offset in places:
                 self._places[var] = _Place(storage, offset)
         return made
+
+    def _kept(self, dim: tir.Var) -> ast.Call:
+        """The assertion that a shape variable keeps its upper bound."""
+        most = self._bounds[dim]
+        words = f"{dim.name} is {{}}; the attribute tir_var_upper_bound promises at most {most}"
+        holds = ast.PrimValue(tir.LE(dim, tir.IntImm(most)))
+        return ast.Call(
+            ast.op("relax.assert_op"),
+            (holds, ast.PrimValue(dim)),
+            attrs={"format": words},
+        )
 
     def var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
@@ -220,6 +242,13 @@ class _Planner(Emitter):
         args = (place.storage, place.offset, each.shape, kind, each.index)
         made = ast.Call(ast.op("relax.memory.alloc_tensor"), args)
         self.put(replace(binding, value=made))
+
+
+def _promised(size: Factors, kept: Factors) -> Iterator[tir.Var]:
+    """The shape variables of a size whose bound a plan takes instead of them."""
+    for factor in size:
+        if not any(factor is other for other in kept):
+            yield from tir.free_vars(factor)
 
 
 def _allocations(rows: Sequence[ast.Binding]) -> dict[ast.Var, tuple[int, _Allocation]]:

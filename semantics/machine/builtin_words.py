@@ -1,0 +1,60 @@
+"""What the functions of the run time take, in words: what is said of a call that they cannot
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.machine.message_text import show
+from rlx.semantics.values import Value
+
+_PLACE = ", and may be given a place in the source"
+_NUMBERS = "then for each dimension a code and a number or a place of the heap"
+_OBJECT = "one value"
+TAKES: Mapping[str, str] = {
+    "vm.builtin.alloc_shape_heap": "a size",
+    "vm.builtin.match_shape": f"a tensor or a shape, a shape heap, a rank, {_NUMBERS}{_PLACE}",
+    "vm.builtin.match_prim_value": (
+        f"an integer, a shape heap, a code and a number or a place of the heap{_PLACE}"
+    ),
+    "vm.builtin.make_shape": f"a shape heap, a rank, {_NUMBERS}",
+    "vm.builtin.make_prim_value": (
+        "a shape heap, a code and a number or a place of the heap, and may be given a data type"
+    ),
+    "vm.builtin.check_tensor_info": f"a value, a rank and a data type{_PLACE}",
+    "vm.builtin.check_shape_info": f"a value and a rank{_PLACE}",
+    "vm.builtin.check_tuple_info": f"a value and a number of fields{_PLACE}",
+    "vm.builtin.check_prim_value_info": f"a value and a data type{_PLACE}",
+    "vm.builtin.check_func_info": f"a value{_PLACE}",
+    "vm.builtin.check_string_info": f"a value{_PLACE}",
+    "vm.builtin.reshape": "a tensor and a shape",
+    "vm.builtin.shape_of": "a tensor",
+    "vm.builtin.tensor_to_shape": "a tensor of integers with one dimension",
+    "vm.builtin.copy": _OBJECT,
+    "vm.builtin.ensure_zero_offset": _OBJECT,
+    "vm.builtin.to_device": "a tensor, the number of a kind of devices and the index of a device",
+    "vm.builtin.multinomial_from_uniform": "a matrix of probabilities and a tensor of samples",
+    "vm.builtin.make_tuple": "any values",
+    "vm.builtin.null_value": "nothing",
+    "vm.builtin.read_if_cond": "a Boolean",
+    "vm.builtin.tuple_getitem": "a tuple and the number of one of its fields",
+    "relax.run.unique": (
+        "a tensor, and may be given four Booleans (sorted, index, inverse, counts) and an axis"
+    ),
+    "relax.run.nonzero": "a tensor",
+    "relax.run.check_device": f"a value, the name of a target and the index of a device{_PLACE}",
+    "relax.run.check_held_shape": f"a value and a shape{_PLACE}",
+}
+"""What each of :data:`rlx.semantics.machine.builtins.BUILTINS` takes."""
+
+
+def misused(name: str, takes: str, args: Sequence[Value]) -> FaultStop:
+    """What ends a run in which a function of the run time is given what it does not take."""
+    shown = ", ".join(show(arg) for arg in args[:_SHOWN]) or "nothing"
+    more = f" and {len(args) - _SHOWN} more" if len(args) > _SHOWN else ""
+    return FaultStop("E-packed-raised", f"{name} takes {takes}; it is given {shown}{more}")
+
+
+_SHOWN = 12
