@@ -33,7 +33,8 @@ class StaticPlanBlockMemory(ModulePass):
     of the block says the sizes. Where sizes are symbolic a tensor begins at the largest of some
     sums, so that it lies above what is below it for all sizes. The function's attribute
     ``tir_var_upper_bound`` promises how large a shape variable is; where a plan relies on it, an
-    assertion comes before the tensor. What a block hands on, or gives to functions that might keep it, has memory of its own.
+    assertion comes before the tensor. What a block hands on, or gives to functions that might keep
+    it, has memory of its own.
     """
 
     def apply(self, module: IRModule) -> IRModule:
