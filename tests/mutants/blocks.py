@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from .hook import compiled
 
 WANTED = "wanted.json"
 """The file that says which blocks get probes, if not all do."""
+
+CACHE = re.compile(r"(functools\.)?(cache|lru_cache)\b")
 
 PROBE = "__rlx_reached__"
 """The built-in function that probes call with the name of their block."""
@@ -70,6 +73,16 @@ def block_of(tree: ast.AST, line: int) -> str | None:
     """The name of the innermost block of a function that holds a line, or nothing outside of functions."""
     around = [block for block in blocks(tree) if block.first <= line <= block.last]
     return min(around, key=lambda block: block.last - block.first).name if around else None
+
+
+def is_cached(tree: ast.AST, line: int) -> bool:
+    """Whether a line is in a function that keeps its answers: it runs once, when the first test needs one."""
+    return any(
+        node.lineno <= line <= (node.end_lineno or 0)
+        and any(CACHE.match(ast.unparse(decorator)) for decorator in node.decorator_list)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    )
 
 
 def with_probes(path: Path, text: str, wanted: Collection[str] | None = None) -> ast.Module:

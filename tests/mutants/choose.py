@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .blocks import block_of, blocks
-from .draw import Drawn
+from .blocks import block_of, blocks, is_cached
+from .draw import ROOT, Drawn
 
 BUDGET = 10.0
 """Seconds of tests for a mutant, as long as they took when they were noted."""
@@ -39,10 +39,11 @@ class Test(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The tests for a mutant, and whether they reach its very block."""
+    """The tests for a mutant, whether they reach its very block, and whether they need modules that are loaded anew."""
 
     tests: list[Test]
     reached: bool
+    anew: bool
 
 
 class Notes:
@@ -79,16 +80,18 @@ class Reach:
 
         If no test is known to reach its block (one in a process that it starts may do so), the tests
         of the function's other blocks are asked for a while, then those of the file. Outside of functions, those of
-        the file and of its package are asked, and those that look at what is registered.
+        the file and of its package are asked, and those that look at what is registered. So it is with functions that
+        keep their answers: which test reaches them first says little.
         """
-        if block_of(ast.parse(original), mutant.line) is None:
-            return Choice(self._outside(mutant, original), True)
+        tree = ast.parse(original)
+        if block_of(tree, mutant.line) is None or is_cached(tree, mutant.line):
+            return Choice(self._outside(mutant, original), True, True)
         for attempt, wanted in enumerate(blocks_for(mutant, original)):
             found = self._reaching(wanted)
             if found:
                 tests = _ordered(found, mutant, by_hits=attempt > 0)
-                return Choice(_within(tests, LITTLE if attempt else BUDGET), attempt == 0)
-        return Choice([], False)
+                return Choice(_within(tests, LITTLE if attempt else BUDGET), attempt == 0, False)
+        return Choice([], False, False)
 
     def _reaching(self, wanted: Iterable[str]) -> list[tuple[Test, int]]:
         found = [pair for notes in self.notes for pair in notes.reaching(wanted)]
@@ -101,7 +104,7 @@ class Reach:
             for test, _ in notes.tests
             if REGISTRY.match(test.name)
         }
-        [of_file] = blocks_for(mutant, original)
+        of_file = blocks_for(mutant, original)[-1]
         package = f"{mutant.file.rpartition('/')[0]}/"
         of_package = {
             name for notes in self.notes for name in notes.places if name.startswith(package)
@@ -141,21 +144,28 @@ def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[T
     groups: dict[str, list[Test]] = defaultdict(list)
     for test in tests:
         groups[test.name.partition("::")[0]].append(test)
-    stem = re.split(r"[/.]", mutant.file)[-2]
+    stem, room = re.split(r"[/.]", mutant.file)[-2], home(mutant.file)
 
     def order(name: str) -> tuple[bool, bool, float]:
-        return stem not in name, mutant.room not in name, weight[groups[name][0].name]
+        return stem not in name, not name.startswith(room), weight[groups[name][0].name]
 
     near = sorted(groups, key=order)
     longest = max(map(len, groups.values()), default=0)
     turns = [
         groups[name][turn] for turn in range(longest) for name in near if turn < len(groups[name])
     ]
-    room = f"tests/{mutant.room}/"
     at_home = [test for test in turns if test.name.startswith(room) and test.seconds <= QUICK]
     quick = [test for test in turns if test.seconds <= QUICK]
     first = _within(at_home, BUDGET / 4) + _within(quick, BUDGET / 4)
     return list({test.name: test for test in [*first, *turns]}.values())
+
+
+def home(file: str) -> str:
+    """The folder of the tests of a file's room; those of the commands stand under another name."""
+    room, *inner = file.split("/")
+    if room == "rlx":
+        room = inner[0] if inner and (ROOT / "tests" / inner[0]).is_dir() else "cli"
+    return f"tests/{room}/"
 
 
 def _within(tests: list[Test], budget: float) -> list[Test]:

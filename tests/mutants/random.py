@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import child
-from .blocks import WANTED, blocks
+from .blocks import WANTED, blocks, is_cached
 from .choose import BUDGET, Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
 
@@ -72,7 +72,7 @@ def want(drawing: list[object], mutants: Sequence[Drawn], folder: Path) -> None:
         text = (ROOT / mutant.file).read_text("utf-8")
         first, *rest = blocks_for(mutant, text)
         names.update(first)
-        if not rest:  # outside of functions
+        if not rest or is_cached(ast.parse(text), mutant.line):  # or outside of functions
             names.update(of_package(mutant.file))
     (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")
     (folder / DRAWN).write_text(json.dumps([drawing, mutants]), "utf-8")
@@ -123,7 +123,7 @@ class Round:
             if not job.tests:
                 yield Verdict(self.mutants[at], "unreached", "no test gets there")
             else:
-                (later if job.pairs() is None else quick).append(at)
+                (later if self.choices[at].anew or job.pairs() is None else quick).append(at)
         jobs = [self.jobs[at] for at in quick]
         for place, status in child.serve(jobs, self.at_once, WORK):
             at = quick[place]

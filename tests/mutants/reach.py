@@ -28,6 +28,8 @@ _others = _folder / f"processes-{os.getpid()}"
 _reached: set[str] = set()
 _places: dict[str, int] = {}
 _bad: set[str] = set()
+_shared: dict[Any, set[str]] = {}
+"""What the setting up of a fixture reaches that several tests share: it is done for the first of them only."""
 _out: list[TextIO] = []
 
 
@@ -59,6 +61,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
     started = time.process_time()
     yield
     _reached.update(collected(_others))
+    for fixtures in item._fixtureinfo.name2fixturedefs.values():  # type: ignore[attr-defined]
+        _reached.update(*(_shared.get(fixture, ()) for fixture in fixtures))
     if item.nodeid in _bad:
         return
     new = sorted(_reached - _places.keys())
@@ -69,6 +73,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
         mask[at >> 3] |= 1 << (at & 7)
     seconds = round(time.process_time() - started, 3)
     print(json.dumps([item.nodeid, seconds, new, mask.hex()]), file=_file(), flush=True)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef: Any) -> Any:
+    """Write down what a fixture reaches that tests share."""
+    before = set(_reached)
+    _reached.clear()
+    yield
+    if fixturedef.scope != "function":
+        _reached.update(collected(_others))
+        _shared[fixturedef] = set(_reached)
+    _reached.update(before)
 
 
 @pytest.hookimpl(hookwrapper=True)

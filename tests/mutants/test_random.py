@@ -166,6 +166,33 @@ def test_the_name_of_a_block_depends_on_its_function_alone() -> None:
     assert again == [*names, "A.f~1#0", "A.f~1#1"]
 
 
+def test_a_function_that_keeps_its_answers_is_loaded_anew(tmp_path: Path) -> None:
+    text = "class A:\n    @cache\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n"
+    (tmp_path / "main.jsonl").write_text(
+        json.dumps(["tests/a.py::one", 1.0, ["a/b.py:A.g#0"], "01"])
+    )
+    choices = [Reach(tmp_path).of(Drawn("a/b.py", line, "", "", ""), text) for line in (4, 7)]
+    assert [(len(choice.tests), choice.anew) for choice in choices] == [(1, True), (1, False)]
+
+
+def test_what_a_shared_fixture_reaches_is_noted_for_all_its_tests(tmp_path: Path) -> None:
+    (tmp_path / "test_shared.py").write_text(
+        "import pytest\n\n@pytest.fixture(scope='module')\ndef made():\n"
+        "    from rlx.spec.html.highlight import formula\n    return formula('a')\n\n"
+        "def test_one(made): pass\n\ndef test_two(made): pass\n\ndef test_three(): pass\n"
+    )
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.reach", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "RLX_REACH": str(tmp_path / "notes")},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    [notes] = (tmp_path / "notes").glob("*.jsonl")
+    masks = [int(json.loads(line)[3], 16) for line in notes.read_text().splitlines()]
+    assert masks[0] == masks[1] != 0 == masks[2]
+
+
 def test_probes_stand_at_the_heads_of_blocks(tmp_path: Path) -> None:
     reached: list[str] = []
     file = tmp_path / "b.py"
