@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rlx.checker.derive.functions import prim_func
-from rlx.checker.derive.module import RULES
+from rlx.checker.derive.module import RULES, prim_func
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, Var

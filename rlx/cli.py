@@ -124,7 +124,7 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
-        from rlx.checker.driver.check_file import keep_traceback
+        from rlx.checker.driver.check_files import keep_traceback
 
         where = keep_traceback()
         sys.stderr.write(

@@ -82,7 +82,7 @@ def _without_trailing(info: FuncStructInfo, trailing: tuple[Value, ...]) -> Stru
 
 
 def _prim_func(value: PrimFuncValue) -> StructInfo:
-    from rlx.checker.derive.functions import prim_func
+    from rlx.checker.derive.module import prim_func
 
     return prim_func(value.func)
 

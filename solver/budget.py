@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rlx.solver.engine import Engine
+    from rlx.solver.normal_form import Engine
 from collections import Counter
 
 from rlx.grammar.node import Node, Record

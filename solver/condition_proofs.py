@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import product
 from math import lcm, prod
 
-from rlx.solver import facts, intervals
-from rlx.solver.engine import Engine
+from rlx.solver import assumptions, intervals
 from rlx.solver.known_store import split
+from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
 
 _CLASSES = 600
@@ -249,7 +249,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.solved = {}
     other.intervals, other.poly_intervals, other.signs = {}, {}, {}
     other.memo, other.divided = {}, {}
-    if not facts.learn(other, assumed):
+    if not assumptions.learn(other, assumed):
         return None
     return other
 

@@ -8,15 +8,15 @@ from functools import cached_property
 from rlx.grammar import tir
 from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
-from rlx.solver import facts, intervals, normal_form, prim_exprs, search, smt
+from rlx.solver import assumptions, intervals, normal_form, prim_exprs, search, smt
+from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import FUEL, LARGE, Work
 from rlx.solver.context import ContextState, Range, divisors, order
-from rlx.solver.engine import Engine
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
 from rlx.solver.rebuild import rebuilt
 from rlx.solver.search import Point, Tape
-from rlx.solver.shared_normal_form import SharedNormalForm
 from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Refuted
 
 
@@ -161,7 +161,7 @@ class Question:
             self.work.lend(engine, self.size)
             defined: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in self.divisors]
             ranges = list(zip(self.variables, self.ranges, strict=True))
-            self.consistent = facts.load(engine, ranges, (), [*defined, *self.facts])
+            self.consistent = assumptions.load(engine, ranges, (), [*defined, *self.facts])
             self.work.lend(engine, self.size)
             self.known_engine = engine
         return self.known_engine
@@ -172,7 +172,7 @@ class Question:
         self.work.lend(engine, self.size)
         defined = [tir.NE(d, prim_exprs.ZERO) for d in divisors(self.facts)]
         ranges = list(zip(self.variables, self.ranges, strict=True))
-        possible = facts.load(engine, ranges, (), [*defined, *self.facts])
+        possible = assumptions.load(engine, ranges, (), [*defined, *self.facts])
         return NEVER_DEFINED if possible else CONTRADICTORY
 
     # SMT

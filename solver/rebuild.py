@@ -6,7 +6,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.engine import Engine
+from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Mono, Part, Poly
 
 _TERMS = 64

@@ -8,11 +8,11 @@ from time import perf_counter
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
+from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.question import Question, named
-from rlx.solver.shared_normal_form import SharedNormalForm
 from rlx.solver.tactics import SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
 

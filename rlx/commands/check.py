@@ -93,7 +93,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         _fix(arguments, project, prog)
     from functools import partial
 
-    from rlx.checker.driver.check_file import check_file
+    from rlx.checker.driver.check_files import check_file
 
     check = partial(
         check_file,
@@ -245,8 +245,8 @@ def _check(
     project: ProjectSettings,
 ) -> list[FileReport]:
     """The reports on all files, in order of path."""
+    from rlx.checker.driver.check_files import check_all, with_progress
     from rlx.checker.driver.sources import find
-    from rlx.checker.driver.workers import check_all, with_progress
 
     found, reports, searched = find(paths)
     found = [path for path in found if path in paths or not project.excludes(path)]

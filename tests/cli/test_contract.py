@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rlx.checker.driver import check_file, workers
+from rlx.checker.driver import check_files
 from rlx.checker.render.files import FileReport
 from rlx.commands import check as command
 from rlx.operators import external, registry
@@ -199,7 +199,7 @@ def test_a_forbidden_file_is_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
             raise PermissionError(errno.EACCES, "Permission denied", path)
         return GOOD.encode()
 
-    monkeypatch.setattr(check_file, "read", refuse)
+    monkeypatch.setattr(check_files, "read", refuse)
     status, out, _ = run("a.rlx", "b.rlx")
     assert status == 2
     assert "error[READ]: cannot read this file: Permission denied\n --> a.rlx" in out
@@ -231,7 +231,7 @@ def test_a_bug_is_101_and_the_others_are_checked(
 
 
 def test_a_traceback_is_shown_to_those_who_ask(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(check_file.SHOW_TRACEBACK, "1")
+    monkeypatch.setenv(check_files.SHOW_TRACEBACK, "1")
     monkeypatch.setattr("rlx.checker.check.check_text", lambda *_: 1 // 0)
     run.write(a=GOOD)
     status, _, err = run("a.rlx")
@@ -363,7 +363,7 @@ def test_many_files_on_all_cores_give_the_same_report(
     names = [f"f{i:02}" for i in range(20)]
     run.write(**{name: (BAD, WARNED, GOOD)[i % 3] for i, name in enumerate(names)})
     alone = run.json(".")
-    monkeypatch.setattr(workers, "PAYS_FROM", 0)
+    monkeypatch.setattr(check_files, "PAYS_FROM", 0)
     assert run.json(".") == alone
     assert [f["path"] for f in alone["files"]] == [f"./{name}.rlx" for name in names]
 
@@ -478,9 +478,9 @@ def test_progress_only_at_a_terminal_and_only_on_long_runs(
         (Terminal(), 0.0, "\r\x1b[Kchecked 1 of 3 files, 0 with errors\r\x1b[K"),
     ):
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(workers, "SILENCE", patience)
-        monkeypatch.setattr(workers, "EVERY", 60.0)
-        assert len(list(workers.with_progress(reports(), 3))) == 3
+        monkeypatch.setattr(check_files, "SILENCE", patience)
+        monkeypatch.setattr(check_files, "EVERY", 60.0)
+        assert len(list(check_files.with_progress(reports(), 3))) == 3
         assert stream.getvalue() == expected
 
 

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from rlx.checker.driver import workers
-from rlx.checker.driver.check_file import crashed
-from rlx.checker.driver.workers import check_all
+from rlx.checker.driver import check_files
+from rlx.checker.driver.check_files import check_all, crashed
 from rlx.checker.render.files import FileReport
 
 
 def paths_in(folder: Path, *names: str) -> list[str]:
     """Files of that name, big enough that processes pay."""
     for name in names:
-        (folder / name).write_bytes(b"#" * workers.PAYS_FROM)
+        (folder / name).write_bytes(b"#" * check_files.PAYS_FROM)
     return [str(folder / name) for name in names]
 
 
@@ -68,7 +67,7 @@ def test_one_bad_file(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(workers.PATIENCE, "1")
+    monkeypatch.setenv(check_files.PATIENCE, "1")
     paths = paths_in(tmp_path, "a", "b.bad", "c", "d.bad", "e")
     reports = {report.path: report for report in check_all(paths, check)}
     assert sorted(reports) == paths
@@ -84,7 +83,7 @@ def test_files_go_to_several_processes(tmp_path: Path) -> None:
     paths = paths_in(tmp_path, *"abcdef")
     used = {report.outcome for report in check_all(paths, process_id)}
     assert str(os.getpid()) not in used
-    assert len(used) == min(workers._cores(), len(paths))
+    assert len(used) == min(check_files._cores(), len(paths))
 
 
 def test_little_work_starts_no_process(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.checker.derive import expressions, functions
+from rlx.checker.derive import expressions, module
 from rlx.checker.overwritten import overwritten
 from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.checker.well_formed.traversal import walk_result
@@ -70,7 +70,7 @@ def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
     inner, effects = state.scope, state.effects
     shape_vars, shapes = set(state.shape_vars), set(state.shapes)
     info = expressions.end(state, body, frame.outer_scope)
-    found = functions.end(state, replace(frame.head, body=body), info, frame.opened)
+    found = module.end(state, replace(frame.head, body=body), info, frame.opened)
     try:
         frame.settle(place, len(frame.walk.added), len(state.info_of))
     except BuildError:

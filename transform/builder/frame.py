@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from rlx.checker.derive import functions
+from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normal_form import is_leaf
 from rlx.checker.normalize import Blocks, Normalizer
@@ -79,7 +79,7 @@ class Frame:
         self.around = enter_function(self.walk, head, name.name_hint)
         if self.walk.diagnostics:
             raise violation(self.walk.diagnostics, place)
-        self.opened = functions.begin(self.state, head)
+        self.opened = module.begin(self.state, head)
         self.settle(place, len(self.walk.added), 0)
         self.outer_scope = self.state.enter()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from rlx.checker.derive import expressions, functions
+from rlx.checker.derive import expressions, module
 from rlx.checker.derive.expressions import branch_facts
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.naming import signature
@@ -28,7 +28,7 @@ class OuterFunction(NamedTuple):
     var: ast.Var | None
     outside: bool
     around: Around
-    opened: functions.Opened
+    opened: module.Opened
 
 
 class OuterSequence(NamedTuple):
@@ -107,7 +107,7 @@ def open_function(
         state.info_of[var] = var.struct_info_annotation or signature(head)
     outside = frame.in_dataflow
     around = enter_function(walk, head, "" if var is None else var.name_hint)
-    opened = functions.begin(state, head)
+    opened = module.begin(state, head)
     frame.in_dataflow = False
     frame.settle(place, mark, known)
     return OuterFunction(var, outside, around, opened)
@@ -124,7 +124,7 @@ def close_function(
         If its result breaks a rule.
     """
     walk, state = frame.walk, frame.state
-    info = functions.end(state, function, state.info(function.body), before.opened)
+    info = module.end(state, function, state.info(function.body), before.opened)
     leave_function(walk, before.around)
     frame.in_dataflow = before.outside
     if before.var is not None:

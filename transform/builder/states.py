@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rlx.checker.derive.functions import prim_func
-from rlx.checker.derive.module import RULES
+from rlx.checker.derive.module import RULES, prim_func
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize_function

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
-from rlx.checker.derive.functions import bottom_up
+from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo

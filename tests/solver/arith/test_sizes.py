@@ -12,7 +12,7 @@ from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import Prover, Refuted, explain, prim_exprs, prove, smt
 from rlx.solver.budget import NODES, Work
-from rlx.solver.engine import Engine
+from rlx.solver.normal_form import Engine
 from rlx.solver.question_parser import parse
 
 
