@@ -15,9 +15,9 @@ from rlx.relay.nodes import RelayCall, RelayConstant, RelayExpr
 from rlx.relay.operator_call import OperandError, OperatorCall
 from rlx.relay.operator_table import is_in_table, translated
 from rlx.semantics.faults import IllFormedStop, UnsupportedStop
+from rlx.semantics.machine.configuration import ScopeSlots
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.operators import Keywords, computed
-from rlx.semantics.machine.scopes import ScopeSlots
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 

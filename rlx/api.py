@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rlx.arguments import functions_by_name, name_or_none, shown, whole_number
 from rlx.subject import (
     Subject,
     SubjectError,
     chosen,
+    functions_by_name,
     module_of,
+    name_or_none,
+    shown,
     source_of,
+    whole_number,
 )
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from rlx.grammar import tir
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.prover import Prover
+from rlx.solver.prover import Prover, simple_enough
 from rlx.solver.question_parser import show
-from rlx.solver.relation import simple_enough
 from rlx.solver.tactics import TACTICS
 from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Proved, Refuted, Unknown
 

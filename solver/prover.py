@@ -1,16 +1,19 @@
-"""The prover: questions about integer expressions under a context."""
+"""The prover: questions about integer expressions under a context, and how dimensions compare."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import tir
+from rlx.grammar.dtype import BOOL
+from rlx.grammar.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
-from rlx.solver.budget import Statistics
+from rlx.solver.budget import NODES, Statistics
 from rlx.solver.context import Context, ContextState
-from rlx.solver.verdict import Proved, Refuted, Relation, Verdict
+from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -122,20 +125,14 @@ class Prover:
         if not open_pairs:
             self.statistics.sight += 1
             return _ALWAYS
-        session = self._session()
-        from rlx.solver import relation
-
-        return relation.relate(session, open_pairs)
+        return relate(self._session(), open_pairs)
 
     def assumption(self, condition: PrimExpr) -> PrimExpr | None:
         """A simple condition that can hold and under which another one is proved; None where none
         was found.
         """
         usage_errors.condition(condition)
-        session = self._session()
-        from rlx.solver import relation
-
-        return relation.assumption(session, condition)
+        return assumption(self._session(), condition)
 
     def _session(self) -> Session:
         state = self.context.state
@@ -177,3 +174,222 @@ _ALWAYS = Relation("always")
 def equation(pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> PrimExpr:
     """All pairs equal, as one condition."""
     return prim_exprs.conjunction(tir.EQ(a, b) for a, b in pairs)
+
+
+Pairs = Sequence[tuple[PrimExpr, PrimExpr]]
+_CANDIDATES = 10
+_TRIES = 24
+"""How many assumptions are tried for an explanation."""
+_NODES = 4000
+_COMPARED = 2
+"""Variables that are compared with each other in search of an assumption."""
+_SIMPLE = 3
+"""A condition of no more nodes is simple enough to be assumed itself."""
+
+
+def relate(session: Session, pairs: Pairs) -> Relation:
+    """Compare two lists of dimensions under the same values of the variables.
+
+    ``never`` is said of values >= 1: a zero that would save it is only mentioned, unless one of the
+    dimensions is the literal 0: where there is an empty tensor, the variables may be 0 as well.
+    """
+    key = tuple(e for pair in pairs for e in pair)
+    found = session.relations.get(key)
+    if found is None:
+        found = session.relations[key] = _related(session, pairs)
+    else:
+        session.statistics.count("remembered")
+    return found
+
+
+def assumption(session: Session, condition: PrimExpr) -> PrimExpr | None:
+    """What would have to be assumed for a condition to be proved."""
+    if not simple_enough(condition):
+        return None
+    limits = _limits_of(session, condition, prim_exprs.topological(condition))
+    return _first_that_helps(session, limits, condition, _TRIES)
+
+
+def _related(session: Session, pairs: Pairs) -> Relation:
+    condition = prim_exprs.conjunction(_equation(a, b) for a, b in pairs)
+    try:
+        prim_exprs.topological(condition, limit=NODES)
+    except prim_exprs.TooLargeError as reason:
+        return Relation("unknown", reason=str(reason))
+    verdict = session.always(condition)
+    if isinstance(verdict, Proved):
+        return Relation("always")
+    positive = session.where(_at_least_one(session, condition))
+    opposite = positive.witness(condition)
+    different = _different(positive.always(condition), verdict)
+    match opposite:
+        case Proved():
+            found = _never(session, condition, positive.always(condition), different)
+            if found.zero_saves and found.counterexample and _names_zero(condition):
+                helps = _suggested(session, pairs, condition)
+                return Relation("sometimes", found.counterexample, found.witness, helps)
+            return found
+        case Refuted(example=witness) if different is not None:
+            return Relation(
+                "sometimes", different, witness, assumption=_suggested(session, pairs, condition)
+            )
+        case Refuted(example=witness):
+            return Relation("unknown", None, witness, reason=_reason(verdict))
+    return Relation("unknown", different, reason=_reason(opposite))
+
+
+def _equation(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """``a == b``; a condition that is to be true is that condition."""
+    if type(b) is tir.IntImm and b.dtype == BOOL and b.value and prim_exprs.is_boolean(a):
+        return a
+    return tir.EQ(a, b)
+
+
+def _never(
+    session: Session, condition: PrimExpr, positive: Verdict, different: dict[str, int] | None
+) -> Relation:
+    """No positive values make them equal; unless there are no positive values at all."""
+    with_zero = session.witness(condition)
+    saves = isinstance(with_zero, Refuted)
+    if isinstance(positive, Refuted):
+        return Relation("never", different, with_zero.counterexample, zero_saves=saves)
+    if isinstance(with_zero, Proved):
+        return Relation("never", different)
+    if saves and different is not None:
+        return Relation("sometimes", different, with_zero.counterexample)
+    return Relation("unknown", different, with_zero.counterexample, reason=_reason(with_zero))
+
+
+def _names_zero(condition: PrimExpr) -> bool:
+    """Whether some dimension is compared with the literal 0; no remainder is a dimension."""
+    return any(
+        _zero_beside(node.a, node.b) or _zero_beside(node.b, node.a)
+        for node in prim_exprs.topological(condition, limit=NODES)
+        if isinstance(node, tir.EQ)
+    )
+
+
+def _zero_beside(a: PrimExpr, b: PrimExpr) -> bool:
+    return isinstance(a, tir.IntImm) and a.value == 0 and not isinstance(b, INTEGER_DIVISIONS)
+
+
+def _different(*verdicts: Verdict) -> dict[str, int] | None:
+    for verdict in verdicts:
+        if isinstance(verdict, Refuted):
+            return dict(verdict.example)
+    return None
+
+
+def _reason(verdict: Verdict) -> str:
+    return verdict.reason if isinstance(verdict, Unknown) else ""
+
+
+def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
+    """That the variables which may be zero are not."""
+    return [
+        tir.GE(v, prim_exprs.ONE)
+        for v in prim_exprs.variables([condition])
+        if session.state.range_of(v)[0] == 0 and session.state.range_of(v)[1] != 0
+    ]
+
+
+def _suggested(session: Session, pairs: Pairs, condition: PrimExpr) -> PrimExpr | None:
+    """A simple assumption under which pairs are proved to agree, and which can hold."""
+    if not simple_enough(condition):
+        return None
+    return _first_that_helps(session, _candidates(session, pairs), condition)
+
+
+def simple_enough(condition: PrimExpr) -> bool:
+    """Whether assumptions are tried for a condition: each is a question of its size."""
+    try:
+        prim_exprs.topological(condition, limit=_NODES)
+    except prim_exprs.TooLargeError:
+        return False
+    return True
+
+
+def _first_that_helps(
+    session: Session,
+    candidates: Iterable[PrimExpr],
+    condition: PrimExpr,
+    tries: int = _CANDIDATES,
+) -> PrimExpr | None:
+    """The first of some assumptions under which a condition is proved, and which can hold."""
+    for candidate in islice(candidates, tries):
+        if not session.where([candidate]).proves_quickly(condition):
+            continue
+        if isinstance(session.witness(candidate), Refuted):
+            return candidate
+    return None
+
+
+def _candidates(session: Session, pairs: Pairs) -> Iterator[PrimExpr]:
+    nodes = prim_exprs.topological(*(e for pair in pairs for e in pair))
+    yield from _positive(session, nodes)
+    yield from _divisible(nodes)
+    left = [(a, b) for a, b in pairs if not isinstance(session.always(_equation(a, b)), Proved)]
+    yield from _solved(left)
+    yield prim_exprs.conjunction(_equation(a, b) for a, b in left)
+
+
+def _limits_of(
+    session: Session, condition: PrimExpr, nodes: Sequence[PrimExpr]
+) -> Iterator[PrimExpr]:
+    """Assumptions that may make any condition true, those that ask for least first."""
+    exact = session.limit_that_is(condition)
+    if exact is not None:
+        yield exact
+    yield from _positive(session, nodes)
+    yield from (
+        tir.GE(v, prim_exprs.ZERO)
+        for v in prim_exprs.variables_among(nodes)
+        if session.state.range_of(v)[0] is None
+    )
+    variables = prim_exprs.variables_among(nodes)[:_COMPARED]
+    yield prim_exprs.conjunction(tir.GE(v, prim_exprs.ONE) for v in variables)
+    compared = list(permutations(variables, 2))
+    yield from (tir.LE(a, b) for a, b in compared)
+    yield from (tir.LT(a, b) for a, b in compared)
+    yield from _divisible(nodes)
+    yield from (tir.LE(v, prim_exprs.ONE) for v in variables)
+    yield from (tir.GE(v, prim_exprs.TWO) for v in variables)
+    if len(nodes) <= _SIMPLE:
+        yield condition
+
+
+def _positive(session: Session, nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
+    for var in prim_exprs.variables_among(nodes):
+        if session.state.range_of(var)[0] == 0:
+            yield tir.GE(var, prim_exprs.ONE)
+
+
+def _divisible(nodes: Iterable[PrimExpr]) -> Iterator[PrimExpr]:
+    for node in nodes:
+        if isinstance(node, INTEGER_DIVISIONS):
+            yield tir.EQ(tir.FloorMod(_without_offset(node.a), node.b), prim_exprs.ZERO)
+
+
+def _without_offset(expr: PrimExpr) -> PrimExpr:
+    """``n`` of ``n + 3``: divisibility is asked of what varies."""
+    while isinstance(expr, (tir.Add, tir.Sub)) and isinstance(expr.b, tir.IntImm):
+        expr = expr.a
+    return expr
+
+
+def _solved(pairs: Pairs) -> Iterator[PrimExpr]:
+    """One equation between a variable and something simple that settles all pairs."""
+    seen: set[tuple[PrimExpr, PrimExpr]] = set()
+    for a, b in pairs:
+        for left, right in ((a, b), (b, a)):
+            if isinstance(left, tir.Var) and (right, left) not in seen:
+                seen.add((left, right))
+                yield tir.EQ(left, right)
+    for a, b in pairs:
+        for left, right in ((a, b), (b, a)):
+            if isinstance(left, tir.Mul) and isinstance(right, tir.Mul):
+                yield from (
+                    tir.EQ(x, y)
+                    for x, y in ((left.a, right.a), (left.b, right.b))
+                    if isinstance(x, tir.Var) and x is not y
+                )

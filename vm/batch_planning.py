@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlx.semantics.faults import Stop
-from rlx.semantics.machine.foreign import inherited, plain
+from rlx.semantics.machine.prim_funcs import inherited, plain
 from rlx.semantics.native.sequence import ArrayPlace, KernelCall, fits
 from rlx.semantics.store import Store
 from rlx.semantics.values import (

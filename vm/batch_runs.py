@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rlx.semantics.faults import Stop
-from rlx.semantics.machine.foreign import allocate
+from rlx.semantics.machine.prim_funcs import allocate
 from rlx.semantics.native.compiler import NoCompiler
 from rlx.semantics.native.sequence import Failure, KernelSequence
 from rlx.semantics.store import Blank, Store

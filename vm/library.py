@@ -16,11 +16,11 @@ from rlx.semantics.faults import CheckStop, FaultStop, Stop
 from rlx.semantics.machine import builtin_words
 from rlx.semantics.machine.builtins import BUILTINS, holds_sizes
 from rlx.semantics.machine.control import truth
-from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.memory import laid_into
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.operators import formatted, printed
+from rlx.semantics.machine.prim_funcs import allocate
 from rlx.semantics.store import Blank, Store
 from rlx.semantics.values import (
     UNIT,

@@ -10,10 +10,16 @@ from rlx.grammar.parser import parse
 from rlx.semantics import faults, outcome
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.machine.builtins import READING
-from rlx.semantics.machine.foreign import inherited, plain, run_prim_func, written
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.outcome_of_stop import OUTCOMES
-from rlx.semantics.machine.prim_funcs import PrimFuncs, Unwritten
+from rlx.semantics.machine.prim_funcs import (
+    PrimFuncs,
+    Unwritten,
+    inherited,
+    plain,
+    run_prim_func,
+    written,
+)
 from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.store import Store
 from rlx.semantics.values import UNIT, Device, Packed, PrimFuncValue, Scalar, Tensor, Value

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.checker.dynamic_checks.listing import Listed, counts
 from rlx.checker.render.files import FileReport, counted
-from rlx.checker.render.frame import PLAIN, paint, safe
+from rlx.checker.render.human import PLAIN, paint, safe
 
 _ROLES = {"redundant": "help", "impossible": "error", "needed": "strong"}
 

@@ -1,18 +1,303 @@
-"""The format for people: what is wrong, the lines it is about, what to do."""
+"""The format for people: the lines that something is about, with marks under them, what is wrong,
+and what to do.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import IO
 
-from rlx.checker.render.files import (
-    FileReport,
-    Summary,
-    counted,
-    counterexample,
-    summarise,
-)
-from rlx.checker.render.frame import PLAIN, SourceFrame, Underline, paint, safe, show
+from rlx.checker.render.files import FileReport, Summary, counted, counterexample, summarise
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
+from rlx.grammar.node import Record, Span
+
+SHOWN_LINES = 6
+"""A span over more lines than this is cut in the middle."""
+
+
+class Underline(Record):
+    """What to draw under a line: from character ``start`` to ``end`` (from 0, exclusive), and what
+    to say there.
+    """
+
+    start: int
+    end: int
+    words: str
+    role: str
+    sign: str
+
+
+class SourceFrame:
+    """Draws one diagnostic's lines.
+
+    Parameters
+    ----------
+    source
+        The text.
+    theme
+        SGR parameters by role.
+    limit
+        Columns that a source line may take.
+    """
+
+    def __init__(self, source: Source, theme: Mapping[str, str], limit: int) -> None:
+        self.source = source
+        self.theme = theme
+        self.limit = limit
+        self.gutter = 1
+
+    def draw(
+        self, primary: Underline, span: Span, related: Sequence[tuple[Span, Underline]]
+    ) -> list[str]:
+        """The frame of a diagnostic at ``span``, with the other places it points at."""
+        start, stop = span[0], max(span)
+        stop = start + len(self.source.text[start:stop].rstrip())  # not the start of the next line
+        (first, _), (last, end) = self.source.position(start), self.source.position(stop)
+        marks: dict[int, list[Underline]] = {}
+        for place, mark in related:
+            number, placed = self._on_first_line(place, mark)
+            marks.setdefault(number, []).append(placed)
+        number, placed = self._on_first_line(span, primary)
+        if last == first:
+            marks.setdefault(number, []).insert(0, placed)
+        numbers = sorted(set(marks) | _visible(first, last))
+        self.gutter = len(str(numbers[-1]))
+        lines = [self.edge()]
+        previous = numbers[0]
+        for number in numbers:
+            if number > previous + 1:
+                lines.append(paint(self.theme, "gutter", "..."))
+            previous = number
+            margin = self._margin(number, first, last, placed)
+            lines += self._line(number, marks.get(number, []), margin)
+            if number == first < last and margin.isspace():
+                lines.append(self._corner(number, " ", placed.start, placed.role, ""))
+            if number == last > first:
+                words = f" {safe(primary.words)}" if primary.words else ""
+                lines.append(self._corner(number, "|", end - 2, placed.role, words))
+        return lines
+
+    def edge(self) -> str:
+        """The empty gutter."""
+        return paint(self.theme, "gutter", " " * self.gutter + " |")
+
+    def numbered(self, number: int, sign: str = "|") -> str:
+        """The gutter of a source line."""
+        return paint(self.theme, "gutter", f"{number:>{self.gutter}} {sign}")
+
+    def _on_first_line(self, span: Span, mark: Underline) -> tuple[int, Underline]:
+        """The line on which a span starts, and the mark cut to it and placed on it."""
+        number, column = self.source.position(span[0])
+        size = len(self.source.line(number))
+        start = min(column - 1, size)
+        end = min(max(start + 1, start + span[1] - span[0]), max(size, start + 1))
+        return number, Underline(start, end, mark.words, mark.role, mark.sign)
+
+    def _margin(self, number: int, first: int, last: int, primary: Underline) -> str:
+        """What stands left of a line: the bar of a span of several lines."""
+        if first == last:
+            return ""
+        sign = "|" if first < number <= last else " "
+        if number == first and not self.source.line(number)[: primary.start].strip():
+            sign = "/"
+        return (sign if sign == " " else paint(self.theme, primary.role, sign)) + " "
+
+    def _line(self, number: int, marks: list[Underline], margin: str) -> Iterator[str]:
+        """A source line and what is marked on it, repeated for marks too far apart to be seen at
+        once.
+        """
+        text = self.source.line(number)
+        for group in self._groups(text, marks):
+            low = min((m.start for m in group), default=0)
+            shown = show(text, low, max((m.end for m in group), default=0), self.limit)
+            yield f"{self.numbered(number)} {margin}{shown.text}".rstrip()
+            for under in _underlines(shown, group, self.theme):
+                yield f"{self.edge()} {margin.replace('/', '|')}{under}".rstrip()
+
+    def _groups(self, text: str, marks: list[Underline]) -> list[list[Underline]]:
+        """Marks that fit in one window of the line stay together."""
+        if not marks:
+            return [[]]
+        reach = max(m.end for m in marks) - min(m.start for m in marks)
+        if len(text) <= self.limit or reach <= self.limit // 2:
+            return [marks]
+        return [[m] for m in sorted(marks, key=lambda m: m.start)]
+
+    def _corner(self, number: int, bar: str, at: int, role: str, words: str) -> str:
+        """Where a span of several lines starts or ends: a line that runs to character ``at``."""
+        column = show(self.source.line(number), 0, 0, self.limit).column(at)
+        line = bar + "_" * (column + 1) + "^" + words
+        return f"{self.edge()} {paint(self.theme, role, line)}"
+
+
+def _visible(first: int, last: int) -> set[int]:
+    """The lines of a span that are printed."""
+    if last - first < SHOWN_LINES:
+        return set(range(first, last + 1))
+    return {*range(first, first + SHOWN_LINES - 2), last - 1, last}
+
+
+def _underlines(shown: Shown, marks: list[Underline], theme: Mapping[str, str]) -> Iterator[str]:
+    """The line of carets, then one line for each set of words that does not fit beside them."""
+    if not marks:
+        return
+    cells: dict[int, tuple[str, str]] = {}
+    for mark in sorted(marks, key=lambda m: m.sign == "^"):
+        start = shown.column(mark.start)
+        for at in range(start, max(shown.column(mark.end), start + 1)):
+            cells[at] = (mark.sign, mark.role)
+    spoken = sorted((m for m in marks if m.words), key=lambda m: -shown.column(m.start))
+    beside = ""
+    if spoken and (len(spoken) == 1 or _clear_of(shown, spoken[0], spoken[1:])):
+        tail = spoken.pop(0)
+        if max(cells) < max(shown.column(tail.end), shown.column(tail.start) + 1):
+            beside = " " + paint(theme, tail.role, safe(tail.words))
+        else:
+            spoken.insert(0, tail)
+    yield _painted(cells, theme) + beside
+    hanging = {shown.column(m.start): ("|", m.role) for m in spoken}
+    if hanging:
+        yield _painted(hanging, theme)
+    for mark in spoken:
+        column = shown.column(mark.start)
+        hanging.pop(column, None)  # two marks may start in one column
+        yield _painted(hanging, theme, column) + paint(theme, mark.role, safe(mark.words))
+
+
+def _clear_of(shown: Shown, last: Underline, others: Sequence[Underline]) -> bool:
+    """No other mark reaches into the right-most one."""
+    return all(shown.column(m.end) <= shown.column(last.start) for m in others)
+
+
+def _painted(cells: Mapping[int, tuple[str, str]], theme: Mapping[str, str], size: int = 0) -> str:
+    """Signs at their columns, neighbours of one role painted together, padded to ``size``
+    columns.
+    """
+    out, at = [], 0
+    columns = sorted(cells)
+    index = 0
+    while index < len(columns):
+        start = columns[index]
+        sign, role = cells[start]
+        length = 1
+        while cells.get(start + length) == (sign, role):
+            length += 1
+        out.append(" " * (start - at) + paint(theme, role, sign * length))
+        at, index = start + length, index + length
+    return "".join(out) + " " * (size - at)
+
+
+TAB = 4
+ELLIPSIS = "..."
+
+_UNSAFE = {0x7F: "\u2421"} | {code: chr(0x2400 + code) for code in range(32) if code != 9}
+_UNSAFE |= dict.fromkeys(
+    (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"
+)
+"""Characters that would steer a terminal (escape sequences, reordering), and visible ones to show
+instead.
+"""
+
+
+class Shown(Record):
+    """A line, or a window of it, as it is printed.
+
+    Attributes
+    ----------
+    text
+        What is printed.
+    first, last
+        The window: characters ``first`` to ``last`` (exclusive) of the line.
+    offsets
+        The column of every character of the window, and of its end.
+    """
+
+    text: str
+    first: int
+    last: int
+    offsets: list[int]
+
+    def column(self, index: int) -> int:
+        """The printed column, from 0, of a character of the line, clamped to the window."""
+        return self.offsets[min(max(index, self.first), self.last) - self.first]
+
+
+def safe(text: str) -> str:
+    """The text without characters that would steer a terminal."""
+    return text if text.isascii() and text.isprintable() else text.translate(_UNSAFE)
+
+
+def width(character: str) -> int:
+    """How many columns a character takes."""
+    if character < "\u0300":
+        return 1
+    from unicodedata import category, east_asian_width
+
+    if category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def show(line: str, start: int, end: int, limit: int) -> Shown:
+    """Lay out a line so that characters ``start`` to ``end`` are seen, within about ``limit``
+    columns.
+    """
+    first, last = 0, len(line)
+    if last > limit:
+        room = limit - 2 * len(ELLIPSIS)
+        before = max(room - (end - start), room // 4) // 2
+        first = max(0, min(start - before, last - room))
+        last = min(last, first + room)
+    prefix = ELLIPSIS if first else ""
+    text, offsets = [prefix], []
+    at = len(prefix)
+    for character in safe(line[first:last]):
+        offsets.append(at)
+        text.append(" " * TAB if character == "\t" else character)
+        at += TAB if character == "\t" else width(character)
+    offsets.append(at)
+    if last < len(line):
+        text.append(ELLIPSIS)
+    return Shown("".join(text), first, last, offsets)
+
+
+PLAIN: Mapping[str, str] = {}
+"""No colour."""
+
+ANSI: Mapping[str, str] = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "help": "1;32",
+    "gutter": "1;34",
+    "related": "1;34",
+    "strong": "1",
+    "faint": "2",
+    "added": "32",
+    "removed": "31",
+}
+"""SGR parameters for each role, understood by every terminal with eight colours."""
+
+
+def paint(theme: Mapping[str, str], role: str, text: str) -> str:
+    """The text in the colour of its role."""
+    code = theme.get(role)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
+
+
+def plain(text: str) -> str:
+    """The text without its colours."""
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+def theme_for(stream: IO[str]) -> Mapping[str, str]:
+    """Colours only at a terminal, and never where NO_COLOR or a dumb terminal forbids them."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+        return PLAIN
+    return ANSI
+
 
 WIDTH = 120
 """Columns that a source line takes at most, where no terminal says otherwise."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from rlx.checker.questions import SLOWEST, Asked
 from rlx.checker.render.files import FileReport, counted
-from rlx.checker.render.frame import PLAIN, paint, safe
+from rlx.checker.render.human import PLAIN, paint, safe
 
 
 def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:

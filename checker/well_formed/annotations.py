@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from rlx.checker.well_formed.state import WellFormedCheck
-from rlx.checker.well_formed.variables import (
+from rlx.checker.well_formed.state import (
+    WellFormedCheck,
     dataflow_variable_stays_inside,
     names_in_scope,
     similar,

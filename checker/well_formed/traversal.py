@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-from rlx.checker.well_formed import variables
 from rlx.checker.well_formed.annotations import (
     check_annotation,
     dimension_is_bound,
@@ -30,7 +29,15 @@ from rlx.checker.well_formed.functions import (
     recursive_result_is_annotated,
     symbol_is_name,
 )
-from rlx.checker.well_formed.state import WellFormedCheck
+from rlx.checker.well_formed.state import (
+    WellFormedCheck,
+    dataflow_variable_is_bound_inside,
+    dataflow_variable_stays_inside,
+    is_bound_once,
+    is_defined_globally,
+    is_in_scope,
+    is_no_value,
+)
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Node, Span
@@ -91,7 +98,7 @@ def _signature(state: WellFormedCheck, function: ast.Function) -> None:
     bound = set(function.shape_vars)
     coming = {param.shape_var for param in function.params if param.shape_var is not None}
     for param in function.params:
-        variables.is_bound_once(state, param)
+        is_bound_once(state, param)
         info = param.struct_info_annotation
         state.enter(param, None)
         if info is None:
@@ -143,18 +150,18 @@ def _expression(state: WellFormedCheck, expr: ast.Expr, span: Span | None) -> No
 
 def _variable(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
     if var not in state.in_scope:
-        variables.is_in_scope(state, var, span or var.span)
+        is_in_scope(state, var, span or var.span)
     elif type(var) is ast.DataflowVar:
-        variables.dataflow_variable_stays_inside(state, var, span)
+        dataflow_variable_stays_inside(state, var, span)
 
 
 def _global(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     if var not in state.module.functions:
-        variables.is_defined_globally(state, var, span)
+        is_defined_globally(state, var, span)
 
 
 def _operator(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
-    variables.is_no_value(state, op, span)
+    is_no_value(state, op, span)
 
 
 def _leaf(state: WellFormedCheck, expr: ast.Expr, span: Span | None) -> None:
@@ -298,11 +305,11 @@ def _match_cast(state: WellFormedCheck, cast: ast.MatchCast) -> None:
 
 def _bind(state: WellFormedCheck, var: ast.Var) -> None:
     if var in state.bound:
-        variables.is_bound_once(state, var)
+        is_bound_once(state, var)
     else:
         state.bound.add(var)
     if type(var) is ast.DataflowVar:
-        variables.dataflow_variable_is_bound_inside(state, var)
+        dataflow_variable_is_bound_inside(state, var)
         state.enter(var, state.block)
     else:
         state.enter(var, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.checker.render.frame import paint, plain
+from rlx.checker.render.human import paint, plain
 from rlx.checker.why.leaf_steps import formula
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Source

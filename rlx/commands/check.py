@@ -270,7 +270,7 @@ def _selected(file: FileReport, selection: Selection) -> FileReport:
 
 def _human(files: Sequence[FileReport]) -> str:
     from rlx.checker.render import human
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
 
     width = human.WIDTH
     if sys.stdout.isatty():
@@ -311,7 +311,7 @@ RENDERERS: Mapping[str, Callable[[Sequence[FileReport]], str]] = {
 def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
     """The list after the human format; inside of the JSON; beside the others on stderr."""
     from rlx.checker.render import dynamic_checks
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
 
     if format == "human":
         _write(f"\n{dynamic_checks.render(files, theme_for(sys.stdout))}")
@@ -322,7 +322,7 @@ def _dynamic_checks(files: Sequence[FileReport], format: str) -> None:
 def _statistics(files: Sequence[FileReport], format: str) -> None:
     """After the human format; beside the others on stderr, except what is inside of the JSON."""
     from rlx.checker.render import statistics
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
 
     if format == "human":
         text = statistics.render(files, theme_for(sys.stdout))

@@ -122,7 +122,7 @@ _CONVERSIONS: dict[str, Callable[[RelayModule], str]] = {"to-anf": _anf, "to-gra
 def _check(text: str, path: str, form: str) -> int:
     from rlx.checker.render import human, json
     from rlx.checker.render.files import FileReport
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
     from rlx.relay.checking import check
 
     report = check(text, path)
@@ -149,7 +149,7 @@ def _refused(diagnostics: Sequence[Diagnostic], text: str, path: str) -> int:
     """Report what is wrong on standard error."""
     from rlx.checker.render import human
     from rlx.checker.render.files import FileReport
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
     from rlx.grammar.diagnostic import Source
 
     source: Source = Source(text, path)
@@ -161,7 +161,7 @@ def _refused(diagnostics: Sequence[Diagnostic], text: str, path: str) -> int:
 def _to_relax(module: RelayModule, text: str, path: str) -> int:
     from rlx.checker.render import human
     from rlx.checker.render.files import FileReport
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.printer import print_module
     from rlx.relay.translation import translate

@@ -87,7 +87,7 @@ def _answer(text: str, path: str, wanted: _Wanted, arguments: argparse.Namespace
             f"{dumps({**place, **as_json(found.roots, found.source, arguments.depth)}, indent=1)}\n"
         )
     else:
-        from rlx.checker.render.frame import theme_for
+        from rlx.checker.render.human import theme_for
         from rlx.checker.why.tree_text import encodable, inferences, render
 
         theme, depth = theme_for(sys.stdout), arguments.depth

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.arguments import flag, shown, whole_number
+from rlx.subject import flag, shown, whole_number
 from rlx.tvm.watch import SIZES, Problem, Watch
 
 

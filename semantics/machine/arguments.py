@@ -11,8 +11,8 @@ from rlx.operators import lookup
 from rlx.operators.binding import matched
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine import prim_exprs
+from rlx.semantics.machine.configuration import Reader
 from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.scopes import Reader
 from rlx.semantics.values import DataTypeValue, Scalar, ShapeValue, StringValue
 from rlx.spec.registry import rule
 

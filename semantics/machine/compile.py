@@ -18,9 +18,17 @@ from rlx.grammar.visit import free_vars, struct_infos
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import control, expression_rules, prim_exprs
-from rlx.semantics.machine.configuration import Code, Frame, FunctionCode, Instruction
+from rlx.semantics.machine.configuration import (
+    Code,
+    Frame,
+    FunctionCode,
+    Instruction,
+    Reader,
+    ScopeSlots,
+    Variable,
+    slot_reader,
+)
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
-from rlx.semantics.machine.scopes import Reader, ScopeSlots, Variable, slot_reader
 from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.values import Value
 from rlx.solver.order import free_vars as vars_of_info

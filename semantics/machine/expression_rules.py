@@ -15,13 +15,13 @@ from rlx.semantics.machine.configuration import (
     Frame,
     FunctionCode,
     Instruction,
+    Reader,
     bind,
     received,
 )
-from rlx.semantics.machine.foreign import call_outside, run_prim_func
 from rlx.semantics.machine.message_text import kind, kind_of
 from rlx.semantics.machine.numpy_conversion import readable
-from rlx.semantics.machine.scopes import Reader
+from rlx.semantics.machine.prim_funcs import call_outside, run_prim_func
 from rlx.semantics.outcome import Outcome, Returned
 from rlx.semantics.store import Store
 from rlx.semantics.values import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
-from rlx.semantics.machine.scopes import Variable
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Variable
 
 
 def environment(configuration: Configuration) -> dict[Variable, Any]:

@@ -13,8 +13,8 @@ from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.arguments import Arguments, argument
 from rlx.semantics.machine.configuration import Configuration, Instruction, bind
-from rlx.semantics.machine.foreign import allocate
 from rlx.semantics.machine.message_text import kind
+from rlx.semantics.machine.prim_funcs import allocate
 from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 

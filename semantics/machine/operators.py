@@ -18,12 +18,20 @@ from rlx.operators.registry import Operator
 from rlx.semantics.faults import CheckStop, FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import memory, obligations, prim_exprs, tir_calls
 from rlx.semantics.machine.arguments import Arguments, argument, named
-from rlx.semantics.machine.configuration import Apply, Configuration, Frame, Instruction, P, bind
+from rlx.semantics.machine.configuration import (
+    Apply,
+    Configuration,
+    Frame,
+    Instruction,
+    P,
+    Reader,
+    ScopeSlots,
+    bind,
+)
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.expression_rules import null_value
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.numpy_conversion import Plain, parts, readable, to_plain, to_value
-from rlx.semantics.machine.scopes import Reader, ScopeSlots
 from rlx.semantics.values import (
     UNIT,
     Device,

@@ -10,8 +10,7 @@ from rlx.grammar import tir
 from rlx.grammar.dtype import BOOL, DataType
 from rlx.grammar.prim_operators import BY_NODE, DIVISIONS, exact
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
-from rlx.semantics.machine.configuration import Frame
-from rlx.semantics.machine.scopes import Reader, ScopeSlots
+from rlx.semantics.machine.configuration import Frame, Reader, ScopeSlots
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 _DEEP = 64

@@ -10,8 +10,7 @@ from rlx.grammar.dtype import VOID
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.cast import CastFailed, compare
 from rlx.semantics.faults import CheckStop, UnsupportedStop
-from rlx.semantics.machine.configuration import Compare, Frame
-from rlx.semantics.machine.scopes import Reader, ScopeSlots
+from rlx.semantics.machine.configuration import Compare, Frame, Reader, ScopeSlots
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
 from rlx.solver.order.demands import demands, every
 

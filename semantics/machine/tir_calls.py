@@ -13,12 +13,18 @@ from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine import prim_exprs, untouched_memory
 from rlx.semantics.machine.arguments import argument, keyword
-from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, bind, received
+from rlx.semantics.machine.configuration import (
+    Configuration,
+    Frame,
+    Instruction,
+    Reader,
+    bind,
+    received,
+)
 from rlx.semantics.machine.expression_rules import CALLS, copied, enter, external
-from rlx.semantics.machine.foreign import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.machine.message_text import kind, show
 from rlx.semantics.machine.numpy_conversion import readable
-from rlx.semantics.machine.scopes import Reader
+from rlx.semantics.machine.prim_funcs import allocate, call_outside, memory, run_prim_func
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
     UNIT,

@@ -205,7 +205,7 @@ def show_errors(report: Report) -> None:
     """Write the diagnostics of a report to stderr."""
     from rlx.checker.render import human
     from rlx.checker.render.files import FileReport
-    from rlx.checker.render.frame import theme_for
+    from rlx.checker.render.human import theme_for
 
     file = FileReport(report.source.path, report.source, report.diagnostics, report.obligations)
     sys.stderr.write(human.render([file], theme_for(sys.stderr)))

@@ -12,7 +12,7 @@ import pytest
 
 from rlx.checker.render import github, human, json, sarif, statistics
 from rlx.checker.render.files import FileReport, Obligations
-from rlx.checker.render.frame import ANSI, PLAIN
+from rlx.checker.render.human import ANSI, PLAIN
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
 from rlx.grammar.node import Span
 from tests.snapshots import assert_digest

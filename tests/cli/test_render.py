@@ -11,7 +11,7 @@ from rlx.checker.questions import Asked, Questions
 from rlx.checker.render import github, human, sarif, statistics
 from rlx.checker.render import json as as_json
 from rlx.checker.render.files import FileReport, Obligations, counted, summarise
-from rlx.checker.render.frame import ANSI, show, width
+from rlx.checker.render.human import ANSI, show, width
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

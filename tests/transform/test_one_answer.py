@@ -17,7 +17,14 @@ from rlx.semantics import cast
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Returned
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import Packed, Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import (
+    Packed,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+)
 from rlx.solver.order.demands import Premise
 from rlx.solver.prover import Prover
 from rlx.transform.dynamic_checks import eliminate

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rlx.checker.render.frame import ANSI, plain
+from rlx.checker.render.human import ANSI, plain
 from rlx.checker.why.explain import everything, why
 from rlx.checker.why.json import as_json
 from rlx.checker.why.step import Step, every

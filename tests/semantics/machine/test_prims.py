@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from rlx.grammar import tir
 from rlx.semantics.faults import FaultStop
-from rlx.semantics.machine.configuration import Code, Frame
+from rlx.semantics.machine.configuration import Code, Frame, ScopeSlots
 from rlx.semantics.machine.prim_exprs import prepare
-from rlx.semantics.machine.scopes import ScopeSlots
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 VARS = (tir.Var("n"), tir.Var("m"))
