@@ -13,9 +13,8 @@ from weakref import WeakSet
 
 from rlx.checker.normal_form import LEAVES, is_leaf
 from rlx.grammar import ast
-from rlx.grammar.expected import module_of
 from rlx.grammar.node import Span, changed, replace, same
-from rlx.grammar.python_places import here
+from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import joined
 
 __all__ = ["is_in_normal_form", "keep_as_normal", "normalize", "normalize_function"]

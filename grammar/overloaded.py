@@ -10,7 +10,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, INT64, DataType, dtype
 from rlx.grammar.overloads import OwnOperators
 from rlx.grammar.prim_operators import BY_SYMBOL
-from rlx.grammar.python_places import MisuseError, Place, here
+from rlx.grammar.python_places import MisuseError, Place, described, here
 from rlx.grammar.tir import PrimExpr
 
 NUMBER = "number"
@@ -235,13 +235,6 @@ def _mixed(symbol: str) -> NoReturn:
     )
 
 
-def described(given: object) -> str:
-    """A value with its type, in a few words."""
-    text = f"{type(given).__name__} {given!r}"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-_SHOWN = 60
 _NUMPY = frozenset(["numpy", "ml_dtypes"])
 """Where the classes of arrays and their elements are."""
 
@@ -249,7 +242,6 @@ __all__ = [
     "NUMBER",
     "call",
     "constant",
-    "described",
     "element_type",
     "expr",
     "is_number",

@@ -1,8 +1,10 @@
-"""Where Python code makes a node: the span of a call in the user's own file.
+"""Where Python code makes a node: the span of a call in the user's own file, and what is said there
+of a value of another kind than is expected.
 
 A node that a program makes by hand gets the span of the expression that made it, so that a
 diagnostic can point at it as at any text. Only the code object and the offset of the instruction
 are looked at, and each such place is made once.
+
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import sys
 from itertools import islice
 from types import CodeType, FrameType
 
+from rlx.grammar.ast import IRModule
 from rlx.grammar.diagnostic import Source
 
 _WIDTH = 120
@@ -52,6 +55,15 @@ def located(message: str, place: Place) -> str:
     """A message behind the place that it speaks of."""
     line, column = place.source.position(place[0])
     return f"{place.source.path}:{line}:{column}: error: {message}"
+
+
+def described(given: object) -> str:
+    """A value with its type, in a few words."""
+    text = f"{type(given).__name__} {given!r}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+_SHOWN = 60
 
 
 _places: dict[int, tuple[CodeType, dict[int, Place]]] = {}
@@ -128,3 +140,19 @@ def _shown(path: str) -> str:
     """A path as a message says it: relative to the current directory where it lies below."""
     below = os.getcwd() + os.sep
     return path.removeprefix(below)
+
+
+def module_of(given: object, place: Place) -> IRModule:
+    """A module.
+
+    Raises
+    ------
+    MisuseError
+        If it is none.
+    """
+    if not isinstance(given, IRModule):
+        words = (
+            f"expected a module, such as rlx.parse(…) or bb.get() gives; found {described(given)}"
+        )
+        raise MisuseError(words, place)
+    return given

@@ -1,6 +1,6 @@
-"""What a user hands in, whatever its form: a path, a text, a module, or a module of TVM; and checked
-arguments.
+"""What a user hands in, whatever its form: a path, a text, a module, or a module of TVM.
 
+Arguments of the facade are checked here.
 """
 
 from __future__ import annotations

@@ -44,10 +44,12 @@ _INTRINSICS = {
 """Intrinsics on integers, and how many operands they take."""
 _CAST = re.compile(r"(?:bool|u?int[1-9]\d{0,3})\Z")
 _FLOAT = re.compile(r"(?:b?float|handle)\w*\Z")
-KNOWN = (
-    "min, max, select, if_then_else, floordiv, floormod, truncdiv, truncmod, ceildiv, abs, "
-    "shift_left, shift_right and casts like int32 are"
+COMMON = (
+    *("min", "max", "select", "if_then_else", "floordiv", "floormod", "truncdiv", "truncmod"),
+    *("ceildiv", "abs"),
 )
+"""The calls that help and messages name."""
+KNOWN = f"{', '.join(COMMON)}, shift_left, shift_right and casts like int32 are"
 
 
 def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:

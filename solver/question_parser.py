@@ -3,9 +3,7 @@
 Operators bind as in Python: ``or``, ``and``, ``not``, comparisons (a chain ``a < b < c`` means
 ``a < b and b < c``), ``|``, ``^``, ``&``, ``<<`` and ``>>``, ``+`` and ``-``, ``* // %``, signs
 and ``~``; ``&&``, ``||`` and ``!`` are read as in C.
-:mod:`rlx.solver.calls` has what is written as a call, with or without ``T.`` before it: ``min max
-select if_then_else floordiv floormod truncdiv truncmod ceildiv …``, and casts called by the name
-of an integer type, as in ``int32(n)``.
+:mod:`rlx.solver.calls` has what is written as a call, with or without ``T.`` before it.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from rlx.grammar.prim_operators import NOT, OPERATORS, SIGN, PrimOperator
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import calls
 from rlx.solver.expression_text import show
-from rlx.solver.prim_exprs import is_boolean
+from rlx.solver.prim_exprs import conjunction, is_boolean
 
 __all__ = ["NESTING_LIMIT", "parse", "show"]
 
@@ -283,7 +281,7 @@ class _QuestionReader:
 def _compared(words: list[str], values: list[PrimExpr]) -> PrimExpr:
     """A chain of comparisons."""
     links = [_BINARY[word](values[i], values[i + 1]) for i, word in enumerate(words)]
-    return calls.joined(tir.And, links)
+    return conjunction(links)
 
 
 def _negative(operand: PrimExpr) -> PrimExpr:

@@ -81,7 +81,7 @@ def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast
 
 def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     """A cast is warned of only if no value passes it (ledger 20)."""
-    from rlx.checker.dynamic_checks.summary import always_fails
+    from rlx.checker.dynamic_checks.comparisons import always_fails
 
     found = state.info(binding.value)
     settled = _settled(binding, found)

@@ -19,8 +19,7 @@ from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Rule
 from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.dynamic_checks.entry_checks import EntryCalls, is_private, settle
-from rlx.checker.dynamic_checks.model import DynamicCheck
-from rlx.checker.dynamic_checks.summary import summed_up
+from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import Survey, stand_once
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.derive.message_text import show
-from rlx.checker.dynamic_checks.model import CheckPart, PartStatus, Path
+from rlx.checker.dynamic_checks.model import EXCLUDE, CheckPart, PartStatus, Path, joined
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
@@ -314,6 +314,22 @@ class PartJudge:
         example = counterexample if status == "needed" else None
         self.parts.append(CheckPart(path, premise, status, wanted, found, example))
         return status
+
+
+def always_fails(
+    prover: Prover,
+    binders: Sequence[tir.Var],
+    held: Held,
+    found: StructInfo,
+    wanted: StructInfo,
+) -> str | None:
+    """Why a cast fails whatever the value is; None where it may succeed."""
+    judgement = PartJudge(prover, binders, held)
+    (parts,) = judgement.judge([found], [wanted])
+    never = [part for part in parts if part.status == "impossible"]
+    if never:
+        return joined(never)
+    return EXCLUDE if judgement.contradictory else None
 
 
 @rule("CHECK-plain", "0157df57", "dynamic check")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from rlx.grammar import ast, tir
-from rlx.grammar.node import Node, Record, Span
+from rlx.grammar.node import Node, Record, Span, replace
 from rlx.grammar.tir import PrimExpr
 
 Path = tuple[str, ...]
@@ -120,3 +120,46 @@ class DynamicCheck(Record):
     def comparisons_proved(self) -> bool:
         """Whether nothing has to be compared, though shape variables may have to be bound."""
         return all(p.status in ("proved", "binds") for p in self.parts)
+
+
+EXCLUDE = "its dimensions exclude each other"
+_SAID = 3
+"""How many parts a reason names."""
+
+
+def summed_up(check: DynamicCheck, contradictory: bool = False, because: str = "") -> DynamicCheck:
+    """A check with its status and reason.
+
+    Parameters
+    ----------
+    contradictory
+        Whether dimensions that could each hold exclude each other.
+    because
+        Why it is needed, where that is not for its parts to say.
+    """
+    never = [p for p in check.parts if p.status == "impossible"]
+    if never:
+        return replace(check, status="impossible", reason=joined(never))
+    missing = [p for p in check.parts if not _dispensable(p, check)]
+    if not missing:
+        bound = [p for p in check.parts if p.status == "binds"]
+        return replace(check, status="redundant", reason=joined(bound))
+    status: Status = "impossible" if contradictory else "needed"
+    reason = EXCLUDE if contradictory else because or joined(missing)
+    return replace(check, status=status, reason=reason)
+
+
+def _dispensable(part: CheckPart, check: DynamicCheck) -> bool:
+    """Whether a run can do without a part: a cast's variable may be replaced, a signature's may
+    not.
+    """
+    if part.status == "binds":
+        return check.kind == "cast" and part.image is not None
+    return part.status == "proved"
+
+
+def joined(parts: Sequence[CheckPart]) -> str:
+    """The reasons of the first parts, as one."""
+    more = len(parts) - _SAID
+    rest = f"; and {more} more" if more > 0 else ""
+    return "; ".join(part.reason for part in parts[:_SAID]) + rest

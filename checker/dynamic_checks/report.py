@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from rlx.checker.derive.module import module_
 from rlx.checker.dynamic_checks.analysis import Analysis
 from rlx.checker.dynamic_checks.entry_checks import is_private
-from rlx.checker.dynamic_checks.model import DynamicCheck
-from rlx.checker.dynamic_checks.summary import summed_up
+from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import stand_once
 from rlx.grammar import ast
 from rlx.grammar.struct_infos import OBJECT

@@ -18,7 +18,7 @@ EPILOG = """\
 Variables are integers, and at least 0 unless --lower says otherwise.
 
 operators: + - * // % == != < <= > >= and or not (also && || !)
-calls: min max select if_then_else floordiv floormod truncdiv truncmod ceildiv abs, and casts
+calls: {calls}, and casts
 such as int32(n); each may have the prefix T.
 
 if_then_else(c, a, b) evaluates only the branch it takes. For select(c, a, b) the answer holds
@@ -51,13 +51,14 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
 
 def _parser(prog: str) -> ArgumentParser:
     from rlx.grammar.command_line import CommandParser
+    from rlx.solver.calls import COMMON
 
     parser = CommandParser(
         prog=prog,
         description=(
             "Decide whether a condition over integers holds for all values of its variables."
         ),
-        epilog=EPILOG,
+        epilog=EPILOG.format(calls=" ".join(COMMON)),
     )
     parser.add_argument("goal", help="the condition, for instance '(n + 3)//4*4 >= n'")
     parser.add_argument(

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo
-from rlx.grammar.overloaded import described
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.python_places import Place, described, here
 from rlx.grammar.tir import PrimExpr
 from rlx.solver.prover import Prover
 from rlx.solver.usage_errors import condition as expect_condition

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.dtype import DataType
-from rlx.grammar.overloaded import described, element_type, expr, plain, prim
+from rlx.grammar.overloaded import element_type, expr, plain, prim
+from rlx.grammar.python_places import described
 from rlx.grammar.tir import PrimExpr
 
 

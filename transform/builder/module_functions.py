@@ -9,8 +9,7 @@ from rlx.grammar.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import replace
-from rlx.grammar.overloaded import described
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.python_places import Place, described, here
 from rlx.grammar.tir import PrimFunc
 from rlx.transform.builder import states, taken
 from rlx.transform.builder.errors import misuse, violation

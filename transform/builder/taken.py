@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, Function, GlobalVar, StructInfo
-from rlx.grammar.overloaded import described, expr
-from rlx.grammar.python_places import MisuseError, Place
+from rlx.grammar.overloaded import expr
+from rlx.grammar.python_places import MisuseError, Place, described
 from rlx.grammar.tir import PrimExpr, PrimFunc
 from rlx.transform.builder import values
 from rlx.transform.builder.errors import misuse

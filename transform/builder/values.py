@@ -9,9 +9,9 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.dtype import BOOL, DataType, lacking
 from rlx.grammar.dtype import dtype as named_type
-from rlx.grammar.overloaded import constant, described, element_type, prim
+from rlx.grammar.overloaded import constant, element_type, prim
 from rlx.grammar.parser import ParseError, parse_prim_expr, parse_struct_info
-from rlx.grammar.python_places import MisuseError, Place, here
+from rlx.grammar.python_places import MisuseError, Place, described, here
 from rlx.grammar.struct_infos import whole
 from rlx.grammar.tir import PrimExpr
 

@@ -9,9 +9,8 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.dtype import INT64
-from rlx.grammar.expected import module_of
 from rlx.grammar.node import Node, Record, replace
-from rlx.grammar.python_places import here
+from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.struct_infos import fields_or_itself
 from rlx.operators import lookup

@@ -5,8 +5,7 @@ from __future__ import annotations
 from rlx.checker.overwritten import IN_PLACE
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule
-from rlx.grammar.expected import module_of
-from rlx.grammar.python_places import here
+from rlx.grammar.python_places import here, module_of
 from rlx.grammar.visit import walk
 from rlx.operators.registry import lookup
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr
 from rlx.grammar.equal import structural_equal
-from rlx.grammar.overloaded import described
-from rlx.grammar.python_places import MisuseError, here
+from rlx.grammar.python_places import MisuseError, described, here
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup, similar

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.grammar.overloaded import described, plain
-from rlx.grammar.python_places import MisuseError, here, located
+from rlx.grammar.overloaded import plain
+from rlx.grammar.python_places import MisuseError, described, here, located
 
 
 class PatternError(ValueError):

@@ -8,8 +8,8 @@ from typing import TypeVar
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.dtype import DataType, lacking
-from rlx.grammar.overloaded import described, element_type
-from rlx.grammar.python_places import MisuseError, here
+from rlx.grammar.overloaded import element_type
+from rlx.grammar.python_places import MisuseError, described, here
 from rlx.grammar.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype

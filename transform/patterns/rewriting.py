@@ -8,8 +8,7 @@ from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
-from rlx.grammar.expected import module_of
-from rlx.grammar.python_places import here
+from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.visit import bindings, recursion_room, walk
 from rlx.operators.registry import lookup

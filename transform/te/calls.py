@@ -11,7 +11,8 @@ from rlx.grammar.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, Tuple
 from rlx.grammar.dtype import INT64
 from rlx.grammar.equal import structural_equal
 from rlx.grammar.node import Record, replace
-from rlx.grammar.overloaded import described, expr
+from rlx.grammar.overloaded import expr
+from rlx.grammar.python_places import described
 from rlx.transform.te.convert import Converter, alike
 from rlx.transform.te.errors import fail, here
 from rlx.transform.te.external import computed

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from rlx.grammar import ast
-from rlx.grammar.overloaded import described
-from rlx.grammar.python_places import MisuseError, Place
+from rlx.grammar.python_places import MisuseError, Place, described
 
 F = TypeVar("F")
 

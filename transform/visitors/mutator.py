@@ -10,9 +10,8 @@ from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.expected import module_of
 from rlx.grammar.node import changed, replace, same
-from rlx.grammar.python_places import Place, here
+from rlx.grammar.python_places import Place, here, module_of
 from rlx.grammar.rewrite import Rewriter
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import bindings, recursion_room

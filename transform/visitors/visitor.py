@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, IRModule, StructInfo
-from rlx.grammar.overloaded import described
-from rlx.grammar.python_places import MisuseError, here
+from rlx.grammar.python_places import MisuseError, described, here
 from rlx.grammar.tir import PrimExpr
 from rlx.grammar.visit import recursion_room
 from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
