@@ -16,6 +16,9 @@ def complaints(executable: Executable) -> Iterator[str]:
         yield "two functions have one name"
     if len(set(executable.names)) < len(executable.names):
         yield "a name stands twice in the table of names"
+    unknown = executable.shipped.keys() - executable.kernels.keys()
+    if unknown:
+        yield f"there is C of {min(unknown)!r}, and no PrimFunc of that name"
     if tuple(executable.offsets) != tuple(sorted(set(executable.offsets))):
         yield "the offsets of instructions do not ascend"
         return

@@ -64,6 +64,9 @@ class Executable(Record):
     signatures
         What the functions took and gave in the source, by name: functions of Relax without a body,
         as text.
+    shipped
+        The C of PrimFuncs by name, as the file had it; nothing in an executable from elsewhere.
+        See :mod:`rlx.vm.shipped_code`.
     """
 
     functions: tuple[VMFunction, ...]
@@ -74,6 +77,7 @@ class Executable(Record):
     kernels: Mapping[str, str] = {}
     operators: Mapping[str, str] = {}
     signatures: Mapping[str, str] = {}
+    shipped: Mapping[str, str] = {}
 
     def function(self, name: str) -> VMFunction:
         """The function of that name.
@@ -140,6 +144,12 @@ class Executable(Record):
 
         return read(text)
 
+    def as_c(self) -> str:
+        """The C of its PrimFuncs, as :meth:`save` ships it: a whole file for each."""
+        from rlx.vm.shipped_code import files
+
+        return files(self)
+
     def as_python(self) -> str:
         """A program in Python that builds this executable again, in the variable ``ib``."""
         from rlx.vm.python_code import python_code
@@ -147,7 +157,7 @@ class Executable(Record):
         return python_code(self)
 
     def save(self, path: PathLike) -> None:
-        """Write it into a file, which :meth:`load` reads.
+        """Write it into a file, which :meth:`load` reads, with the C of its PrimFuncs.
 
         Raises
         ------

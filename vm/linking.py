@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -96,6 +96,11 @@ class Linker:
         if found is None:
             found = self._read[name] = prim_func(self.executable, name)
         return found
+
+    @property
+    def read(self) -> Collection[str]:
+        """The names of the PrimFuncs that were asked for so far."""
+        return self._read.keys()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -85,8 +85,14 @@ class VirtualMachine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of results should know: PrimFuncs that did not run natively."""
-        return self._linker.notes
+        """What a reader of results should know: PrimFuncs that did not run natively, and C of the
+        file that was not used.
+        """
+        from rlx.vm.shipped_code import differing
+
+        others = differing(self.executable, self._linker.read)
+        words = "the C in the file is not what its PrimFunc gives; it was not used"
+        return (*self._linker.notes, *(f"{name}: {words}" for name in others))
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         """The function of that name: it takes arrays, numbers, tuples and strings, and gives such.

@@ -2,8 +2,8 @@
 
 A file is: eight bytes that say what it is, the version as four bytes, the SHA-256 of all that
 follows, the length of the description as eight bytes, the description as JSON, and the words of the
-instructions, eight bytes each; all integers little-endian. Nothing in a file is ever called by
-loading it.
+instructions, eight bytes each; all integers little-endian. Nothing in a file is ever called or compiled by
+loading it; what becomes of the C in it says :mod:`rlx.vm.shipped_code`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from typing import Any
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, from_json, to_json
 from rlx.vm.executable import Executable, VMFunction
+from rlx.vm.shipped_code import shipped
 
 PathLike = str | os.PathLike[str]
 
 MAGIC = b"RLXEXE\r\n"
-VERSION = 1
+VERSION = 2
 _HEAD = struct.Struct("<8sI32s")
 _LENGTH = struct.Struct("<Q")
 
@@ -101,6 +102,7 @@ def described(executable: Executable) -> dict[str, Any]:
         "kernels": dict(executable.kernels),
         "operators": dict(executable.operators),
         "signatures": dict(executable.signatures),
+        "c": dict(shipped(executable)),
     }
 
 
@@ -121,6 +123,7 @@ def from_description(description: Any, words: Sequence[int]) -> Executable:
             "kernels": dict(kernels),
             "operators": dict(operators),
             "signatures": dict(signatures),
+            "c": dict(code),
         }:
             pass
         case _:
@@ -142,6 +145,7 @@ def from_description(description: Any, words: Sequence[int]) -> Executable:
         _texts(kernels),
         _texts(operators),
         _texts(signatures),
+        _texts(code),
     )
 
 

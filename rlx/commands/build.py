@@ -46,8 +46,11 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     made = made_or_status(prog, lambda: _built(options))
     if isinstance(made, int):
         return made
-    functions = "1 function" if len(made.functions) == 1 else f"{len(made.functions)} functions"
-    sys.stderr.write(f"written: {options.out}, {functions}, {len(made.offsets)} instructions\n")
+    count, kept = len(made.functions), len(made.kernels)
+    functions = "1 function" if count == 1 else f"{count} functions"
+    compiled = f", {kept} PrimFunc{'' if kept == 1 else 's'} as C and as text" if kept else ""
+    said = f"{functions}, {len(made.offsets)} instructions{compiled}"
+    sys.stderr.write(f"written: {options.out}, {said}\n")
     return 0
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rlx.grammar.command_line import CommandParser
 from rlx.semantics.run.options import UNABLE
+
+if TYPE_CHECKING:
+    from rlx.vm import Executable
 
 
 def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
@@ -30,6 +35,7 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     parser.add_argument("file", metavar="FILE", help="the executable: model.rlxexe")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--python", action="store_true", help="print a Python program that builds it")
+    way.add_argument("--c", action="store_true", help="print the C of its PrimFuncs")
     way.add_argument(
         "--stats",
         action="store_true",
@@ -41,8 +47,13 @@ def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     except (LoadError, OSError) as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
-    text = found.as_python() if options.python else f"{found.stats()}\n"
-    if not options.python and not options.stats:
-        text += f"\n{found.as_text()}"
-    sys.stdout.write(text)
+    sys.stdout.write(_shown(found, options))
     return 0
+
+
+def _shown(found: Executable, options: argparse.Namespace) -> str:
+    if options.python:
+        return found.as_python()
+    if options.c:
+        return found.as_c()
+    return f"{found.stats()}\n" + ("" if options.stats else f"\n{found.as_text()}")

@@ -104,6 +104,8 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
         else:
             print("\n".join(_ending(error)))
         return UNDECIDED if isinstance(error, OutOfFuelError | UnsupportedError) else ENDED
+    for note in machine.notes:
+        sys.stderr.write(f"rlx run: {note}\n")
     if as_json:
         ended = {"outcome": "returned", "value": plain(value)}
         print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))

@@ -44,12 +44,17 @@ class CProgram:
         self.allocates = "rlx_take(" in kernel
         self.returns = "v[13] = 1;" in kernel
         head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
-        self.text = f"{head}{prelude.text(kernel)}\n{kernel}"
+        self.text = head + whole(kernel)
         self.sites = sites
         self.parameters = parameters
         self.written = frozenset(
             at for at, (_, buffer) in enumerate(parameters) if buffer in touched
         )
+
+
+def whole(kernel: str) -> str:
+    """A file of C: a kernel behind what it needs of the prelude."""
+    return f"{prelude.text(kernel)}\n{kernel}"
 
 
 def generate(

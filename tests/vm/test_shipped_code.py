@@ -1,0 +1,98 @@
+"""The C of PrimFuncs inside executables: it is what their text gives, and a file's own C is never compiled."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rlx.commands import disasm, run
+from rlx.grammar.node import replace
+from rlx.vm import ExecBuilder, Executable, LoadError, VirtualMachine
+from rlx.vm.saving import from_bytes, to_bytes
+from rlx.vm.shipped_code import differing, generated
+
+from .programs import compiled
+from .random_code import KERNEL
+
+X = np.array([1, 2, 3], np.float32)
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Executable:
+    compiled().save(tmp_path / "a.rlxexe")
+    return Executable.load(tmp_path / "a.rlxexe")
+
+
+def test_a_file_has_the_c_of_its_prim_funcs(loaded: Executable) -> None:
+    assert loaded.shipped.keys() == loaded.kernels.keys() != set()
+    assert loaded.shipped == generated(loaded) and not differing(loaded, list(loaded.kernels))
+    assert "int32_t rlx_kernel(int64_t *v, void **p) {" in loaded.shipped["double"]
+    assert "#include" not in loaded.shipped["double"]  # what it needs of the prelude is added
+    machine = VirtualMachine(loaded)
+    assert machine["main"](X, True).tolist() == [4, 8, 12] and machine.notes == ()
+
+
+def test_the_c_can_be_compiled_alone(loaded: Executable, tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    parts = loaded.as_c().split("/* PrimFunc ")
+    assert len(parts) == 1 + len(loaded.kernels)
+    source = tmp_path / "double.c"
+    source.write_text("/* PrimFunc " + parts[1])
+    flags = ["-std=gnu11", "-shared", "-fPIC", "-w", "-o", str(tmp_path / "double.so")]
+    subprocess.run([compiler, *flags, str(source), "-lm"], check=True)
+
+
+def test_c_from_elsewhere_is_never_compiled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file whose checksum is right, and whose C would leave a mark where it is compiled or loaded."""
+    monkeypatch.setenv("RLX_CACHE", str(tmp_path / "cache"))
+    mark = tmp_path / "mark"
+    hostile = (
+        f'#include <stdio.h>\n__attribute__((constructor)) void f(void) {{ fopen("{mark}", "w"); }}\n'
+        "#error this was compiled\n"
+    )
+    honest = compiled()
+    made = replace(
+        honest, shipped={name: hostile + code for name, code in generated(honest).items()}
+    )
+    path = tmp_path / "hostile.rlxexe"
+    path.write_bytes(to_bytes(made))
+    machine = VirtualMachine(Executable.load(path))
+    assert machine["main"](X, True).tolist() == [4, 8, 12]
+    assert machine.notes == (
+        "double: the C in the file is not what its PrimFunc gives; it was not used",
+    )
+    assert run.main([str(path), "--input", "x=[1, 2]", "--input", "c=true"]) == 0
+    assert "double: the C in the file is not what" in capsys.readouterr().err
+    assert not mark.exists()
+
+
+def test_c_of_nothing_is_refused() -> None:
+    with pytest.raises(LoadError, match="there is C of 'other', and no PrimFunc of that name"):
+        from_bytes(to_bytes(replace(compiled(), shipped={"other": "int x;"})))
+
+
+def test_a_prim_func_without_c_runs_by_the_evaluator(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ib = ExecBuilder()
+    ib.add_kernel("double", KERNEL)
+    ib.add_kernel("broken", "@T.prim_func\ndef broken(")
+    with ib.function("main", num_inputs=2):
+        ib.emit_call("double", [ib.r(0), ib.r(1)])
+        ib.emit_ret(ib.r(1))
+    ib.get().save(tmp_path / "a.rlxexe")
+    found = Executable.load(tmp_path / "a.rlxexe")
+    assert found.shipped.keys() == {"double"}
+    assert VirtualMachine(found)["main"](X, np.zeros(3, np.float32)).tolist() == [2, 4, 6]
+    assert disasm.main(["--c", str(tmp_path / "a.rlxexe")]) == 0
+    shown = capsys.readouterr().out
+    assert "rlx_kernel" in shown
+    assert "/* PrimFunc broken: no C; the reference evaluator runs it */" in shown
