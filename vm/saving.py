@@ -2,8 +2,8 @@
 
 A file is: eight bytes that say what it is, the version as four bytes, the SHA-256 of all that
 follows, the length of the description as eight bytes, the description as JSON, and the words of the
-instructions, eight bytes each; all integers little-endian. Loading a file calls and compiles nothing
-that is in it; :mod:`rlx.vm.shipped_code` says what becomes of the C.
+instructions, eight bytes each; all integers little-endian. Loading a file calls and compiles
+nothing that is in it; :mod:`rlx.vm.shipped_code` says what becomes of the C.
 """
 
 from __future__ import annotations
