@@ -7,7 +7,8 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,13 +61,10 @@ class Notes:
                 bits = int.from_bytes(bytes.fromhex(mask), "little")
                 self.tests.append((Test(name, seconds, bits.bit_count()), bits))
 
-    def reaching(self, wanted: Iterable[str]) -> Iterable[tuple[Test, int]]:
-        """The tests that reach some of these blocks, and how many."""
+    def reaching(self, wanted: Iterable[str]) -> list[tuple[Test, int, int]]:
+        """The tests that reach some of these blocks, how many, and all that they reach."""
         mask = sum(1 << self.places[name] for name in wanted if name in self.places)
-        if mask:
-            for test, bits in self.tests:
-                if bits & mask:
-                    yield test, (bits & mask).bit_count()
+        return [(test, (bits & mask).bit_count(), bits) for test, bits in self.tests if bits & mask]
 
 
 class Reach:
@@ -87,15 +85,21 @@ class Reach:
         if block_of(tree, mutant.line) is None or is_cached(tree, mutant.line):
             return Choice(self._outside(mutant, original), True, True)
         for attempt, wanted in enumerate(blocks_for(mutant, original)):
-            found = self._reaching(wanted)
-            if found:
-                tests = _ordered(found, mutant, by_hits=attempt > 0)
+            tests = self._ordered(wanted, mutant, by_hits=attempt > 0)
+            if tests:
                 return Choice(_within(tests, LITTLE if attempt else BUDGET), attempt == 0, False)
         return Choice([], False, False)
 
-    def _reaching(self, wanted: Iterable[str]) -> list[tuple[Test, int]]:
-        found = [pair for notes in self.notes for pair in notes.reaching(wanted)]
-        return list({test.name: (test, hits) for test, hits in found}.values())
+    def _ordered(self, wanted: Collection[str], mutant: Drawn, by_hits: bool) -> list[Test]:
+        """The most telling first: cheap ones that look at little else, and at many of the blocks asked for."""
+        reaching = [notes.reaching(wanted) for notes in self.notes]
+        found = {test.name: (test, hits) for part in reaching for test, hits, _ in part}
+        weight = {
+            test.name: _dear(test) / (hits**2 if by_hits else 1) for test, hits in found.values()
+        }
+        ordered = sorted((test for test, _ in found.values()), key=lambda test: weight[test.name])
+        varied = [different((test, bits) for test, _, bits in part) for part in reaching]
+        return _mixed(ordered, varied, mutant, weight)
 
     def _outside(self, mutant: Drawn, original: str) -> list[Test]:
         chosen = {
@@ -110,7 +114,7 @@ class Reach:
             name for notes in self.notes for name in notes.places if name.startswith(package)
         }
         for wanted in (of_file, of_package):
-            tests = _ordered(self._reaching(wanted), mutant, by_hits=True)
+            tests = self._ordered(wanted, mutant, by_hits=True)
             chosen.update((test.name, test) for test in _within(tests, BUDGET / 2))
         return list(chosen.values())
 
@@ -128,19 +132,42 @@ def blocks_for(mutant: Drawn, original: str) -> list[list[str]]:
 
 
 def _dear(test: Test) -> float:
-    return (test.seconds + 0.01) * math.sqrt(test.breadth + 10)
+    return _cost(test) * math.sqrt(test.breadth + 10)
 
 
-def _ordered(found: Sequence[tuple[Test, int]], mutant: Drawn, by_hits: bool) -> list[Test]:
-    """The most telling first: cheap ones that look at little else, and at many of the blocks asked for."""
-    weight = {test.name: _dear(test) / (hits**2 if by_hits else 1) for test, hits in found}
-    return _mixed(
-        sorted((test for test, _ in found), key=lambda test: weight[test.name]), mutant, weight
-    )
+def different(tests: Iterable[tuple[Test, int]]) -> list[Test]:
+    """Tests of which each reaches what those before it do not, for as little time as can be.
+
+    Of a block that thousands of tests reach, what is wrong in it shows where they go on.
+    """
+    seen, chosen = 0, []
+    heap = [
+        (-bits.bit_count() / _cost(test), at, test, bits) for at, (test, bits) in enumerate(tests)
+    ]
+    heapify(heap)
+    while heap:
+        _, at, test, bits = heappop(heap)
+        new = (bits & ~seen).bit_count()
+        gain = -new / _cost(test)
+        if heap and gain > heap[0][0]:
+            if new:
+                heappush(heap, (gain, at, test, bits))
+        elif new:
+            chosen.append(test)
+            seen |= bits
+    return chosen
 
 
-def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[Test]:
-    """By turns one of each file of tests, those of the mutant's room first; before them the quick ones, of which many can be asked."""
+def _cost(test: Test) -> float:
+    return test.seconds + 0.01
+
+
+def _mixed(
+    tests: list[Test], varied: list[list[Test]], mutant: Drawn, weight: dict[str, float]
+) -> list[Test]:
+    """By turns one of each file of tests, those of the mutant's room first; before them the quick ones, of which many
+    can be asked, and those that differ most.
+    """
     groups: dict[str, list[Test]] = defaultdict(list)
     for test in tests:
         groups[test.name.partition("::")[0]].append(test)
@@ -156,7 +183,10 @@ def _mixed(tests: list[Test], mutant: Drawn, weight: dict[str, float]) -> list[T
     ]
     at_home = [test for test in turns if test.name.startswith(room) and test.seconds <= QUICK]
     quick = [test for test in turns if test.seconds <= QUICK]
-    first = _within(at_home, BUDGET / 4) + _within(quick, BUDGET / 4)
+    first = _within(at_home, BUDGET / 4)
+    for part in varied:
+        first += _within(part, BUDGET / 2 / len(varied))
+    first += _within(quick, BUDGET / 8)
     return list({test.name: test for test in [*first, *turns]}.values())
 
 

@@ -49,7 +49,7 @@ class _Propagated(Stronger):
         if found is None or not says_more(self.builder, found, known):
             found = self.by_shape_function(call.op, args)
         if found is not None and says_more(self.builder, found, known):
-            output = self.builder.frame.block is not None and type(var) is ast.Var
+            output = type(var) is ast.Var
             cast = self.builder.frame.cast(var, found, var.name_hint, self.place, output)
             self.replace_var(binding.var, cast)
 

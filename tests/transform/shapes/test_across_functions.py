@@ -129,6 +129,22 @@ def test_by_substitution() -> None:
     assert outcome.ok and outcome.numpy().shape == (4, 3)
 
 
+def test_results_of_dataflow_blocks_are_cast_in_them() -> None:
+    """What leaves the block leaves it still."""
+    text = WIDE.replace(
+        "    b = cls.wide(a)\n    return b\n",
+        "    with R.dataflow():\n        a1 = cls.wide(a)\n        b = cls.wide(a)\n"
+        "        R.output(b)\n    return b\n",
+    )
+    block = rlx.show(propagate_shapes(module(text))).partition("def main")[2].splitlines()
+    lines = [
+        line.strip() for line in block if "cls.wide" in line or "R.output" in line or "cast" in line
+    ]
+    assert [line.partition(":")[0].partition(" =")[0] for line in lines] == [
+        *("a1", "a11", "b", "b1", "R.output(b, b1)"),
+    ]
+
+
 def test_by_a_shape_function() -> None:
     text = """
 @R.function
