@@ -183,8 +183,7 @@ def _starts_at_zero(axis: tir.IterVar, loops: Collection[tir.Var]) -> bool:
     """Whether the first iteration of the loops is the one in which a reduction starts, as far as
     this axis goes.
     """
-    at_loop = isinstance(axis.binding, tir.Var) and axis.binding in loops
-    return at_loop and (axis.dom is None or _is_zero(axis.dom[0]))
+    return axis.binding in loops and (axis.dom is None or _is_zero(axis.dom[0]))
 
 
 def _is_zero(index: tir.PrimExpr) -> bool:

@@ -198,7 +198,8 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
         known = ", ".join(m.name for m in report.modules) or "none"
         wanted = "one module" if name is None else f"one module {name!r}"
         raise UsageError(f"{path}: expected {wanted}, found {known}; --module NAME says which")
-    return found[0]
+    (module,) = found
+    return module
 
 
 def show_errors(report: Report) -> None:

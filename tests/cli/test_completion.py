@@ -12,6 +12,9 @@ import pytest
 from rlx import completion
 from rlx.cli import COMMANDS
 from rlx.completion import commands
+from tests.snapshots import assert_snapshot
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +98,29 @@ def test_fish_completes(scripts: Path) -> None:
     )
     found = [line.split("\t")[0] for line in done.stdout.splitlines()]
     assert found == ["github", "human", "json", "sarif"]
+
+
+MADE_UP = (
+    completion.Command(
+        "check",
+        "Check 'files': [all] of them\\them",
+        (
+            completion.Option(("-h", "--help"), "show this", False, (), False),
+            completion.Option(
+                ("--format",), "the form: of [what] is said", True, ("a", "b"), False
+            ),
+            completion.Option(("-o", "--out"), "where", True, (), True),
+            completion.Option(("-n",), "how many", True, (), False),
+            completion.Option((), "what to check", True, (), True),
+        ),
+    ),
+    completion.Command(
+        "explain", "Say more", (completion.Option((), "a code", True, ("WF01", "WF02"), False),)
+    ),
+    completion.Command("none", "Nothing", (completion.Option((), "a text", True, (), False),)),
+)
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_each_kind_of_option_in_each_shell(shell: str) -> None:
+    assert_snapshot(SNAPSHOTS / f"completion.{shell}", completion.SHELLS[shell](MADE_UP))

@@ -24,8 +24,10 @@ QUICK = 0.1
 LITTLE = 3.0
 """Seconds of tests for a mutant whose own block no test reaches."""
 
-NOT_ASKED = re.compile(r"chromium|test_sanitised|test_cold|hostile/test_size")
-"""Tests that start a browser or a compiler with sanitisers: dear, and what they start is not mutated."""
+NOT_ASKED = re.compile(
+    r"chromium|test_sanitised|test_cold|hostile/test_size|docs/test_site|campaign/test_cluster"
+)
+"""Tests that start a browser, a cluster, or a compiler with sanitisers, and those that build the whole site: dear."""
 
 REGISTRY = re.compile(r"tests/(spec/test_registry|test_layout)")
 """Asked of what stands outside of functions, too: they look at what modules register when they are loaded."""

@@ -13,7 +13,6 @@ import builtins
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -28,8 +27,8 @@ _others = _folder / f"processes-{os.getpid()}"
 _reached: set[str] = set()
 _places: dict[str, int] = {}
 _bad: set[str] = set()
-_shared: dict[Any, set[str]] = {}
-"""What the setting up of a fixture reaches that several tests share: it is done for the first of them only."""
+_shared: dict[Any, tuple[set[str], float]] = {}
+"""What the setting up of a fixture reaches that several tests share, and its seconds: it is done for the first only."""
 _out: list[TextIO] = []
 
 
@@ -49,6 +48,12 @@ setattr(builtins, PROBE, _reached.add)
 hook.install(Probes(_wanted()))
 
 
+def _time() -> float:
+    """Seconds of this process and of those that it has started."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Any:
     """Write down the blocks that one test reaches, and its seconds."""
@@ -58,11 +63,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
         bequeath(_others, None, _wanted())
         os.register_at_fork(after_in_child=lambda: write_to(_others))
     _reached.clear()
-    started = time.process_time()
+    started = _time()
     yield
+    seconds = _time() - started
     _reached.update(collected(_others))
     for fixtures in item._fixtureinfo.name2fixturedefs.values():  # type: ignore[attr-defined]
-        _reached.update(*(_shared.get(fixture, ()) for fixture in fixtures))
+        for names, more in (_shared[each] for each in fixtures if each in _shared):
+            _reached.update(names)
+            seconds += more
     if item.nodeid in _bad:
         return
     new = sorted(_reached - _places.keys())
@@ -71,19 +79,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
     for name in _reached:
         at = _places[name]
         mask[at >> 3] |= 1 << (at & 7)
-    seconds = round(time.process_time() - started, 3)
-    print(json.dumps([item.nodeid, seconds, new, mask.hex()]), file=_file(), flush=True)
+    print(json.dumps([item.nodeid, round(seconds, 3), new, mask.hex()]), file=_file(), flush=True)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_fixture_setup(fixturedef: Any) -> Any:
     """Write down what a fixture reaches that tests share."""
-    before = set(_reached)
+    before, started = set(_reached), _time()
     _reached.clear()
     yield
     if fixturedef.scope != "function":
         _reached.update(collected(_others))
-        _shared[fixturedef] = set(_reached)
+        _shared[fixturedef] = set(_reached), _time() - started
     _reached.update(before)
 
 

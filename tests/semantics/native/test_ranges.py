@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rlx.grammar import tir
 from rlx.semantics.native.ranges import Bounds, IndexSum, LoopScope, literal
+from rlx.semantics.native.recognise_reduction import same_indices
 
 I, J, N, M = (IndexSum.of(name) for name in "ijnm")
 ONE = IndexSum.of(1)
@@ -22,6 +24,17 @@ def value(poly: IndexSum, numbers: dict[str, int]) -> int:
             factor *= numbers[name]
         total += factor
     return total
+
+
+def test_accesses_that_are_certainly_alike() -> None:
+    """Each pair of indices: the same variable, or the same number."""
+    i, j = tir.Var("i"), tir.Var("j")
+    indices = [i, j, tir.IntImm(0), tir.IntImm(0), tir.IntImm(1), i + 1]
+    for a, b in itertools.product(indices, repeat=2):
+        alike = a is b or (isinstance(a, tir.IntImm) and str(a) == str(b))
+        assert same_indices((a,), (b,)) is alike
+        assert same_indices((i, a), (i, b)) is alike
+        assert not same_indices((a,), (a, b)) and not same_indices((i, a), (j, b))
 
 
 polys = st.lists(
