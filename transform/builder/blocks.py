@@ -40,8 +40,8 @@ class GrowingBlocks:
     __slots__ = ("_blocks", "bindings")
 
     def __init__(self, place: Span | None) -> None:
-        self._blocks = [OpenBlock(ast.BindingBlock, place)]
-        self.bindings = self._blocks[0].bindings
+        first = OpenBlock(ast.BindingBlock, place)
+        self._blocks, self.bindings = [first], first.bindings
 
     def open(
         self,
