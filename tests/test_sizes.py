@@ -31,7 +31,6 @@ LONG_FUNCTIONS = {
     "rlx/commands/fuzz.py _parser": OPTIONS,
     "rlx/commands/generate.py _parser": OPTIONS,
     "rlx/commands/prove.py _parser": OPTIONS,
-    "rlx/commands/step.py main": COMMAND,
 }
 """Longer functions, by file and name, with the reason; the list only shrinks."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
 from rlx.semantics.machine.program import collecting_less
+from rlx.semantics.store import Store
 from rlx.semantics.values import Device, Value, fitted_arguments
 from rlx.vm.callees import OwnFunction, PackedFunction
 from rlx.vm.executable import Executable
@@ -93,6 +94,16 @@ class VirtualMachine:
         others = differing(self.executable, self._linker.read)
         words = "the C in the file is not what its PrimFunc gives; it was not used"
         return (*self._linker.notes, *(f"{name}: {words}" for name in others))
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The names that the user's functions and the PrimFuncs take from those of the run time."""
+        return self._linker.packed.union(self.executable.kernels)
+
+    @property
+    def store(self) -> Store:
+        """What is known of memory that was not written yet."""
+        return self._linker.state.store
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         """The function of that name: it takes arrays, numbers, tuples and strings, and gives such.

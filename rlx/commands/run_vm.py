@@ -34,12 +34,18 @@ def run(options: argparse.Namespace, prog: str) -> int:
     int
         The exit status.
     """
-    made = made_or_status(prog, lambda: _prepared(options))
+    made = made_or_status(prog, lambda: prepared(options))
     return made if isinstance(made, int) else _run(*made, options)
 
 
-def _prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
-    """What runs, the name of the function, and what it is given."""
+def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
+    """What runs, the name of the function, and what it is given.
+
+    Raises
+    ------
+    UsageError, LoadError, IllFormedError, PassError, OSError
+        If there is nothing that could run.
+    """
     from rlx.semantics.run.inputs import InputError
 
     executable = _executable(options.file)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from rlx.checker.check import IllFormedError
+from rlx.commands.compiling import made_or_status
 from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
-    ENDED,
-    UNABLE,
     UNDECIDED,
     Prepared,
     UsageError,
@@ -19,7 +18,6 @@ from rlx.semantics.run.options import (
     parser,
     prepare,
     program,
-    show_errors,
     status,
 )
 from rlx.semantics.run.trace import LIMIT, Trace, TraceRecorder, page
@@ -37,6 +35,7 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
         prog,
         "Run a program step by step, and show what each step did and by which rule.",
         "--limit limits the number of steps that are recorded.",
+        ("steps", "native", "vm"),
     )
     add = arguments.add_argument
     add(
@@ -51,19 +50,10 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     options = arguments.parse_args(argv)
     if not 0 < options.limit <= LIMIT:
         arguments.error(f"--limit is from 1 to {LIMIT}, found {options.limit}")
-    try:
-        rule = None if options.rule is None else _rule(options)
-        prepared = prepare(options)
-        with interruptible():
-            trace = follow(prepared, program(prepared, options, _printer(options)), options.limit)
-        if options.html:
-            Path(options.html).write_text(page(trace), encoding="utf-8")
-    except UsageError as error:
-        sys.stderr.write(f"{prog}: {error}\n")
-        return UNABLE
-    except IllFormedError as error:
-        show_errors(error.report)
-        return ENDED
+    made = made_or_status(prog, lambda: _recorded(options))
+    if isinstance(made, int):
+        return made
+    trace, rule = made
     if options.html:
         more = "" if trace.outcome is not None else ", where recording ended and the run did not"
         sys.stderr.write(f"{options.html}: {trace.recorder.count}{more}\n")
@@ -77,7 +67,35 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     return UNDECIDED if trace.outcome is None else status(trace.outcome)
 
 
-def _rule(options: argparse.Namespace) -> str:
+def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
+    """The run, and the rule that is asked for; the page is written."""
+    from rlx.vm.saving import is_executable
+
+    on_vm = options.backend == "vm" or is_executable(options.file)
+    rule = None if options.rule is None else _rule(options, "EV" if on_vm else "E")
+    with interruptible():
+        trace = _on_vm(options) if on_vm else _on_machine(options)
+    if options.html:
+        Path(options.html).write_text(page(trace), encoding="utf-8")
+    return trace, rule
+
+
+def _on_machine(options: argparse.Namespace) -> Trace:
+    prepared = prepare(options)
+    return follow(prepared, program(prepared, options, _printer(options)), options.limit)
+
+
+def _on_vm(options: argparse.Namespace) -> Trace:
+    from rlx.commands.run_vm import prepared
+    from rlx.vm import VirtualMachine
+    from rlx.vm.trace import followed
+
+    executable, entry, inputs = prepared(options)
+    machine = VirtualMachine(executable, backend="steps", output=_printer(options))
+    return followed(machine, options.file, entry, inputs.values, options.limit)
+
+
+def _rule(options: argparse.Namespace, families: str) -> str:
     """The rule that is asked for.
 
     Raises
@@ -93,7 +111,7 @@ def _rule(options: argparse.Namespace) -> str:
     if options.html or options.format == "json":
         raise UsageError("--rule chooses lines of the text; a page and JSON hold all steps")
     name: str = options.rule
-    known = {rule.lower(): rule for rule in rules() if rule.startswith("E-")}
+    known = {rule.lower(): rule for rule in rules() if re.match(f"[{families}]-", rule)}
     if name.lower() in known:
         return known[name.lower()]
     above = premise_rule(name)
@@ -133,21 +151,35 @@ def lines(trace: Trace, rule: str | None = None) -> Iterator[str]:
     recorder = trace.recorder
     rules = list(recorder.rules)
     width = max((len(name) for name in rules), default=0)
+    wide = max((len(_where(trace, step)) for step in recorder.steps), default=0)
+    wide = wide if recorder.listed else 7
     if rule is None:
-        yield f"{0:>5}  {'':<{width}}  {'':>7}  {_did([0, -1, -1, recorder.beginning])}"
+        yield f"{0:>5}  {'':<{width}}  {'':>{wide}}  {_did([0, -1, -1, recorder.beginning])}"
     for number, step in enumerate(recorder.steps, 1):
         name = rules[step[0]]
         if rule is not None and name != rule:
             continue
-        where = ""
-        if step[1] >= 0:
-            row, column = trace.source.position(step[1])
-            where = f"{row}:{column}"
+        where = _where(trace, step)
+        shown = where.ljust(wide) if recorder.listed else where.rjust(wide)
         indent = "  " * min(recorder.depths[number - 1], 20)
-        yield f"{number:>5}  {name:<{width}}  {where:>7}  {indent}{_did(step)}".rstrip()
+        yield f"{number:>5}  {name:<{width}}  {shown}  {indent}{_did(step)}".rstrip()
     yield str(trace.record()["outcome"]["text"])  # type: ignore[index]
 
 
+def _where(trace: Trace, step: list[object]) -> str:
+    """The place of a step in the source, or the instruction that it is."""
+    start, end = int(step[1]), int(step[2])  # type: ignore[call-overload]
+    if start < 0:
+        return ""
+    if trace.recorder.listed:
+        words = " ".join(trace.source.text[start:end].split())
+        return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"
+    row, column = trace.source.position(start)
+    return f"{row}:{column}"
+
+
+_WIDEST = 64
+"""Characters of an instruction that are shown."""
 _SAID: dict[str, Callable[[list[object]], str]] = {
     "=": lambda c: f"{c[1]} = {c[2]}",
     ">": lambda c: f"enters {c[1]}",

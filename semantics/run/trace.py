@@ -50,7 +50,15 @@ Change = list[Any]
 
 
 class TraceRecorder:
-    """Follows a run, configuration by configuration."""
+    """Follows a run, configuration by configuration.
+
+    Attributes
+    ----------
+    listed
+        Whether the source is a list of instructions, each of which a line of text can show whole.
+    """
+
+    listed = False
 
     def __init__(self) -> None:
         self.rules: dict[str, int] = {}
@@ -59,6 +67,8 @@ class TraceRecorder:
         self.beginning: list[Change] = []
         self._objects: dict[int, tuple[int, Value]] = {}
         self._memories: dict[int, list[tuple[Any, int]]] = {}
+        self._memory_numbers: dict[int, int] = {}
+        self._shown: dict[int, tuple[str, object]] = {}
         self._places: dict[int, tuple[dict[int, str], dict[int, list[str]], object]] = {}
         self._changes: list[Change] = []
         self._store: Store | None = None
@@ -182,7 +192,16 @@ class TraceRecorder:
         number = len(self._objects) + 1
         self._objects[id(item)] = (number, item)
         memory = number if isinstance(item, Storage) else self._memory_of(item.data, number)
-        self._changes.append(["+", number, tensor_line(item), memory, self._cells(item)])
+        text, shown = tensor_line(item), self._cells(item)
+        self._memory_numbers[id(item)], self._shown[number] = memory, (text, shown)
+        self._changes.append(["+", number, text, memory, shown])
+
+    def _changed(self, number: int, value: Tensor) -> None:
+        """Note an object that looks otherwise than it did."""
+        now = tensor_line(value), self._cells(value)
+        if self._shown.get(number) != now:
+            self._shown[number] = now
+            self._changes.append(["~", number, *now])
 
     def _cells(self, value: Value) -> dict[str, object] | None:
         return cells(value, None if self._store is None else self._store.blank.get(id(value)))
