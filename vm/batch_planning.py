@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
+from rlx.vm.batch_formulas import CallSlots, FormulaWriter
 from rlx.vm.batch_plans import (
     Allocation,
     BatchPlan,
@@ -35,6 +36,7 @@ from rlx.vm.batch_plans import (
     TensorResult,
     TupleResult,
 )
+from rlx.vm.batch_steps import NoFormula
 from rlx.vm.batches import ALLOCATES_HEAP, HEAPS, Batch
 from rlx.vm.instructions import VM_STATE, VOID, Argument, ArgumentKind, CallInstruction
 from rlx.vm.library import CALL_TIR_DYN, WITH_STATE, MachineState, fields, told
@@ -94,12 +96,29 @@ class _BatchPlanner:
         self._seen: set[int] = set()
         self._apart: dict[int, str] = {}
         self._calls: list[tuple[int, Any, list[Any]]] = []
+        self._slots: list[tuple[CallSlots, ...]] = []
         self._results: list[Result] = []
         self._numbers: dict[int, int] = {}
         self._registers: dict[int, Value] = {}
+        self._formulas: FormulaWriter | None = FormulaWriter()
+        self._results_of: list[Value] = []
         heaps = frozenset(batch.heaps)
+        taken: list[Value] = []
         for position, (register, value) in enumerate(zip(batch.inputs, values, strict=True)):
-            self._registers[register] = self._input(position, value, register in heaps)
+            made = self._input(position, value, register in heaps)
+            self._registers[register] = made
+            if id(made) not in self._heaps:
+                taken.append(made)
+        self._follow(FormulaWriter.inputs, taken, list(self._heaps.values()))
+
+    def _follow(self, what: Callable[..., Any], *args: Any) -> Any:
+        """Note how numbers come to be, as long as that is known."""
+        if self._formulas is not None:
+            try:
+                return what(self._formulas, *args)
+            except NoFormula:
+                self._formulas = None
+        return None
 
     def _input(self, position: int, value: Value, heap: bool) -> Value:
         if heap and isinstance(value, Tensor):
@@ -108,6 +127,10 @@ class _BatchPlanner:
             self._positions[id(copy)] = position
             self._held.append(copy)
             return copy
+        if self._positions[id(value)] != position:  # the next time it may be another value
+            value = _another(value)
+            self._held.append(value)
+            self._positions[id(value)] = position
         if isinstance(value, Tensor | Storage):
             if isinstance(value, Tensor) and not value.data.flags.c_contiguous:
                 raise NoPlan("an input is not contiguous")
@@ -121,20 +144,22 @@ class _BatchPlanner:
         name = self._names[instruction.callee]
         args = [self._argument(arg) for arg in instruction.args]
         if name in CALL_TIR_DYN:
-            unpacked = [*args[1:-1], *fields(args[-1])]
+            unpacked = [*args[1:-1], *self._fields(args[-1])]
             made = self._kernel(at, self._names[instruction.args[0].number], unpacked)
         elif name in self._linker.executable.kernels:
             made = self._kernel(at, name, args)
         else:
             made = self._builtin(name, args)
-        self._held.append(made)
+        self._held += (made, *args)
         if instruction.dst != VOID:
             self._registers[instruction.dst] = made
 
     def _argument(self, arg: Argument) -> Value:
         match arg.kind:
             case ArgumentKind.IMMEDIATE:
-                return Scalar(arg.number)
+                immediate = Scalar(arg.number)
+                self._follow(FormulaWriter.constant, immediate)
+                return immediate
             case ArgumentKind.CONSTANT:
                 return self._constant(self._linker.executable.constants[arg.number])
             case ArgumentKind.FUNCTION:
@@ -148,7 +173,16 @@ class _BatchPlanner:
             self._constant_numbers[id(value)] = len(self._constants)
             self._lies[id(value)] = _Base("constant", len(self._constants)), 0
             self._constants.append(value.data)
+        self._follow(FormulaWriter.constant, value)
         return value
+
+    def _fields(self, value: Value) -> tuple[Value, ...]:
+        """What a tuple or a shape is unpacked to."""
+        found = fields(value)
+        self._held += found
+        if isinstance(value, ShapeValue):
+            self._follow(FormulaWriter.unpacked, value, found)
+        return found
 
     def _builtin(self, name: str, args: list[Value]) -> Value:
         given = [arg for arg in args if arg is not self._state]
@@ -167,6 +201,7 @@ class _BatchPlanner:
             self._laid(made, passed)
         elif name == "vm.builtin.reshape" and isinstance(made, Tensor):
             self._viewed(made, given[0])
+        self._follow(FormulaWriter.called, name, given, made)
         return made
 
     def _only_heaps_where_they_belong(self, name: str, given: Sequence[Value]) -> None:
@@ -202,7 +237,12 @@ class _BatchPlanner:
         linker = self._linker
         func = linker.prim_func(name)
         kernel = linker.prim_funcs.native(func)
-        given = [arg for arg in args if arg is not self._state]
+        given = [
+            part
+            for arg in args
+            if arg is not self._state
+            for part in (self._fields(arg) if isinstance(arg, ShapeValue) else (arg,))
+        ]
         if kernel is None or kernel.valued:
             self._apart[at] = f"{name} does not run natively, or gives a value"
             self._fill(given)
@@ -210,6 +250,7 @@ class _BatchPlanner:
         tensors = [arg for arg in given if isinstance(arg, Tensor)]
         if tensors and all(id(tensor) in self._heaps for tensor in tensors):
             linker.prim_funcs.run(func, name, plain(given), {})
+            self._follow(FormulaWriter.heap_kernel, kernel, given)
             return TupleValue(())
         arrays = plain(given)
         if len(arrays) < len(kernel.taken):
@@ -218,6 +259,7 @@ class _BatchPlanner:
             raise NoPlan(f"{name} is given other arrays than it takes, or empty ones")
         self._written(at, name, func, given)
         self._calls.append((at, kernel, [*given, *arrays[len(given) :]]))
+        self._slots.append(self._follow(FormulaWriter.kernel, kernel, given))
         return TupleValue(())
 
     def _written(self, at: int, name: str, func: Any, given: Sequence[Value]) -> None:
@@ -277,6 +319,7 @@ class _BatchPlanner:
             self._heap_contents(),
             tuple(self._results),
             outputs,
+            self._follow(FormulaWriter.plan, self._slots, self._results_of),
         )
 
     def _heap_contents(self) -> dict[int, np.ndarray[Any, Any]]:
@@ -293,6 +336,7 @@ class _BatchPlanner:
             made = self._recipe(value)
             found = self._numbers[id(value)] = len(self._results)
             self._results.append(made)
+            self._results_of.append(NULL if isinstance(made, InputResult) else value)
         return found
 
     def _recipe(self, value: Value) -> Result:
@@ -326,6 +370,22 @@ class _BatchPlanner:
     def _escapes(self, piece: int) -> int:
         self._seen.add(piece)
         return piece
+
+
+def _another(value: Value) -> Value:
+    """The same value as another object."""
+    match value:
+        case Tensor(data=data, device=device, storage=storage):
+            return Tensor(data, device, storage)
+        case Storage(data=data, device=device):
+            return Storage(data, device)
+        case ShapeValue(values=sizes):
+            return ShapeValue(sizes)
+        case Scalar(value=number, dtype=kind):
+            return Scalar(number, kind)
+        case DataTypeValue() | StringValue() | Null():
+            return value
+    raise NoPlan("one value is given twice")
 
 
 def _address(array: np.ndarray[Any, Any]) -> int:

@@ -1,6 +1,7 @@
 """The plan of a batch: the calls of its PrimFuncs, the memory that it allocates, and its results.
 
-A plan holds for all inputs of the same shapes, element types, scalars and heaps. Where anything is
+A plan holds for all inputs of the same shapes, element types, scalars and heaps, and mostly for
+other sizes too: then it says how its numbers follow from them. Where anything is
 not known to be the same then, or would fail, there is no plan, and the instructions run one by one.
 """
 
@@ -16,6 +17,7 @@ from rlx.semantics.values import (
     Device,
     Value,
 )
+from rlx.vm.batch_formulas import PlanFormulas
 
 
 class Allocation(NamedTuple):
@@ -93,6 +95,8 @@ class BatchPlan(NamedTuple):
         What is made, parts before what holds them.
     outputs
         The result of each output of the batch.
+    formulas
+        What the numbers of the plan are for other sizes; None where that is not known.
     """
 
     calls: tuple[KernelCall, ...]
@@ -103,6 +107,7 @@ class BatchPlan(NamedTuple):
     heaps: Mapping[int, np.ndarray[Any, Any]]
     results: tuple[Result, ...]
     outputs: tuple[int, ...]
+    formulas: PlanFormulas | None = None
 
 
 class NoPlan(Exception):

@@ -86,7 +86,7 @@ def _alloc_tensor(storage: Value, *rest: Value) -> Value:
         storage, *rest = rest  # type: ignore[assignment]
     offset = next((int(v.value) for v in rest if isinstance(v, Scalar)), 0)
     shape = next((v for v in rest if isinstance(v, ShapeValue)), None)
-    kind = next((k for k in map(_data_type, rest) if k is not None), None)
+    kind = next((k for k in map(data_type, rest) if k is not None), None)
     if shape is None or kind is None or len(rest) > 3:
         raise TypeError
     made = laid_into(storage, offset, shape.values, numpy_type(kind))
@@ -96,7 +96,8 @@ def _alloc_tensor(storage: Value, *rest: Value) -> Value:
     return made
 
 
-def _data_type(value: Value) -> DataType | None:
+def data_type(value: Value) -> DataType | None:
+    """The element type that an argument says; None if it says none."""
     match value:
         case DataTypeValue(value=kind):
             return kind

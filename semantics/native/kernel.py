@@ -256,15 +256,26 @@ class Kernel:
         if len(args) > len(self.taken) or any(taken.buffer is not None for taken in missing):
             expected = len(self.taken)
             wrong(f"the function takes {expected} arguments and is given {len(args)}")
-        sizes: dict[tir.PrimExpr, int] = {}
-        for arg, taken in zip(args, self.taken, strict=False):
-            if taken.buffer is not None and isinstance(arg, np.ndarray):
-                for dim, size in zip(taken.buffer.shape, arg.shape, strict=False):
-                    sizes.setdefault(dim, size)
-        for var in self._vars[len(args) :]:
-            if var not in sizes:
+        places = self.places([arg.ndim if isinstance(arg, np.ndarray) else 0 for arg in args])
+        return [*args, *(args[at].shape[axis] for at, axis in places)]  # type: ignore[union-attr]
+
+    def places(self, ranks: Sequence[int]) -> list[tuple[int, int]]:
+        """For each scalar that is left out at the end the argument, and its axis, that says it.
+
+        Parameters
+        ----------
+        ranks
+            Of the arguments that are given; 0 of what is no array.
+        """
+        places: dict[tir.PrimExpr, tuple[int, int]] = {}
+        for at, (rank, taken) in enumerate(zip(ranks, self.taken, strict=False)):
+            shape = () if taken.buffer is None else taken.buffer.shape[:rank]
+            for axis, dim in enumerate(shape):
+                places.setdefault(dim, (at, axis))
+        for var in self._vars[len(ranks) :]:
+            if var not in places:
                 wrong(f"the argument {var.name} is missing")
-        return [*args, *(sizes[var] for var in self._vars[len(args) :])]
+        return [places[var] for var in self._vars[len(ranks) :]]
 
 
 def wrong(message: str) -> NoReturn:

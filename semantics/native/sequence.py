@@ -83,6 +83,15 @@ class KernelSequence:
         The calls in order.
     bases
         How many addresses their arrays are counted from.
+
+    Attributes
+    ----------
+    memory, words
+        The numbers and the words that each run reads.
+    sizes
+        For each call where in the numbers those of each argument begin.
+    offsets
+        For each call where in the words the offset of each array is; 0 of what is none.
     """
 
     def __init__(self, calls: Sequence[KernelCall], bases: int) -> None:
@@ -93,25 +102,36 @@ class KernelSequence:
         self._lay_out()
         self._workspace: Any = None
 
+    sizes: list[list[int]]
+    offsets: list[list[int]]
+
     def _lay_out(self) -> None:
         """The words of the calls, their kernels, and their numbers."""
         words = [0, 0]
         self._starts: dict[int, int] = {}
         starts: list[int] = []
         numbers: list[int] = []
+        self.sizes, self.offsets = [], []
         for k, (_, args) in enumerate(self._calls):
             self._starts[len(words)] = k
-            places = [arg for arg in args if isinstance(arg, ArrayPlace)]
             kernel = 1 + self._bases + 2 * k
-            words += [kernel, kernel + 1, len(places)]
-            words += [word for place in places for word in (1 + place.base, place.offset)]
+            words += [kernel, kernel + 1, sum(isinstance(arg, ArrayPlace) for arg in args)]
             starts.append(len(numbers))
             numbers += _numbers(self._calls[k])
+            sizes, offsets, at = [], [], starts[-1] + FIRST_SLOT
+            for arg in args:
+                sizes.append(at)
+                offsets.append(len(words) + 1 if isinstance(arg, ArrayPlace) else 0)
+                if isinstance(arg, ArrayPlace):
+                    words += [1 + arg.base, arg.offset]
+                at += len(arg.shape) if isinstance(arg, ArrayPlace) else 1
+            self.sizes.append(sizes)
+            self.offsets.append(offsets)
         words[1] = len(words)
         new, most = self._ffi.new, max(len(call.args) for call in self._calls)
-        self._words, self._memory = new("int64_t[]", words), new("int64_t[]", numbers)
+        self.words, self.memory = new("int64_t[]", words), new("int64_t[]", numbers)
         self._room = new("void *[]", most)
-        self._numbers = [self._memory + start for start in starts]
+        self._numbers = [self.memory + start for start in starts]
         self._pointers = new("void *[]", 1 + self._bases + 2 * len(self._calls))
         self._pointers[0] = self._room
         for k, (call, found) in enumerate(zip(self._calls, self._numbers, strict=True)):
@@ -127,7 +147,7 @@ class KernelSequence:
         arrays
             An array at each base, contiguous, and writeable where a call writes to it.
         """
-        pointers, words = self._pointers, self._words
+        pointers, words = self._pointers, self.words
         # What from_buffer gives keeps an array where it is.
         held = [self._ffi.from_buffer(array) for array in arrays]
         for k, address in enumerate(held, 1):
@@ -150,7 +170,7 @@ class KernelSequence:
 
     def _general(self) -> Failure | None:
         """Run the call at hand as one whose arguments share memory, and go on to the next."""
-        words, at = self._words, self._words[0]
+        words, at = self.words, self.words[0]
         k = self._starts[at]
         entry, numbers = self._calls[k].kernel.general(), self._numbers[k]
         numbers[0] = ENDLESS

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rlx import vm
+from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
 from rlx.vm.batch_runs import MOST_PLANS, BatchRunner
@@ -85,7 +86,10 @@ def runners(found: vm.VirtualMachine) -> list[BatchRunner]:
 
 def plans(found: vm.VirtualMachine) -> list[int]:
     """How many plans each batch has that can run."""
-    return [sum(run is not None for run in each._plans.values()) for each in runners(found)]
+    return [
+        len(each._sized) + sum(run is not None for run in each._plans.values())
+        for each in runners(found)
+    ]
 
 
 def floats(*numbers: float) -> np.ndarray[Any, Any]:
@@ -98,8 +102,13 @@ def test_a_plan_serves_all_inputs_of_its_shapes() -> None:
     second = found["main"](floats(3, 4))
     assert first.tolist() == [2, 4, 8, 16] and second.tolist() == [6, 8, 24, 32]
     assert plans(found) == [1]
-    assert found["main"](floats(5)).tolist() == [10, 40]
-    assert plans(found) == [2]
+    for size in (5, 1, 40, 3):
+        x = np.arange(size, dtype="float32")
+        assert found["main"](x).tolist() == [*(2 * x), *(8 * x)]
+    assert plans(found) == [1]
+    assert found["main"](floats()).tolist() == []  # is no such input: one by one
+    assert found["main"](floats(7)).tolist() == [14, 56]
+    assert plans(found) == [1]
 
 
 def test_results_have_memory_of_their_own() -> None:
@@ -111,15 +120,61 @@ def test_results_have_memory_of_their_own() -> None:
 
 
 def test_plans_are_given_up_where_shapes_never_come_again() -> None:
-    found = machine()
+    found = machine(executable=narrow())
     for size in range(1, 3 * MOST_PLANS):
-        x = np.ones(size, np.float32)
-        assert found["main"](x).tolist() == [2] * size + [8] * size
+        assert found["main"](np.ones(size, np.float32)).tolist() == [1 + size] * size
     (kept,) = plans(found)
     assert kept == MOST_PLANS
     assert runners(found)[0]._left == 0
     found["main"](np.ones(MOST_PLANS, np.float32))  # one that is known
     assert runners(found)[0]._left == MOST_PLANS
+
+
+def narrow() -> vm.Executable:
+    """Adds the size of a vector to it, as a number of 32 bits: a plan is for one such number."""
+    ib = vm.ExecBuilder()
+    ib.add_kernel(
+        "add",
+        """
+@T.prim_func(private=True)
+def add(x: T.handle, y: T.handle, k: T.int32):
+    n = T.int64()
+    X = T.match_buffer(x, (n,), "float32")
+    Y = T.match_buffer(y, (n,), "float32")
+    for i in range(n):
+        Y[i] = X[i] + T.Cast("float32", k)
+""",
+    )
+    with ib.function("main", num_inputs=1):
+        r = ib.r
+        ib.emit_call("vm.builtin.alloc_shape_heap", [1], r(1))
+        ib.emit_call("vm.builtin.match_shape", [r(0), r(1), 1, 1, 0], r(2))
+        ib.emit_call("vm.builtin.make_prim_value", [r(1), 1, 0, dtype("int32")], r(2))
+        ib.emit_call("vm.builtin.make_shape", [r(1), 1, 1, 0], r(3))
+        ib.emit_call("vm.builtin.alloc_storage", [ib.vm_state(), r(3), 0, _float()], r(4))
+        ib.emit_call("vm.builtin.alloc_tensor", [ib.vm_state(), r(4), 0, r(3), _float()], r(5))
+        ib.emit_call("add", [r(0), r(5), r(2)])
+        ib.emit_ret(r(5))
+    return ib.get()
+
+
+def test_one_value_given_twice_may_be_two_the_next_time() -> None:
+    """Which of the inputs a plan reads does not depend on what they shared when it was made."""
+    ib = vm.ExecBuilder()
+    ib.add_kernel("double", _kernel("double"))
+    with ib.function("main", num_inputs=4):
+        r = ib.r
+        ib.emit_call("double", [r(0), r(2)])
+        ib.emit_call("double", [r(1), r(3)])
+        ib.emit_call("double", [r(2), r(2)])
+        ib.emit_call("vm.builtin.make_tuple", [r(0), r(1), r(2), r(3)], r(4))
+        ib.emit_ret(r(4))
+    found = machine(executable=ib.get())
+    x = Tensor(floats(1, 2))
+    found.invoke("main", [x, x, Tensor(floats(0, 0)), Tensor(floats(0, 0))])
+    ended = found["main"](floats(3, 4), floats(5, 6), floats(0, 0), floats(0, 0))
+    assert [each.tolist() for each in ended] == [[3, 4], [5, 6], [12, 16], [10, 12]]
+    assert plans(found) == [1]
 
 
 def test_a_fault_has_the_place_of_its_instruction() -> None:
@@ -218,8 +273,6 @@ def test_results_of_every_kind() -> None:
 
 
 def _float() -> Any:
-    from rlx.grammar.dtype import dtype
-
     return dtype("float32")
 
 

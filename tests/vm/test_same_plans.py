@@ -195,13 +195,15 @@ def test_rows_run_at_once_as_they_do_one_by_one(part: int, monkeypatch: pytest.M
     monkeypatch.setattr(translation._SourceWriter, "function", function)
     monkeypatch.setattr(batch_runs, "plan", plan)
     three, two = np.arange(1, 4, dtype="float32"), np.arange(5, 7, dtype="float32")
+    five = np.arange(2, 7, dtype="float32")
     for seed in range(part * 25, part * 25 + 25):
         executable = Rows(seed).executable()
         packed = {"see": lambda *args: None}
         at_once, one_by_one = (VirtualMachine(executable, packed, fuel=100) for _ in range(2))
         at_once._linker.batching = True
         others = ((two, three), (three, two[:0]), (two, two))[seed % 6 : seed % 6 + 1]
-        for given in ((three, three), (three, three + 1), *others):
+        sizes = (five, five), (two[:1], two[:1]), (three, three)
+        for given in ((three, three), (three, three + 1), *others, *sizes):
             end = ending(at_once, *given)
             assert end == ending(one_by_one, *given), f"{seed}\n{executable}"
             lines.append(end)

@@ -1,0 +1,126 @@
+"""Integers computed by a row of simple steps in machine code, before kernels run on them.
+
+The sizes and offsets of calls follow from few numbers by sums and products, and by kernels on one
+array of integers. The steps are data: one small driver in C goes through them, so that nothing is
+compiled for a new row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rlx.semantics.native import compiler
+from rlx.semantics.native.kernel import ENDLESS, MEMORY_LIMIT, Kernel
+from rlx.semantics.native.program import FIRST_SLOT
+
+COPY, TIMES, PLUS, EQUAL, AT_LEAST, DIVIDES, RUN, READ, PUT, WRITE = range(10)
+"""What a step does; a slot is a place of one integer.
+
+``COPY to from``; ``TIMES to a b``; ``PLUS to a b``; ``EQUAL a b``, ``AT_LEAST a b`` and
+``DIVIDES number a``, which must hold; ``RUN kernel slot``, on an array that begins at a slot;
+``READ array slot count`` and ``WRITE array slot count``; ``PUT array place slot``.
+"""
+
+_DRIVER = """
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+/* v: the number of words, then the words of the steps. p: the slots, then the arrays; of a kernel itself and its numbers.
+   1 where something must hold and does not, a number is too large, or a kernel stops. */
+int32_t rlx_kernel(int64_t *v, void **p) {
+    int64_t *s = (int64_t *)p[0];
+    const int64_t *w = v + 1, *end = w + v[0];
+    while (w < end) {
+        switch (w[0]) {
+        case 0: s[w[1]] = s[w[2]]; w += 3; break;
+        case 1: if (__builtin_mul_overflow(s[w[2]], s[w[3]], &s[w[1]])) return 1; w += 4; break;
+        case 2: if (__builtin_add_overflow(s[w[2]], s[w[3]], &s[w[1]])) return 1; w += 4; break;
+        case 3: if (s[w[1]] != s[w[2]]) return 1; w += 3; break;
+        case 4: if (s[w[1]] < s[w[2]]) return 1; w += 3; break;
+        case 5: if (s[w[2]] % w[1]) return 1; w += 3; break;
+        case 6: {
+            int32_t (*call)(int64_t *, void **) = (int32_t (*)(int64_t *, void **))p[w[1]];
+            int64_t *numbers = (int64_t *)p[w[1] + 1];
+            void *args[1] = {s + w[2]};
+            numbers[0] = ENDLESS_;
+            if (call(numbers, args)) return 1;
+            w += 3; break;
+        }
+        case 7: __builtin_memcpy(s + w[2], p[w[1]], 8 * w[3]); w += 4; break;
+        case 8: ((int64_t *)p[w[1]])[w[2]] = s[w[3]]; w += 4; break;
+        case 9: __builtin_memcpy(p[w[1]], s + w[2], 8 * w[3]); w += 4; break;
+        default: return 1;
+        }
+    }
+    return 0;
+}
+""".replace("ENDLESS_", f"{ENDLESS}LL")
+
+
+class Steps(NamedTuple):
+    """A row of steps.
+
+    Attributes
+    ----------
+    words
+        The steps one after the other.
+    slots
+        What the slots hold before the first; the numbers that the row is given come first.
+    arrays
+        How many arrays are given at each run; they come first among the arrays.
+    kernels
+        The kernels, behind them: two places each.
+    lengths
+        For each kernel how long its array is.
+    """
+
+    words: Sequence[int]
+    slots: Sequence[int]
+    arrays: int
+    kernels: Sequence[Kernel]
+    lengths: Sequence[int]
+
+
+class Formulas:
+    """Steps that are ready to run.
+
+    Parameters
+    ----------
+    steps
+        The steps.
+    kept
+        Further arrays, of cffi, behind the kernels: each run puts numbers into the same ones.
+    """
+
+    def __init__(self, steps: Steps, kept: Sequence[Any]) -> None:
+        self._library, self._ffi = compiler.library(_DRIVER)  # kept: else it is unloaded
+        self._run = self._library.rlx_kernel
+        new = self._ffi.new
+        self._words = new("int64_t[]", [len(steps.words), *steps.words])
+        self._slots = new("int64_t[]", list(steps.slots))
+        numbers = [
+            new("int64_t[]", [0, MEMORY_LIMIT, *[0] * (FIRST_SLOT - 2), length])
+            for length in steps.lengths
+        ]
+        self._held = [*numbers, *kept]
+        pointers = [self._slots, *[self._ffi.NULL] * steps.arrays]
+        for kernel, its in zip(steps.kernels, numbers, strict=True):
+            pointers += [self._ffi.cast("void *", kernel.entry.call), its]
+        self._pointers = new("void *[]", [*pointers, *kept])
+
+    def __call__(self, numbers: Sequence[int], arrays: Sequence[Any]) -> bool:
+        """Run the steps on numbers and on arrays of integers; whether all holds that must."""
+        try:
+            self._slots[0 : len(numbers)] = numbers
+        except OverflowError:
+            return False
+        buffer = self._ffi.from_buffer
+        held = [buffer(array) for array in arrays]
+        for k, address in enumerate(held, 1):
+            self._pointers[k] = address
+        return not self._run(self._words, self._pointers)
+
+    def read(self, first: int, count: int) -> list[int]:
+        """What slots hold, from one on."""
+        found: list[int] = self._ffi.unpack(self._slots + first, count)
+        return found
