@@ -8,12 +8,14 @@ number, the steps demand that it be taken alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from rlx.grammar.dtype import INT64
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.machine.builtins import IMMEDIATE, LOAD, STORE
-from rlx.semantics.machine.foreign import LIMIT
+from rlx.semantics.machine.prim_funcs import LIMIT
 from rlx.semantics.native import formulas
 from rlx.semantics.native.formulas import Steps
 from rlx.semantics.native.kernel import Kernel
@@ -27,45 +29,9 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
+from rlx.vm.batch_plans import CallSlots, PlanFormulas
 from rlx.vm.batch_steps import NoFormula, Slots, StepWriter, is_size, word
 from rlx.vm.library import UINT8, data_type
-
-
-class CallSlots(NamedTuple):
-    """The slots of an argument of a kernel: its sizes or its number, and where it begins (-1: no
-    array).
-    """
-
-    numbers: Slots
-    offset: int
-
-
-class PlanFormulas(NamedTuple):
-    """How the numbers of a plan follow from those of the inputs.
-
-    Attributes
-    ----------
-    steps
-        The steps; the arrays that they are given are the heaps among the inputs.
-    given
-        How many numbers they are given.
-    calls
-        For each call of a kernel the slots of each argument.
-    first, length
-        The slots of what is read afterwards: the first, and how many.
-    pieces
-        Where among those the size of each allocated piece is.
-    results
-        Where among those the numbers of each result are: its sizes, then where it begins.
-    """
-
-    steps: Steps
-    given: int
-    calls: tuple[tuple[CallSlots, ...], ...]
-    first: int
-    length: int
-    pieces: tuple[int, ...]
-    results: dict[int, Slots]
 
 
 class FormulaWriter(StepWriter):
@@ -116,7 +82,7 @@ class FormulaWriter(StepWriter):
         return tuple(range(first, first + len(numbers)))
 
     def _heap(self, heap: Tensor) -> tuple[int, int]:
-        if heap.data.ndim != 1:
+        if heap.data.ndim != 1 or heap.data.dtype != np.int64:
             raise NoFormula
         first = len(self._slots)
         self._slots += map(int, heap.data)
@@ -203,7 +169,8 @@ class FormulaWriter(StepWriter):
                 self._equal(size, self._cell(heap, operand))
 
     def _make_shape(self, args: Sequence[Value], made: Value) -> None:
-        heap, _rank, *program = args
+        heap, rank, *program = args
+        self._program((rank,))
         codes = self._program(program)
         steps = zip(codes[::2], codes[1::2], strict=True)
         self._of[id(made)] = tuple(self._made(heap, *step) for step in steps)
@@ -348,7 +315,6 @@ class FormulaWriter(StepWriter):
         first = len(self._slots)
         for slot in shown:
             self._put(self._slot(0), slot)
-        given = [*range(len(self._pieces))]
         steps = Steps(
             self._placed(len(self._arrays)),
             self._slots,
@@ -357,7 +323,13 @@ class FormulaWriter(StepWriter):
             self._lengths,
         )
         return PlanFormulas(
-            steps, self._given, tuple(calls), first, len(shown), tuple(given), places
+            steps,
+            self._given,
+            tuple(calls),
+            first,
+            len(shown),
+            tuple(range(len(self._pieces))),
+            places,
         )
 
     def _of_result(self, value: Value) -> Slots:

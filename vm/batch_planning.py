@@ -23,10 +23,11 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
-from rlx.vm.batch_formulas import CallSlots, FormulaWriter
+from rlx.vm.batch_formulas import FormulaWriter
 from rlx.vm.batch_plans import (
     Allocation,
     BatchPlan,
+    CallSlots,
     ConstantResult,
     HeapResult,
     InputResult,

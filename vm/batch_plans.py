@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlx.semantics.native.formulas import Steps
 from rlx.semantics.native.sequence import KernelCall
 from rlx.semantics.values import (
     Device,
     Value,
 )
-from rlx.vm.batch_formulas import PlanFormulas
+from rlx.vm.batch_steps import Slots
 
 
 class Allocation(NamedTuple):
@@ -74,6 +75,43 @@ class ConstantResult(NamedTuple):
 
 
 Result = InputResult | TensorResult | HeapResult | MemoryResult | TupleResult | ConstantResult
+
+
+class CallSlots(NamedTuple):
+    """The slots of an argument of a kernel: its sizes or its number, and where it begins (-1: no
+    array).
+    """
+
+    numbers: Slots
+    offset: int
+
+
+class PlanFormulas(NamedTuple):
+    """How the numbers of a plan follow from those of the inputs.
+
+    Attributes
+    ----------
+    steps
+        The steps; the arrays that they are given are the heaps among the inputs.
+    given
+        How many numbers they are given.
+    calls
+        For each call of a kernel the slots of each argument.
+    first, length
+        The slots of what is read afterwards: the first, and how many.
+    pieces
+        Where among those the size of each allocated piece is.
+    results
+        Where among those the numbers of each result are: its sizes, then where it begins.
+    """
+
+    steps: Steps
+    given: int
+    calls: tuple[tuple[CallSlots, ...], ...]
+    first: int
+    length: int
+    pieces: tuple[int, ...]
+    results: dict[int, Slots]
 
 
 class BatchPlan(NamedTuple):

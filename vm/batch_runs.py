@@ -24,7 +24,6 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
-from rlx.vm.batch_formulas import PlanFormulas
 from rlx.vm.batch_inputs import FLAGS, taking
 from rlx.vm.batch_planning import plan
 from rlx.vm.batch_plans import (
@@ -34,6 +33,7 @@ from rlx.vm.batch_plans import (
     InputResult,
     MemoryResult,
     NoPlan,
+    PlanFormulas,
     Result,
     TensorResult,
     TupleResult,
