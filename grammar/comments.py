@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from rlx.grammar.node import Span
+from rlx.grammar.outline import HEAD, logical_lines
 
 _TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+"""|'
@@ -28,7 +29,6 @@ PRINTED = re.compile(
     r"Metadata omitted\..*|with T\.s?block\(\"root\"\):?)\s*"
 )
 """Comments that a printer writes on its own."""
-_HEAD = re.compile(r"(class\b|def\b|\)).*:\s*(#.*)?")
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
@@ -49,10 +49,11 @@ class Remarks:
 
     def __init__(self, text: str = "") -> None:
         self.text = text
+        documentation = set(_documentation(text))
         found = [
             (m.start(), m[0].rstrip())
             for m in _TOKEN.finditer(text)
-            if m["comment"] or _is_documentation(text, m.start(), m.end())
+            if m["comment"] or m.span() in documentation
         ]
         self._left: list[tuple[int, int, str]] = []
         above = False  # whether the comment below this one is above a definition
@@ -98,15 +99,13 @@ class Remarks:
         self._left = [each for each in self._left if not span[0] <= each[1] < span[1]]
 
 
-def _is_documentation(text: str, start: int, end: int) -> bool:
-    """Whether a string is a statement of its own."""
-    line = text.rfind("\n", 0, start) + 1
-    rest = text[end : text.find("\n", end) + 1 or len(text)]
-    if text[line:start].strip() or rest.strip().removeprefix(";"):
-        return False
-    above = [each.strip() for each in text[:line].rsplit("\n", 20)[1:]]
-    code = [each for each in above if each and not each.startswith("#")]
-    return bool(code) and _HEAD.fullmatch(code[-1]) is not None
+def _documentation(text: str) -> Iterator[Span]:
+    """Where the strings stand that come first under the head of a class or function."""
+    head = False
+    for start, end in logical_lines(text):
+        if head and text[start] in "\"'":
+            yield (start, start + len(text[start:end].rstrip(";").rstrip()))
+        head = HEAD.match(text, start) is not None
 
 
 def _next_line(text: str, at: int) -> str:

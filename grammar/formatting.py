@@ -5,30 +5,26 @@ A text is replaced only if what is printed reads back as the same program and ke
 
 from __future__ import annotations
 
-import re
+from ast import Import, ImportFrom
+from ast import parse as parse_python
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
 from rlx.grammar.node import Record, Span, replace
-from rlx.grammar.outline import logical_lines
+from rlx.grammar.outer_level import declares
+from rlx.grammar.outline import logical_lines, metadata_statement
+from rlx.grammar.source_tokens import words_of
 
 if TYPE_CHECKING:
+    from rlx.grammar.entries import Token
     from rlx.grammar.parser import Parsed
 
 SAME, CHANGED, FAILED = 0, 1, 2
 
-_METADATA = re.compile(
-    r"^metadata\s*=\s*[\w.]+\(\s*(?P<quote>\"\"\"|''').*?(?P=quote)\s*\)[ \t]*\n?",
-    re.MULTILINE | re.DOTALL,
-)
-_TYPE_VAR = r"(?:\w+\.)?TypeVar\(\s*(?:name\s*=\s*)?[\"']\w+[\"']\s*,?\s*\)"
-_DECLARES = rf"\w+(?:\s*,\s*\w+)*\s*=\s*{_TYPE_VAR}(?:\s*,\s*{_TYPE_VAR})*"
-_SURROUNDING = re.compile(rf"@.*|{_DECLARES}(?:\s*;\s*{_DECLARES})*\s*;?", re.DOTALL)
-_UNKEPT = re.compile(r"^[^#\n]*?\b(R\.DTensor|check_well_formed)[(=]", re.MULTILINE)
+_UNKEPT = frozenset(["R.DTensor", "check_well_formed"])
 """What a program may say and its tree does not: printing it would lose that."""
-_IMPORT = re.compile(r"from\s+[\w.]+\s+import\b.*|import\s.*", re.DOTALL)
 
 
 class Formatted(Record):
@@ -70,7 +66,7 @@ def format_text(text: str, path: str = "<text>", version: str = DEFAULT) -> Form
     if errors:
         lines = [f"{_place(parsed, path, d.span)}: error[{d.code}]: {d.message}" for d in errors]
         return Formatted(None, tuple(lines), CHANGED)
-    kept = _METADATA.search(text)
+    kept = _metadata(text)
     reason = _left_alone(text, parsed.modules, kept, path, version)
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
@@ -81,11 +77,11 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.parser import parse
 
-    printed = _printed(text, parsed.modules, _METADATA.search(text), version)
+    printed = _printed(text, parsed.modules, _metadata(text), version)
     again = parse(printed, path)
     lost = _lost(parsed, again)
     if lost is None:
-        settled = _printed(printed, again.modules, _METADATA.search(printed), version)
+        settled = _printed(printed, again.modules, _metadata(printed), version)
         if settled != printed:  # other names than before: those of the second text stay
             lost = _lost(parsed, parse(settled, path))
         if lost is None:
@@ -118,7 +114,7 @@ def translated(
     from rlx.grammar.parser import parse
 
     text = parsed.source.text
-    kept = _METADATA.search(text)
+    kept = _metadata(text)
     reason = _left_alone(text, parsed.modules, kept, path, version)
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
@@ -138,7 +134,7 @@ def _place(parsed: Parsed, path: str, span: Span | None) -> str:
 def _left_alone(
     text: str,
     modules: Sequence[ast.IRModule],
-    kept: re.Match[str] | None,
+    kept: Span | None,
     path: str,
     version: str,
 ) -> str | None:
@@ -147,19 +143,18 @@ def _left_alone(
         where = text.count("\n", 0, line) + 1
         reason = "not formatted: the file contains Python code outside the Relax definitions"
         return f"{path}:{where}: {reason}"
-    if (unkept := _UNKEPT.search(text)) is not None:
-        where = text.count("\n", 0, unkept.start()) + 1
-        return f"{path}:{where}: left as it is: {unkept[1]} is read, but its arguments are not kept"
+    if (unkept := _unkept(text)) is not None:
+        where = text.count("\n", 0, unkept.start) + 1
+        name = unkept.value.partition("(")[0]
+        return f"{path}:{where}: left as it is: {name} is read, but its arguments are not kept"
     others = set(CONSTANT_KEYS) - {dialect(version).constant_key}
-    around = "" if kept is None else text.replace(kept[0], "")
+    around = "" if kept is None else text[: kept[0]] + text[kept[1] :]
     if any(f'metadata["{key}"]' in around for key in others):
         return f"{path}: its constants are kept as metadata of another version than {version}"
     return None
 
 
-def _printed(
-    text: str, modules: Sequence[ast.IRModule], kept: re.Match[str] | None, version: str
-) -> str:
+def _printed(text: str, modules: Sequence[ast.IRModule], kept: Span | None, version: str) -> str:
     from rlx.grammar.comments import Remarks
     from rlx.grammar.printer import print_module
 
@@ -168,8 +163,8 @@ def _printed(
     rest = remarks.before(len(text) + 1)
     if kept is not None:
         first = modules[0].span if modules else None
-        at = 0 if first is not None and kept.start() < first[0] else len(parts)
-        parts.insert(at, kept[0].rstrip("\n") + "\n")
+        at = 0 if first is not None and kept[0] < first[0] else len(parts)
+        parts.insert(at, text[slice(*kept)].rstrip("\n") + "\n")
     if rest:
         parts.append("\n".join(rest) + "\n")
     return "\n".join(parts)
@@ -194,20 +189,18 @@ def _lost(before: Parsed, again: Parsed) -> Span | None:
 
 
 def _foreign_line(
-    text: str, modules: Sequence[ast.IRModule], kept: re.Match[str] | None, is_python: bool
+    text: str, modules: Sequence[ast.IRModule], kept: Span | None, is_python: bool
 ) -> int | None:
     """The offset of the first line that belongs to no module and is no header either."""
     spans = [span for module in modules for span in _spans(module)]
     if kept is not None:
-        spans.append(kept.span())
+        spans.append(kept)
     at = 0
     for start, end in [*sorted(spans), (len(text), len(text))]:
         head = text.rfind("\n", 0, start) + 1 if start < len(text) else start
         between = text[at : max(at, head)]
         for first, last in logical_lines(between):
-            line = between[first:last].partition("#")[0].rstrip()
-            known = _SURROUNDING.fullmatch(line) or (not is_python and _IMPORT.fullmatch(line))
-            if not known:
+            if not _is_header(between[first:last], is_python):
                 return at + first
         at = max(at, end)
     return None
@@ -217,3 +210,38 @@ def _spans(module: ast.IRModule) -> list[tuple[int, int]]:
     if not module.bare:
         return [module.span] if module.span is not None else []
     return [f.span for f in module.functions.values() if f.span is not None]
+
+
+def _is_header(line: str, is_python: bool) -> bool:
+    """Whether a line may stand around modules: a decorator, declarations of shape variables, and
+    outside of Python imports, which are not needed there.
+    """
+    if line.startswith("@"):
+        return True
+    try:
+        statements = parse_python(line).body
+    except (SyntaxError, ValueError):
+        return False
+    allowed = () if is_python else (Import, ImportFrom)
+    return all(isinstance(each, allowed) or declares(each) for each in statements)
+
+
+def _metadata(text: str) -> Span | None:
+    """Where the metadata of a text is, with the rest of its line."""
+    found = metadata_statement(text)
+    if found is None:
+        return None
+    start, end = found.span
+    behind = text.find("\n", end) + 1 or len(text)
+    return (start, end if text[end:behind].strip() else behind)
+
+
+def _unkept(text: str) -> Token | None:
+    """The first word of a text that its tree does not keep."""
+    if not any(word in text for word in _UNKEPT):
+        return None
+    for found in words_of(text, (0, len(text))):
+        name, opened, _ = found.value.partition("(")
+        if name in _UNKEPT and (opened or found.type == "TARGET"):
+            return found
+    return None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.node import Span
 from rlx.grammar.outline import logical_lines
+from rlx.grammar.source_tokens import words_of
 from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
-    from ast import AST, expr
+    from ast import AST, expr, stmt
 from typing import Any
 
 from rlx.grammar import partial_nodes
@@ -21,15 +22,6 @@ from rlx.grammar.entries import Entry
 from rlx.grammar.partial_nodes import Captured, CapturedName, KnownInteger, Name
 from rlx.grammar.reports import ReadContext
 
-DECLARED = re.compile(r"([A-Za-z_]\w*)[ \t]*=[ \t]*TypeVar\([ \t]*([\"'])([A-Za-z_]\w*)\2[ \t]*\)")
-_PLAIN = re.compile(
-    r"from[ \t]+[\w.]+[ \t]+import[ \t]+"
-    r"(?:\*|\w+(?:[ \t]+as[ \t]+\w+)?(?:,[ \t]*\w+(?:[ \t]+as[ \t]+\w+)?)*)"
-    r"|import[ \t]+[\w.]+(?:[ \t]+as[ \t]+\w+)?"
-)
-
-
-_SCRIPT = re.compile(r"^[ \t]*from[ \t]+tvm\.script[ \t]+import[ \t]+(\w+)", re.MULTILINE)
 _LANGUAGES = ("ir", "relax", *TIR_MODULES)
 _EXPORTED = frozenset(
     [*_LANGUAGES, "ir_module", "parse", "parser", "printer", "from_source", "tile", "ty"]
@@ -38,11 +30,15 @@ _EXPORTED = frozenset(
 
 def imports(text: str) -> Iterator[Diagnostic]:
     """Languages of TVMScript that are imported under a misspelt name."""
-    for found in _SCRIPT.finditer(text):
-        meant = [] if found[1] in _EXPORTED else closest(found[1], _LANGUAGES)
-        if meant:
-            words = f"tvm.script has no {found[1]!r}"
-            yield Diagnostic("PARSE", "error", words, found.span(1), help=did_you_mean(meant))
+    for span in logical_lines(text):
+        words = list(islice(words_of(text, span), 4)) if text.startswith("from", span[0]) else []
+        if [word.value for word in words[:3]] != ["from", "tvm.script", "import"]:
+            continue
+        for name in words[3:]:
+            meant = [] if name.value in _EXPORTED else closest(name.value, _LANGUAGES)
+            if meant and name.type == "NAME":
+                said = f"tvm.script has no {name.value!r}"
+                yield Diagnostic("PARSE", "error", said, name.span, help=did_you_mean(meant))
 
 
 def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:
@@ -66,41 +62,9 @@ def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
     """The names that a stretch between definitions declares as shape variables,
     and what is wrong with it.
     """
-    lines = list(_lines(text, span))
-    if all(_is_plain(line) and text[start - 1 : start] in ("", "\n") for start, line in lines):
-        for start, line in lines:
-            declared = DECLARED.fullmatch(line)
-            if declared is not None:
-                yield from _declared(declared[1], declared[3], (start, start + len(line)))
-        return
-    yield from _as_python(text, span)
+    if next(logical_lines(text[slice(*span)]), None) is None:
+        return  # comments
 
-
-def _lines(text: str, span: Span) -> Iterator[tuple[int, str]]:
-    piece = text[slice(*span)]
-    for start, end in logical_lines(piece):
-        yield span[0] + start, piece[start:end].partition("#")[0].rstrip()
-
-
-def _is_plain(line: str) -> bool:
-    return _PLAIN.fullmatch(line) is not None or DECLARED.fullmatch(line) is not None
-
-
-def _declared(name: str, given: str, span: Span) -> Iterator[str | Diagnostic]:
-    yield name
-    if given != name:
-        yield Diagnostic(
-            "PARSE",
-            "error",
-            f"the TypeVar {name!r} is declared with another name, {given!r}",
-            span,
-            help="TVM asks that both are the same",
-            edit=Edit(span, f'{name} = TypeVar("{name}")'),
-        )
-
-
-def _as_python(text: str, span: Span) -> Iterator[str | Diagnostic]:
-    """Read lines that are written in unusual ways."""
     import ast
 
     from rlx.grammar.python_syntax import Lines, python_refuses
@@ -115,9 +79,9 @@ def _as_python(text: str, span: Span) -> Iterator[str | Diagnostic]:
             for target in statement.targets:
                 for name, value in _pairs(target, statement.value):
                     if any(map(_is_type_var, ast.walk(value))):
-                        start = lines.offset(value.lineno, value.col_offset)
-                        end = lines.offset(value.end_lineno or 1, (value.end_col_offset or 1) - 1)
-                        yield from _called(name, value, (start, end + 1))
+                        alone = isinstance(target, ast.Name) and len(statement.targets) == 1
+                        whole = lines.span(statement) if alone else None
+                        yield from _called(name, value, lines.span(value), whole)
 
 
 def _pairs(target: expr, value: expr) -> Iterator[tuple[str, expr]]:
@@ -131,6 +95,32 @@ def _pairs(target: expr, value: expr) -> Iterator[tuple[str, expr]]:
                 yield from _pairs(inner, given)
 
 
+def declares(statement: stmt) -> bool:
+    """Whether a statement declares shape variables, and each by its name alone."""
+    import ast
+
+    if not isinstance(statement, ast.Assign):
+        return False
+    value = statement.value
+    values = value.elts if isinstance(value, ast.Tuple) else [value]
+    return all(_given_name(each) is not None for each in values)
+
+
+def _given_name(value: AST) -> str | None:
+    """The name that a `TypeVar` is called with, if it is called with a name alone."""
+    import ast
+
+    match value if _is_type_var(value) else None:
+        case (
+            ast.Call(args=[ast.Constant(value=str(given))], keywords=[])
+            | ast.Call(
+                args=[], keywords=[ast.keyword(arg="name", value=ast.Constant(value=str(given)))]
+            )
+        ):
+            return given
+    return None
+
+
 def _is_type_var(value: AST) -> bool:
     import ast
 
@@ -140,21 +130,29 @@ def _is_type_var(value: AST) -> bool:
     return False
 
 
-def _called(name: str, value: AST, span: Span) -> Iterator[str | Diagnostic]:
-    import ast
-
+def _called(
+    name: str, value: AST, span: Span, statement: Span | None
+) -> Iterator[str | Diagnostic]:
+    """The name that a declaration gives, and what is wrong with it; ``statement`` is where it
+    stands, if it declares nothing else.
+    """
     yield name
-    match value if _is_type_var(value) else None:
-        case (
-            ast.Call(args=[ast.Constant(value=str(given))], keywords=[])
-            | ast.Call(
-                args=[], keywords=[ast.keyword(arg="name", value=ast.Constant(value=str(given)))]
-            )
-        ):
-            if given == name:
-                return
-    words = f"the shape variable {name!r} is declared by TypeVar with its name alone"
-    yield Diagnostic("PARSE", "error", words, span, help=f'write `{name} = TypeVar("{name}")`')
+    given = _given_name(value)
+    if given == name:
+        return
+    right = f'{name} = TypeVar("{name}")'
+    if given is None or not given.isidentifier() or statement is None:
+        words = f"the shape variable {name!r} is declared by TypeVar with its name alone"
+        yield Diagnostic("PARSE", "error", words, span, help=f"write `{right}`")
+        return
+    yield Diagnostic(
+        "PARSE",
+        "error",
+        f"the TypeVar {name!r} is declared with another name, {given!r}",
+        statement,
+        help="TVM asks that both are the same",
+        edit=Edit(statement, right),
+    )
 
 
 class NamesAround:

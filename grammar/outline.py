@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lexer import MAX_LINE
 from rlx.grammar.misspelt import decorator
 from rlx.grammar.node import Record, Span
+from rlx.grammar.source_tokens import words_of
 
 _LINE = re.compile(
     r"""
@@ -84,7 +86,8 @@ _NEW = re.compile(
 )
 
 
-_HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+)")
+HEAD = re.compile(r"(?P<kind>class|def)[ \t]+(?P<name>\w+)")
+"""How the statement of a class or function starts."""
 
 
 class FunctionOutline(Record):
@@ -136,7 +139,7 @@ def outline(text: str, start: int = 0) -> Iterator[FunctionOutline]:
         if text[at] == "@":
             decorated = line if decorated is None else decorated
             continue
-        head = _HEAD.match(text, at)
+        head = HEAD.match(text, at)
         if head is not None and head["kind"] == "class":
             classes.append((column, at))
         elif head is not None:
@@ -163,7 +166,7 @@ def class_at(text: str, start: int) -> int | None:
     """
     for at, _ in logical_lines(text, start):
         if text[at] != "@":
-            head = _HEAD.match(text, at)
+            head = HEAD.match(text, at)
             return at if head is not None and head["kind"] == "class" else None
     return None
 
@@ -201,9 +204,6 @@ _HARMLESS = re.compile(
     r"|\w+[ \t]*=[ \t]*(?:T|tirx?|tvm\.tirx?)\.(?:Var|SizeVar|var|int64|int32)\("
 )
 _TYPE_VARS = re.compile(r"([A-Za-z_][\w, \t]*?)[ \t]*=[ \t]*\(?(?:typing\.)?TypeVar\(")
-_METADATA = re.compile(
-    r"^metadata\s*=\s*[\w.]*load_json\(\s*(?:r|f)?\"\"\"(.*?)\"\"\"\)", re.DOTALL | re.MULTILINE
-)
 
 
 def regions(
@@ -252,12 +252,6 @@ def declared_names(line: str) -> list[str]:
     return [name.strip() for names in _TYPE_VARS.findall(line) for name in names.split(",")]
 
 
-def metadata_span(text: str) -> Span | None:
-    """Where the JSON of the metadata is, quotes excluded, or None."""
-    found = _METADATA.search(text) if "load_json" in text else None
-    return None if found is None else found.span(1)
-
-
 def _may_mark(word: str, text: str) -> bool:
     """Whether a decorator may be one of Relax under another name:
     asking what Python imports reads the whole text.
@@ -270,18 +264,52 @@ _MARKS = frozenset(["function", "func", "prim_func", "ir_module"])
 _LETTERS = frozenset("RIT")
 
 
-def metadata_statement(text: str) -> Span | None:
-    """Where the whole statement of the metadata is, or None."""
-    found = _METADATA.search(text) if "load_json" in text else None
-    return None if found is None else found.span()
+class MetadataStatement(Record):
+    """A statement ``metadata = CALLEE(\"""JSON\""")``.
+
+    Attributes
+    ----------
+    json
+        Where the JSON stands, quotes excluded.
+    """
+
+    span: Span
+    callee: str
+    json: Span
+
+
+def metadata_statement(text: str) -> MetadataStatement | None:
+    """The first statement of a text that says its metadata."""
+    if "metadata" not in text:
+        return None
+    for start, end in logical_lines(text):
+        if not text.startswith("metadata", start) or text[start - 1 : start] not in ("", "\n"):
+            continue
+        tokens = list(islice(words_of(text, (start, end)), 4))
+        if [token.type for token in tokens] != ["TARGET", "HEAD", "STRING", "RPAR"]:
+            continue
+        target, callee, given, close = tokens
+        if target.value == "metadata" and given.value.endswith(_LONG_QUOTES):
+            json = (given.end - len(given.value.lstrip("rRbBuUfF")) + 3, given.end - 3)
+            return MetadataStatement((start, close.end), callee.value[:-1], json)
+    return None
+
+
+_LONG_QUOTES = ('"""', "'''")
+
+
+def metadata_span(text: str) -> Span | None:
+    """Where the JSON of a printed ``metadata = tvm.ir.load_json(...)`` is, or None."""
+    found = metadata_statement(text)
+    return found.json if found is not None and found.callee.endswith("load_json") else None
 
 
 def metadata_text(text: str) -> str | None:
-    """The JSON of a printed ``metadata = tvm.ir.load_json(...)``, or None."""
+    """That JSON, or None."""
     found = metadata_span(text)
     if found is None:
         return None
-    return text[found[0] : found[1]].replace('\\"', '"').replace("\\\\", "\\")
+    return text[slice(*found)].replace('\\"', '"').replace("\\\\", "\\")
 
 
 def long_lines(text: str) -> list[Span]:

@@ -270,7 +270,8 @@ class TextReader:
             return
         from rlx.grammar.outer_level import declarations, stretches
 
-        held = metadata_statement(self.text)
+        kept = metadata_statement(self.text)
+        held = kept.span if kept is not None and kept.callee.endswith("load_json") else None
         found = (
             each
             for span in stretches(self.text, read, held)

@@ -7,17 +7,19 @@ Before that all of them did.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from rlx.grammar import tir
+from rlx.grammar.comments import comments
 from rlx.grammar.dtype import INT32, DataType
 from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Node, Span, fields
+from rlx.grammar.outline import logical_lines
 from rlx.grammar.partial_nodes import Form, Name
 from rlx.grammar.prim_types import value_type
+from rlx.grammar.source_tokens import names_in
 
 LOCAL = "local_scalar"
 """How the memory of a scalar is allocated that no word says."""
@@ -25,16 +27,30 @@ LOCAL = "local_scalar"
 SCALARS = frozenset([LOCAL, "shared_scalar", "alloc_scalar"])
 """What allocates scalars: their buffers are written by their names alone."""
 
-_BEFORE_TIRX = re.compile(
-    r"tvm\.script(?:\.parser)?[ \t]+import\b[^\n]*\btir\b|\btvm\.script\.tir\b"
-    r"|\bT\.block(?:_attr)?\b"
-)
+_BLOCKS = frozenset(["T.block", "T.block_attr"])
+"""What versions before `tvm.tirx` call blocks."""
 
 
 @lru_cache(maxsize=4)
 def assigns_lets(text: str) -> bool:
-    """Whether a text is of a version in which every assignment binds a variable for good."""
-    return _BEFORE_TIRX.search(text) is not None
+    """Whether a text is of a version in which every assignment binds a variable for good.
+
+    Its imports say so, or what it calls blocks. Printed imports are comments.
+    """
+    if "T.block" in text and not _BLOCKS.isdisjoint(names_in(text, (0, len(text)))):
+        return True
+    if "tvm.script" not in text:
+        return False
+    lines = [line for _, line in comments(text)] + [text[a:b] for a, b in logical_lines(text)]
+    return any("tvm.script" in line and _imports_tir(line.lstrip("# ")) for line in lines)
+
+
+def _imports_tir(line: str) -> bool:
+    names = list(names_in(line, (0, len(line))))
+    if any(name == "tvm.script.tir" or name.startswith("tvm.script.tir.") for name in names):
+        return True
+    modules = ("tvm.script", "tvm.script.parser")
+    return "tir" in names and any(m in names for m in modules) and "import" in names
 
 
 def let_annotation(annotation: Form | Name) -> bool:

@@ -105,3 +105,8 @@ class Lines:
         end = self.body.find("\n", at)
         last = (len(self.body) if end < 0 else end) - 1
         return self.start + max(at, min(at + column, last))
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        """Where a node stands."""
+        end = self.offset(node.end_lineno or 1, (node.end_col_offset or 1) - 1)
+        return (self.offset(node.lineno, node.col_offset), end + 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +12,7 @@ from rlx.grammar.coerce import Coerce
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.entries import Entry, Token
 from rlx.grammar.node import Span
+from rlx.grammar.outline import logical_lines
 from rlx.grammar.scope import Scope
 from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.syntax_messages import explain_unexpected
@@ -28,7 +28,6 @@ NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
 
 _FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
 """What is said of a statement whose head or whose neighbour was not read."""
-_DECORATOR = re.compile(r"\n[ \t]*@[ \t]*\w")
 
 
 class TooManyErrors(Exception):
@@ -174,7 +173,11 @@ class Reports:
 
     def _function_around(self, at: int) -> Span:
         """The lines from the decorator in front of an offset to the next one."""
-        starts = [found.start() + 1 for found in _DECORATOR.finditer(self.text)]
+        starts = [
+            self.text.rfind("\n", 0, start) + 1
+            for start, _ in logical_lines(self.text)
+            if self.text[start] == "@"
+        ]
         number = bisect_right(starts, at)
         end = starts[number] if number < len(starts) else len(self.text)
         return (starts[number - 1] if number else 0, end)

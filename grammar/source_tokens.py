@@ -8,6 +8,7 @@ from rlx.grammar.entries import Token
 from rlx.grammar.lexer import OPENING, Lexer
 from rlx.grammar.node import Span
 
+_NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
 _LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
 
 
@@ -27,6 +28,13 @@ def words_of(text: str, span: Span) -> Iterator[Token]:
     lexer = Lexer(text, *span, _ignore, layout=False)
     lexer.whole_info = False
     return (token for token in lexer if token.type not in _LAYOUT)
+
+
+def names_in(text: str, span: Span) -> Iterator[str]:
+    """The names in a stretch of text, dotted ones whole."""
+    for found in words_of(text, span):
+        if found.type in _NAMED:
+            yield found.value.partition("(")[0].rstrip(" \t=")
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:

@@ -4,19 +4,23 @@ Python functions of a module, which are passed over, and what was meant to have 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.node import Span, replace
-from rlx.grammar.outline import logical_lines
+from rlx.grammar.outline import HEAD, indentation, logical_lines
+from rlx.grammar.source_tokens import names_in, words_of
 from rlx.grammar.suggest import closest, did_you_mean
 
-_PYTHON_FUNCTION = re.compile(r"^([ \t]*)@[ \t]*(?:I\.|ir\.|tvm\.script\.)?pyfunc\b", re.MULTILINE)
-_ANNOTATION = re.compile(
-    r"([A-Za-z_][\w.]*)\.(?:Tensor|Shape|Tuple|Object|Any|Callable|Prim|DTensor)\b"
+if TYPE_CHECKING:
+    from re import Match
+
+_PYTHON_FUNCTION = frozenset(["pyfunc", "I.pyfunc", "ir.pyfunc", "tvm.script.pyfunc"])
+_ANNOTATIONS = frozenset(
+    ["Tensor", "Shape", "Tuple", "Object", "Any", "Callable", "Prim", "DTensor"]
 )
-_HEAD = re.compile(r"(class|def)[ \t]+(\w+)")
 MARKS = {"class": "@I.ir_module", "def": "@R.function"}
 
 
@@ -26,13 +30,14 @@ def without_python_functions(text: str) -> str:
     """
     parts: list[str] = []
     at = 0
-    for found in _PYTHON_FUNCTION.finditer(text):
-        if found.start() < at:
+    for start, stop in logical_lines(text):
+        if start < at or text[start] != "@":
             continue
-        end = _end(text, found.end(1), len(found[1].expandtabs(8)))
-        blank = re.sub(r"[^\n]", " ", text[found.end(1) : end])
-        parts += [text[at : found.end(1)], "pass", blank[4:]]
-        at = end
+        if next(names_in(text, (start + 1, stop)), None) in _PYTHON_FUNCTION:
+            end = _end(text, start, indentation(text, start))
+            blank = "\n".join([" " * len(line) for line in text[start:end].split("\n")])
+            parts += [text[at:start], "pass", blank[4:]]
+            at = end
     return "".join((*parts, text[at:]))
 
 
@@ -40,9 +45,7 @@ def _end(text: str, start: int, width: int) -> int:
     """Where a decorated function whose decorator stands at ``start`` ends."""
     inside, end = False, start
     for begin, stop in logical_lines(text, start):
-        line = text.rfind("\n", 0, begin) + 1
-        column = len(text[line:begin].expandtabs(8))
-        if inside and column <= width:
+        if inside and indentation(text, begin) <= width:
             break
         inside = inside or text.startswith(("def ", "def\t", "async "), begin)
         end = stop
@@ -68,7 +71,7 @@ def missing(
             decorated = True
             continue
         marked, decorated = decorated, False
-        head = _HEAD.match(text, start)
+        head = HEAD.match(text, start)
         if head is None or any(a <= start < b for a, b in covered):
             continue
         line = text.rfind("\n", 0, start) + 1
@@ -76,27 +79,31 @@ def missing(
         if outer is not None and width <= outer[0]:
             outer = None
         if head[1] == "class":
-            if not marked and re.match(r"class[ \t]+\w+[ \t]*:", text[start:end]):
+            if not marked and [word.type for word in words_of(text, (start, end))][2:3] == [
+                "COLON"
+            ]:
                 outer = (width, head, line)
             continue
-        words = {canonical(word) for word in _annotating(text[start:end])}
+        names = set(names_in(text, (start, end)))
+        words = {canonical(word) for word in _annotating(names)}
         if marked or "R" not in words:  # one for PrimFuncs may be a macro
             continue
         if outer is not None:
             yield _report(*outer[1:])
             outer = None
-        elif "self" not in text[start:end]:
+        elif "self" not in names:
             yield _report(head, line)
 
 
 def misplaced(text: str, span: Span) -> Diagnostic:
     """The report on a line at the outer level of a Relax text that is no decorated definition."""
-    head = _HEAD.match(text, span[0])
+    head = HEAD.match(text, span[0])
     if head is not None:
         found = undecorated(head[1], head[2], span[0], span[0], "error")
         return replace(found, code="PARSE")
-    declared = re.match(r"\w+[ \t]*=[ \t]*(\w+)\(", text[slice(*span)])
-    words = closest(declared[1], ["TypeVar"]) if declared is not None else []
+    tokens = list(islice(words_of(text, span), 2))
+    declared = [token.type for token in tokens] == ["TARGET", "HEAD"]
+    words = closest(tokens[1].value[:-1], ["TypeVar"]) if declared else []
     return Diagnostic(
         "PARSE",
         "error",
@@ -106,11 +113,15 @@ def misplaced(text: str, span: Span) -> Diagnostic:
     )
 
 
-def _annotating(text: str) -> set[str]:
-    return set(_ANNOTATION.findall(text))
+def _annotating(names: Collection[str]) -> Iterator[str]:
+    """What stands before the dot in names such as `R.Tensor`."""
+    for name in names:
+        module, _, last = name.rpartition(".")
+        if module and last in _ANNOTATIONS:
+            yield module
 
 
-def _report(head: re.Match[str], line: int) -> Diagnostic:
+def _report(head: Match[str], line: int) -> Diagnostic:
     return undecorated(head[1], head[2], line, head.start(), "warning")
 
 

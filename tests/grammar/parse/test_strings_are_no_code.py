@@ -1,0 +1,88 @@
+"""What stands in a string or a comment says nothing about the program."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlx.grammar.formatting import format_text
+from rlx.grammar.outline import metadata_statement, metadata_text
+from rlx.grammar.parser import parse
+from rlx.grammar.prim_scalars import assigns_lets
+
+MAIN = """
+@R.function
+def main(x: R.Object) -> R.Object:
+    return x
+"""
+
+SAID = [
+    "from tvm.script import relx as R",
+    "@I.pyfunc",
+    "    @I.pyfunc",
+    "metadata = tvm.ir.load_json('''{]''')",
+    "def main(x: R.Object):",
+    "@T.prim_func",
+]
+"""Lines that would mean something outside of a string."""
+
+
+@pytest.mark.parametrize("line", SAID)
+def test_in_a_string(line: str) -> None:
+    text = f'from tvm.script import relax as R\n\n"""\n{line}\n"""\n{MAIN}'
+    for path in ("text.rlx", "text.py"):
+        found = parse(text, path)
+        assert found.diagnostics == ()
+        (module,) = found.modules
+        assert [name.name_hint for name in module.functions] == ["main"]
+
+
+def test_a_word_of_an_older_version_in_a_comment_or_string() -> None:
+    for said in ("# as T.block was", 'text = "T.block(1)"', "# tvm.script has no tir any more"):
+        assert not assigns_lets(f"# from tvm.script import tirx as T\n{said}\n{MAIN}")
+    for said in ("# from tvm.script import tir as T", "from tvm.script.parser import ir, tir"):
+        assert assigns_lets(f"{said}\n{MAIN}")
+    assert assigns_lets('with T.block("root"):')
+    assert assigns_lets("@tvm.script.tir.prim_func\ndef f(): pass")
+
+
+def test_metadata_is_a_statement() -> None:
+    found = metadata_statement(f'{MAIN}\nmetadata = a.load_json("""[1]""")\n')
+    assert found is not None and found.callee == "a.load_json"
+    assert metadata_text(r'metadata = a.load_json("""[\"b\"]""")') == '["b"]'
+    for other in ('if 1:\n    metadata = load_json("""[]""")', 'metadata = load_json("[]")'):
+        assert metadata_statement(other) is None
+
+
+def test_the_formatter_keeps_strings_with_words_of_what_it_cannot_keep() -> None:
+    text = """# check_well_formed=False is no longer needed
+@R.function
+def main(x: R.Object) -> R.Object:
+    y = R.call_pure_packed("check_well_formed=", x, ty_args=(R.Object,))
+    return y
+"""
+    assert format_text(text).text is not None
+    for name, line, said in (
+        ("check_well_formed", 1, "@I.ir_module(check_well_formed=False)"),
+        ("R.DTensor", 4, "@I.ir_module"),
+    ):
+        kind = "R.DTensor((1,))" if line == 4 else "R.Object"
+        module = f"{said}\nclass M:\n    @R.function\n    def main(x: {kind}):\n        return x\n"
+        reason = f"left as it is: {name} is read, but its arguments are not kept"
+        assert format_text(module).complaints == (f"<text>:{line}: {reason}",)
+
+
+def test_a_string_is_documentation_only_under_a_head() -> None:
+    text = '''@I.ir_module
+class Module:
+    """What it is."""
+
+    @T.prim_func
+    def f(
+        n: T.int64,
+    ) -> T.int64:
+        """What it does."""
+        return n
+'''
+    formatted = format_text(text).text
+    assert formatted is not None
+    assert '"""What it is."""' in formatted and '"""What it does."""' in formatted
