@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
+from rlx.grammar.visit import bindings_in
 from rlx.spec.registry import refuted, rule
 
 __all__ = ["normal_form"]
@@ -63,13 +64,11 @@ class Judge:
             self._value(body, span)
             return
         blocks_are_consolidated(self, body)
-        for block in body.blocks:
-            for binding in block.bindings:
-                self._binding(binding)
+        for binding in bindings_in(body):
+            self._binding(binding)
         result_is_leaf(self, body)
 
-    def _binding(self, binding: ast.Binding) -> None:
-        assert isinstance(binding, (ast.VarBinding, ast.MatchCast))
+    def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
         if isinstance(binding, ast.MatchCast) and not is_leaf(binding.value):
             value_is_flat(self, binding.value, (binding.value,), binding.value_span)
         self._value(binding.value, binding.value_span)

@@ -14,6 +14,7 @@ from typing import Any
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.node import Span
+from rlx.grammar.visit import bindings_in, result_of
 from rlx.spec.registry import refuted, rule
 
 _NOALIAS = ("tirx.noalias", "tir.noalias")
@@ -69,17 +70,13 @@ class _Overwriting:
         self.gone = outside
 
     def _sequence(self, body: ast.Expr) -> Held:
-        span: Span | None = None
-        if isinstance(body, ast.SeqExpr):
-            for block in body.blocks:
-                for binding in block.bindings:
-                    self._binding(binding)
-            span, body = body.body_span, body.body
+        for binding in bindings_in(body):
+            self._binding(binding)
+        body, span = result_of(body)
         self._use(body, span)
         return self._memory(body)
 
-    def _binding(self, binding: ast.Binding) -> None:
-        assert isinstance(binding, ast.VarBinding | ast.MatchCast)
+    def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
         value = binding.value
         match value:
             case ast.Call():

@@ -13,6 +13,7 @@ from typing import Any
 
 from rlx.grammar import tir
 from rlx.grammar.comments import comments
+from rlx.grammar.dialects import DIALECTS
 from rlx.grammar.dtype import INT32, DataType
 from rlx.grammar.kept_text import kept_names
 from rlx.grammar.node import Node, Span, fields
@@ -27,8 +28,9 @@ LOCAL = "local_scalar"
 SCALARS = frozenset([LOCAL, "shared_scalar", "alloc_scalar"])
 """What allocates scalars: their buffers are written by their names alone."""
 
-_BLOCKS = frozenset(["T.block", "T.block_attr"])
-"""What versions before `tvm.tirx` call blocks."""
+_EARLIER = next(each for each in DIALECTS.values() if not each.mutable_scalars)
+"""A version in which scalars have one value."""
+_BLOCKS = frozenset([_EARLIER.block, _EARLIER.block_attr])
 
 
 @lru_cache(maxsize=4)
@@ -37,7 +39,7 @@ def assigns_lets(text: str) -> bool:
 
     Its imports say so, or what it calls blocks. Printed imports are comments.
     """
-    if "T.block" in text and not _BLOCKS.isdisjoint(names_in(text, (0, len(text)))):
+    if _EARLIER.block in text and not _BLOCKS.isdisjoint(names_in(text, (0, len(text)))):
         return True
     if "tvm.script" not in text:
         return False
@@ -47,10 +49,11 @@ def assigns_lets(text: str) -> bool:
 
 def _imports_tir(line: str) -> bool:
     names = list(names_in(line, (0, len(line))))
-    if any(name == "tvm.script.tir" or name.startswith("tvm.script.tir.") for name in names):
+    module = f"tvm.script.{_EARLIER.tir_module}"
+    if any(name == module or name.startswith(f"{module}.") for name in names):
         return True
-    modules = ("tvm.script", "tvm.script.parser")
-    return "tir" in names and any(m in names for m in modules) and "import" in names
+    parents = ("tvm.script", "tvm.script.parser")
+    return _EARLIER.tir_module in names and "import" in names and any(m in names for m in parents)
 
 
 def let_annotation(annotation: Form | Name) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, Expr, GlobalVar, StructInfo, Var
+from rlx.grammar.node import Span
 
 _LEAVES = frozenset(
     {
@@ -32,6 +33,17 @@ def _of_call(call: Expr) -> tuple[Expr, ...]:
     assert isinstance(call, ast.Call)
     written = tuple(v for v in call.attrs.values() if isinstance(v, Expr)) if call.attrs else ()
     return (call.op, *call.args, *written)
+
+
+def bindings_in(body: Expr) -> Iterator[ast.VarBinding | ast.MatchCast]:
+    """The bindings of a body in the order of evaluation; an expression alone has none."""
+    for block in body.blocks if isinstance(body, ast.SeqExpr) else ():
+        yield from _bindings_of(block)
+
+
+def result_of(body: Expr) -> tuple[Expr, Span | None]:
+    """What a body leads to, and where that stands."""
+    return (body.body, body.body_span) if isinstance(body, ast.SeqExpr) else (body, None)
 
 
 def _of_seq(seq: Expr) -> tuple[Expr, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rlx.checker.derive import policy
 from rlx.checker.derive.message_text import (
@@ -21,15 +21,12 @@ from rlx.grammar.ast import (
     FuncStructInfo,
     ObjectStructInfo,
     PrimStructInfo,
-    ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
     VDevice,
 )
-from rlx.grammar.struct_infos import OBJECT
+from rlx.grammar.struct_infos import OBJECT, numbers, of_the_value
 from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
-from rlx.solver.order.substitute import dimensions
 from rlx.solver.order.subtype import name_dimensions
 
 
@@ -139,16 +136,10 @@ def _named(
     return found if all(n is s for n, s in zip(named, found, strict=True)) else tuple(named)
 
 
-def _dimensions(info: StructInfo) -> tuple[tir.PrimExpr, ...]:
+def _dimensions(info: StructInfo) -> Iterator[tir.PrimExpr]:
     """The dimensions that a parameter speaks of, those of its parts included."""
-    match info:
-        case TensorStructInfo() | ShapeStructInfo():
-            return dimensions(info) or ()
-        case PrimStructInfo(value=tir.PrimExpr() as value):
-            return (value,)
-        case TupleStructInfo(fields=fields):
-            return tuple([e for field in fields for e in _dimensions(field)])
-    return free_shape_vars(info)
+    for part in of_the_value(info):
+        yield from free_shape_vars(part) if isinstance(part, FuncStructInfo) else numbers(part)
 
 
 def _mentions(result: Compatibility, variables: Sequence[tir.Var]) -> bool:

@@ -25,6 +25,7 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import StructInfo
 from rlx.grammar.node import Node
 from rlx.grammar.struct_infos import OBJECT, fields_or_itself
+from rlx.grammar.visit import bindings_in
 from rlx.spec.registry import refuted, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
@@ -100,12 +101,11 @@ class Analysis(DerivationState):
 def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
     """D10, with the facts of its casts still known where the result is checked."""
     outer = state.enter()
-    for block in node.blocks:
-        for binding in block.bindings:
-            if isinstance(binding, ast.MatchCast):
-                _cast(state, binding)
-            elif isinstance(binding, ast.VarBinding):
-                _value(state, binding)
+    for binding in bindings_in(node):
+        if isinstance(binding, ast.MatchCast):
+            _cast(state, binding)
+        else:
+            _value(state, binding)
     info = state.info(node.body)
     state.inherit(node, (node.body,))
     if node in state.results:

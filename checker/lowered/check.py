@@ -13,7 +13,7 @@ from rlx.checker.overwritten import SAME_MEMORY
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
-from rlx.grammar.visit import walk
+from rlx.grammar.visit import bindings_in, result_of, walk
 
 _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
 """Operators that may keep what they are given."""
@@ -43,20 +43,16 @@ class _Walk:
         self.memory.end()
 
     def _sequence(self, body: ast.Expr) -> frozenset[MemoryPiece]:
-        span: Span | None = None
-        if isinstance(body, ast.SeqExpr):
-            for block in body.blocks:
-                for binding in block.bindings:
-                    self._binding(binding)
-            span, body = body.body_span, body.body
+        for binding in bindings_in(body):
+            self._binding(binding)
+        body, span = result_of(body)
         self._named(body, span)
         pieces = frozenset(self._pieces(body))
         self.memory.given_away(pieces)
         self.memory.use(pieces, span, reads=True, writes=False)
         return pieces
 
-    def _binding(self, binding: ast.Binding) -> None:
-        assert isinstance(binding, ast.VarBinding | ast.MatchCast)
+    def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
         value, span = binding.value, binding.value_span or binding.span
         if not _kills(value):
             self._named(value.cond if isinstance(value, ast.If) else value, span)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from rlx.grammar import ast, tir
 from rlx.grammar.node import Node
-from rlx.grammar.visit import walk
+from rlx.grammar.visit import bindings_in, walk
 
 
 class Index:
@@ -49,11 +49,9 @@ class Index:
                     self._index_bindings(node)
 
     def _index_bindings(self, seq: ast.SeqExpr) -> None:
-        for block in seq.blocks:
-            for binding in block.bindings:
-                var: ast.Var | None = binding.var  # type: ignore[attr-defined]
-                if var is None:
-                    continue
-                self.home.setdefault(var, ("binding", binding))
-                if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Function):
-                    self.functions.setdefault(binding.value, var.name_hint)
+        for binding in bindings_in(seq):
+            if (var := binding.var) is None:
+                continue
+            self.home.setdefault(var, ("binding", binding))
+            if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Function):
+                self.functions.setdefault(binding.value, var.name_hint)

@@ -15,7 +15,6 @@ from rlx.grammar.ast import (
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
-    TupleStructInfo,
 )
 from rlx.grammar.dtype import DataType
 from rlx.grammar.struct_infos import OBJECT, children, numbers, with_children, with_numbers
@@ -135,8 +134,6 @@ def visible(info: StructInfo, variables: set[tir.Var]) -> StructInfo:
             return ShapeStructInfo(None, info.ndim)
         case PrimStructInfo():
             return PrimStructInfo(info.dtype)
-        case TupleStructInfo(fields=fields):
-            return TupleStructInfo(tuple(visible(f, variables) for f in fields))
         case FuncStructInfo():
             return OBJECT
-    return info
+    return with_children(info, lambda part: visible(part, variables))

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,14 +21,11 @@ from rlx.old.check import OlderReport
 from rlx.old.conversion import to_2022
 from rlx.old.evaluation import run
 from rlx.old.two_views import rendered, views
-from rlx.semantics.outcome import Returned
-from rlx.semantics.run.inputs import inputs
 from rlx.spec import rules
 from tests.old.agreement import binding_first, damaged, source_of
 from tests.old.examples import TREE
+from tests.semantics.run.endings import FUEL, endings
 from tests.snapshots import assert_digest
-from tests.values import brief
-from tests.vm.agreement import perturbed
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "answers.txt"
 PARTS = 12
@@ -53,21 +52,20 @@ def written() -> Iterator[str]:
 
 
 def ends(report: OlderReport, choose: random.Random) -> Iterator[str]:
-    """How the functions of a checked text end, with what fits their parameters and with what may not."""
+    """How the functions of a checked text end."""
     for module in report.modules:
-        for name, function in module.functions.items():
-            if not isinstance(function, ast.Function):
-                continue
-            try:
-                fitting = tuple(inputs(function, {}, 3).values)
-            except ValueError as error:
-                yield str(error)
-                continue
-            for args in (fitting, perturbed(fitting, choose)):
-                printed: list[str] = []
-                found = run(module, name.name_hint, args, fuel=2_000, output=printed.append)
-                yield brief(found.value) if isinstance(found, Returned) else str(found)
-                yield from printed
+        entries = [
+            (name.name_hint, function)
+            for name, function in module.functions.items()
+            if isinstance(function, ast.Function)
+        ]
+        yield from endings(entries, partial(_run, module), choose)
+
+
+def _run(
+    module: ast.IRModule, name: str, args: tuple[Any, ...], output: Callable[[str], None]
+) -> object:
+    return run(module, name, args, fuel=FUEL, output=output)
 
 
 def answers(text: str, choose: random.Random) -> Iterator[str]:

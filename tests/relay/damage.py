@@ -28,6 +28,7 @@ from rlx.semantics.values import Value
 from tests.relay import documents
 from tests.relay.law import same
 from tests.relay.operator_calls import CALLS, PARAMETERS
+from tests.relay.trials import tried
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "relay"
 WHOLE = (*documents.ALL, *(path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.relay"))))
@@ -165,17 +166,9 @@ def equal(one: Any, other: Any) -> bool:
 
 def main(count: int, seed: int) -> int:
     """Try texts; how many break the law."""
-    kinds: Counter[str] = Counter()
-    bad = 0
-    for k in range(seed, seed + count):
-        try:
-            said = wrong(k, kinds)
-        except Exception as error:  # noqa: BLE001 - another text may tell more
-            said = f"{type(error).__name__}: {error}"
-        if said:
-            bad += 1
-            print(f"text {k}: {said[:400]}\n{damaged(k)[-500:]}", flush=True)
-    told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+    bad, told = tried(
+        range(seed, seed + count), lambda k, ends: wrong(k, ends)[:400], lambda k: damaged(k)[-500:]
+    )
     print(f"{count} texts from {seed}: {bad} wrong; {told}")
     return bad
 

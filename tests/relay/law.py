@@ -25,6 +25,7 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome
 from rlx.semantics.values import Tensor, TupleValue, Value
 from tests.relay.generator import program
+from tests.relay.trials import tried
 
 Seen = tuple[str, Any, list[int]]
 
@@ -119,18 +120,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    kinds: Counter[str] = Counter()
-    begin, wrong = time.monotonic(), 0
-    for seed in range(options.seed, options.seed + options.count):
-        try:
-            found = broken(seed, kinds)
-        except Exception as error:  # noqa: BLE001 - another program may tell more
-            found = f"{type(error).__name__}: {error}"
-        if found:
-            wrong += 1
-            print(f"seed {seed}: {found}", flush=True)
+    begin = time.monotonic()
+    wrong, ends = tried(range(options.seed, options.seed + options.count), broken)
     seconds = time.monotonic() - begin
-    ends = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     print(f"{options.count} programs from {options.seed}: {wrong} wrong; {ends}; {seconds:.0f} s")
     return min(1, wrong)
 

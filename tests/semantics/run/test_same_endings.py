@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,34 +16,29 @@ from rlx.checker.check import check_text
 from rlx.grammar import ast
 from rlx.grammar.ast import IRModule
 from rlx.semantics.machine import load
-from rlx.semantics.outcome import Returned
-from rlx.semantics.run.inputs import inputs
 from tests.old.agreement import damaged
 from tests.snapshots import assert_digest
 from tests.spec.programs import CHAPTERS, beside
-from tests.values import brief
-from tests.vm.agreement import _copies, perturbed
+from tests.vm.agreement import _copies
+
+from .endings import FUEL, endings
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "endings.txt"
-FUEL = 2_000
 
 
 def ends(module: IRModule, random: Random) -> Iterator[str]:
-    """How its functions end, with what fits their parameters and with what may not."""
-    for name, function in module.functions.items():
-        if not isinstance(function, ast.Function) or function.attrs.get("private"):
-            continue
-        try:
-            fitting = tuple(inputs(function, {}, 3).values)
-        except ValueError as error:
-            yield str(error)
-            continue
-        for args in (fitting, perturbed(fitting, random)):
-            printed: list[str] = []
-            loaded = load(module, output=printed.append, backend="steps")
-            found = loaded.run(name.name_hint, _copies(args), fuel=FUEL)
-            yield brief(found.value) if isinstance(found, Returned) else str(found)
-            yield from printed
+    """How its functions end that can be entered."""
+
+    def run(name: str, args: tuple[Any, ...], output: Callable[[str], None]) -> object:
+        loaded = load(module, output=output, backend="steps")
+        return loaded.run(name, _copies(args), fuel=FUEL)
+
+    entries = [
+        (name.name_hint, function)
+        for name, function in module.functions.items()
+        if isinstance(function, ast.Function) and not function.attrs.get("private")
+    ]
+    return endings(entries, run, random)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
