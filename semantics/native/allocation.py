@@ -4,6 +4,7 @@ that calls share, given back at the end of the block.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rlx.grammar import tir
@@ -15,6 +16,9 @@ from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import written_first
+
+_MOST = 1 << 59
+"""Elements whose bytes a signed number of 64 bits holds."""
 
 
 def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
@@ -28,14 +32,28 @@ def allocate(state: Generation, buffer: tir.Buffer, owner: tir.Stmt) -> str:
         "E-tir-allocate", f"the memory of {buffer.name} is more than the limit", buffer.span
     )
     state.out.put(f"const rlx_mark {mark} = rlx_remember(v);")
-    sizes = ", ".join([*dims, f"INT64_C(0) + (int64_t)sizeof({stored})"])
-    state.out.put(f"const int64_t {name}_s[] = {{{sizes}}};")
-    state.out.put(f"{stored} *{name} = rlx_take(v, {name}_s, {len(dims) + 1});")
+    size = _size(state, buffer, dims, extents)
+    state.out.put(f"{stored} *{name} = rlx_take(v, {size});")
     state.out.stop_if(f"!{name}", site)
     if not written_first(buffer, owner):
-        state.out.put(f"rlx_clear({name}, {name}_s, {len(dims) + 1});")
+        state.out.put(f"memset({name}, 0, (size_t){size});")
     state.memory[buffer] = CBuffer(name, dims, extents, strides(state, dims, extents))
     return mark
+
+
+def _size(state: Generation, buffer: tir.Buffer, dims: list[str], extents: list[IndexSum]) -> str:
+    """The bytes of a buffer as C, below 0 where an extent is, or where the number is too large."""
+    name, stored = state.out.fresh("s"), c_types.stored(buffer.dtype)
+    known = [extent.constant for extent in extents]
+    if None not in known:
+        numbers = [number for number in known if number is not None]
+        count = math.prod(numbers)
+        held = min(numbers, default=0) >= 0 and count < _MOST
+        return f"{literal(count)} * (int64_t)sizeof({stored})" if held else "-1"
+    sizes = ", ".join([*dims, f"INT64_C(0) + (int64_t)sizeof({stored})"])
+    state.out.put(f"const int64_t {name}_d[] = {{{sizes}}};")
+    state.out.put(f"const int64_t {name} = rlx_size({name}_d, {len(dims) + 1});")
+    return name
 
 
 def release(state: Generation, mark: str) -> None:

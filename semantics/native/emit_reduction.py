@@ -22,6 +22,7 @@ from rlx.semantics.native import c_types
 from rlx.semantics.native.allocation import element
 from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.prelude import WRITTEN_OUT
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.recognise_reduction import Axis, LoopReduction, recognise
 from rlx.semantics.native.state import Generation
@@ -280,7 +281,7 @@ def _loops(state: Generation, axes: Sequence[Axis], unroll: bool = False) -> Ite
     with ExitStack() as opened:
         for axis in axes:
             if unroll:
-                state.out.put("#pragma GCC unroll 16")
+                state.out.put(WRITTEN_OUT)
             i = axis.name
             head = f"for (int64_t {i} = {axis.begin}; {i} < {axis.end}; ++{i})"
             opened.enter_context(state.out.block(head))

@@ -13,6 +13,9 @@ from typing import NamedTuple
 
 from rlx.semantics.native.intrinsics import declarations
 
+WRITTEN_OUT = "RLX_WRITTEN_OUT"
+"""Stands before short loops that are written out."""
+
 _HEAD = r"""
 typedef __INT8_TYPE__ int8_t;
 typedef __INT16_TYPE__ int16_t;
@@ -57,6 +60,8 @@ typedef __SIZE_TYPE__ size_t;
 #define RLX_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define RLX_LANES(vectors, type) \
     ((int64_t)((vectors) * RLX_VECTOR / sizeof(type) > 0 ? (vectors) * RLX_VECTOR / sizeof(type) : 1))
+/* Before a short loop: its iterations are written out before loops around it are looked at. */
+#define RLX_WRITTEN_OUT _Pragma("GCC unroll 16")
 /* In the body of a loop: compilers do not make its iterations the lanes of a vector. */
 #define RLX_ONE_BY_ONE __asm__ volatile ("")
 #define RLX_HERE static inline __attribute__((always_inline, unused))
@@ -111,12 +116,14 @@ rlx_h16 rlx_half_d(rlx_f8 a, rlx_f8 b) {
 #ifdef __AVX512F__
 typedef float rlx_f16 __attribute__((vector_size(64)));
 typedef short rlx_h32 __attribute__((vector_size(64)));
+typedef long long rlx_q4 __attribute__((vector_size(32)));
+typedef long long rlx_q8 __attribute__((vector_size(64)));
 rlx_h32 rlx_half_e(rlx_f16, rlx_f16) __asm__("_ZGVeN32v_rlx_to_f16");
 rlx_h32 rlx_half_e(rlx_f16 a, rlx_f16 b) {
-    union { rlx_h16 parts[2]; rlx_h32 whole; } both;
-    both.parts[0] = (rlx_h16)__builtin_ia32_vcvtps2ph512_mask(a, 0, (rlx_h16){0}, -1);
-    both.parts[1] = (rlx_h16)__builtin_ia32_vcvtps2ph512_mask(b, 0, (rlx_h16){0}, -1);
-    return both.whole;
+    rlx_h16 low = (rlx_h16)__builtin_ia32_vcvtps2ph512_mask(a, 0, (rlx_h16){0}, -1);
+    rlx_h16 high = (rlx_h16)__builtin_ia32_vcvtps2ph512_mask(b, 0, (rlx_h16){0}, -1);
+    rlx_q8 both = (rlx_q8)__builtin_ia32_si512_256si((rlx_i8)low);
+    return (rlx_h32)__builtin_ia32_inserti64x4_mask(both, (rlx_q4)high, 1, both, -1);
 }
 #endif
 #pragma GCC visibility pop
@@ -158,11 +165,19 @@ RLX_HERE uint64_t rlx_power(uint64_t a, uint64_t n) {
    there is one, from 16 the scalars and the extents of buffers. */
 #define RLX_FUEL v[0]
 #define RLX_STOP(site, a, b) do { v[8] = (site); v[9] = (a); v[10] = (b); goto stop; } while (0)
+#define RLX_PAY(amount, site) do { \
+    if (RLX_RARE(RLX_FUEL < (amount))) RLX_STOP(site, 0, 0); \
+    RLX_FUEL -= (amount); } while (0)
 #define RLX_SPEND(amount, site) do { \
     double rlx_amount = (amount); \
     if (RLX_RARE(rlx_amount > (double)RLX_FUEL || rlx_amount >= 0x1p63)) RLX_STOP(site, 0, 0); \
     RLX_FUEL -= (int64_t)rlx_amount; } while (0)
 
+#define RLX_EXTENTS(first, wanted, count, site) do { \
+    _Pragma("GCC unroll 1") \
+    for (int64_t k = 0; k < (count); ++k) \
+        if (RLX_RARE(v[(first) + k] != wanted[k])) RLX_STOP((site) + k, v[(first) + k], wanted[k]); \
+    } while (0)
 typedef struct { int64_t used, list, live; } rlx_mark;
 static rlx_mark rlx_remember(const int64_t *v) { rlx_mark m = {v[5], v[7], v[2]}; return m; }
 
@@ -184,30 +199,22 @@ static __attribute__((noinline, unused)) int64_t rlx_size(const int64_t *dims, i
 void __asan_poison_memory_region(const void *, size_t);
 void __asan_unpoison_memory_region(const void *, size_t);
 #define RLX_AROUND 64
-static void rlx_guard(char *block, int64_t size) { __asan_poison_memory_region(block + 16, 48); }
-static int rlx_intact(char *block) { __asan_unpoison_memory_region(block + 16, 48); return 1; }
+#define RLX_GUARD(block, size) __asan_poison_memory_region((block) + 16, 48)
+#define RLX_INTACT(block) (__asan_unpoison_memory_region((block) + 16, 48), 1)
 #else
+int memcmp(const void *, const void *, size_t);
+static const unsigned char rlx_fill[64] = {[0 ... 63] = 0xa7};
 #define RLX_AROUND 128
-static void rlx_guard(char *block, int64_t size) {
-    memset(block + 16, 0xa7, 48);
-    memset(block + 64 + size, 0xa7, 64);
-}
-static int rlx_intact(const char *block) {
-    const unsigned char *head = (const unsigned char *)block;
-    const unsigned char *tail = head + 64 + ((const int64_t *)block)[1];
-    int changed = 0;
-    for (int i = 16; i < 64; ++i) changed |= head[i] ^ 0xa7;
-    for (int i = 0; i < 64; ++i) changed |= tail[i] ^ 0xa7;
-    return !changed;
-}
+#define RLX_GUARD(block, size) (memcpy((block) + 16, rlx_fill, 48), memcpy((block) + 64 + (size), rlx_fill, 64))
+#define RLX_INTACT(block) \
+    (!memcmp((block) + 16, rlx_fill, 48) && !memcmp((block) + 64 + ((int64_t *)(block))[1], rlx_fill, 64))
 #endif
 
 int posix_memalign(void **, size_t, size_t);
 
 void free(void *);
 
-static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, const int64_t *dims, int count) {
-    int64_t size = rlx_size(dims, count);
+static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, int64_t size) {
     if (size < 0 || size > v[1] - v[2]) return NULL;
     v[2] += size;
     int64_t space = (size + 127) & ~(int64_t)63;
@@ -219,19 +226,15 @@ static __attribute__((noinline, malloc, unused)) void *rlx_take(int64_t *v, cons
     if (posix_memalign((void **)&block, 64, (size_t)size + RLX_AROUND)) return NULL;
     ((int64_t *)block)[0] = v[7];
     ((int64_t *)block)[1] = size;
-    rlx_guard(block, size);
+    RLX_GUARD(block, size);
     v[7] = (int64_t)block;
     return block + 64;
 }
 
-static __attribute__((unused)) void rlx_clear(void *p, const int64_t *dims, int count) {
-    memset(p, 0, (size_t)rlx_size(dims, count));
-}
-
-static void rlx_release(int64_t *v, rlx_mark mark) {
+static __attribute__((noinline, unused)) void rlx_release(int64_t *v, rlx_mark mark) {
     while (v[7] != mark.list) {
         char *block = (char *)v[7];
-        if (!rlx_intact(block)) v[11] = 1;
+        if (!RLX_INTACT(block)) v[11] = 1;
         v[7] = ((int64_t *)block)[0];
         free(block);
     }

@@ -119,7 +119,8 @@ def _apart(
     buffers = [buffer for _, buffer in parameters if buffer is not None]
     lines: list[str] = []
     for at, (_, kind, slot) in enumerate(pointers):
-        size = f"rlx_size(v + {slot}, {len(buffers[at].shape)}) * (int64_t)sizeof({kind})"
+        dims = "".join(f"v[{slot + axis}] * " for axis in range(len(buffers[at].shape)))
+        size = f"{dims}(int64_t)sizeof({kind})"
         lines.append(f"const int64_t z{at} = {size}, p{at} = (int64_t)p[{at}];")
     for a in range(len(pointers)):
         for b in range(a):
@@ -148,8 +149,13 @@ def _parameters(
         slot += len(buffer.shape)
     for _, buffer, first in shapes:
         _bind_shape(state, buffer, first)
+    run: list[tuple[int, int, int]] = []
     for position, buffer, first in shapes:
-        _check_shape(state, position, buffer, first)
+        fixed = all(isinstance(dim, tir.IntImm) for dim in buffer.shape)
+        if run and not (fixed and first == run[-1][0] + 1):
+            _check_run(state, run)
+        run += _check_shape(state, position, buffer, first, fixed)
+    _check_run(state, run)
     return pointers
 
 
@@ -188,8 +194,15 @@ def _bind_shape(state: Generation, buffer: tir.Buffer, first: int) -> None:
             state.names[dim] = CValue(f"(({c_types.held(dim.dtype)}){name})", dim.dtype)
 
 
-def _check_shape(state: Generation, position: int, buffer: tir.Buffer, first: int) -> None:
-    memory = state.memory[buffer]
+def _check_shape(
+    state: Generation, position: int, buffer: tir.Buffer, first: int, fixed: bool
+) -> list[tuple[int, int, int]]:
+    """Emit the checks of an argument's extents.
+
+    Those of a ``fixed`` one are returned: where the numbers are, what they must be, where the
+    kernel stops otherwise.
+    """
+    memory, later = state.memory[buffer], list[tuple[int, int, int]]()
     for axis, dim in enumerate(buffer.shape):
         text, found = _extent(state, dim, memory), f"v[{first + axis}]"
         site = state.out.site(
@@ -198,8 +211,24 @@ def _check_shape(state: Generation, position: int, buffer: tir.Buffer, first: in
             "and the function wants {b}",
             buffer.span,
         )
-        state.out.stop_if(f"{found} != {text}", site, found, text)
+        if fixed and isinstance(dim, tir.IntImm):
+            later.append((first + axis, dim.value, site))
+        else:
+            state.out.stop_if(f"{found} != {text}", site, found, text)
     memory.strides = strides(state, memory.dims, memory.extents)
+    return later
+
+
+def _check_run(state: Generation, run: list[tuple[int, int, int]]) -> None:
+    """Emit the checks of extents that are constants as one loop: it takes the compiler less
+    time.
+    """
+    if run:
+        table, (first, _, site) = state.out.fresh("s"), run[0]
+        values = ", ".join(literal(value) for _, value, _ in run)
+        state.out.put(f"static const int64_t {table}[] = {{{values}}};")
+        state.out.put(f"RLX_EXTENTS({first}, {table}, {len(run)}, {site});")
+        run.clear()
 
 
 def _extent(state: Generation, dim: tir.PrimExpr, memory: CBuffer) -> str:

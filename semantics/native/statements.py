@@ -18,7 +18,7 @@ from rlx.semantics.native.allocation import allocate, element, release
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.hoisting import bind_axis, loop_range
 from rlx.semantics.native.indices import poly_of, usable
-from rlx.semantics.native.ranges import IndexSum
+from rlx.semantics.native.ranges import IndexSum, literal
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import statements as inside
@@ -291,6 +291,9 @@ def _extent(state: Generation, loop: tir.For) -> IndexSum | None:
 def pay(state: Generation, amount: IndexSum, span: Span | None) -> None:
     """Take a number of units that is a sum over symbols."""
     site = _site(state, span)
+    if amount.constant is not None and amount.constant < 1 << 53:
+        state.out.put(f"RLX_PAY({literal(amount.constant)}, {site});")
+        return
     text = " + ".join(
         "*".join([f"{float(c)!r}", *(f"(double){name}" for name in m)])
         for m, c in amount.terms.items()

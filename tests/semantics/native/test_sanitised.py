@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rlx.semantics.native import compiler
+from rlx.semantics import native
+from rlx.semantics.native import compiler, prelude
 from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.batch import (
     FULL,
     PLAIN,
     SHIPPED,
     SLIGHT,
+    WRITTEN_OUT,
     Build,
     Case,
     flags_of,
@@ -80,10 +83,38 @@ def test_what_leaves_memory_of_its_own_is_seen(tmp_path: Path) -> None:
 def test_what_ships_is_what_is_run() -> None:
     """The build without a sanitiser differs from the compiler's own flags in what makes a library, and in nothing else."""
     _, flags, _ = compiler.toolchain()
-    made = [*compiler.FLAGS, *processors()[0]]
-    assert made == [*flags]
-    assert set(made) - set(flags_of(SHIPPED, processors()[0])) == {"-shared", "-fPIC"}
-    assert set(flags_of(SHIPPED, processors()[0])) - set(made) == {"-DRLX_FENCED"}
+    assert [*flags] == [*compiler.FLAGS, *processors()[0]]
+    for build, source in ((SHIPPED, ""), (WRITTEN_OUT, prelude.WRITTEN_OUT)):
+        made, run_with = compiler.flags_for(source, flags), flags_of(build, processors()[0])
+        assert effort(made) == effort(run_with)
+        assert rest(made) - rest(run_with) == {"-shared", "-fPIC"}
+        assert rest(run_with) - rest(made) == {"-DRLX_FENCED"}
     for build in (PLAIN, SLIGHT, FULL):
-        missing = set(made) - set(flags_of(build, processors()[0]))
-        assert missing <= {"-shared", "-fPIC", "-O2"}
+        missing = rest(flags) - rest(flags_of(build, processors()[0]))
+        assert missing == {"-shared", "-fPIC"}
+
+
+def effort(flags: Sequence[str]) -> str:
+    """The level of optimisation: the last one counts."""
+    return [flag for flag in flags if flag.startswith("-O")][-1]
+
+
+def rest(flags: Sequence[str]) -> set[str]:
+    return {flag for flag in flags if not flag.startswith("-O")}
+
+
+def test_short_loops_are_written_out_early() -> None:
+    """GCC makes vectors of a pooling only if its window is written out before: not with `-O1`."""
+    _, flags, _ = compiler.toolchain()
+    short = of_body(
+        'x: T.Buffer((64, 3), "float32"), y: T.Buffer((64,), "float32")',
+        "for i, k in T.grid(64, 3):\n"
+        '    with T.sblock("s"):\n'
+        '        vi, vk = T.axis.remap("SR", [i, k])\n'
+        "        with T.init(): y[vi] = T.float32(0)\n"
+        "        y[vi] = y[vi] + x[vi, vk]",
+    )
+    plain = of_body('x: T.Buffer((64,), "float32")', "for i in range(64): x[i] = x[i] + x[i]")
+    made = [compiler.flags_for(native.compile(func).source, flags) for func in (short, plain)]
+    levels = [compiler.SLIGHT] if compiler.SLIGHT in flags else ["-O2"]
+    assert [effort(one) for one in made] == ["-O2", *levels]

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 FUEL = 22_000
 MEMORY = 1 << 24
 """What a kernel may use."""
-_LOADED = frozenset(["-shared", "-fPIC", "-O2"])
+_LOADED = frozenset(["-shared", "-fPIC", "-O2", compiler.SLIGHT])
 """Flags of a library that is loaded, and the effort, which each build chooses."""
 
 
@@ -42,8 +42,11 @@ _QUICK = ("-fno-sanitize=null,object-size,alignment,pointer-overflow",)
 PLAIN = Build("sanitised -O0", 0.2, ("-O0", "-g1", *_SANITISERS, *_QUICK))
 SLIGHT = Build("sanitised -O1", 0.15, ("-O1", "-g1", *_SANITISERS))
 FULL = Build("sanitised -O2", 0.25, ("-O2", "-g1", *_SANITISERS))
-SHIPPED = Build("as shipped, between guard pages", 0.4, ("-O2", "-DRLX_FENCED"))
-BUILDS = (PLAIN, SLIGHT, FULL, SHIPPED)
+SHIPPED = Build("as shipped, between guard pages", 0.2, (compiler.SLIGHT, "-DRLX_FENCED"))
+WRITTEN_OUT = Build(
+    "as shipped with short loops, between guard pages", 0.2, ("-O2", "-DRLX_FENCED")
+)
+BUILDS = (PLAIN, SLIGHT, FULL, SHIPPED, WRITTEN_OUT)
 """With a sanitiser the compiler makes no vectors. So the machine code that ships is run, too: the same flags, each buffer
 between pages that cannot be touched."""
 
@@ -53,7 +56,7 @@ def processors() -> tuple[tuple[str, ...], ...]:
     """What native code is tuned to here, and the same for lesser processors."""
     _, flags, _ = compiler.toolchain()
     tuned = flags[len(compiler.FLAGS) :]
-    mentioned = tuple(flag for flag in tuned if flag.startswith("-D"))
+    mentioned = tuple(flag for flag in tuned if not flag.startswith("-m"))
     if platform.machine() not in ("x86_64", "AMD64"):
         return (tuned,)
     return (
@@ -106,8 +109,8 @@ def source(programs: Sequence[CProgram], vectors: Sequence[int]) -> str:
 
 def flags_of(build: Build, processor: Sequence[str]) -> list[str]:
     """The compiler's flags: those of native code, and what the build adds."""
-    kept = [flag for flag in compiler.FLAGS if flag not in _LOADED]
-    return [*kept, *processor, *build.flags]
+    kept = [flag for flag in (*compiler.FLAGS, *processor) if flag not in _LOADED]
+    return [*kept, *build.flags]
 
 
 def run(
