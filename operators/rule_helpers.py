@@ -19,7 +19,6 @@ from rlx.grammar.dtype import BOOL, VOID, DataType
 from rlx.grammar.struct_infos import OBJECT
 from rlx.grammar.tir import PrimExpr, type_of
 from rlx.operators.argument_kinds import UNKNOWN
-from rlx.operators.dim_arithmetic import same
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site, show
 from rlx.solver.order.substitute import same_device
@@ -267,8 +266,3 @@ def integral(site: Site, dim: PrimExpr | None, index: int) -> None:
     """A scalar that becomes a dimension is an integer."""
     if dim is not None and not (kind := type_of(dim)).is_integer:
         site.fail("D14-argument", f"{site.shown(index)} must be an integer, not {kind}", index)
-
-
-def equal_dims(a: Dims, b: Dims) -> bool:
-    """Whether two shapes are equal on sight."""
-    return a is b or (len(a) == len(b) and all(map(same, a, b)))

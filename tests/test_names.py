@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -89,3 +90,28 @@ def test_the_pages_of_the_rooms_name_files_that_are_there() -> None:
         there = {path.name for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
         for name in re.findall(r"`(?:\w+/)*(\w+\.py)`", page.read_text(encoding="utf-8")):
             assert name in there, f"{room.name}/README.md names {name}"
+
+
+ONLY_TESTED = {
+    "relax_check": "a command of its own",
+    "lower_bound": "what plans of memory are measured against",
+    "pytest_addoption": "pytest calls it",
+    "pytest_terminal_summary": "pytest calls it",
+    "pytest_testnodedown": "pytest calls it",
+    "pytest_sessionfinish": "pytest calls it",
+}
+"""Functions that no file of the product names, with the reason."""
+
+
+def test_every_function_is_used() -> None:
+    """Functions of modules: a decorator may keep those that have one, and methods may be called by users."""
+    texts = {path: path.read_text("utf-8") for path in sources() if "benchmarks" not in path.parts}
+    named = Counter(re.findall(r"[A-Za-z_]\w*", "\n".join(texts.values())))
+    unused = {
+        node.name
+        for text in texts.values()
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+        if not node.decorator_list and named[node.name] == 1 and not node.name.startswith("__")
+    }
+    assert unused == ONLY_TESTED.keys()

@@ -206,7 +206,7 @@ def _tensor(said: Said, variables: Variables) -> Fits | None:
     if compare is None:
         return None
     try:
-        kind = numpy_type(said["dtype"][0]) if "dtype" in said else None
+        kind = numpy_type(*said["dtype"]) if "dtype" in said else None
     except UnsupportedStop:
         return None
 

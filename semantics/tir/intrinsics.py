@@ -45,12 +45,6 @@ def total(function: Function, everywhere: Callable[..., Any]) -> Function:
     return apply
 
 
-def half_away(value: float) -> float:
-    """To the nearest integer, halves away from zero."""
-    whole = trunc(value)
-    return whole + math.copysign(1.0, value) if abs(value - whole) >= 0.5 else whole
-
-
 def half_even(value: float) -> float:
     """To the nearest integer, halves to the even one."""
     return math.copysign(round(value), value) if math.isfinite(value) else value

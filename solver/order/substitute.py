@@ -253,12 +253,6 @@ def rank(info: TensorStructInfo | ShapeStructInfo) -> int:
     return -1
 
 
-def opaque_shape(info: TensorStructInfo) -> Var | None:
-    """The variable that holds the shape, where that is all that is said of the dimensions."""
-    shape = info.shape
-    return shape if isinstance(shape, Var) and dimensions(info) is None else None
-
-
 def same_type(a: DataType, b: DataType) -> bool:
     """Whether two data types are one; equal types are nearly always one object."""
     return a is b or a == b
