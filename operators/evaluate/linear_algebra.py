@@ -22,8 +22,7 @@ def matmul(a: Array, b: Array, kind: DataType | None) -> Array:
     column.
     """
     _reduces(a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0])
-    if a.ndim > 2 and b.ndim > 2:
-        broadcast(np.empty(a.shape[:-2]), np.empty(b.shape[:-2]))
+    broadcast(np.empty(a.shape[:-2]), np.empty(b.shape[:-2]))
     made = kind_of(kind, a.dtype)
     if kind is not None:
         a, b = convert(a, made), convert(b, made)
