@@ -71,3 +71,25 @@ def test_a_code_that_there_is_not_is_told_with_the_one_that_is_meant() -> None:
     assert comment.edit is not None and text[slice(*comment.edit.span)] == "wf02-undefind"
     start, end = comment.edit.span
     assert check_text(text[:start] + comment.edit.text + text[end:]).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("codes", "help", "left"),
+    [
+        ("D14-arity", "remove the comment", ""),
+        ("WF02, D14-arity", "remove D14-arity", "# rlx: ignore[WF02]"),
+        (
+            "D15, WF02-undefined, D14-arity",
+            "remove D15, D14-arity",
+            "# rlx: ignore[WF02-undefined]",
+        ),
+    ],
+)
+def test_what_remains_of_a_comment(codes: str, help: str, left: str) -> None:
+    text = f"{HEAD}    y = R.add(x, z)  # rlx: ignore[{codes}]\n    return x\n"
+    comment = next(d for d in check_text(text).diagnostics if d.code == "IGNORE-unused")
+    assert comment.help == help and comment.edit is not None
+    start, end = comment.edit.span
+    assert comment.edit.text == left
+    line = (text[:start] + comment.edit.text + text[end:]).splitlines()[-2]
+    assert line == f"    y = R.add(x, z)  {left}".rstrip()

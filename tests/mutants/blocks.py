@@ -75,6 +75,18 @@ def block_of(tree: ast.AST, line: int) -> str | None:
     return min(around, key=lambda block: block.last - block.first).name if around else None
 
 
+def sides_of(tree: ast.AST, line: int) -> list[str]:
+    """The blocks that a line decides about: those of the statement at whose head it stands."""
+    names = {id(block.statements): block.name for block in blocks(tree)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.If | ast.While | ast.For | ast.With):
+            continue
+        if node.lineno <= line < node.body[0].lineno:
+            sides = (node.body, getattr(node, "orelse", []))
+            return [names[id(part)] for part in sides if id(part) in names]
+    return []
+
+
 def is_cached(tree: ast.AST, line: int) -> bool:
     """Whether a line is in a function that keeps its answers: it runs once, when the first test needs one."""
     return any(

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import NamedTuple
 
-from .blocks import block_of, blocks, is_cached
+from .blocks import block_of, blocks, is_cached, sides_of
 from .draw import ROOT, Drawn
 
 BUDGET = 10.0
@@ -78,7 +78,7 @@ class Reach:
     def of(self, mutant: Drawn, original: str) -> Choice:
         """The tests for a mutant, the most telling first, within the budget.
 
-        If no test is known to reach its block (one in a process that it starts may do so), the tests
+        Of a mutant that decides what is done, tests of which it is known that it is done come first. If no test is known to reach its block (one in a process that it starts may do so), the tests
         of the function's other blocks are asked for a while, then those of the file. Outside of functions, those of
         the file and of its package are asked, and those that look at what is registered. So it is with functions that
         keep their answers: which test reaches them first says little.
@@ -89,6 +89,13 @@ class Reach:
         for attempt, wanted in enumerate(blocks_for(mutant, original)):
             tests = self._ordered(wanted, mutant, by_hits=attempt > 0)
             if tests:
+                sides = [f"{mutant.file}:{name}" for name in sides_of(tree, mutant.line)]
+                first = [
+                    test
+                    for side in sides
+                    for test in _within(self._ordered([side], mutant, by_hits=False), BUDGET / 5)
+                ]
+                tests = list({test.name: test for test in [*first, *tests]}.values())
                 return Choice(_within(tests, LITTLE if attempt else BUDGET), attempt == 0, False)
         return Choice([], False, False)
 

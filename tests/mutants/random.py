@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import child
-from .blocks import WANTED, blocks, is_cached
+from .blocks import WANTED, blocks, is_cached, sides_of
 from .choose import BUDGET, Choice, Reach, blocks_for
 from .draw import ROOMS, ROOT, Drawn, draw
 
@@ -72,6 +72,7 @@ def want(drawing: list[object], mutants: Sequence[Drawn], folder: Path) -> None:
         text = (ROOT / mutant.file).read_text("utf-8")
         first, *rest = blocks_for(mutant, text)
         names.update(first)
+        names.update(f"{mutant.file}:{name}" for name in sides_of(ast.parse(text), mutant.line))
         if not rest or is_cached(ast.parse(text), mutant.line):  # or outside of functions
             names.update(of_package(mutant.file))
     (folder / WANTED).write_text(json.dumps(sorted(names)), "utf-8")

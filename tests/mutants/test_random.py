@@ -19,7 +19,7 @@ import parso
 import pytest
 
 from . import child
-from .blocks import PROBE, block_of, blocks, with_probes
+from .blocks import PROBE, block_of, blocks, sides_of, with_probes
 from .choose import Reach
 from .draw import ARROW, ROOT, Drawn, bare, draw, make, places, set_aside
 from .patch import Functions, changed
@@ -166,6 +166,15 @@ def test_the_name_of_a_block_depends_on_its_function_alone() -> None:
     assert again == [*names, "A.f~1#0", "A.f~1#1"]
 
 
+def test_the_blocks_that_a_line_decides_about() -> None:
+    assert [sides_of(ast.parse(TEXT), line) for line in (1, 6, 7, 9)] == [
+        [],
+        ["f#1", "f#2"],
+        [],
+        [],
+    ]
+
+
 def test_a_function_that_keeps_its_answers_is_loaded_anew(tmp_path: Path) -> None:
     text = "class A:\n    @cache\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n"
     (tmp_path / "main.jsonl").write_text(
@@ -242,7 +251,7 @@ def test_tests_are_chosen_by_what_they_reach(tmp_path: Path) -> None:
 
     assert names(7) == (["two"], True)
     assert names(10) == (["one"], True)
-    assert names(6) == (["one", "two"], True)
+    assert names(6) == (["two", "one"], True)
     assert names(1) == (["one", "two", "other"], True)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rlx.semantics.machine import Configuration, environment
 from rlx.semantics.outcome import Outcome, Returned
+from rlx.semantics.store import Store
 from rlx.semantics.values import Tensor, TupleValue
 from tests.semantics.machine.running import floats, module, program, value
 
@@ -154,3 +155,13 @@ def test_a_module_that_is_normal_already_is_run_as_it_is() -> None:
     from rlx.semantics.machine import load
 
     assert load(made).module is made
+
+
+def test_a_tensor_without_elements_holds_all_that_it_can() -> None:
+    store = Store(None, keeping=True)
+    for shape, blank in (((0,), False), ((2, 0), False), ((1,), True), ((), True)):
+        tensor = Tensor(np.zeros(shape, "float32"))
+        store.blanked(tensor)
+        assert (id(tensor) in store.blank) is blank
+        store.filled(tensor)
+        assert id(tensor) not in store.blank
