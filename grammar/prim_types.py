@@ -29,7 +29,6 @@ class Typed(NamedTuple):
 
 UNKNOWN = Typed(None, None)
 TEXT = Typed(None, 1, "text")
-BOOLEAN = Typed(BOOL, 1)
 
 
 def scalar(found: DataType) -> Typed:

@@ -19,7 +19,6 @@ class RuntimeDepShape(Expr):
 
 
 UNKNOWN = RuntimeDepShape()
-UNIT_SHAPE = ast.Tuple(())
 
 
 def inside(shape: Expr) -> tuple[Expr, ...]:

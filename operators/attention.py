@@ -76,9 +76,6 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     fits.settle()
 
 
-_OPTIONS = "scale: number? = None, causal_mask: str? = None, window_size: int? = None"
-
-
 @operator(
     "relax.nn.attention",
     calls="""

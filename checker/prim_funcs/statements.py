@@ -27,7 +27,6 @@ from rlx.spec.registry import rule
 _AXES = frozenset(["S", "R", "scan", "opaque"])
 _LONG = 100
 """Parts of an extent that is not compared."""
-MEMORY = frozenset(["buffer", "region"])
 
 
 def statement(state: PrimFuncCheck, stmt: tir.Stmt) -> None:

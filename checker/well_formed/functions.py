@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.node import Span
 from rlx.spec.registry import rule
-
-Reachable = Mapping[ast.GlobalVar, Collection[ast.GlobalVar]]
 
 
 def call_graph(

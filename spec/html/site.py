@@ -29,7 +29,6 @@ _SYMBOLS = (
 )
 ASSETS = ("style.css", "script.js")
 _HERE = Path(__file__).parent
-_TAG = re.compile(r"<[^>]+>")
 
 
 def build(folder: Path) -> list[Path]:

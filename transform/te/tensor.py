@@ -10,7 +10,6 @@ from typing import Any
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import INT32, INT64, DataType
-from rlx.grammar.dtype import dtype as named
 from rlx.grammar.node import Record
 from rlx.transform.te.errors import Place, fail, here
 from rlx.transform.te.intrinsics import if_then_else
@@ -392,7 +391,3 @@ def _bound(given: Any) -> Scalar:
     if not found.dtype.is_integer:
         fail(f"expected an integer as bound, found {found} of type {found.dtype}")
     return found
-
-
-INDEX = named("int64")
-"""The type of Relax's dimensions."""
