@@ -24,6 +24,7 @@ _BY_PLACE = {
     "relax.make_closure": ("func", "args"),
     "relax.hint_on_device": ("data",),
     "relax.to_vdevice": ("data",),
+    "relax.builtin.alloc_tensor": ("shape", "dtype", "runtime_device_index", "storage_scope"),
     "relax.memory.kill_storage": ("storage",),
     "relax.memory.kill_tensor": ("tensor",),
     "relax.vm.kill_object": ("obj",),

@@ -173,7 +173,9 @@ class PrimStatements:
         value = frame.value
         loops = isinstance(value, Form) and value.head in ("T.grid", BLOCK_WORDS[0])
         if names is not None and loops:  # 2022: `with T.grid(n, m) as i, j:` are loops
-            grid = Entry(Form("T.grid", value.args, {}), *frame.span)
+            listed = value.args[0].value if len(value.args) == 1 else None
+            extents = listed.items if isinstance(listed, Sequence) else value.args
+            grid = Entry(Form("T.grid", extents, {}), *frame.span)
             return self.loops.open(names, grid, span)
         opened = open_scope(self.scope, None, "block", span)
         opened.value = self._enter(frame, [] if names is None else names.value)

@@ -12,6 +12,7 @@ from rlx.grammar import (
     forms_call,  # noqa: F401 - these register the forms they know
     forms_composed,  # noqa: F401
     forms_info,  # noqa: F401
+    forms_lowered,  # noqa: F401
     forms_tir,  # noqa: F401
     forms_value,  # noqa: F401
 )

@@ -14,10 +14,9 @@ from rlx.grammar.dtype import DataType, dtype
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import CheckStop, FaultStop, Stop
 from rlx.semantics.machine import builtin_words
-from rlx.semantics.machine.builtins import BUILTINS, holds_sizes
+from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.memory import laid_into
-from rlx.semantics.machine.message_text import show
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.operators import formatted, printed
 from rlx.semantics.machine.prim_funcs import allocate
@@ -31,7 +30,6 @@ from rlx.semantics.values import (
     ShapeValue,
     Storage,
     StringValue,
-    Tensor,
     TupleValue,
     Value,
 )
@@ -64,7 +62,7 @@ class MachineState(Value):
 @rule("V-alloc-storage", "3ab4c6af", "machine instruction")
 def _alloc_storage(state: MachineState, size: Value, *rest: Value) -> Value:
     """``(state, size, device index, element type, scope)``; without a type, bytes."""
-    sizes = _dims("vm.builtin.alloc_storage", size)
+    sizes = _dims(size)
     if len(rest) > 3 or not all(isinstance(v, Scalar | DataTypeValue | StringValue) for v in rest):
         raise TypeError
     index = next((int(v.value) for v in rest if isinstance(v, Scalar)), -1)
@@ -106,46 +104,12 @@ def data_type(value: Value) -> DataType | None:
     return None
 
 
-@rule("V-store-shape", "1a36e15a", "machine instruction")
-def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
-    """``(shape, heap, i0, i1, …)``: the dimensions go to these places of the heap."""
-    sizes = _dims("vm.builtin.store_shape", shape)
-    places = _places("vm.builtin.store_shape", heap, at)
-    if len(places) != len(sizes):
-        words = f"{len(sizes)} dimensions are stored at {len(places)} places"
-        raise FaultStop("V-store-shape-count", words)
-    for place, size in zip(places, sizes, strict=True):
-        heap.data[place] = size  # type: ignore[attr-defined]
-    return UNIT
-
-
-@rule("V-load-shape", "4c9b8f46", "machine instruction")
-def _load_shape(heap: Value, *at: Value) -> Value:
-    """``(heap, i0, i1, …)``: the shape of what lies at these places of the heap."""
-    places = _places("vm.builtin.load_shape", heap, at)
-    return ShapeValue(tuple(int(heap.data[place]) for place in places))  # type: ignore[attr-defined]
-
-
-@rule("V-heap", "616c7a9e", "machine instruction")
-def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
-    """Places of a shape heap, which they must be inside."""
-    if not isinstance(heap, Tensor) or heap.data.ndim != 1 or not holds_sizes(heap):
-        raise FaultStop("V-heap-tensor", f"{name} takes a shape heap, not {show(heap)}")
-    places = [int(v.value) if isinstance(v, Scalar) else -1 for v in at]
-    for place in places:
-        if not 0 <= place < len(heap.data):
-            raise FaultStop("V-heap-place", f"{name}: place {place} of a heap of {len(heap.data)}")
-    return places
-
-
-def _dims(name: str, value: Value) -> tuple[int, ...]:
+def _dims(value: Value) -> tuple[int, ...]:
     match value:
         case ShapeValue(values=values):
             return values
         case Scalar(value=int() as number):
             return (number,)
-        case Tensor(data=data) if name.endswith("store_shape"):
-            return tuple(data.shape)
     raise TypeError
 
 
@@ -184,24 +148,9 @@ class MachineFunction(Value):
     """Base of the functions that the machine has as values."""
 
 
-def _nothing(*_: Value) -> Value:
-    return UNIT
-
-
-def _move(value: Value) -> Value:
-    return value
-
-
 _CALLS: dict[str, Callable[..., Value]] = {
     "alloc_storage": _alloc_storage,
     "alloc_tensor": _alloc_tensor,
-    "free_storage": _nothing,
-    "free_tensor": _nothing,
-    "kill_object": _nothing,
-    "alloc_heap": BUILTINS["vm.builtin.alloc_shape_heap"].call,
-    "store_shape": _store_shape,
-    "load_shape": _load_shape,
-    "move": _move,
     "print": _print,
     "check_func_info": _check_func,
 }
@@ -215,15 +164,8 @@ LIBRARY: dict[str, Callable[..., Value]] = {
 """The functions of the run time by name."""
 TAKES: dict[str, str] = {
     **builtin_words.TAKES,
-    "vm.builtin.alloc_heap": builtin_words.TAKES["vm.builtin.alloc_shape_heap"],
     "vm.builtin.alloc_storage": "a size, and may be given a device, a data type and a scope",
     "vm.builtin.alloc_tensor": "a piece of memory, an offset, a shape and a data type",
-    "vm.builtin.free_storage": "any values",
-    "vm.builtin.free_tensor": "any values",
-    "vm.builtin.kill_object": "any values",
-    "vm.builtin.store_shape": "a shape, a shape heap, and for each dimension a place of the heap",
-    "vm.builtin.load_shape": "a shape heap, and for each dimension a place of the heap",
-    "vm.builtin.move": "one value",
     "vm.builtin.print": "any values",
     "relax.run.print": "a format and values",
     "relax.run.assert_op": "a Boolean, a format and values",

@@ -15,6 +15,13 @@ _NUMBERS = "then for each dimension a code and a number or a place of the heap"
 _OBJECT = "one value"
 TAKES: Mapping[str, str] = {
     "vm.builtin.alloc_shape_heap": "a size",
+    "vm.builtin.alloc_heap": "a size",
+    "vm.builtin.store_shape": "a shape, a shape heap, and for each dimension a place of the heap",
+    "vm.builtin.load_shape": "a shape heap, and for each dimension a place of the heap",
+    "vm.builtin.free_storage": "any values",
+    "vm.builtin.free_tensor": "any values",
+    "vm.builtin.kill_object": "any values",
+    "vm.builtin.move": _OBJECT,
     "vm.builtin.match_shape": f"a tensor or a shape, a shape heap, a rank, {_NUMBERS}{_PLACE}",
     "vm.builtin.match_prim_value": (
         f"an integer, a shape heap, a code and a number or a place of the heap{_PLACE}"

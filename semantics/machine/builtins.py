@@ -10,6 +10,7 @@ import numpy as np
 
 from rlx.grammar.dtype import INT64, DataType, dtype
 from rlx.semantics.faults import CheckStop, FaultStop
+from rlx.semantics.machine.heap_functions import HEAP_FUNCTIONS, holds_sizes
 from rlx.semantics.machine.message_text import kind_of, show
 from rlx.semantics.machine.unique_nonzero import SETS
 from rlx.semantics.values import (
@@ -91,11 +92,6 @@ def _place(heap: Tensor, operand: int) -> int:
     if operand < 0 or type(heap) is not Tensor or heap.data.ndim != 1 or not holds_sizes(heap):
         raise IndexError(operand)
     return operand
-
-
-def holds_sizes(heap: Tensor) -> bool:
-    """Whether the elements of a tensor are such as a shape heap has."""
-    return bool(heap.data.dtype.kind == "i")
 
 
 def _match_shape(value: Value, heap: Tensor, ndim: Scalar, *program: Value) -> Value:
@@ -274,7 +270,9 @@ def _field(value: TupleValue, at: Scalar) -> Value:
 
 
 _CALLS: dict[str, Callable[..., Value]] = {
+    **HEAP_FUNCTIONS,
     "alloc_shape_heap": _alloc_shape_heap,
+    "alloc_heap": _alloc_shape_heap,
     "match_shape": _with_place(_match_shape),
     "match_prim_value": _with_place(_match_prim),
     "make_shape": _make_shape,

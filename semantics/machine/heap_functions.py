@@ -1,0 +1,77 @@
+"""Functions of the run time that the design document names: shape heaps, and the end of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rlx.semantics.faults import FaultStop
+from rlx.semantics.machine.message_text import show
+from rlx.semantics.values import UNIT, Scalar, ShapeValue, Tensor, Value
+from rlx.spec.registry import rule
+
+
+@rule("V-store-shape", "1a36e15a", "machine instruction")
+def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
+    """``(shape, heap, i0, i1, …)``: the dimensions go to these places of the heap."""
+    sizes = _dims(shape)
+    places = _places("vm.builtin.store_shape", heap, at)
+    if len(places) != len(sizes):
+        words = f"{len(sizes)} dimensions are stored at {len(places)} places"
+        raise FaultStop("V-store-shape-count", words)
+    for place, size in zip(places, sizes, strict=True):
+        heap.data[place] = size  # type: ignore[attr-defined]
+    return UNIT
+
+
+@rule("V-load-shape", "4c9b8f46", "machine instruction")
+def _load_shape(heap: Value, *at: Value) -> Value:
+    """``(heap, i0, i1, …)``: the shape of what lies at these places of the heap."""
+    places = _places("vm.builtin.load_shape", heap, at)
+    return ShapeValue(tuple(int(heap.data[place]) for place in places))  # type: ignore[attr-defined]
+
+
+@rule("V-heap", "616c7a9e", "machine instruction")
+def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
+    """Places of a shape heap, which they must be inside."""
+    if not isinstance(heap, Tensor) or heap.data.ndim != 1 or not holds_sizes(heap):
+        raise FaultStop("V-heap-tensor", f"{name} takes a shape heap, not {show(heap)}")
+    places = [int(v.value) if isinstance(v, Scalar) else -1 for v in at]
+    for place in places:
+        if not 0 <= place < len(heap.data):
+            raise FaultStop("V-heap-place", f"{name}: place {place} of a heap of {len(heap.data)}")
+    return places
+
+
+def holds_sizes(heap: Tensor) -> bool:
+    """Whether the elements of a tensor are such as a shape heap has."""
+    return bool(heap.data.dtype.kind == "i")
+
+
+def _dims(value: Value) -> tuple[int, ...]:
+    match value:
+        case ShapeValue(values=values):
+            return values
+        case Tensor():
+            return value.shape
+        case Scalar(value=int() as number):
+            return (number,)
+    raise TypeError
+
+
+def _nothing(*_: Value) -> Value:
+    return UNIT
+
+
+def _move(value: Value) -> Value:
+    return value
+
+
+HEAP_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "store_shape": _store_shape,
+    "load_shape": _load_shape,
+    "free_storage": _nothing,
+    "free_tensor": _nothing,
+    "kill_object": _nothing,
+    "move": _move,
+}
+"""By what stands behind `vm.builtin.` in their names."""
