@@ -187,7 +187,11 @@ def fitted_arguments(args: Sequence[Value]) -> tuple[Value, ...]:
     FaultStop
         ``E-prim-overflow``
     """
-    return tuple(_fitted(arg) if _has_misfit(arg) else arg for arg in args)
+    found = list(args)
+    for k, arg in enumerate(found):
+        if type(arg) is not Tensor and _has_misfit(arg):
+            found[k] = _fitted(arg)
+    return tuple(found)
 
 
 def _has_misfit(value: Value) -> bool:

@@ -328,7 +328,6 @@ class FormulaWriter(StepWriter):
             tuple(calls),
             first,
             len(shown),
-            tuple(range(len(self._pieces))),
             places,
         )
 

@@ -73,7 +73,8 @@ def _input(k: int, value: Value, heap: bool, scope: dict[str, Any]) -> tuple[lis
             lines = [
                 f"if type(v{k}) is not Scalar: {leave}",
                 f"s{k} = v{k}.value",
-                f"if type(s{k}) is not int or v{k}.dtype != INT64: {leave}",
+                f"if type(s{k}) is not int: {leave}",
+                f"if v{k}.dtype is not INT64 and v{k}.dtype != INT64: {leave}",
             ]
             return lines, f"s{k}"
         case Scalar(value=number, dtype=kind):

@@ -98,9 +98,8 @@ class PlanFormulas(NamedTuple):
     calls
         For each call of a kernel the slots of each argument.
     first, length
-        The slots of what is read afterwards: the first, and how many.
-    pieces
-        Where among those the size of each allocated piece is.
+        The slots of what is read afterwards: the first, and how many. The size of each allocated
+        piece comes first.
     results
         Where among those the numbers of each result are: its sizes, then where it begins.
     """
@@ -110,7 +109,6 @@ class PlanFormulas(NamedTuple):
     calls: tuple[tuple[CallSlots, ...], ...]
     first: int
     length: int
-    pieces: tuple[int, ...]
     results: dict[int, Slots]
 
 

@@ -13,7 +13,7 @@ from rlx.semantics.machine.prim_funcs import allocate
 from rlx.semantics.native.compiler import NoCompiler
 from rlx.semantics.native.formulas import PUT, Formulas
 from rlx.semantics.native.sequence import Failure, KernelSequence
-from rlx.semantics.store import Blank, Store
+from rlx.semantics.store import Store
 from rlx.semantics.values import (
     DataTypeValue,
     Scalar,
@@ -25,18 +25,12 @@ from rlx.semantics.values import (
     Value,
 )
 from rlx.vm.batch_inputs import FLAGS, taking
+from rlx.vm.batch_outputs import giving
 from rlx.vm.batch_planning import plan
 from rlx.vm.batch_plans import (
     BatchPlan,
-    ConstantResult,
-    HeapResult,
-    InputResult,
-    MemoryResult,
     NoPlan,
     PlanFormulas,
-    Result,
-    TensorResult,
-    TupleResult,
 )
 from rlx.vm.batches import Batch
 from rlx.vm.callees import OwnFunction
@@ -61,10 +55,11 @@ Ended = Sequence[Value] | Failure | None
 class PlannedRun:
     """A plan, ready to run on inputs of the sizes that it was made for."""
 
-    def __init__(self, made: BatchPlan) -> None:
+    def __init__(self, made: BatchPlan, values: Sequence[Value]) -> None:
         self.plan = made
         bases = len(made.inputs) + len(made.constants) + len(made.pieces)
         self._sequence = KernelSequence(made.calls, bases)
+        self._give = giving(made, values)
         self._busy = Lock()
         self._kept: list[np.ndarray[Any, Any] | None] = [None] * len(made.pieces)
 
@@ -81,68 +76,32 @@ class PlannedRun:
             self._busy.release()
 
     def _run(self, values: Sequence[Value], store: Store) -> Ended:
-        made = self.plan
-        pieces = self._pieces([piece.size for piece in made.pieces])
-        failed = self._calls(values, pieces)
-        if failed is not None:
-            return failed
-        for position, content in made.heaps.items():
-            values[position].data[...] = content  # type: ignore[attr-defined]
-        return self._outputs(values, made.results, pieces, store)
+        ended = self._with(values, [piece.size for piece in self.plan.pieces], (), store)
+        if not isinstance(ended, Failure):
+            for position, content in self.plan.heaps.items():
+                values[position].data[...] = content  # type: ignore[attr-defined]
+        return ended
 
-    def _pieces(self, sizes: Sequence[int]) -> list[np.ndarray[Any, Any]]:
+    def _with(
+        self, values: Sequence[Value], sizes: Sequence[int], numbers: Sequence[int], store: Store
+    ) -> Sequence[Value] | Failure:
+        """What the outputs hold, with pieces of memory of these sizes, and with these numbers."""
+        pieces = self._pieces(sizes)
+        inputs = [values[position].data for position in self.plan.inputs]  # type: ignore[attr-defined]
+        failed = self._sequence([*inputs, *self.plan.constants, *pieces])
+        return failed or self._give(values, numbers, pieces, store.blank)
+
+    def _pieces(self, sizes: Sequence[int]) -> Sequence[np.ndarray[Any, Any]]:
         """The memory that is allocated. What only the plan sees is the same as the last time."""
-        made, kept = self.plan.pieces, self._kept
-        total = sum(size for size, piece in zip(sizes, made, strict=True) if piece.kept)
-        found: list[np.ndarray[Any, Any]] = []
-        for k, (size, piece) in enumerate(zip(sizes, made, strict=True)):
+        kept, much = self._kept, sum(sizes) > MOST_KEPT
+        found = []
+        for k, size in enumerate(sizes):
             held = kept[k]
-            if held is None or len(held) < size or total > MOST_KEPT:
+            if held is None or len(held) < size or much:
                 held = allocate((size,), _UINT8)
-                kept[k] = held if piece.kept and total <= MOST_KEPT else None
+                kept[k] = held if self.plan.pieces[k].kept and not much else None
             found.append(held)
         return found
-
-    def _calls(
-        self, values: Sequence[Value], pieces: Sequence[np.ndarray[Any, Any]]
-    ) -> Failure | None:
-        inputs: list[Any] = [values[position].data for position in self.plan.inputs]  # type: ignore[attr-defined]
-        return self._sequence([*inputs, *self.plan.constants, *pieces])
-
-    def _outputs(
-        self,
-        values: Sequence[Value],
-        results: Sequence[Result],
-        pieces: Sequence[np.ndarray[Any, Any]],
-        store: Store,
-    ) -> Sequence[Value]:
-        found: list[Value] = []
-        storages: dict[int, Storage] = {}
-
-        def storage(piece: int) -> Storage:
-            held = storages.get(piece)
-            if held is None:
-                held = Storage(pieces[piece], self.plan.pieces[piece].device)
-                storages[piece] = held
-            return held
-
-        for result in results:
-            match result:
-                case TensorResult(piece=piece) if piece is not None:
-                    found.append(_laid(result, storage(piece), store))
-                case TensorResult(base=base):
-                    found.append(_within(result, values[base], store))
-                case InputResult(position=position):
-                    found.append(values[position])
-                case ConstantResult(value=value):
-                    found.append(value)
-                case HeapResult(content=content):
-                    found.append(Tensor(content.copy()))
-                case MemoryResult(piece=piece):
-                    found.append(storage(piece))
-                case TupleResult(parts=parts):
-                    found.append(TupleValue(tuple(found[part] for part in parts)))
-        return [found[number] for number in self.plan.outputs]
 
 
 class SizedRun(PlannedRun):
@@ -155,10 +114,10 @@ class SizedRun(PlannedRun):
         values: Sequence[Value],
         heaps: Sequence[bool],
     ) -> None:
-        super().__init__(made)
+        super().__init__(made, values)
         self._take = taking(values, heaps)
         self._heaps = [k for k, heap in enumerate(heaps) if heap]
-        self._sized = formulas
+        self._place, self._length = formulas.first, formulas.length
         steps, sequence = formulas.steps, self._sequence
         first = 1 + steps.arrays + 2 * len(steps.kernels)
         puts = _puts(formulas, sequence, first, first + 1)
@@ -169,19 +128,10 @@ class SizedRun(PlannedRun):
         numbers = self._take(*values)
         if numbers is None:
             return OTHERS
-        heaps = [values[k].data for k in self._heaps]  # type: ignore[attr-defined]
-        if not self._formulas(numbers, heaps):
+        if not self._formulas(numbers, [values[k].data for k in self._heaps]):  # type: ignore[attr-defined]
             return OTHERS
-        sized = self._sized
-        found = self._formulas.read(sized.first, sized.length)
-        pieces = self._pieces([found[place] for place in sized.pieces])
-        failed = self._calls(values, pieces)
-        if failed is not None:
-            return failed
-        results: list[Result] = [*self.plan.results]
-        for k, places in sized.results.items():
-            results[k] = _resized(results[k], [found[place] for place in places])
-        return self._outputs(values, results, pieces, store)
+        found = self._formulas.read(self._place, self._length)
+        return self._with(values, found[: len(self.plan.pieces)], found, store)
 
 
 def _puts(formulas: PlanFormulas, sequence: KernelSequence, memory: int, words: int) -> list[int]:
@@ -194,35 +144,6 @@ def _puts(formulas: PlanFormulas, sequence: KernelSequence, memory: int, words: 
             if begin >= 0:
                 made += (PUT, words, offset, begin)
     return made
-
-
-def _resized(result: Result, numbers: Sequence[int]) -> Result:
-    """A result with the numbers that it has this time."""
-    match result:
-        case TensorResult():
-            *sizes, offset = numbers
-            return result._replace(shape=tuple(sizes), offset=offset)
-        case HeapResult():
-            return HeapResult(np.array(numbers, np.int64))
-        case ConstantResult(value=Scalar()):
-            return ConstantResult(Scalar(numbers[0]))
-    return ConstantResult(ShapeValue(tuple(numbers)))
-
-
-def _within(made: TensorResult, whole: Value, store: Store) -> Tensor:
-    """A tensor in an input: in a piece of memory, or a view of another tensor."""
-    if isinstance(whole, Storage):
-        return _laid(made, whole, store)
-    assert isinstance(whole, Tensor)
-    return Tensor(whole.data.reshape(made.shape), whole.device, whole.storage)
-
-
-def _laid(made: TensorResult, storage: Storage, store: Store) -> Tensor:
-    data = np.ndarray(made.shape, made.dtype, storage.data, made.offset)
-    tensor = Tensor(data, made.device, storage)
-    if made.blank and data.size:
-        store.blank[id(tensor)] = Blank(tensor)
-    return tensor
 
 
 class BatchRunner:
@@ -295,7 +216,7 @@ class BatchRunner:
                 sized = SizedRun(made, made.formulas, values, self._heaps)
                 self._sized = [sized, *self._sized[: MOST_PLANS - 1]]
                 return sized
-            run = PlannedRun(made)
+            run = PlannedRun(made, values)
         except NoPlan as reason:
             run = None
             if reason.apart:

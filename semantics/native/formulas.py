@@ -114,10 +114,10 @@ class Formulas:
             self._slots[0 : len(numbers)] = numbers
         except OverflowError:
             return False
-        buffer = self._ffi.from_buffer
-        held = [buffer(array) for array in arrays]
-        for k, address in enumerate(held, 1):
-            self._pointers[k] = address
+        held = []  # what from_buffer gives keeps an array where it is
+        for k, array in enumerate(arrays, 1):
+            self._pointers[k] = address = self._ffi.from_buffer(array)
+            held.append(address)
         return not self._run(self._words, self._pointers)
 
     def read(self, first: int, count: int) -> list[int]:

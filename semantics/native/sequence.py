@@ -147,11 +147,11 @@ class KernelSequence:
         arrays
             An array at each base, contiguous, and writeable where a call writes to it.
         """
-        pointers, words = self._pointers, self.words
-        # What from_buffer gives keeps an array where it is.
-        held = [self._ffi.from_buffer(array) for array in arrays]
-        for k, address in enumerate(held, 1):
-            pointers[k] = address
+        pointers, words, address = self._pointers, self.words, self._ffi.from_buffer
+        held = []  # what from_buffer gives keeps an array where it is
+        for k, array in enumerate(arrays, 1):
+            pointers[k] = here = address(array)
+            held.append(here)
         words[0] = _FIRST_WORD
         failed = self._driver(words, pointers)
         while failed == 2:
