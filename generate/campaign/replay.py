@@ -174,9 +174,9 @@ def _judged(session: ReplaySession, entry: FindingFile) -> str:
         return f"TVM returns something else: {session.value!r}"
     if entry.prints:
         made = session.peer.print(session.module)
-        if entry.prints in entry.program:
+        if says(entry.prints, entry.program):
             return f"the program itself has {entry.prints!r}"
-        if entry.prints not in made:
+        if not says(entry.prints, made):
             return f"the module has no {entry.prints!r}: {made}"
     if entry.differs and not session.difference.endswith(entry.differs):
         return f"the first difference is at {session.difference!r}"
