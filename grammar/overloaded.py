@@ -52,7 +52,7 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
         If the index is no integer: a part of a tensor is ``rlx.op.take`` or
         ``rlx.op.strided_slice``.
     """
-    number = plain(index)
+    number = python_number(index)
     if isinstance(number, bool) or not isinstance(number, int):
         raise MisuseError(
             f"x[…] is a field of a tuple, and its index an integer; found {index!r}. "
@@ -67,7 +67,7 @@ def is_number(given: object) -> bool:
     return isinstance(given, bool | int | float) and not _of_numpy(given)
 
 
-def plain(given: Any) -> object:
+def python_number(given: Any) -> object:
     """A scalar of NumPy as the number of Python; everything else as it is."""
     return given.item() if _of_numpy(given) and given.shape == () else given
 
@@ -164,7 +164,7 @@ def prim(given: object, beside: DataType | None = None, place: Place | None = No
     MisuseError
         If it is none, or an integer outside of 64 bits.
     """
-    match plain(given):
+    match python_number(given):
         case (PrimExpr() as found) | OwnOperators(node=PrimExpr() as found):
             if isinstance(found, tir.Var | tir.IntImm):
                 return found
@@ -247,8 +247,8 @@ __all__ = [
     "is_number",
     "item",
     "negative",
-    "plain",
     "prim",
+    "python_number",
     "scalar",
     "value",
 ]

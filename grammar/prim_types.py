@@ -156,7 +156,7 @@ def _node(node: tir.PrimExpr, operands: Sequence[Typed]) -> Typed:
     return UNKNOWN
 
 
-def shown(given: Typed) -> str:
+def type_text(given: Typed) -> str:
     """A value's type in words."""
     if given.kind != "number":
         return {"buffer": "a buffer", "region": "a region of a buffer", "text": "a text"}[

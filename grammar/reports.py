@@ -18,7 +18,7 @@ from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.syntax_messages import explain_unexpected
 
 if TYPE_CHECKING:
-    from rlx.grammar.surroundings import View
+    from rlx.grammar.surroundings import PythonAround
 
 
 MAX_ERRORS = 200
@@ -213,7 +213,7 @@ def _any_in(starts: list[int], span: Span) -> bool:
 Metadata = Mapping[str, Sequence[ast.Literal | None]]
 
 
-class Parts(Protocol):
+class PartReader(Protocol):
     """Who reads parts of the text on demand."""
 
     def read_info(self, start: int, end: int) -> Entry | None:
@@ -243,14 +243,14 @@ class ReadContext:
         The constants that the text names by number.
     """
 
-    def __init__(self, text: str, scope: Scope, parts: Parts) -> None:
+    def __init__(self, text: str, scope: Scope, parts: PartReader) -> None:
         self.text = text
         self.scope = scope
         self.reports = Reports(text, scope)
         self.coerce = Coerce(scope, text, parts.read_quoted)
         self.coerce.holes = self.reports.holes
         self.read_info: Callable[[int, int], Entry | None] = parts.read_info
-        self.around: View | None = None
+        self.around: PythonAround | None = None
         self.metadata: Metadata = {}
 
     def text_of(self, span: Span) -> str:

@@ -171,9 +171,9 @@ class Surroundings:
                     return ".".join([word, *parts[count:]])
         return dotted
 
-    def view(self, start: int) -> View:
+    def view(self, start: int) -> PythonAround:
         """What a definition at an offset sees."""
-        return View(self, start)
+        return PythonAround(self, start)
 
     def scope_at(self, at: int) -> PythonScope:
         """The innermost scope whose text holds an offset at the start of a line."""
@@ -241,7 +241,7 @@ class Surroundings:
             holder = holder.outer
 
 
-class View:
+class PythonAround:
     """The Python around one definition, as the definition sees it.
 
     Attributes

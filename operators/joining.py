@@ -144,7 +144,7 @@ MOST_PARTS = 65536
 
 
 @rule("OBL-split", "a94717c8", "obligation")
-def parts(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
+def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
     """The lengths of the parts that a length is cut into, none negative."""
     if isinstance(cut, int):
         return _sections(site, length, cut)
@@ -223,7 +223,8 @@ def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0)
     if dims is None or count == 1:
         return best
     shapes = [
-        (*dims[:along], length, *dims[along + 1 :]) for length in parts(site, dims[along], cut)
+        (*dims[:along], length, *dims[along + 1 :])
+        for length in part_lengths(site, dims[along], cut)
     ]
     return fields([tensor(shape, x.dtype, x.vdevice) for shape in shapes])
 

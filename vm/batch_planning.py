@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rlx.semantics.faults import Stop
-from rlx.semantics.machine.prim_funcs import inherited, plain
+from rlx.semantics.machine.prim_funcs import inherited, kernel_arguments
 from rlx.semantics.native.sequence import ArrayPlace, KernelCall, fits
 from rlx.semantics.store import Store
 from rlx.semantics.values import (
@@ -250,10 +250,10 @@ class _BatchPlanner:
             return TupleValue(())
         tensors = [arg for arg in given if isinstance(arg, Tensor)]
         if tensors and all(id(tensor) in self._heaps for tensor in tensors):
-            linker.prim_funcs.run(func, name, plain(given), {})
+            linker.prim_funcs.run(func, name, kernel_arguments(given), {})
             self._follow(FormulaWriter.heap_kernel, kernel, given)
             return TupleValue(())
-        arrays = plain(given)
+        arrays = kernel_arguments(given)
         if len(arrays) < len(kernel.taken):
             arrays = kernel.completed(arrays)
         if not fits(kernel, arrays) or any(t.data.size == 0 for t in tensors):

@@ -16,7 +16,7 @@ from rlx.semantics.machine.prim_funcs import (
     PrimFuncs,
     Unwritten,
     inherited,
-    plain,
+    kernel_arguments,
     run_prim_func,
     written,
 )
@@ -223,7 +223,7 @@ def _arrays(args: tuple[Value, ...]) -> list[Any]:
         elif type(arg) is Scalar:
             found.append(arg.value)
         else:
-            return plain(args)
+            return kernel_arguments(args)
     return found
 
 

@@ -20,7 +20,7 @@ from rlx.grammar.prim_types import (
     lanes_of,
     of_call,
     scalar,
-    shown,
+    type_text,
 )
 from rlx.grammar.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, meant_by
 from rlx.grammar.suggest import did_you_mean
@@ -77,7 +77,7 @@ def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str)
         missing = len(expr.buffer.shape) - len(expr.indices)
         help = f"{expr.buffer.name!r} has {len(expr.buffer.shape)} axes: {missing} more to index"
     state.report(
-        "TIR04-number", f"{what} must be a number, not {shown(found)}", _span(expr), help=help
+        "TIR04-number", f"{what} must be a number, not {type_text(found)}", _span(expr), help=help
     )
 
 

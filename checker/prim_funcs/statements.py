@@ -19,7 +19,7 @@ from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, is_bound
 from rlx.grammar import tir
 from rlx.grammar.kept_text import KeptName, kept_names
 from rlx.grammar.node import Span
-from rlx.grammar.prim_types import Typed, is_float, scalar, shown
+from rlx.grammar.prim_types import Typed, is_float, scalar, type_text
 from rlx.grammar.script_vocabulary import is_known
 from rlx.grammar.visit import shape_vars_of
 from rlx.spec.registry import rule
@@ -140,7 +140,7 @@ def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
         isinstance(region, tir.OpaqueExpr) and found.kind == "number"
     )
     if not named and state.once((region, state.span, "region")):
-        words = f"a block reads and writes regions of buffers, not {shown(found)}"
+        words = f"a block reads and writes regions of buffers, not {type_text(found)}"
         help = "index it" if found.kind == "buffer" else None
         state.report("TIR04-region", words, region_span(region), help=help)
 

@@ -287,7 +287,7 @@ def paint(theme: Mapping[str, str], role: str, text: str) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if code and text else text
 
 
-def plain(text: str) -> str:
+def without_colours(text: str) -> str:
     """The text without its colours."""
     return re.sub(r"\x1b\[[\d;]*m", "", text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from rlx.checker.render.human import paint, plain
+from rlx.checker.render.human import paint, without_colours
 from rlx.checker.why.leaf_steps import formula
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Source
@@ -113,7 +113,7 @@ class _Tree:
             details = [] if known else list(self._details(step))
             if details and step.kind == "rule" and not step.below:
                 joined = "  ".join([head, *details])
-                if len(plain(joined)) <= WIDTH:
+                if len(without_colours(joined)) <= WIDTH:
                     head, details = joined, []
             yield head
             more = self._gutter(f"{follow}│  " if below else f"{follow}   ")

@@ -21,7 +21,7 @@ from rlx.spec.registry import rule
 
 
 @rule("E-index", "48de355a", "computation")
-def places(indices: Array, length: int, negative: bool = True) -> Array:
+def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
     """Indices counted from 0.
 
     Raises
@@ -49,7 +49,7 @@ def take(x: Array, indices: Any, axis: int | None, mode: str) -> Array:
         given = np.clip(given.astype(np.int64), 0, length - 1)
     elif mode == "nan":
         return _take_or_nan(x, given, along)
-    return np.asarray(np.take(x, places(given, length, negative=False), along))
+    return np.asarray(np.take(x, from_zero(given, length, negative=False), along))
 
 
 def _take_or_nan(x: Array, given: Array, along: int) -> Array:
@@ -74,7 +74,7 @@ def gather_elements(x: Array, indices: Array, axis: int) -> Array:
         if k != along and n > m:
             raise OperatorFault("E-index-range", f"{n} indices along an axis of {m}")
     grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
-    grid[along] = places(indices, x.shape[along])
+    grid[along] = from_zero(indices, x.shape[along])
     return np.asarray(x[tuple(grid)])
 
 
@@ -85,7 +85,7 @@ def gather_nd(x: Array, indices: Array, batch: int) -> Array:
         np.arange(n).reshape([n if j == k else 1 for j in range(indices.ndim - 1)])
         for k, n in enumerate(indices.shape[:batch])
     ]
-    grid += [places(indices[..., k], x.shape[batch + k]) for k in range(depth)]
+    grid += [from_zero(indices[..., k], x.shape[batch + k]) for k in range(depth)]
     return np.array(x[tuple(grid)]) if grid else x.copy()
 
 
@@ -140,7 +140,7 @@ def scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduct
         if k != along and n > m:
             raise OperatorFault("E-index-range", f"{n} indices along an axis of {m}")
     grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
-    grid[along] = places(indices, x.shape[along])
+    grid[along] = from_zero(indices, x.shape[along])
     return _put(x, tuple(grid), updates, reduction) if indices.size else x.copy()
 
 
@@ -149,14 +149,14 @@ def scatter_nd(x: Array, indices: Array, updates: Array, reduction: str) -> Arra
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *x.shape[depth:])
     fit(updates, wanted)
-    grid = tuple(places(indices[..., k], x.shape[k]) for k in range(depth))
+    grid = tuple(from_zero(indices[..., k], x.shape[k]) for k in range(depth))
     return _put(x, grid, updates, reduction) if updates.size else x.copy()
 
 
 def index_tensor(x: Array, indices: Sequence[Array]) -> Array:
     """Leading axes replaced by the common shape of the indices into them."""
     broadcast(*indices)
-    grid = tuple(places(index, x.shape[k]) for k, index in enumerate(indices))
+    grid = tuple(from_zero(index, x.shape[k]) for k, index in enumerate(indices))
     return np.array(x[grid])
 
 
@@ -164,7 +164,7 @@ def index_put(x: Array, indices: Sequence[Array], values: Array, accumulate: int
     """The data with values put where an index for every axis says."""
     shape = broadcast(*indices)
     grid = tuple(
-        np.broadcast_to(places(index, x.shape[k]), shape) for k, index in enumerate(indices)
+        np.broadcast_to(from_zero(index, x.shape[k]), shape) for k, index in enumerate(indices)
     )
     wanted = (*shape, *x.shape[len(grid) :])
     fit(np.broadcast_to(np.int8(0), broadcast(values, np.broadcast_to(np.int8(0), wanted))), wanted)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlx.operators.evaluate.arrays import Array, axis_of, back, need_numbers, quiet, wide
-from rlx.operators.evaluate.indexing import places
+from rlx.operators.evaluate.indexing import from_zero
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
@@ -36,7 +36,7 @@ def _picked(
     lead = predictions.shape[:1] if predictions.ndim > 1 else ()
     _agree(targets.shape, (*lead, *predictions.shape[2:]))
     counts = targets != ignore
-    chosen = places(np.where(counts, targets, 0), classes, negative=False)
+    chosen = from_zero(np.where(counts, targets, 0), classes, negative=False)
     p = wide(predictions)
     weight = np.ones(classes, p.dtype) if weights is None else wide(weights)
     return chosen, np.where(counts, weight[chosen], 0).astype(p.dtype), counts
@@ -92,6 +92,6 @@ def take_backward(gradient: Array, x: Array, indices: Array, axis: int | None, m
     elif mode == "clip":
         given = np.clip(indices, 0, x.shape[along] - 1)
     result = np.zeros(x.shape, wide(x).dtype)
-    where: Any = (*[slice(None)] * along, places(given, x.shape[along], negative=False))
+    where: Any = (*[slice(None)] * along, from_zero(given, x.shape[along], negative=False))
     np.add.at(result, where, wide(gradient))
     return back(result, x.dtype)

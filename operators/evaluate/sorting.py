@@ -8,7 +8,7 @@ import numpy as np
 
 from rlx.grammar.dtype import DataType
 from rlx.operators.evaluate.arrays import Array, axis_of, back, kind_of, wide
-from rlx.operators.evaluate.indexing import places
+from rlx.operators.evaluate.indexing import from_zero
 from rlx.operators.evaluation import OperatorFault
 from rlx.spec.registry import rule
 
@@ -60,7 +60,7 @@ def multinomial_from_uniform(
     prob: Array, sample: Array, indices: Array, kind: DataType | None
 ) -> Array:
     """One draw from a row's distribution for each uniform sample."""
-    rows = places(indices.reshape(-1), prob.shape[0], negative=False)
+    rows = from_zero(indices.reshape(-1), prob.shape[0], negative=False)
     chances = wide(prob)
     wrong = ~(chances >= 0).all(axis=-1) | ~np.isclose(chances.sum(axis=-1), 1, atol=_SUM)
     for row in rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.checker.check import IllFormedError
 from rlx.grammar.command_line import natural
-from rlx.semantics.run.json_values import plain
+from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
     ENDED,
     FUEL,
@@ -205,7 +205,7 @@ def _json(prepared: Prepared, result: Outcome, printed: Sequence[str]) -> str:
         "printed": printed,
     }
     if isinstance(result, Returned):
-        record["value"] = plain(result.value)
+        record["value"] = json_value(result.value)
     else:
         assert isinstance(result, Ended)
         record |= {"rule": result.rule, "code": result.code, "message": result.message}

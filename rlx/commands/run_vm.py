@@ -86,7 +86,7 @@ def _inputs(function: ast.Function, options: argparse.Namespace) -> Inputs:
 
 def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Namespace) -> int:
     from rlx.semantics.outcome import KINDS
-    from rlx.semantics.run.json_values import plain
+    from rlx.semantics.run.json_values import json_value
     from rlx.semantics.run.value_text import block
     from rlx.vm import OutOfFuelError, RunError, UnsupportedError, VirtualMachine
 
@@ -113,7 +113,7 @@ def _run(executable: Executable, entry: str, made: Inputs, options: argparse.Nam
     for note in machine.notes:
         sys.stderr.write(f"rlx run: {note}\n")
     if as_json:
-        ended = {"outcome": "returned", "value": plain(value)}
+        ended = {"outcome": "returned", "value": json_value(value)}
         print(json.dumps({"version": 1, "entry": entry, "printed": printed, **ended}))
     else:
         print(f"{entry} returned\n{block(value)}")

@@ -101,7 +101,7 @@ def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:
     return to_value(plain)
 
 
-def parts(values: Sequence[Value]) -> Iterator[Value]:
+def values_inside(values: Sequence[Value]) -> Iterator[Value]:
     """Values and what their tuples hold, however deep, in order; of what is there twice only the
     first.
     """
@@ -121,6 +121,6 @@ def readable(store: Store, values: Sequence[Value], code: str) -> None:
     """Refuse to read what was not written: ``code`` is the premise that then fails."""
     if not store.blank:
         return
-    for value in parts(values):
+    for value in values_inside(values):
         if id(value) in store.blank:
             raise FaultStop(code, str(store.blank[id(value)]), value=value)

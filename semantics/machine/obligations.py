@@ -18,7 +18,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.semantics.faults import Stop
-from rlx.semantics.machine.numpy_conversion import parts
+from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
@@ -115,7 +115,7 @@ Key = tuple[object, ...]
 def memory_key(values: Sequence[Value]) -> Key:
     """What of operands their struct info depends on, and so that of results."""
     found: list[object] = []
-    for value in parts(values):
+    for value in values_inside(values):
         match value:
             case Tensor(data=data):
                 found += [data.shape, data.dtype]

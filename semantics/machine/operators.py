@@ -31,7 +31,13 @@ from rlx.semantics.machine.configuration import (
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.expression_rules import null_value
 from rlx.semantics.machine.message_text import show
-from rlx.semantics.machine.numpy_conversion import Plain, parts, readable, to_plain, to_value
+from rlx.semantics.machine.numpy_conversion import (
+    Plain,
+    readable,
+    to_plain,
+    to_value,
+    values_inside,
+)
 from rlx.semantics.values import (
     UNIT,
     Device,
@@ -199,7 +205,8 @@ def computed(
             None
             if operand is None
             else next(
-                (v for v in parts(values) if isinstance(v, Tensor) and v.data is operand), None
+                (v for v in values_inside(values) if isinstance(v, Tensor) and v.data is operand),
+                None,
             )
         )
         raise FaultStop(fault.code, fault.message, value=wrong) from None

@@ -17,7 +17,7 @@ from rlx.semantics.faults import FaultStop, IllFormedStop, OutOfFuelStop, Stop, 
 from rlx.semantics.machine.builtin_words import TAKES, misused
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.numpy_conversion import parts, readable
+from rlx.semantics.machine.numpy_conversion import readable, values_inside
 from rlx.semantics.native.write_analysis import fills, loads, returns
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
@@ -275,7 +275,7 @@ def written(store: Store, values: Sequence[Value]) -> list[Change]:
     """Note that tensors, and those in tuples, may have been written."""
     changes: list[Change] = []
     if store.blank:
-        for value in parts(values):
+        for value in values_inside(values):
             if id(value) in store.blank:
                 changes += store.filled(store.blank[id(value)].tensor)
     return changes
@@ -290,7 +290,7 @@ def inherited(store: Store, args: Sequence[Value], made: Tensor) -> list[Change]
     return []
 
 
-def plain(args: Sequence[Value]) -> list[Any]:
+def kernel_arguments(args: Sequence[Value]) -> list[Any]:
     """Arguments as PrimFuncs take them: arrays and numbers, shapes dimension by dimension."""
     found: list[Any] = []
     for at, value in enumerate(args):
@@ -323,7 +323,7 @@ def run_prim_func(
     """
     if not isinstance(callee, PrimFuncValue):  # OBL-callee names a global PrimFunc
         raise IllFormedStop("E-prim-func-callee", f"a PrimFunc is called, not {kind(callee)}")
-    numbers = plain(args)
+    numbers = kernel_arguments(args)
     unwritten = _unwritten(store, args, blank)
     for k, known in unwritten.items():
         if known is None and k in store.program.only_reads(callee):

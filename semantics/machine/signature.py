@@ -33,7 +33,7 @@ class Check:
         self.demands = [demands(info) for info in infos]
         self._known: list[tuple[tir.Var, Reader]] = []
         self._shapes: list[tuple[ast.Var, Reader]] = []
-        self._simple = simple(infos, self.binds)
+        self._simple = fast_check(infos, self.binds)
         for info in infos:
             self._look_up(info, scope)
 
@@ -122,7 +122,9 @@ Said = dict[str, list[Any]]
 """What an annotation demands, by premise."""
 
 
-def simple(infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var]) -> tuple[Fits, ...] | None:
+def fast_check(
+    infos: Sequence[ast.StructInfo], binds: Sequence[tir.Var]
+) -> tuple[Fits, ...] | None:
     """A comparison for each annotation; None if one of them is not simple."""
     variables: Variables = {var: at for at, var in enumerate(binds)}
     found = tuple(_simple(info, variables) for info in infos)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-def plain(value: Value) -> object:
+def json_value(value: Value) -> object:
     """A value as JSON: tensors with shape, element type and, up to a thousand, their elements."""
     from rlx.semantics.run.value_text import line
     from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
@@ -22,7 +22,7 @@ def plain(value: Value) -> object:
                 found["data"] = [_element(x) for x in array.reshape(-1)]
             return found
         case TupleValue(fields=fields):
-            return [plain(field) for field in fields]
+            return [json_value(field) for field in fields]
         case ShapeValue(values=sizes):
             return {"sizes": list(sizes)}
         case Scalar(value=number, dtype=kind):

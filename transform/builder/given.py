@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from rlx.grammar import ast
 from rlx.grammar.ast import Expr, StructInfo
 from rlx.grammar.dtype import DataType
-from rlx.grammar.overloaded import element_type, expr, plain, prim
+from rlx.grammar.overloaded import element_type, expr, prim, python_number
 from rlx.grammar.python_places import described
 from rlx.grammar.tir import PrimExpr
 
@@ -105,7 +105,7 @@ def attribute(given: Any) -> object:
     TypeError, ValueError
         If no text can say it.
     """
-    value = plain(given)
+    value = python_number(given)
     if isinstance(value, bool | int | float):
         return _number(value)
     if value is None or isinstance(value, str | DataType | Expr | PrimExpr):

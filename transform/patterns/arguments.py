@@ -17,26 +17,26 @@ def argument(call: ast.Call, name: str) -> object:
     """What a call of an operator gives for a parameter: argument, keyword, or default."""
     operator = lookup(call.op_name)
     if operator is None:
-        return plain(call.attrs.get(name, NOTHING))
+        return python_literal(call.attrs.get(name, NOTHING))
     for match in matched(operator.parameters, len(call.args), call.attrs):
         if match.parameter.name != name:
             continue
         if match.source == "positional":
-            return plain(call.args[match.index])
+            return python_literal(call.args[match.index])
         if match.source == "keyword":
-            return plain(call.attrs[name])
+            return python_literal(call.attrs[name])
         if match.source == "default":
-            return plain(match.parameter.default)
+            return python_literal(match.parameter.default)
     return NOTHING
 
 
-def plain(value: object) -> object:
+def python_literal(value: object) -> object:
     """A literal as Python has it: numbers, texts, tuples; what is none stays as it is."""
     match value:
         case tir.IntImm(value=number) | tir.FloatImm(value=number):
             return number
         case ast.PrimValue(value=inner):
-            return plain(inner)
+            return python_literal(inner)
         case ast.StringImm(value=text):
             return text
         case ast.DataTypeImm(value=kind):
@@ -44,11 +44,11 @@ def plain(value: object) -> object:
         case DataType():
             return str(value)
         case ast.ShapeExpr(values=parts) | ast.Tuple(fields=parts):
-            return tuple(map(plain, parts))
+            return tuple(map(python_literal, parts))
         case tuple() | list():
-            return tuple(map(plain, value))
+            return tuple(map(python_literal, value))
         case Mapping():
-            return {key: plain(part) for key, part in value.items()}
+            return {key: python_literal(part) for key, part in value.items()}
     return value
 
 

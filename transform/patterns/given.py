@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.grammar.overloaded import plain
+from rlx.grammar.overloaded import python_number
 from rlx.grammar.python_places import MisuseError, described, here, located
 
 
@@ -37,7 +37,7 @@ def natural(number: object, what: str) -> int:
     MisuseError, PatternError
         If it is no integer, or negative.
     """
-    found = plain(number)
+    found = python_number(number)
     if isinstance(found, bool) or not isinstance(found, int):
         raise MisuseError(f"{what} is an integer, found {described(number)}", here())
     if found < 0:

@@ -15,7 +15,7 @@ from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.builder import values
-from rlx.transform.patterns.arguments import alike, argument, plain
+from rlx.transform.patterns.arguments import alike, argument, python_literal
 from rlx.transform.patterns.attempt import Attempt
 from rlx.transform.patterns.given import PatternError, natural
 
@@ -185,7 +185,7 @@ class _Attrs(_Constrained):
         super().__init__(inner)
         if not isinstance(attrs, Mapping):
             raise MisuseError(f"expected arguments by name, found {described(attrs)}", here())
-        self.attrs = {name: plain(value) for name, value in attrs.items()}
+        self.attrs = {name: python_literal(value) for name, value in attrs.items()}
         for head in inner.heads or ():
             operator = lookup(head) if isinstance(head, str) else None
             for name in attrs if operator is not None else ():

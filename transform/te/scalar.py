@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, DataType, lacking
 from rlx.grammar.dtype import dtype as named
-from rlx.grammar.overloaded import element_type, plain
+from rlx.grammar.overloaded import element_type, python_number
 from rlx.grammar.overloads import OwnOperators
 from rlx.grammar.prim_operators import DIVISIONS, exact
 from rlx.transform.te.errors import fail
@@ -185,7 +185,7 @@ def const(value: bool | float, dtype: str | DataType) -> Scalar:
     TensorExpressionError
         If it is no number, or the type has no such number.
     """
-    kind, number = kind_of(dtype), plain(value)
+    kind, number = kind_of(dtype), python_number(value)
     if not isinstance(number, bool | int | float):
         fail(f"expected a number, found {_described(value)}")
     if kind.is_float:
@@ -219,7 +219,9 @@ def scalar(value: Any) -> Scalar:
             return scalar(inner)
         case ast.Var(shape_var=var) if var is not None:
             return Scalar(var, var.dtype)
-    if isinstance(plain(value), bool | int | float):  # a scalar of NumPy has a type of its own
+    if isinstance(
+        python_number(value), bool | int | float
+    ):  # a scalar of NumPy has a type of its own
         return const(value, str(value.dtype))
     if hasattr(value, "ndim") and hasattr(value, "shape"):
         fail(f"{_described(value)} stands where an element is expected: index it, as in A[i, j]")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rlx.checker.render.human import ANSI, plain
+from rlx.checker.render.human import ANSI, without_colours
 from rlx.checker.why.explain import everything, why
 from rlx.checker.why.json import as_json
 from rlx.checker.why.step import Step, every
@@ -132,5 +132,5 @@ def test_everything_has_every_function_and_every_diagnostic() -> None:
 def test_colour_changes_nothing_else() -> None:
     found = why(CALLS, "p.rlx", 12)
     lines = [list(render(found.roots, found.source, theme)) for theme in ({}, ANSI)]
-    assert [plain(line) for line in lines[1]] == lines[0]
+    assert [without_colours(line) for line in lines[1]] == lines[0]
     assert any("\x1b[1;31mD14-argument" in line for line in lines[1])

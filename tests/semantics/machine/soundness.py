@@ -17,7 +17,7 @@ from rlx.grammar.visit import walk
 from rlx.semantics.cast import check
 from rlx.semantics.machine import Configuration, Frame, MachineProgram, environment, load, stack
 from rlx.semantics.machine.configuration import FunctionCode
-from rlx.semantics.machine.numpy_conversion import parts
+from rlx.semantics.machine.numpy_conversion import values_inside
 from rlx.semantics.outcome import Ended, IllFormed, Outcome, Returned, Stuck
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Packed, ShapeValue, Tensor, TupleValue, Value
@@ -102,7 +102,7 @@ def _preserved(info: Mapping[Node, ast.StructInfo], now: Configuration, learnt: 
         numbers |= check([value], [info[var]], numbers, shapes)  # type: ignore[arg-type]
         known = substitute(info[var], {v: tir.IntImm(k, v.dtype) for v, k in numbers.items()})
         # What stands for a shape is looked up by the cast alone; of packed functions nothing is known.
-        if not free_vars(known) and not any(isinstance(p, Packed) for p in parts([value])):
+        if not free_vars(known) and not any(isinstance(p, Packed) for p in values_inside([value])):
             found = compatibility(struct_info_of(value), known, PROVER)
             assert found.kind == "compatible", f"{var.name_hint}: {found.message}"
     learnt[activation] = numbers
