@@ -11,7 +11,7 @@ import pytest
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles import ORACLES, examine
-from rlx.generate.campaign.oracles.case import Case, kind_of
+from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.grammar import ast
 from rlx.grammar.parser import parse
 from rlx.grammar.printer import print_module
@@ -245,3 +245,17 @@ def test_what_a_machine_returns() -> None:
 )
 def test_what_an_exception_says(error: Exception, kind: str) -> None:
     assert kind_of(error) == kind
+
+
+@pytest.mark.parametrize(
+    ("line", "caret", "said"),
+    [
+        ("  z = R.add(R.mul(x, y), y)", 6, "Error: wrong shape at R.add"),
+        ("  z = R.add(R.mul(x, y), y)", 12, "Error: wrong shape at R.mul"),
+        ("  z = R.nn.relu(x)", 0, "Error: wrong shape at R.nn.relu"),
+        ("  z = R.add(x, y)", 12, "Error: wrong shape"),
+    ],
+)
+def test_a_diagnosis_names_the_operator_at_its_mark(line: str, caret: int, said: str) -> None:
+    text = f"error: wrong\n  shape\n --> f.py:3:9\n  |\n3 |{line}\n  |{' ' * caret}^^^^\n"
+    assert raised(type("Error", (Exception,), {})(text)) == said

@@ -334,3 +334,23 @@ def test_what_functions_from_outside_are_handed_counts_as_written() -> None:
     flags = {0: np.zeros(4, np.uint8)}
     evaluate(func, [np.zeros(4, np.int32)], call={"fill": fill}, unwritten=flags)
     assert flags[0].all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "kept"),
+    [
+        ("float32", 0.1, float(np.float32(0.1))),
+        ("float64", 0.1, 0.1),
+        ("float16", 70000.0, float("inf")),
+        ("int8", 300, 44.0),
+        ("uint8", -1, 255.0),
+        ("int64", None, 0.0),
+    ],
+)
+def test_what_comes_from_outside_is_of_the_type_that_is_said(
+    kind: str, given: Any, kept: float
+) -> None:
+    text = f'A[0] = T.Cast("float64", T.call_extern("{kind}", "f"))'
+    array = np.zeros(1)
+    evaluate(of_body('A: T.Buffer((1,), "float64")', text), [array], call={"f": lambda: given})
+    assert array[0] == kept

@@ -315,3 +315,14 @@ def test_code_without_a_file_has_lines_and_columns() -> None:
 def test_a_variable_has_a_name(name: Any) -> None:
     with pytest.raises(TypeError, match="expected the name of a variable"):
         rlx.Var(name)
+
+
+def test_a_function_is_private_or_has_a_symbol() -> None:
+    bb = rlx.BlockBuilder()
+    for name, private in (("inner", True), ("main", False)):
+        x = rlx.Var("x", "R.Object")
+        with bb.function(name, [x], private=private):
+            bb.emit_func_output(x)
+    found = {gv.name_hint: function.attrs for gv, function in bb.get().functions.items()}
+    assert found["inner"]["private"] is True and "global_symbol" not in found["inner"]
+    assert found["main"]["global_symbol"] == "main" and "private" not in found["main"]
