@@ -267,3 +267,21 @@ def test_a_state_that_is_held() -> None:
 def test_an_empty_profile_has_no_shares() -> None:
     assert str(Profile()).splitlines()[-1].endswith("0.0%")
     assert "-" not in str(Profile())
+
+
+def test_fuel_and_numbers_of_instructions() -> None:
+    """A run of so many instructions needs so much fuel; each instruction has a number, and no other number has one."""
+    ib = Maker(0).ib
+    with ib.function("f"):
+        for _ in range(3):
+            ib.emit_call("vm.builtin.make_tuple", [], ib.r(0))
+        ib.emit_ret(ib.r(0))
+    machine = VirtualMachine(ib.get())
+    count = len(machine.executable.offsets)
+    assert len(list(machine.steps("f", fuel=count))) == count + 1
+    with pytest.raises(OutOfFuelError):
+        list(machine.steps("f", fuel=count - 1))
+    for number in (-1, count):
+        with pytest.raises(IndexError, match=f"instruction {number}: there are {count}"):
+            machine.executable.instruction(number)
+    assert str(machine.executable.instruction(count - 1)) == str(RetInstruction(0))

@@ -409,3 +409,28 @@ def test_a_private_primfunc_is_not_found_outside(flags: str, known: bool) -> Non
     else:
         end = ended(module, Tensor(floats(1, 2)))
         assert (type(end), end.code) == (Fault, "E-extern-registered")
+
+
+def test_prim_funcs_call_plain_functions_alone() -> None:
+    """One that takes values, not arrays, is not for PrimFuncs."""
+    text = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def filled(A: T.Buffer((2,), "float32")):
+        T.call_packed("fill", A.data)
+
+    @R.function
+    def main() -> R.Any:
+        cls = Module
+        y = R.call_tir(cls.filled, (), R.Tensor((2,), "float32"))
+        return y
+"""
+
+    def fill(array: Any) -> None:
+        array[...] = 3
+
+    made = returned(text, fill=fill)
+    assert isinstance(made, Tensor) and made.data.tolist() == [3, 3]
+    found = ended(text, fill=Packed(lambda *args: args[0]))
+    assert isinstance(found, Unsupported) and found.code == "E-tir-call-unregistered"
