@@ -25,9 +25,16 @@ from tests.semantics.native.sanitised.batch import (
 )
 from tests.semantics.native.sanitised.campaign import Campaign
 from tests.semantics.native.sanitised.legalised import legalised
+from tests.semantics.native.sanitised.ours import ours
 from tests.semantics.native.sanitised.sources import generated, nests, programs
 
-SOURCES = {"nests": nests, "programs": programs, "generated": generated, "legalised": legalised}
+SOURCES = {
+    "nests": nests,
+    "programs": programs,
+    "generated": generated,
+    "legalised": legalised,
+    "ours": ours,
+}
 BATCHES = [
     ("nests", FULL, 8),
     ("nests", SHIPPED, 12),
@@ -35,6 +42,8 @@ BATCHES = [
     ("generated", SLIGHT, 24),
     ("legalised", PLAIN, 8),
     ("legalised", SHIPPED, 12),
+    ("ours", FULL, 6),
+    ("ours", WRITTEN_OUT, 8),
 ]
 """Source, how it is compiled, how many functions; each is four kernels. Random programs take the compiler longest."""
 

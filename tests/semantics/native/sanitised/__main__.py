@@ -1,6 +1,6 @@
 """``python -m tests.semantics.native.sanitised [COUNT] [--seed N] [--seconds S] [--source NAME]``: kernels under the sanitisers.
 
-Random PrimFuncs, and what TVM's LegalizeOps makes of random calls, are compiled for each width of vectors, run in a process
+Random PrimFuncs, and what TVM's LegalizeOps and our own legalisation make of random calls, are compiled for each width of vectors, run in a process
 of their own, and compared with the evaluator. Most batches have ``-fsanitize=address,undefined``; the others are the machine code
 that ships, with guard pages around each buffer. Ends with 1 if one failed.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .campaign import Report, campaign
 from .legalised import legalised
+from .ours import ours
 from .sources import generated, nests, programs
 
 SOURCES = {
@@ -21,6 +22,7 @@ SOURCES = {
     "programs": programs,
     "generated": generated,
     "legalised": legalised,
+    "ours": ours,
 }
 
 

@@ -1,0 +1,42 @@
+"""The PrimFuncs that our own legalisation makes of random calls; every other call is one that sorts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import count
+
+from rlx.generate.calls.template import Template
+from rlx.grammar import tir
+from rlx.transform.legalization import definitions, legalized
+from tests.transform.legalization.law import case, retyped, templates
+
+from .batch import Case
+from .sources import cases, chosen_sizes
+
+SORTS = ("sort", "argsort", "topk", "median")
+
+
+def ours(seed: int) -> Iterator[Case]:
+    """What `rlx.transform.legalize` makes of random calls over letters, with sizes around the edges of vectors."""
+    every = sorted(definitions())
+    for number in count(seed << 32):
+        rng = random.Random(number)
+        name = rng.choice(SORTS if number % 2 else every)
+        found = templates(name, 1, rng)
+        if not found:
+            continue
+        for template in retyped(rng.choice(found), rng, 1):
+            for func in _functions(name, template):
+                label = f"ours {number} {name}"
+                yield from cases(func, chosen_sizes(func, rng), rng, label)
+
+
+def _functions(name: str, template: Template) -> Iterator[tir.PrimFunc]:
+    try:
+        module = legalized(case(name, template).module).module
+    except ValueError:  # no such call for these types
+        return
+    for func in module.functions.values():
+        if isinstance(func, tir.PrimFunc):
+            yield func
