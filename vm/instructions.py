@@ -127,7 +127,13 @@ class WordError(ValueError):
 
 
 def encode(instruction: VMInstruction) -> list[int]:
-    """The words of an instruction."""
+    """The words of an instruction.
+
+    Raises
+    ------
+    WordError
+        If the number of an argument does not fit into its word.
+    """
     match instruction:
         case CallInstruction(callee=callee, args=args, dst=dst):
             return [Opcode.CALL, callee, dst, len(args), *(_word(arg) for arg in args)]
@@ -163,6 +169,10 @@ def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
 
 
 def _word(argument: Argument) -> int:
+    signed = argument.kind is ArgumentKind.IMMEDIATE
+    low, high = (-MOST_IMMEDIATE - 1, MOST_IMMEDIATE) if signed else (0, (1 << NUMBER_BITS) - 1)
+    if not low <= argument.number <= high:
+        raise WordError(f"{argument} does not fit into {NUMBER_BITS} bits")
     return argument.kind << NUMBER_BITS | argument.number & (1 << NUMBER_BITS) - 1
 
 

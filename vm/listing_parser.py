@@ -20,6 +20,7 @@ from rlx.vm.instructions import (
     IfInstruction,
     RetInstruction,
     VMInstruction,
+    WordError,
     encode,
     register,
 )
@@ -87,7 +88,7 @@ class _Reader:
             start = len(offsets)
             for line in found.body:
                 offsets.append(len(words))
-                words.extend(encode(_instruction(line, index)))
+                words.extend(_words(line, index))
             said = found.head
             named = tuple(said["named"].split(", ")) if said["named"] else ()
             counts = int(said["inputs"]), int(said["registers"])
@@ -151,6 +152,13 @@ def _sections(text: str) -> Iterator[tuple[_Line, list[_Line]]]:
             head, body = line, []
     if head is not None:
         yield head, body
+
+
+def _words(line: _Line, index: dict[str, int]) -> list[int]:
+    try:
+        return encode(_instruction(line, index))
+    except WordError as error:
+        raise LoadError(f"line {line.number}: {error}") from None
 
 
 def _instruction(line: _Line, index: dict[str, int]) -> VMInstruction:
