@@ -27,8 +27,10 @@ LEFT_OUT = re.compile(
 )
 """Operators that want arguments, and exchanges of `==` and `is`, which most values do not tell apart."""
 
-LIMIT = re.compile(r"(_?[A-Z][A-Z0-9_]*) = (\d[\d_.]+|\d+ << \d+)|@(lru_)?cache\(maxsize=\d+\)")
-"""A limit of work or size with a name of its own, or of a cache: that it is 3999 and not 4000, nobody can tell.
+LIMIT = re.compile(
+    r"(_?[A-Z][A-Z0-9_]*) = (\d[\d_.]+|\d+ << \d+)|@(lru_)?cache\(maxsize=\d+\)|\w+(\.\w+)*\.spend\(\d+\)"
+)
+"""A limit of work or size with a name of its own, or of a cache, or what a step counts for such a limit: that it is 3999 and not 4000, nobody can tell.
 Neither can anybody tell `> NODES` from `>= NODES`."""
 
 LAYOUT = re.compile(r"\b(FIRST_SLOT|ALIGNMENT|NUMBER_BITS)\b")

@@ -58,6 +58,7 @@ def test_a_seed_draws_the_same_mutants() -> None:
         ("NumberReplacer", "BYTES = 4 << 30\n", False),
         ("NumberReplacer", "@lru_cache(maxsize=4)\ndef f(): pass\n", False),
         ("NumberReplacer", "x = 4000\n", True),
+        ("NumberReplacer", "engine.spend(10)\n", False),
         ("NumberReplacer", "FIRST_SLOT = 16\n", True),
         ("ReplaceComparisonOperator_Gt_GtE", "NODES = 4000\nx > NODES\n", False),
         ("ReplaceComparisonOperator_Gt_Lt", "NODES = 4000\nx > NODES\n", True),

@@ -309,3 +309,9 @@ def test_an_input_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "--input x: it is given twice" in capsys.readouterr().err
     assert main([str(path), "--input", "z=rand"]) == 2
     assert "--input z: there is no parameter" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", ["-1", "-2", "True", "1.0", "9223372036854775808"])
+def test_dimensions_are_integers_from_0(size: str) -> None:
+    assert refused("x: R.Shape(ndim=1)", x=f"[{size}]")
+    assert "no dimension" in refused("x: R.Shape(ndim=2)", x="[0, -1]")
