@@ -1,8 +1,9 @@
 """Batches: instructions in a row that only lay out memory, compute shapes, and call PrimFuncs.
 
 What such a row does with memory depends on nothing but the shapes of what it reads, so it is
-planned once for each choice of shapes (:mod:`rlx.vm.batch_planning`), and then runs by one call of
-machine code (:mod:`rlx.vm.batch_runs`). This module finds the rows.
+planned once (:mod:`rlx.vm.batch_planning`), with formulas that say what the plan is for other sizes
+(:mod:`rlx.vm.batch_formulas`), and then runs by two calls of machine code
+(:mod:`rlx.vm.batch_runs`). This module finds the rows.
 """
 
 from __future__ import annotations
