@@ -21,6 +21,8 @@ _PYTHON_FUNCTION = frozenset(["pyfunc", "I.pyfunc", "ir.pyfunc", "tvm.script.pyf
 _ANNOTATIONS = frozenset(
     ["Tensor", "Shape", "Tuple", "Object", "Any", "Callable", "Prim", "DTensor"]
 )
+_RELAY = ("def @", "fn (%", "#[version")
+_RELAY_HELP = "this looks like a text of Relay: check it by `rlx relay check`"
 MARKS = {"class": "@I.ir_module", "def": "@R.function"}
 
 
@@ -104,12 +106,15 @@ def misplaced(text: str, span: Span) -> Diagnostic:
     tokens = list(islice(words_of(text, span), 2))
     declared = [token.type for token in tokens] == ["TARGET", "HEAD"]
     words = closest(tokens[1].value[:-1], ["TypeVar"]) if declared else []
+    lines = (*text[:1000].splitlines(), text[slice(*span)])
+    relay = any(line.lstrip().startswith(_RELAY) for line in lines)
+    help = _RELAY_HELP if relay else did_you_mean(words)
     return Diagnostic(
         "PARSE",
         "error",
         "expected a decorated class or function: @I.ir_module, @R.function or @T.prim_func",
         span,
-        help=did_you_mean(words),
+        help=help,
     )
 
 

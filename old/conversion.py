@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -15,6 +15,7 @@ from rlx.grammar.rewrite import rebuild
 from rlx.grammar.visit import recursion_room
 from rlx.old.annotations import type_of
 from rlx.old.derivation_state import OlderDerivation
+from rlx.old.effects import effectful
 from rlx.old.functions import declared_purity, derive
 from rlx.old.types import DynTensorType, FuncType, ShapeType
 from rlx.old.well_formed import well_formed
@@ -83,6 +84,13 @@ class _Conversion:
         """What becomes of a node."""
         raise NotImplementedError
 
+    def inferred_pure(self, node: ast.Function) -> bool:
+        """Whether the older rules infer that a function is pure."""
+        found = self.known.types.get(node) or next(
+            (self.known.type(g) for g, f in self.module.functions.items() if f is node), None
+        )
+        return not (isinstance(found, FuncType) and not found.pure)
+
     def lose(self, message: str, node: Any) -> None:
         """Note what cannot be said."""
         self.lost.append(Loss(message, getattr(node, "span", None)))
@@ -125,10 +133,7 @@ class _ToToday(_Conversion):
             attrs["relax.force_pure"] = True
         pure = declared_purity(node)
         if pure is None:
-            found = self.known.types.get(node) or next(
-                (self.known.type(g) for g, f in self.module.functions.items() if f is node), None
-            )
-            pure = not (isinstance(found, FuncType) and not found.pure)
+            pure = self.inferred_pure(node)
         said = node.is_pure if pure else False
         return replace(node, attrs=attrs, is_pure=said)
 
@@ -137,6 +142,8 @@ class _To2022(_Conversion):
     def __init__(self, known: OlderDerivation) -> None:
         super().__init__(known)
         self.patterns: dict[int, StructInfo] = {}
+        self.plain: dict[int, StructInfo] = {}
+        self.effectful = effectful(known)
 
     def change(self, node: Node) -> Node:
         match node:
@@ -144,11 +151,13 @@ class _To2022(_Conversion):
                 return self._match(node)
             case ast.Function():
                 return self._function(node)
-            case ast.Call(op=ast.Op(op_name="relax.call_pure_packed")) if node.args:
+            case ast.Call(op=ast.Op(op_name="relax.call_pure_packed"), args=(ast.ExternFunc(), *_)):
                 attrs, spans = {**node.attrs, "pure": True}, node.arg_spans[1:]
                 return replace(
                     node, op=node.args[0], args=node.args[1:], attrs=attrs, arg_spans=spans
                 )
+            case StructInfo() if id(node) in self.plain:
+                return self.plain[id(node)]
             case StructInfo() if id(node) not in self.patterns:
                 return self._info(node)
         return node
@@ -175,21 +184,33 @@ class _To2022(_Conversion):
         return False
 
     def _function(self, node: ast.Function) -> Node:
-        """A parameter that is a shape with dimensions is matched where the body begins."""
-        shapes = [p for p in node.params if _given_dims(p.struct_info_annotation)]
-        if not shapes:
+        """A parameter that is a shape with dimensions is matched where the body begins; so is one
+        whose dimensions need what such a shape gives. A function that is impure by the older rules
+        because it calls itself alone says that it is pure.
+        """
+        if not self.inferred_pure(node) and declared_purity(node) is None:
+            if node in self.effectful:
+                self.lose("that the function is pure: a call in it may have effects", node)
+            else:
+                node = replace(node, attrs={**node.attrs, "pure": True})
+        if not any(_given_dims(p.struct_info_annotation) for p in node.params):
             return node
-        others = (p.struct_info_annotation for p in node.params if p not in shapes)
-        known = {v for info in others if info is not None for v in free_shape_vars(info)}
+        known, moved = _bound_by_tensors(node)
         kept = tuple(v for v in node.shape_vars if v in known)
         matched: list[ast.Binding] = []
-        for param in shapes:
-            assert param.struct_info_annotation is not None
-            pattern = self._pattern(param.struct_info_annotation)
+        for param in sorted(moved, key=lambda p: not _given_dims(p.struct_info_annotation)):
+            info = param.struct_info_annotation
+            assert info is not None
+            if not _given_dims(info):
+                self.lose("dimensions of a parameter that only a shape among them gives", info)
+                self.plain[id(info)] = _without_shapes(info)
+            if isinstance(info, ast.TupleStructInfo):
+                continue
+            pattern = self._pattern(info)
             bound = tuple(v for v in free_shape_vars(pattern) if v not in known)
             known.update(bound)
             matched.append(ast.MatchCast(None, param, pattern, bound, by_shape=True))
-        ret = self._result(node.ret_struct_info, known - set(kept))
+        ret = self._result(node.ret_struct_info, set(node.shape_vars) - set(kept))
         body = _begun(node.body, matched)
         return replace(node, body=body, shape_vars=kept, ret_struct_info=ret)
 
@@ -238,6 +259,35 @@ def _begun(body: Expr, first: list[ast.Binding]) -> ast.SeqExpr:
 def _given_dims(info: StructInfo | None) -> bool:
     """Whether an annotation is a shape with dimensions."""
     return isinstance(info, ast.ShapeStructInfo) and info.values is not None
+
+
+def _bound_by_tensors(node: ast.Function) -> tuple[set[tir.Var], list[ast.Var]]:
+    """The shape variables that the signature binds in 2022, and the parameters whose annotations
+    it can't have: shapes with dimensions, and what needs other variables.
+    """
+    moved = [p for p in node.params if _given_dims(p.struct_info_annotation)]
+    while True:
+        infos = [p.struct_info_annotation for p in node.params if p not in moved]
+        bound = {v for info in infos if info is not None for v in _alone(info)}
+        open_ = set(node.shape_vars) - bound
+        more = [
+            p
+            for p, info in zip((p for p in node.params if p not in moved), infos, strict=True)
+            if info is not None and not open_.isdisjoint(free_shape_vars(info))
+        ]
+        if not more:
+            return bound, moved
+        moved += more
+
+
+def _alone(info: StructInfo) -> Iterator[tir.Var]:
+    """The shape variables that are dimensions by themselves."""
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            yield from (v for v in values if isinstance(v, tir.Var))
+        case ast.TupleStructInfo(fields=fields):
+            for field in fields:
+                yield from _alone(field)
 
 
 def _has_shapes(info: StructInfo) -> bool:

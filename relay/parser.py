@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,6 +18,12 @@ from rlx.relay.lexer import RelayToken, lex
 from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule, RelayVar
 from rlx.spec.registry import refuted
 
+_PYTHON = re.compile(
+    r"^[ \t]*(@[RIT]\.\w+|@\w*script[\w.]*|from[ \t]+\w[\w.]*[ \t]+import\b|import[ \t]+\w+"
+    r"|class[ \t]+\w+(?=[ \t]*[:(])|def[ \t]+\w+(?=[ \t]*\())",
+    re.MULTILINE,
+)
+_RELAY = re.compile(r"^[ \t]*(?:def[ \t]+@|fn[ \t]*\(|#\[version|v0\.0\.)", re.MULTILINE)
 _FRAMES = 500_000
 """How many functions of the reader may wait for each other in the deepest text."""
 
@@ -69,11 +76,22 @@ def read(text: str, path: str = "<text>") -> RelayText:
         wrong = reader.diagnostics
         if not wrong and reader.openings > min(NESTING[SCOPES], NESTING[TUPLES]):
             wrong += filter(None, map(too_deep, module.functions.values()))
+    wrong = _other_language(text, wrong)
     for found in wrong:
         refuted(found.code)
     listed = sorted(wrong, key=lambda d: d.span or (0, 0))
     said = tuple(replace(found, source=source) for found in listed)
     return RelayText(None if said else module, said)
+
+
+def _other_language(text: str, wrong: list[Diagnostic]) -> list[Diagnostic]:
+    """What is wrong with a text; if that is a program of Python, this alone."""
+    found = _PYTHON.search(text) if wrong else None
+    if found is None or _RELAY.search(text):
+        return wrong
+    help = "check a program of Relax by `rlx check`"
+    words = "this is Python, and no text of Relay"
+    return [Diagnostic("PARSE", "error", words, found.span(1), help=help)]
 
 
 class ModuleReader(ExpressionReader):

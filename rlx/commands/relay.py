@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -11,13 +12,15 @@ from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.run.options import ENDED, STATUS, UNABLE, UsageError, given_inputs
 
 if TYPE_CHECKING:
+    from rlx.checker.render.files import FileReport
     from rlx.grammar.diagnostic import Diagnostic, Source
     from rlx.relay.checking import RelayReport
     from rlx.relay.nodes import RelayModule
 
 ACTIONS = ("check", "to-anf", "to-graph", "to-relax", "run")
 EPILOG = """\
-check      report syntax errors, and violations of the rules for types and shapes
+check      report syntax errors, and violations of the rules for types and shapes; of several files
+           and of all .relay files in a directory, too
 to-anf     print the program in A-normal form: each node bound by a let, in the scope that evaluates it
 to-graph   print the program as a graph: lets become shared nodes where that changes nothing
 to-relax   print the program in Relax
@@ -35,15 +38,19 @@ def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
     int
         The exit status.
     """
-    options = _parser(prog).parse_args(argv)
+    parser = _parser(prog)
+    options = parser.parse_args(argv)
+    if options.action == "check":
+        return _check(options.files, options.format)
+    if len(options.files) > 1:
+        parser.error(f"{options.action} takes one file")
     try:
-        text, path = _read(options.file)
+        source = _read(options.files[0])
         given = given_inputs(options.input)
-    except (UsageError, OSError) as error:
+    except UsageError as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNABLE
-    if options.action == "check":
-        return _check(text, path, options.format)
+    text, path = source.text, source.path
     from rlx.relay.parser import read
 
     found = read(text, path)
@@ -64,7 +71,12 @@ def _parser(prog: str) -> CommandParser:
     parser.add_argument(
         "action", choices=ACTIONS, metavar="ACTION", help=f"one of {', '.join(ACTIONS)}"
     )
-    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="the program; - for standard input; check takes several files and directories",
+    )
     parser.add_argument(
         "--format",
         choices=("human", "json"),
@@ -94,14 +106,24 @@ def _parser(prog: str) -> CommandParser:
     return parser
 
 
-def _read(path: str) -> tuple[str, str]:
-    """The text of a file, and what messages call it."""
+def _read(path: str) -> Source:
+    """The text of a file, with its name as messages say it.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    """
     from rlx.checker.driver.sources import decode, displayed, read
 
-    source, problem = decode(read(path), displayed(path))
+    try:
+        data = read(path)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    source, problem = decode(data, displayed(path))
     if problem is not None:
         raise UsageError(f"{source.path}: {problem.message}")
-    return source.text, source.path
+    return source
 
 
 def _anf(module: RelayModule) -> str:
@@ -119,20 +141,51 @@ def _graph(module: RelayModule) -> str:
 _CONVERSIONS: dict[str, Callable[[RelayModule], str]] = {"to-anf": _anf, "to-graph": _graph}
 
 
-def _check(text: str, path: str, form: str) -> int:
+def _check(paths: Sequence[str], form: str) -> int:
     from rlx.checker.render import human, json
-    from rlx.checker.render.files import FileReport
     from rlx.checker.render.human import theme_for
-    from rlx.relay.checking import check
 
-    report = check(text, path)
-    files = [FileReport(path, report.source, report.diagnostics, report.obligations)]
+    files = [_checked(path, form == "human") for path in _listed(paths)]
     if form == "json":
         sys.stdout.write(json.render(files))
     else:
-        sys.stdout.write("".join(_signatures(report)))
         sys.stdout.write(human.render(files, theme_for(sys.stdout)))
-    return 0 if report.ok else ENDED
+    if any(file.outcome != "checked" for file in files) or not files:
+        return UNABLE
+    wrong = any(d.severity == "error" for file in files for d in file.diagnostics)
+    return ENDED if wrong else 0
+
+
+def _listed(paths: Sequence[str]) -> list[str]:
+    """The files that the paths mean; a directory stands for all .relay files in it."""
+    from pathlib import Path
+
+    found: dict[str, None] = {}
+    for path in paths:
+        inside = sorted(Path(path).rglob("*.relay")) if path != "-" and Path(path).is_dir() else []
+        found.update(dict.fromkeys(map(str, inside) if inside else [path]))
+    return list(found)
+
+
+def _checked(path: str, types: bool) -> FileReport:
+    """The report on one file; the types of its functions are printed, if that is asked for."""
+    from rlx.checker.driver.sources import displayed
+    from rlx.checker.render.files import FileReport
+    from rlx.grammar.diagnostic import Diagnostic
+    from rlx.relay.checking import check
+
+    try:
+        source = _read(path)
+    except UsageError as error:
+        words = f"cannot read this file: {str(error).rpartition(': ')[2]}"
+        if os.path.isdir(path):
+            words = "no file in this directory is called *.relay"
+        found = Diagnostic("READ", "error", words, None)
+        return FileReport(displayed(path), None, (found,), outcome="unreadable")
+    report = check(source.text, source.path)
+    if types:
+        sys.stdout.write("".join(_signatures(report)))
+    return FileReport(source.path, report.source, report.diagnostics, report.obligations)
 
 
 def _signatures(report: RelayReport) -> list[str]:
@@ -185,6 +238,7 @@ def _run(
     options: argparse.Namespace,
     prog: str,
 ) -> int:
+    from rlx.grammar.suggest import closest, did_you_mean
     from rlx.relay.evaluation import FUEL, Evaluator
     from rlx.relay.translation import translate
     from rlx.semantics.outcome import KINDS, Ended, Returned
@@ -193,8 +247,9 @@ def _run(
 
     names = {var.name: var for var in module.functions}
     if options.entry not in names:
-        known = ", ".join(names)
-        sys.stderr.write(f"{prog}: there is no function {options.entry!r}; there are: {known}\n")
+        known, near = ", ".join(names), did_you_mean(closest(options.entry, names))
+        words = f"there is no function {options.entry!r}; there are: {known}"
+        sys.stderr.write(f"{prog}: {words}{f'; {near}' if near else ''}\n")
         return UNABLE
     made = translate(module, path)
     if any(d.severity == "error" for d in made.diagnostics):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
+from rlx import check
 from rlx.commands.relay import main
 
 GOOD = "def @main(%x: Tensor[(2,), float32]) { %1 = log(%x); add(%1, %1) }\n"
@@ -83,3 +85,47 @@ def test_wrong_usage(call) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(SystemExit):
         main(["to-anv", "-"])
     assert main(["check", "/nowhere/x.relay"]) == 2
+    assert call(GOOD, "run", "--entry", "mian")[2].endswith("; did you mean 'main'?\n")
+
+
+def test_several_files_and_directories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in").mkdir()
+    for name, text in (("b.relay", GOOD), ("in/a.relay", WRONG), ("in/c.txt", "")):
+        (tmp_path / name).write_text(text, "utf-8")
+    assert main(["check", str(tmp_path), str(tmp_path / "in" / "a.relay")]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("@main: ") and "2 files checked: 1 error" in out
+    gone = str(tmp_path / "gone.relay")
+    assert main(["check", gone, str(tmp_path / "b.relay"), "--format", "json"]) == 2
+    first, second = json.loads(capsys.readouterr().out)["files"]
+    assert first["diagnostics"][0]["message"] == "cannot read this file: No such file or directory"
+    assert second["diagnostics"] == []
+    (tmp_path / "none").mkdir()
+    assert main(["check", str(tmp_path / "none")]) == 2
+    assert "no file in this directory is called *.relay" in capsys.readouterr().out
+    for action in ("to-anf", "run"):
+        with pytest.raises(SystemExit) as stopped:
+            main([action, gone, gone])
+        assert stopped.value.code == 2
+        assert f"{action} takes one file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy\nprint(1)\n",
+        '# a note\n@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    return x\n',
+        "from tvm.script import ir as I\n\n@I.ir_module\nclass Module:\n    pass\n",
+    ],
+)
+def test_a_program_of_python_is_sent_to_its_command(call, text: str) -> None:  # type: ignore[no-untyped-def]
+    status, out, _ = call(text, "check")
+    assert status == 1
+    assert out.count("error[") == 1 and "this is Python, and no text of Relay" in out
+    assert "check a program of Relax by `rlx check`" in out
+
+
+@pytest.mark.parametrize("text", [GOOD, "fn (%x: int32) { %x }", '#[version = "0.0.5"]\n// a\n'])
+def test_a_text_of_relay_is_sent_to_its_command(text: str) -> None:
+    (found,) = check(text).diagnostics
+    assert found.help == "this looks like a text of Relay: check it by `rlx relay check`"

@@ -11,6 +11,7 @@ from rlx.checker.check import check_text as check_today
 from rlx.commands import check, fmt
 from rlx.old import check_text
 from rlx.old.conversion import convert_text
+from tests.old import there_and_back
 from tests.old.agreement import differences, main, source_of
 
 TODAY = """# what a shape says
@@ -233,6 +234,37 @@ def test_a_difference_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(differences(text, 1)) == accepted
     monkeypatch.setattr("tests.old.agreement.REASONS", {})
     assert list(differences(text, 1))[1:] == ["2022 accepts, today refuses: D14-impure"]
+
+
+def test_programs_come_back_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
+    assert there_and_back.main(60, 7000) == 0, capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "the same" in said and int(said.split("; ")[1].partition(" refused")[0]) < 10
+
+
+SHAPED = """\
+@R.function
+def main(s: R.Shape([n, m]), x: R.Tensor(("n * 2", k), dtype="float32"), y: R.Tensor((k,))):
+    return x
+
+@R.function
+def loop(x: R.Tensor((n,), dtype="float32")) -> R.Tensor((n,), dtype="float32"):
+    z = loop(x)
+    return z
+"""
+
+
+def test_parameters_that_need_a_shape_are_matched_where_the_body_begins() -> None:
+    made = convert_text(SHAPED, "p.rlx", "2022")
+    assert made.text is not None
+    assert (
+        'def main(s: R.Shape, x: R.Tensor(dtype="float32", ndim=2), y: R.Tensor[(k,), _]):'
+        in made.text
+    )
+    assert "    R.match_shape(s, (n, m))\n    R.match_shape(x, (n * 2, k))\n" in made.text
+    assert 'R.func_attr({"pure": True})' in made.text.replace("'", '"')
+    assert check_text(made.text).ok
+    assert "dimensions of a parameter that only a shape among them gives" in made.complaints[0]
 
 
 def test_damaged_programs_give_diagnostics() -> None:
