@@ -62,11 +62,12 @@ class AtomActions(ExpressionActions):
         text = info.value
         cache = self.scope.frame.infos
         found = cache.get(text)
-        if found is not None:
+        if found is not None and not (text in self.coerce.quoting and self.scope.in_relax_body()):
             return found
         if text in BARE_INFOS:
             made = BARE_INFOS[text](span)
         else:
+            quotes = self.coerce.quotes
             entry = self.context.read_info(*span)
             if entry is None:
                 raise Rejected("", *span)  # reported where it goes wrong
@@ -74,6 +75,8 @@ class AtomActions(ExpressionActions):
             made = self.coerce.info(entry)
             if len(self.scope.unknown) > known:
                 return made  # each `_` is another, also in the same words
+            if self.coerce.quotes > quotes:
+                self.coerce.quoting.add(text)
         cache[text] = made
         return made
 

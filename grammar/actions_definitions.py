@@ -44,8 +44,6 @@ class DefinitionActions:
 
     Attributes
     ----------
-    in_head
-        Whether the head of a function is being read.
     named
         The names of parameters, and those in the brackets of definitions: both may be dimensions.
     """
@@ -56,7 +54,6 @@ class DefinitionActions:
         self.coerce = context.coerce
         self.reports = context.reports
         self.statements = statements
-        self.in_head = False
         self.named: set[str] = set()
         self._of_heads: list[set[str]] = []
         self._decorations: list[Entry] = []
@@ -215,7 +212,7 @@ class DefinitionActions:
         if var is not None:
             self.scope.bind(name, var)
         opened = open_scope(self.scope, (signature, self._comments), kind, name_span)
-        self.in_head = True
+        self.scope.in_head = True
         if not local:
             self.scope.begin_dataflow()
         return opened
@@ -270,7 +267,7 @@ class DefinitionActions:
     def do_def_head(
         self, span: Span, opened: Entry, parameters: Entry | None, ret: Entry | None
     ) -> Open:
-        self.in_head = False
+        self.scope.in_head = False
         self._of_heads.append(set(self.coerce.implicit))
         head: Open = opened.value
         signature: Signature = head.value[0]

@@ -106,8 +106,9 @@ class Coerce(ScalarCoercion):
             case Name(text=text) if text in BARE_INFOS:
                 return BARE_INFOS[text](span)
             case Name(text=text) if text.startswith("T."):
+                self.refuse_unknown(text, span)
                 try:
-                    return ast.PrimStructInfo(dtype(text[2:]), None, span)
+                    return ast.PrimStructInfo(dtype(_OTHER_NAMES.get(text, text[2:])), None, span)
                 except ValueError:
                     pass
             case Sequence(items=items):
@@ -183,7 +184,9 @@ class Coerce(ScalarCoercion):
             case ast.StringImm(value=text) | str(text):
                 pass
             case Name(text=name):
-                text = name.rpartition(".")[2]
+                if name.startswith("T."):
+                    self.refuse_unknown(name, entry.span)
+                text = _OTHER_NAMES.get(name) or name.rpartition(".")[2]
             case _:
                 raise Rejected(f"expected a data type, found {describe(value)}", start, end)
         try:
@@ -197,6 +200,10 @@ class Coerce(ScalarCoercion):
             help = did_you_mean(meant)
             written = isinstance(value, ast.StringImm | str)
             raise Rejected(str(error), start, end, help, certain=written) from None
+
+
+_OTHER_NAMES = {"T.boolean": "bool"}
+"""Types with a name after `T.` that is not theirs as a text."""
 
 
 def _annotations_like(value: object) -> list[str]:

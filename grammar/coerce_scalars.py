@@ -67,6 +67,12 @@ class ScalarCoercion:
     implicit
         The names that are shape variables only because they stand where a dimension does, each
         with the place of its first use.
+    cast_to
+        The variables of those of them that only a cast in a body binds.
+    quotes, quoting
+        How many quoted dimensions were read, and the annotations that have some.
+    quoted
+        Where bodies quote dimensions, with the variables in the quotes that nothing has bound.
     holes
         Variables that stand for what could not be read.
     """
@@ -78,6 +84,10 @@ class ScalarCoercion:
         self._quotes = False
         self.captured: set[Node] = set()
         self.implicit: dict[str, Span] = {}
+        self.cast_to: dict[tir.Var, Span] = {}
+        self.quotes = 0
+        self.quoting: set[str] = set()
+        self.quoted: list[tuple[Span, frozenset[tir.Var]]] = []
         self.signed: dict[Span, tuple[str, Entry]] = {}
         self.holes: AbstractSet[object] = frozenset()
 
@@ -95,6 +105,8 @@ class ScalarCoercion:
         match value:
             case bool() | int() | float():
                 return self._number(entry, literal)
+            case str() if self.scope.in_prim_body() and not self.scope.in_head:
+                return tir.StringImm(value, span)  # only heads quote dimensions
             case str():
                 return self._quoted(entry)
             case CapturedName(text=text):
@@ -151,9 +163,14 @@ class ScalarCoercion:
             raise Rejected(words, *entry.span)
         outer, self._quotes = self._quotes, True
         try:
-            return self.prim(inner)
+            found = self.prim(inner)
         finally:
             self._quotes = outer
+        if self.scope.in_relax_body():
+            unbound = (v for v in tir.free_vars(found) if v not in self.scope.bound)
+            self.quoted.append((entry.span, frozenset(unbound)))
+        self.quotes += 1
+        return found
 
     def _undefined_dimension(self, text: str, span: Span) -> tir.PrimExpr:
         if "." in text:
@@ -168,6 +185,18 @@ class ScalarCoercion:
         self.captured.add(found)
         return found
 
+    def refuse_unknown(self, head: str, span: Span) -> None:
+        """Refuse what starts with a word `T.…` that no version of TVM has; of the statements of
+        PrimFuncs, which are kept as text, the checker says so.
+        """
+        word = head[2:]
+        if not is_known(word):
+            meant = did_you_mean([f"T.{w}" for w in meant_by(word)], "`")
+            words = f"{head} is unknown to every version of TVM"
+            kept = self.scope.in_prim_body() and not self.scope.in_head
+            where = (span[0], span[0] + len(head))
+            raise Rejected(words, *where, meant, certain=not kept, kept=kept)
+
     def tir_form(self, form: Form, span: Span) -> tir.PrimExpr:
         """A call of ``T.…`` that is none of the known ones: an intrinsic."""
         head = form.head
@@ -176,11 +205,8 @@ class ScalarCoercion:
             raise Rejected(f"expected a scalar, found {head}(…)", *span, kept=bare)
         if head in _NO_VALUES:
             raise Rejected(f"{head} is no value", *span, certain=True)
-        word = head[2:]
-        if not self.scope.in_prim_func() and not is_known(word):
-            meant = did_you_mean([f"T.{w}" for w in meant_by(word)], "`")
-            words = f"{head} is unknown to every version of TVM"
-            raise Rejected(words, span[0], span[0] + len(head), meant, certain=True)
+        if not self.scope.in_prim_func():
+            self.refuse_unknown(head, span)
         args = tuple(
             tir.StringImm(e.value, e.span) if isinstance(e.value, str) else self.tir_arg(e)
             for e in form.args

@@ -78,6 +78,7 @@ class DataType(Record):
 
 
 _ALIASES = {"f": "float", "i": "int", "u": "uint", "bf": "bfloat"}
+_WITHOUT_BITS = {"int": "int32", "uint": "uint32", "float": "float32"}
 _SCALAR = re.compile(r"(bfloat|float|uint|int|handle|bool|bf|f|i|u)(\d*)(?:x(\d+))?\Z")
 _NARROW = re.compile(r"(float(\d)_e\d+m\d+\w*)(?:x(\d+))?\Z")
 
@@ -94,6 +95,7 @@ def dtype(text: str) -> DataType:
     """
     if text in ("", "void"):
         return _intern("handle", 0, 0)
+    text = _WITHOUT_BITS.get(text, text)
     if match := _NARROW.match(text):
         return _intern(match[1], int(match[2]), int(match[3] or 1))
     if match := _SCALAR.match(text):

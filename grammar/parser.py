@@ -29,7 +29,7 @@ from rlx.grammar.partial_nodes import Defined
 from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
 from rlx.grammar.scope import Scope
 from rlx.grammar.stretch_reader import StretchReader
-from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.undeclared import undeclared
 from rlx.grammar.visit import recursion_room
 
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ class TextReader:
         if self.around is None:
             self._strays(bool(read), stray)
             self._beside(read)
-            if not self._has_errors():
-                self.diagnostics += self.undeclared[:MAX_ERRORS]
         else:
             self._python(self.around, read)
+        if not self._has_errors():
+            self.diagnostics += self.undeclared[:MAX_ERRORS]
         if "tvm.script" in self.text:
             from rlx.grammar.outer_level import imports
 
@@ -174,7 +174,8 @@ class TextReader:
                 if not any(d.severity == "error" for d in reader.reports.diagnostics):
                     reader.reports.error("this definition can't be read", (start, end))
                 reader.excuse((start, end))
-            self._note_undeclared(reader)
+            in_python = self.around is not None
+            self.undeclared += undeclared(reader, self.type_vars, in_python)
             reader.reports.drop_what_follows()
         finally:
             self.diagnostics.extend(reader.reports.diagnostics)
@@ -186,21 +187,6 @@ class TextReader:
         elif isinstance(value, Defined):
             self.bare.setdefault(group, []).append(value)
         return end
-
-    def _note_undeclared(self, reader: StretchReader) -> None:
-        """Note a dimension that is declared nowhere, in a text that declares others:
-        no name means one by itself there.
-        """
-        wrong = any(d.severity == "error" for d in reader.reports.diagnostics)
-        if not self.type_vars or self.around is not None or wrong:
-            return
-        known = {*self.type_vars, *reader.actions.definitions.named, *reader.scope.declared}
-        for name, span in reader.context.coerce.implicit.items():
-            if name not in known:
-                meant = closest(name, self.type_vars)
-                help = did_you_mean(meant) or f'declare it above: `{name} = TypeVar("{name}")`'
-                words = f"the dimension {name!r} is declared nowhere"
-                self.undeclared.append(Diagnostic("PARSE", "error", words, span, help=help))
 
     def _scope(self, start: int, group: int) -> Scope:
         """The names for a definition: its own for a class, those of the group for a function."""

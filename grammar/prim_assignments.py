@@ -102,7 +102,7 @@ class PrimAssignments:
                 words = f"{head} takes an extent and a binding"
                 raise Rejected(words, *value.span, certain=True)
             return self._axis(name, AXES[head], form.args, span)
-        return None if head == "TypeVar" else self._declare_variable(name, form, span)
+        return None if head == "TypeVar" else self._declare_variable(name, value, span)
 
     # ------------------------------------------------------------ scalars
 
@@ -178,7 +178,9 @@ class PrimAssignments:
         self.scope.bind(name.value, scalar_value(buffer, name.span))
         return tir.AllocBuffer(buffer, LOCAL, span)
 
-    def _declare_variable(self, name: Entry, form: Form, span: Span) -> Any:
+    def _declare_variable(self, name: Entry, value: Entry, span: Span) -> Any:
+        form: Form = value.value
+        self.coerce.refuse_unknown(form.head, value.span)
         try:  # 2022's T.var says no type: it is a dimension's
             data_type = INT64 if form.head == "T.var" else dtype(form.head[2:])
         except ValueError:
@@ -257,7 +259,7 @@ class PrimAssignments:
             return self.bodies.opaque(span)
         if all(isinstance(item.value, Form) and _declares(item.value) for item in items):
             for name, item in zip(names, items, strict=True):
-                self._declare_variable(name, item.value, span)
+                self._declare_variable(name, item, span)
             return None
         self._all_new(names)
         pairs = zip(names, items, strict=True)

@@ -156,6 +156,12 @@ class RelaxStatements(BranchReader):
     ) -> ast.MatchCast:
         """The binding of a cast, which binds the shape variables of its target."""
         bound = self.scope.bind_shapes([target])
+        written = self.context.text_of(cast.info_span)
+        of_2022 = cast.shape_only or written.startswith(("R.Tensor[", "Tensor["))
+        if not of_2022:  # `match_shape(x, (n,))` and `R.Tensor[(n,), …]` declare what they bind
+            self.coerce.cast_to |= {
+                of: self.coerce.implicit[of.name] for of in bound if of.name in self.coerce.implicit
+            }
         return ast.MatchCast(
             *(var, cast.value, target, bound, cast.value_span, cast.info_span, span),
             by_shape=cast.shape_only,

@@ -78,6 +78,8 @@ class Scope:
         The names that statements declare as shape variables.
     may_be_scalars
         The variables without an annotation of which the text does not say whether they are scalars.
+    in_head
+        Whether the head of a function is being read.
     undeclared
         The results of calls of 2022 that leave their element types to the PrimFunc, with callee and
         arguments.
@@ -101,6 +103,7 @@ class Scope:
         self.declared: set[str] = set()
         self.may_be_scalars: set[ast.Expr] = set()
         self.undeclared: list[tuple[tuple[ast.TensorStructInfo, ...], ast.Expr, ast.Expr]] = []
+        self.in_head = False
         self._dataflow: list[ast.Var] = []  # variables of the dataflow blocks of the function
         self._layout_is_broken = False
 
@@ -190,6 +193,10 @@ class Scope:
         if value is None and self.in_prim_func():
             return self.shapes.get(word)
         return value
+
+    def in_relax_body(self) -> bool:
+        """Whether statements of a Relax function are being read."""
+        return not self.in_head and len(self.frames) > 1 and not self.in_prim_func()
 
     def in_prim_body(self) -> bool:
         """Whether the innermost open scope is one of a PrimFunc."""

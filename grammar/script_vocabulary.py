@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rlx.grammar.dtype import SCALAR_NAMES
 from rlx.grammar.misspelt import DATA_TYPES
 from rlx.grammar.suggest import closest
 
@@ -57,10 +58,15 @@ warpgroup_id webgpu wg wg_reg_tile where While writes
 KNOWN = frozenset(_WORDS.split())
 """The words; of a dotted one (`T.ptx.mma`) the first part."""
 
+_NARROW_FLOATS = "|".join(word for word in SCALAR_NAMES if "_" in word)
+_FLOATS_OF_8_BITS = "float8_(?:e3m4|e4m3b11fnuz|e4m3fnuz|e5m2fnuz)"
 _TYPES = re.compile(
-    r"(?:(?:u?int|[iu])(?:1|2|4|8|16|32|64|128)|(?:float|f)(?:8|16|32|64|(?:4|6|8)_\w+)"
-    r"|(?:bfloat|bf)16|bool)(?:x\d+)?\Z|(?:handle|void|dtype)\Z"
+    rf"(?:u?int(?:8|16|32|64)|float(?:8|16|32|64)|{_NARROW_FLOATS}|{_FLOATS_OF_8_BITS})"
+    r"(?:x(?:4|8|16|32|64))?\Z"
+    r"|u?int[14]\Z"  # as TVM prints them, whose own parser has no word for them
+    r"|[iu](?:8|16|32|64)\Z|f(?:16|32|64)\Z|(?:bfloat|bf)16\Z|(?:bool|handle|void|dtype)\Z"
 )
+"""Types have lanes by these numbers, and `bfloat16` has none."""
 
 
 _AXES = frozenset(["spatial", "reduce", "scan", "opaque", "S", "R", "remap"])

@@ -169,7 +169,7 @@ class StretchReader:
         """
         # Wrong indentation is no Python, so that no version can read it.
         layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
-        if self.scope.in_prim_body() and not self.actions.definitions.in_head and not layout:
+        if self.scope.in_prim_body() and not self.scope.in_head and not layout:
             self.reports.not_understood(token, expected)
             return
         if self.reports.has_errors_in_line(token.start) or self._is_known(token, start):
@@ -216,7 +216,7 @@ class StretchReader:
                 depth = entry.value.depth
                 break
         self.excuse((start, end))
-        self.actions.definitions.in_head = False
+        self.scope.in_head = False
         opened = next((e.value for e in given_up if isinstance(e.value, Open)), None)
         self.scope.close_to(depth)
         if opened is not None and isinstance(opened.value, tuple):

@@ -249,6 +249,7 @@ def _string(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
     return TEXT
 
 
+_EQUALITIES = (tir.EQ, tir.NE)
 _DIVISIONS = (tir.FloorDiv, tir.FloorMod)
 _SIGNS: dict[type, str] = {
     tir.And: "an operand of `and`",
@@ -265,6 +266,8 @@ def _binary(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
         is_boolean(state, expr.a, a, _SIGNS[kind])
         is_boolean(state, expr.b, b, _SIGNS[kind])
         return Typed(BOOL, lanes_of(operands))
+    if kind in _EQUALITIES and all(o.kind == TEXT.kind or o.dtype is None for o in operands):
+        return UNKNOWN  # Python compares texts before TVM sees them
     is_number(state, expr.a, a, "an operand")
     is_number(state, expr.b, b, "an operand")
     if kind in _DIVISIONS:

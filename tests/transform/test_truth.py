@@ -357,6 +357,7 @@ def test_a_fault_stays_where_it_was() -> None:
     text = (
         "@R.function\n"
         'def main(a: R.Prim("int64")):\n'
+        "    n = T.int64()\n"
         "    b = R.match_cast(a, R.Prim(value=n))\n"
         "    return R.shape([3 + a % n, n // 2])\n"
     )

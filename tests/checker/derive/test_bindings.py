@@ -122,7 +122,9 @@ def test_a_cast_binds_shape_variables_in_any_order() -> None:
     derived = main(
         "(o: R.Object)",
         """
-        y = R.match_cast(o, R.Tensor(("a * b", "a", "b"), "float32"))
+        a = T.int64()
+        b = T.int64()
+        y = R.match_cast(o, R.Tensor((a * b, a, b), "float32"))
         z: R.Tensor((b * a,), "float32") = R.zeros(R.shape([a * b]), dtype="float32")
         return z
         """,
@@ -152,7 +154,8 @@ def test_after_a_cast_its_dimensions_are_known_to_be_equal() -> None:
         """
         _ = R.match_cast(y, R.Tensor((n,), "float32"))
         a: R.Tensor((n,), "float32") = y
-        b = R.match_cast(x, R.Tensor(("k",), "float32"))
+        k = T.int64()
+        b = R.match_cast(x, R.Tensor((k,), "float32"))
         c: R.Tensor((k,), "float32") = y
         return c
         """,
@@ -334,8 +337,10 @@ def test_casts_of_casts() -> None:
     derived = main(
         X,
         """
-        a = R.match_cast(x, R.Tensor(("k", 4), "float32"))
-        b = R.match_cast(a, R.Tensor(("j", 4), "float32"))
+        k = T.int64()
+        j = T.int64()
+        a = R.match_cast(x, R.Tensor((k, 4), "float32"))
+        b = R.match_cast(a, R.Tensor((j, 4), "float32"))
         c: R.Tensor((n, 4), "float32") = b
         return c
         """,

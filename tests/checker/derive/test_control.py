@@ -111,10 +111,12 @@ def test_what_a_branch_binds_ends_with_it() -> None:
         '(x: R.Tensor(dtype="float32"), c: R.Tensor((), "bool"))',
         """
         if c:
-            a = R.match_cast(x, R.Tensor(("k",), "float32"))
+            k = T.int64()
+            a = R.match_cast(x, R.Tensor((k,), "float32"))
             y = a
         else:
-            b = R.match_cast(x, R.Tensor(("k",), "float32"))
+            k = T.int64()
+            b = R.match_cast(x, R.Tensor((k,), "float32"))
             y = b
         return y
         """,
@@ -128,7 +130,8 @@ def test_a_shape_variable_ends_with_the_function_that_casts() -> None:
     derived = main(
         '(x: R.Tensor(("n", 4), "float32"), s: R.Shape(ndim=1))',
         """
-        t = R.match_cast(s, R.Shape(["k"]))
+        k = T.int64()
+        t = R.match_cast(s, R.Shape([k]))
         p = R.prim_value(k + n)
         return (x, t, p)
         """,

@@ -139,7 +139,8 @@ def test_ledger_33_a_prim_func_yields_its_return_type() -> None:
 def test_ledger_35_a_cast_binds_in_two_phases() -> None:
     # Left to right, a * b would stand before the dimensions that bind a and b.
     derived = main(
-        "(s: R.Shape(ndim=3))", 't = R.match_cast(s, R.Shape(["a * b", "a", "b"]))\nreturn t'
+        "(s: R.Shape(ndim=3))",
+        "a = T.int64()\nb = T.int64()\nt = R.match_cast(s, R.Shape([a * b, a, b]))\nreturn t",
     )
     assert derived.codes == []
     assert derived.shown("t") == "Shape((a * b, a, b))"

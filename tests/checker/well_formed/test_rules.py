@@ -57,7 +57,7 @@ GOOD = {
         "    return z\nreturn y",
     ),
     "cast binds": function(
-        "x: R.Any", 'y = R.match_cast(x, R.Tensor((m, m * 2), "int8"))\nreturn y'
+        "x: R.Any", 'm = T.int64()\ny = R.match_cast(x, R.Tensor((m, m * 2), "int8"))\nreturn y'
     ),
     "signature in any order": function(
         "x: R.Tensor((n * m,)), y: R.Tensor((m, n))", "return x", " -> R.Tensor((n * m,))"
@@ -76,7 +76,7 @@ GOOD = {
     "no functions": "@I.ir_module\nclass M:\n    pass\n",
     "cast of the same variable": function(
         "x: R.Any",
-        "y = R.match_cast(x, R.Tensor((k,)))\nz = R.match_cast(y, R.Tensor((k,)))\nreturn z",
+        "k = T.int64()\ny = R.match_cast(x, R.Tensor((k,)))\nz = R.match_cast(y, R.Tensor((k,)))\nreturn z",
     ),
     "mutual recursion": module(
         "@R.function\ndef main(x: R.Any) -> R.Any:\n    y = cls.go(x)\n    return y\n",
@@ -171,11 +171,11 @@ BAD = {
         FLOW + "if c:\n    y = a\nelse:\n    y = x\nreturn y",
     ),
     "WF05-unbound before the cast": function(
-        "x: R.Any", "s = R.shape([k])\ny = R.match_cast(x, R.Tensor((k,)))\nreturn s"
+        "x: R.Any", "k = T.int64()\ns = R.shape([k])\ny = R.match_cast(x, R.Tensor((k,)))\nreturn s"
     ),
     "WF05-unbound behind the branch": function(
         "x: R.Any, c: R.Tensor((), 'bool')",
-        "if c:\n    a = R.match_cast(x, R.Tensor((k,)))\n    y = a\nelse:\n    y = x\n"
+        "k = T.int64()\nif c:\n    a = R.match_cast(x, R.Tensor((k,)))\n    y = a\nelse:\n    y = x\n"
         "s = R.shape([k])\nreturn s",
     ),
     "WF06-unbound in a function type": function(

@@ -23,7 +23,7 @@ class Module:
     ):
         h = Module.half(x, y)
         w = Module.half(y, x)
-        c = R.match_cast(h, R.Tensor(("k",), "float32"))
+        c = R.match_cast(h, R.Tensor[(k,), "float32"])
         t = R.sum(c, axis=0)
         i = R.add(x, R.const(1.5, "float64"))
         return t

@@ -171,6 +171,7 @@ def test_signatures_bind(head: str) -> None:
 def test_a_cast_binds_once() -> None:
     function = _function(
         "@R.function\ndef f(x: R.Tensor(ndim=2), y: R.Tensor(ndim=2)):\n"
+        "    n = T.int64()\n"
         "    a = R.match_cast(x, R.Tensor((n * m, n), 'int8'))\n"
         "    b = R.match_shape(y, (m, n))\n"
         "    return b"
