@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,37 @@ def lstm(xs: Any, count: Any, wx: Any, wh: Any, b: Any) -> Any:
     return h, c
 
 
+def transformer_block(
+    x: Any, wq: Any, wk: Any, wv: Any, wo: Any, bo: Any, g: Any, b: Any, *feed_forward: Any
+) -> Any:
+    (tokens,), (w1, b1, w2, b2) = x, feed_forward
+    q, k, v = (
+        (tokens @ w.T).reshape(-1, 2, 4).transpose(1, 0, 2).astype(float) for w in (wq, wk, wv)
+    )
+    scores = np.exp(q @ k.transpose(0, 2, 1) / 2)
+    mixed = scores / scores.sum(-1, keepdims=True) @ v
+    y = tokens + mixed.transpose(1, 0, 2).reshape(-1, 8) @ wo.T + bo
+    y = (y - y.mean(1, keepdims=True)) / np.sqrt(y.var(1, keepdims=True) + 1e-5) * g + b
+    inner = y @ w1.T + b1
+    gelu = inner * 0.5 * (1 + np.vectorize(math.erf)(inner / math.sqrt(2)))
+    return (y + gelu @ w2.T + b2)[None]
+
+
+def mobilenet_block(
+    x: Any, expand: Any, depth: Any, squeeze: Any, excite: Any, project: Any, bias: Any
+) -> Any:
+    def pointwise(y: Any, w: Any) -> Any:
+        return np.einsum("nchw,oc->nohw", y, w[:, :, 0, 0])
+
+    wide = pointwise(x, expand).clip(0, 6)
+    kernels = np.zeros((8, 8, 3, 3))
+    kernels[range(8), range(8)] = depth[:, 0]
+    deep = conv(wide, kernels, 1).clip(0, 6)
+    pooled = deep.mean((2, 3), keepdims=True)
+    gates = sigmoid(pointwise(np.maximum(pointwise(pooled, squeeze), 0), excite))
+    return x + pointwise(deep * gates, project) + bias[:, None, None]
+
+
 CASES: dict[str, tuple[Any, list[Any]]] = {
     "mlp": (mlp, [tensor(5, 8), tensor(16, 8), tensor(16), tensor(4, 16), tensor(4)]),
     "resnet_block": (
@@ -66,6 +98,20 @@ CASES: dict[str, tuple[Any, list[Any]]] = {
         [
             *(tensor(1, 3, 8, 8), tensor(4, 3, 3, 3), tensor(4, 4, 3, 3), tensor(4, 4, 3, 3)),
             *(tensor(4), tensor(4), tensor(4), tensor(4) ** 2, tensor(10, 4)),
+        ],
+    ),
+    "transformer_block": (
+        transformer_block,
+        [
+            *(tensor(1, 5, 8), tensor(8, 8), tensor(8, 8), tensor(8, 8), tensor(8, 8), tensor(8)),
+            *(tensor(8), tensor(8), tensor(16, 8), tensor(16), tensor(8, 16), tensor(8)),
+        ],
+    ),
+    "mobilenet_block": (
+        mobilenet_block,
+        [
+            *(tensor(1, 4, 6, 6), tensor(8, 4, 1, 1), tensor(8, 1, 3, 3), tensor(2, 8, 1, 1)),
+            *(tensor(8, 2, 1, 1), tensor(4, 8, 1, 1), tensor(4)),
         ],
     ),
     "lstm": (
