@@ -68,7 +68,7 @@ class Report(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a report is no truth value: ask for report.ok, report.errors or report.warnings"
+            "a report has no truth value: use report.ok, report.errors or report.warnings"
         )
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ _LINE = re.compile(r"^([ \t]*)(?:(@[^\n]*ir_module|class\b)|@[ \t]*\w)", re.MULT
 _CAST = "match_"
 """A part of the words for what binds shape variables."""
 _STRAY = "expected a statement, found ')'"
-_READ = ("is not defined", "is declared nowhere")
+_READ = ("is not defined", "is not declared")
 """How errors end that lose no statement."""
 _TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^\n]*? = )")
 """What a line begins with whose statement binds a name, as far as the `=`."""

@@ -16,76 +16,83 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     "PARSE": (
         "Syntax",
         (
-            "The text is not a Relax program in any of the dialects: the message says what was"
-            " expected. Reading goes on at the next statement or function, so one run reports"
-            " several."
+            "The text is not a Relax program in any dialect. The message says what was"
+            " expected. The parser continues at the next statement or function, so one run"
+            " can report several errors."
         ),
     ),
     "PARSE-opaque": (
-        "Text that is kept as it stands",
+        "Text that is kept unchanged",
         (
-            "A part of a PrimFunc is not understood. It is kept as text, and nothing is derived"
-            " from it."
+            "rlx does not understand a part of a PrimFunc. It keeps the part as text and"
+            " derives nothing from it."
         ),
     ),
     "PARSE-default": (
         "A default value",
-        "A parameter has a default value. TVM reads past it: every call gives all arguments.",
+        (
+            "A parameter has a default value. TVM ignores default values: every call must give"
+            " all arguments."
+        ),
     ),
     "PARSE-captured": (
-        "Names of the Python around",
+        "Names from the surrounding Python code",
         (
-            "A program in a Python file uses names that the Python around it binds. Literal"
-            " constants are known; what only running the file would tell is taken as unknown, and"
-            " nothing is reported because of it."
+            "A program in a Python file uses names that the surrounding Python code binds."
+            " rlx knows literal constants. It treats every other value as unknown, because"
+            " it never executes the file, and reports no error that depends on such a"
+            " value."
         ),
     ),
     "PARSE-decorator": (
         "A missing decorator",
         (
-            "A class or function of a Python file has annotations of Relax and no decorator: TVM"
-            " does not read it, and neither does rlx."
+            "A class or function in a Python file has Relax annotations but no decorator."
+            " Neither TVM nor rlx reads it."
         ),
     ),
     "OPERATORS": (
-        "The rule of an operator of your own",
+        "The rule of an operator that you declared",
         (
-            "The rule that you declared with @rlx.operator raised an exception, so nothing can be"
-            " said of the file. The command ends with status 2."
+            "A rule that you declared with @rlx.operator raised an exception, so the file"
+            " could not be checked. The command ends with status 2."
         ),
     ),
     "PARSE-nothing": (
         "No Relax program",
-        "The Python file has no decorated class or function of Relax.",
+        "The Python file contains no Relax class or function with a decorator.",
     ),
     "IGNORE": (
         "Comments that silence a code",
         (
-            "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or"
-            " family on its line."
+            "A comment `# rlx: ignore[CODE]` silences the diagnostics of that code, rule"
+            " or family on its line."
         ),
     ),
     "IGNORE-unused": (
         "Comments that ignore nothing",
         (
-            "A comment `# rlx: ignore[CODE]` silences what is reported under that code, rule or"
-            " family on its line. Nothing is, so the comment is no longer needed, or stands on the"
-            " wrong line."
+            "A comment `# rlx: ignore[CODE]` silences the diagnostics of that code, rule"
+            " or family on its line. There is none, so the comment is no longer needed or"
+            " is on the wrong line."
         ),
     ),
     "IGNORE-codes": (
         "Comments that do not say what to ignore",
         (
-            "A comment `# rlx: ignore` names the codes that it silences: `# rlx: ignore[D14-arity,"
-            " WF02]`."
+            "A comment `# rlx: ignore` must name the codes that it silences: `# rlx:"
+            " ignore[D14-arity, WF02]`."
         ),
     ),
-    "READ": ("Reading a file", "The file could not be read; the message is the system's."),
+    "READ": (
+        "Reading a file",
+        ("The file could not be read. The message comes from the operating system."),
+    ),
     "INTERNAL": (
-        "A bug of the checker",
+        "A bug in the checker",
         (
-            "The checker failed on this file, whatever the file contains. Please report it with the"
-            " file and the traceback that the report names."
+            "The checker crashed on this file. No file should cause that. Please report it"
+            " with the file and the traceback that the message names."
         ),
     ),
 }
@@ -114,7 +121,7 @@ def explain(code: str, prog: str = "relax-check") -> int:
 
     near = get_close_matches(code, _operators() if code.startswith("R.") else codes(), n=3)
     hint = f"; did you mean {', '.join(near)}?" if near else "; `rlx explain` lists the rules"
-    sys.stderr.write(f"{prog}: no rule is named {code}{hint}\n")
+    sys.stderr.write(f"{prog}: no rule has the name {code}{hint}\n")
     return 2
 
 
@@ -199,7 +206,7 @@ def _lines(rule: Rule, code: str) -> list[str]:
     if rule.why:
         lines += [*_filled(f"Why: {rule.why}"), ""]
     if rule.premises:
-        lines.append("Premises, by the code that is reported where one fails:")
+        lines.append("Premises, each with the code that is reported if it fails:")
         for name, text in rule.premises.items():
             lines += _filled(text, f"{'>' if name == code else ' '} {name}: ", "    ")
         lines.append("")

@@ -89,7 +89,7 @@ def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> I
         yield Diagnostic(
             "IGNORE-codes",
             "warning",
-            "this comment does not say what to ignore",
+            "this comment names no code to ignore",
             ignore.span,
             help="name the codes: # rlx: ignore[D14-arity]",
         )
@@ -129,7 +129,7 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
     known = {code.casefold(): code for code in codes()}
     meant = [known[near] for near in closest(selector.casefold(), known)]
     edit = Edit(span, meant[0]) if len(meant) == 1 else None
-    words = f"no rule is named {selector}"
+    words = f"no rule has the name {selector}"
     help = did_you_mean(meant) or "`relax-check --explain CODE` shows a rule"
     return Diagnostic("IGNORE-unused", "warning", words, span, help=help, edit=edit)
 

@@ -116,7 +116,9 @@ def value_is_flat(
 def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
     """A SeqExpr that is no body and no branch."""
     judge.report(
-        "NF2-place", "a SeqExpr is no body of a function and no branch of an if", seq.span or span
+        "NF2-place",
+        "a SeqExpr is neither the body of a function nor a branch of an if",
+        seq.span or span,
     )
 
 
@@ -124,7 +126,7 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
     if not isinstance(body, ast.SeqExpr):
-        judge.report("NF3-body", f"{what} is no SeqExpr", getattr(body, "span", None) or span)
+        judge.report("NF3-body", f"{what} is not a SeqExpr", getattr(body, "span", None) or span)
 
 
 def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
@@ -134,7 +136,7 @@ def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
     elif not is_leaf(seq.body):
         judge.report(
             "NF3-result",
-            f"the result of a SeqExpr is a {type(seq.body).__name__}, not bound to a variable",
+            f"the result of a SeqExpr is a {type(seq.body).__name__} that no variable is bound to",
             seq.body_span or seq.span,
         )
 
@@ -148,7 +150,7 @@ def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
             judge.report("NF4-empty", "a block has no bindings", block.span or seq.span)
         if type(block) is before:
             judge.report(
-                "NF4-neighbours", "two neighbouring blocks are of one kind", block.span or seq.span
+                "NF4-neighbours", "two adjacent blocks are of the same kind", block.span or seq.span
             )
         before = type(block)
 

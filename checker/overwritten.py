@@ -130,12 +130,12 @@ class _Overwriting:
                 refuted("USE-aliased-apart")
                 assert isinstance(call.op, ast.GlobalVar) and buffer is not None
                 message = (
-                    f"{call.op.name_hint!r} stores to {buffer.name!r}, which is in the memory of "
-                    f"{beside.name!r} here, and says noalias"
+                    f"{call.op.name_hint!r} is declared noalias and stores to {buffer.name!r},"
+                    f" but in this call {buffer.name!r} shares memory with {beside.name!r}"
                 )
                 spans = call.arg_spans
                 where = spans[k] if k < len(spans) else call.span
-                help = "pass memory of its own, or take noalias away"
+                help = "pass a tensor with its own memory, or remove noalias"
                 self.found.append(
                     Diagnostic("USE-aliased-apart", "warning", message, where, help=help)
                 )
@@ -156,7 +156,7 @@ class _Overwriting:
             for at, other in enumerate(args):
                 if at != k and not cells.isdisjoint(_cells(self._memory(other))):
                     self._tell(
-                        call, k, call.span, f"argument {at} of the same call is in its memory"
+                        call, k, call.span, f"argument {at} of the same call shares its memory"
                     )
             for cell in cells:
                 while True:  # the tuple that a field is in is gone in part
@@ -184,7 +184,7 @@ class _Overwriting:
         name = call.op.op_name.removeprefix("relax.")
         message = f"{name} overwrites its argument {k}, and {how}"
         related = (Label(call.span, "it is overwritten here"),) if call.span else ()
-        notes = ("the call counts as pure only because nothing sees what it overwrites",)
+        notes = ("the call counts as pure only if nothing observes the overwritten value",)
         where = span or call.span
         self.found.append(
             Diagnostic("USE-overwritten-after", "warning", message, where, "", related, notes)

@@ -85,18 +85,18 @@ class AtomActions(ExpressionActions):
     def do_int(self, span: Span, literal: Entry) -> int:
         text = literal.value
         if len(text) > 40:
-            words = f"this integer of {len(text)} digits is outside of the 64-bit range"
+            words = f"this integer of {len(text)} digits is outside the 64-bit range"
             raise Rejected(words, *span)
         try:
             return int(text, 0)
         except ValueError:
             if not text.strip("0_"):
                 return 0
-            raise Rejected(f"{text!r} is no integer literal", *span) from None
+            raise Rejected(f"{text!r} is not an integer literal", *span) from None
 
     def do_float(self, span: Span, literal: Entry) -> float:
         if len(literal.value) > 400:
-            raise Rejected("this number is too long", *span)
+            raise Rejected("this number has too many digits", *span)
         return float(literal.value)
 
     def do_ints(self, span: Span, literal: Entry) -> Sequence:
@@ -116,10 +116,10 @@ class AtomActions(ExpressionActions):
         text = literal.value
         prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
         if "f" in prefix:
-            words = "an f-string would have to be evaluated"
+            words = "f-strings are not allowed: the parser never evaluates Python"
             raise Rejected(words, *literal.span, kept=True)
         if "b" in prefix:
-            raise Rejected("bytes are no value of Relax", *literal.span)
+            raise Rejected("bytes are not a Relax value", *literal.span)
         return ("" if before is None else str(before.value)) + unquote(text)
 
     # ------------------------------------------------------------ brackets
@@ -211,7 +211,7 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
     if name == "shape" and isinstance(value, ast.Expr):
         where = (span[0], span[1] - len(".shape"))
         return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)
-    raise Rejected(f"a value has no attribute {name!r} in Relax", *span)
+    raise Rejected(f"a Relax value has no attribute {name!r}", *span)
 
 
 def owned(context: ReadContext, owner: Entry) -> Any:
@@ -225,10 +225,12 @@ def plain_data(context: ReadContext, entry: Entry) -> object:
     """The value of an attribute, which is data: a call would have to be evaluated."""
     value = context.coerce.attr(entry)
     if context.scope.in_prim_func() and not _is_scalar_data(value):
-        raise Rejected("expected data", *entry.span)
+        raise Rejected("expected a literal", *entry.span)
     for part in value if isinstance(value, tuple) else (value,):
         if isinstance(part, ast.Call) and not isinstance(part.op, ast.Op):
-            raise Rejected("expected data, found a call; reading never evaluates", *entry.span)
+            raise Rejected(
+                "expected a literal, found a call; the parser never evaluates Python", *entry.span
+            )
     return value
 
 

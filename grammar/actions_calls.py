@@ -38,7 +38,7 @@ class CallActions(ExpressionActions):
     def do_call(self, span: Span, head: Entry, arguments: Entry | None) -> Any:
         word = head.value[:-1]
         if word.startswith("R.") and self.scope.in_prim_func():
-            words = f"{word} is of Relax, and has no meaning in a PrimFunc"
+            words = f"{word} belongs to Relax and has no meaning in a PrimFunc"
             raise Rejected(words, head.start, head.end - 1, certain=True)
         form = FORMS.get(word)
         given = self._arguments(word, arguments, span)
@@ -80,7 +80,7 @@ class CallActions(ExpressionActions):
         if rest in self.scope.global_names:
             self.around.unknown_module(word, start)
             return self._call_expr(self.scope.global_var(rest, head_span), given)
-        raise Rejected(f"{head!r} is not known: expected R.…, T.…, I.… or cls.…", *head_span)
+        raise Rejected(f"unknown name {head!r}: expected R.…, T.…, I.… or cls.…", *head_span)
 
     def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
         positional: list[Entry] = []
@@ -95,7 +95,7 @@ class CallActions(ExpressionActions):
                 keywords[name] = given
                 named[name] = (item.start, item.start + len(name)), given.span
             elif keywords:
-                raise Rejected("a positional argument follows a named one", *item.span)
+                raise Rejected("a positional argument follows a keyword argument", *item.span)
             else:
                 positional.append(item)
         found = Arguments(head, positional, keywords, *span)
@@ -134,7 +134,7 @@ class CallActions(ExpressionActions):
         found = self.scope.look_up(head)
         if found is not None:
             if not isinstance(found, ast.Expr):
-                raise Rejected(f"{head!r} is {describe(found)}, which can't be called", *span)
+                raise Rejected(f"{head!r} is {describe(found)}, which cannot be called", *span)
             return self._call_expr(found, arguments)
         literal = head == "float" and all(
             isinstance(e.value, (str, int, float)) for e in arguments.positional
@@ -155,7 +155,7 @@ class CallActions(ExpressionActions):
         coerce = self.coerce
         infos, spans = arguments.type_arguments(coerce)
         for name, value in arguments.keywords.items():
-            words = f"a call of a function has no named argument, but {name!r} is given"
+            words = f"a call of a function takes no keyword arguments, but {name!r} is given"
             raise Rejected(words, *value.span)
         positional = arguments.positional
         return ast.Call(
@@ -182,8 +182,8 @@ class CallActions(ExpressionActions):
             return tir.OpaqueExpr(self.context.text_of(arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
-        help = meant or f"operators are functions: R.{method}(…)"
-        raise Rejected(f"a value has no method {method!r} in Relax", *where, help=help)
+        help = meant or f"write it as an operator: R.{method}(…)"
+        raise Rejected(f"a Relax value has no method {method!r}", *where, help=help)
 
     def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:
         given = self._arguments("", arguments, span)
@@ -195,7 +195,7 @@ class CallActions(ExpressionActions):
         if isinstance(value, (ast.Expr, Name)):
             return self._call_expr(self.coerce.expr(callee), given)
         python = self.scope.in_prim_func() and isinstance(value, tir.OpaqueExpr)
-        raise Rejected(f"{describe(value)} can't be called", *callee.span, kept=python)
+        raise Rejected(f"{describe(value)} cannot be called", *callee.span, kept=python)
 
     def do_method(self, span: Span, owner: Entry, head: Entry, arguments: Entry | None) -> Any:
         name = head.value[:-1]
@@ -214,7 +214,7 @@ def _builtin(head: str, arguments: Arguments) -> Any:
                 return float(value)
         except (ValueError, OverflowError):
             pass
-        raise Rejected("float(…) needs a number", *arguments.span)
+        raise Rejected("float(…) takes a number", *arguments.span)
     return Form(head, arguments.positional, arguments.keywords)
 
 
@@ -253,12 +253,12 @@ class SubscriptActions(ExpressionActions):
                 return _get_item(self.coerce.expr(owner), items, span)
         if type(value) is tir.BufferLoad and self.context.text_of(owner.span) == value.buffer.name:
             help = f"write `{value.buffer.name}`"
-            words = f"{value.buffer.name!r} is a scalar, and no buffer to index"
+            words = f"{value.buffer.name!r} is a scalar, not a buffer: it cannot be indexed"
             raise Rejected(words, *span, help, certain=True)
         if isinstance(value, tir.PrimExpr):
             return tir.OpaqueExpr(self.context.text_of(span), span)
         python = isinstance(value, dict | Sequence | str)  # it is computed before TVM sees it
-        raise Rejected(f"{describe(value)} can't be subscripted", *span, kept=python)
+        raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=python)
 
     def _subscripted_name(self, name: Entry, items: list[Entry], span: Span) -> Any:
         text = self._as_meant(name)
@@ -319,7 +319,7 @@ class SubscriptActions(ExpressionActions):
         if not isinstance(index, int) or index < 0:
             raise Rejected("expected the number of a constant", *item.span)
         if known is not None and index >= len(known):
-            raise Rejected(f"the metadata holds {len(known)} of {kind!r}", *span)
+            raise Rejected(f"the metadata contains {len(known)} of {kind!r}", *span)
         data = None if known is None else known[index]
         if known is not None and data is None:
             raise Rejected(f"the metadata of {key} is damaged", *span)
@@ -333,7 +333,7 @@ def _get_item(value: ast.Expr, items: list[Entry], span: Span) -> Any:
     if isinstance(index, tir.IntImm):
         index = index.value
     if len(items) != 1 or not isinstance(index, int) or isinstance(index, bool):
-        words = "a tuple is indexed with an integer literal"
+        words = "the index of a tuple must be an integer literal"
         raise Rejected(words, items[0].start, items[-1].end)
     if isinstance(value, ast.Tuple) and -len(value.fields) <= index < 0:
         index += len(value.fields)  # of a tuple that is written out, as in Python

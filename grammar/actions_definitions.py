@@ -81,7 +81,7 @@ class DefinitionActions:
                 return Entry(Name(meant[0]), *decoration.span)
         if isinstance(value, Form):
             if value.args:
-                raise Rejected("a decorator has named arguments only", *decoration.span)
+                raise Rejected("a decorator takes keyword arguments only", *decoration.span)
             for given in value.keywords.values():
                 plain_data(self.context, given)
         return decoration
@@ -134,7 +134,7 @@ class DefinitionActions:
                     self.reports.error(message, given.span, did_you_mean(meant))
                     value.keywords.update(dict.fromkeys(meant, value.keywords.pop(name)))
                 elif not isinstance(given.value, bool | CapturedName):
-                    wrong = f"{name} is True or False, found {describe(given.value)}"
+                    wrong = f"expected True or False for {name}, found {describe(given.value)}"
                     self.reports.error(wrong, given.span)
                     # What follows says nothing of a function that may have effects.
                     value.keywords[name] = Entry(name != "pure", *given.span)
@@ -151,7 +151,7 @@ class DefinitionActions:
     def _class_head(self, name: str, start: int, bases: str | None, at: int) -> Open:
         span = (start, start + len(name))
         if not self._is_decorated_with(_MODULE_WORDS):
-            raise Rejected("a class is read as a module only under @I.ir_module", at, span[1])
+            raise Rejected("a class is a module only under @I.ir_module", at, span[1])
         self._check_decorations("module", _MODULE_WORDS)
         self.scope.modules.add(name)
         return Open((name, self._comments, bases), "module", len(self.scope.frames), span)
@@ -185,11 +185,11 @@ class DefinitionActions:
     def do_local_function(self, span: Span, definition: Entry) -> Any:
         value = definition.value
         if isinstance(value, ast.IRModule):
-            raise Rejected("a module can't stand inside a module", *definition.span)
+            raise Rejected("a module cannot contain another module", *definition.span)
         if not isinstance(value, Defined) or value.var is None:
             return value
         if isinstance(value.function, tir.PrimFunc):
-            raise Rejected("a PrimFunc can't be defined inside a function", *value.span)
+            raise Rejected("a PrimFunc cannot be defined inside a function", *value.span)
         return ast.VarBinding(value.var, value.function, value.span, value.span)
 
     # ------------------------------------------------------------ heads of functions
@@ -226,7 +226,9 @@ class DefinitionActions:
         if default is not None:
             self._default(name, default)
         elif self._defaults_in is self.scope.frame:
-            words = f"{name.value!r} has no default value, but follows a parameter that has one"
+            words = (
+                f"{name.value!r} has no default value, but follows a parameter with a default value"
+            )
             self.reports.error(words, name.span)
         return self.statements.reader.parameter(name, annotation)
 
@@ -237,7 +239,9 @@ class DefinitionActions:
         """A parameter with a default value, which TVM reads past:
         every call gives all arguments.
         """
-        words = f"the default value of {name.value!r} has no effect: a call gives every argument"
+        words = (
+            f"the default value of {name.value!r} has no effect: every call must give all arguments"
+        )
         self.reports.note(words, default.span, "PARSE-default")
         self._defaults_in = self.scope.frame
 

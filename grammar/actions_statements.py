@@ -157,7 +157,7 @@ class StatementActions:
     def do_unpack_annotated(
         self, span: Span, names: Entry, last: Entry, annotation: Entry, value: Entry
     ) -> Any:
-        raise Rejected("expected one annotation for one name", *span)
+        raise Rejected("expected one name before the annotation", *span)
 
     # ------------------------------------------------------------ if
 

@@ -157,9 +157,9 @@ def prefix(coerce: Operands, operator: str, operand: Entry, start: int) -> Any:
     value, span = operand.value, (start, operand[2])
     if operator == "+":
         if _is_value(coerce, value):
-            raise Rejected("a tensor has no unary +", start, operand[2])
+            raise Rejected("unary + is not supported for tensors", start, operand[2])
         if not isinstance(value, int | float | CapturedName):
-            raise Rejected("a scalar has no unary +", start, operand[2], certain=True)
+            raise Rejected("unary + is not supported for scalars", start, operand[2], certain=True)
         return value
     if operator == "not":
         return Negation(operand)
@@ -249,7 +249,7 @@ def _unambiguous(operator: str, a: tir.PrimExpr, b: tir.PrimExpr, span: Span) ->
     if isinstance(a, _LITERALS) and isinstance(b, _LITERALS):
         return  # Python computes that
     if operator == "**":
-        raise Rejected("`**` does not work on scalars: write T.pow", *span, certain=True)
+        raise Rejected("`**` is not supported for scalars: write T.pow", *span, certain=True)
     both = isinstance(a, _TYPED) and isinstance(b, _TYPED)
     if both and tir.type_of(a).is_integer and tir.type_of(b).is_integer:
         words = "`/` on integers is ambiguous: write `//` or T.truncdiv"
@@ -301,7 +301,7 @@ def _prim_binary(
         return tir.TruncDiv(a, b, span)
     found = BY_SYMBOL.get(operator)
     if found is None:
-        raise Rejected(f"the operator {operator} does not work on scalars", *span)
+        raise Rejected(f"the operator {operator} is not supported for scalars", *span)
     if found.node is not None:
         return found.node(a, b, span)
     return tir.Call(found.name, (a, b), data_type, {}, span)
@@ -312,7 +312,7 @@ def _prim_prefix(coerce: Scalars, operator: str, operand: Entry, span: Span) -> 
     value = coerce.prim(operand, literal)
     if operator == "-":
         if tir.type_of(value).code in ("uint", "bool"):
-            words = f"a value of type {tir.type_of(value)} has no unary minus"
+            words = f"unary minus is not supported for a value of type {tir.type_of(value)}"
             raise Rejected(words, *span, certain=True)
         return tir.negated(value, _type(value, literal), span)
     if operator == "not":
@@ -362,7 +362,7 @@ def _on_tensors(
     """The refusal of an operator that is only a function on tensors."""
     shown = ", ".join(coerce.text_of(part.span) for part in parts)
     help = f"write R.{name.removeprefix('relax.')}({shown})" if len(shown) < 60 else None
-    return Rejected(f"the operator `{operator}` does not work on tensors", *where, help)
+    return Rejected(f"the operator `{operator}` is not supported for tensors", *where, help)
 
 
 def _no_numbers(coerce: Operands, parts: tuple[Entry, ...]) -> None:
@@ -376,7 +376,7 @@ def _no_numbers(coerce: Operands, parts: tuple[Entry, ...]) -> None:
             shown = f"{value}"
             if isinstance(info, ast.TensorStructInfo) and not info.dtype.is_void:
                 shown = f'{value}, "{info.dtype}"'
-            words = "a number beside a tensor must be a constant"
+            words = "a number in tensor arithmetic must be written as a constant"
             raise Rejected(words, start, end, f"write R.const({shown})")
 
 

@@ -51,4 +51,4 @@ class IRModule(Node):
             if known.name_hint == name:
                 return function
         names = ", ".join(known.name_hint for known in self.functions)
-        raise KeyError(f"no function {name!r}; there are: {names}")
+        raise KeyError(f"the module has no function {name!r}; it has: {names}")

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 
 NO_BLOCK = "this line is indented, but no block starts here"
-NO_MATCH = "this line's indentation matches no block around it"
-MIXED = "tabs and spaces are mixed: how far this line is indented depends on the width of a tab"
+NO_MATCH = "the indentation of this line matches no enclosing block"
+MIXED = "tabs and spaces are mixed: the indentation of this line depends on the width of a tab"
 LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED])
 """What is said of indentation itself."""
 

@@ -152,7 +152,7 @@ class ScalarCoercion:
         """An integer literal that a 64-bit number can hold."""
         if int(entry.value) not in _INT64:
             digits = entry.end - entry.start
-            words = f"this integer of {digits} digits is outside of the 64-bit range"
+            words = f"this integer of {digits} digits is outside the 64-bit range"
             raise Rejected(words, *entry.span)
         return int(entry.value)
 
@@ -192,7 +192,7 @@ class ScalarCoercion:
         word = head[2:]
         if not is_known(word):
             meant = did_you_mean([f"T.{w}" for w in meant_by(word)], "`")
-            words = f"{head} is unknown to every version of TVM"
+            words = f"no version of TVM has {head}"
             kept = self.scope.in_prim_body() and not self.scope.in_head
             where = (span[0], span[0] + len(head))
             raise Rejected(words, *where, meant, certain=not kept, kept=kept)
@@ -204,7 +204,7 @@ class ScalarCoercion:
             bare = "." not in head  # Python may compute it before TVM sees it
             raise Rejected(f"expected a scalar, found {head}(…)", *span, kept=bare)
         if head in _NO_VALUES:
-            raise Rejected(f"{head} is no value", *span, certain=True)
+            raise Rejected(f"{head} is not a value", *span, certain=True)
         if not self.scope.in_prim_func():
             self.refuse_unknown(head, span)
         args = tuple(
@@ -246,7 +246,7 @@ def _refuse_statement(form: Form, span: Span) -> None:
     """Refuse a form that is no part of a scalar expression."""
     head = form.head
     if head in _STATEMENTS:
-        raise Rejected(f"{head} is no value", *span, certain=True)
+        raise Rejected(f"{head} is not a value", *span, certain=True)
     if not form.args and not form.keywords and head[2:] in SCALAR_NAMES:
-        words = f"{head}() without a value declares a variable, and is no value"
+        words = f"{head}() without an argument declares a variable; it is not a value"
         raise Rejected(words, *span, certain=True)

@@ -38,7 +38,7 @@ class CommandParser(argparse.ArgumentParser):
         if choice is not None:
             hint = did_you_mean(closest(choice["given"], self._choices(choice["names"])))
         elif option is not None:
-            message = f"there is no option {option}"
+            message = f"unknown option {option}"
             hint = did_you_mean(_options_like(option, self._option_string_actions), quote="")
         else:
             hint = None

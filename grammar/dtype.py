@@ -126,14 +126,14 @@ def lacking(data_type: DataType) -> tuple[str, str] | None:
     if data_type.is_void:
         return None
     if data_type.code == "handle":
-        return "handle", f"the data type {data_type} is no type of values"
+        return "handle", f"no value has the data type {data_type}"
     if data_type.lanes != 1:
         return "lanes", f"the data type {data_type} has {data_type.lanes} lanes, not one"
     if data_type.is_integer:
         if data_type.bits not in _INTEGER_BITS:
-            return "bits", f"there are no integers of {data_type.bits} bits"
+            return "bits", f"there is no integer type of {data_type.bits} bits"
     elif data_type.bits not in _FLOAT_BITS.get(data_type.code, {data_type.bits}):
-        return "bits", f"there are no {data_type.code} numbers of {data_type.bits} bits"
+        return "bits", f"there is no {data_type.code} type of {data_type.bits} bits"
     return None
 
 

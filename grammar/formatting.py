@@ -87,13 +87,13 @@ def _written(text: str, path: str, version: str, parsed: Parsed) -> Formatted:
         if lost is None:
             return Formatted(settled)
     opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
-    reason = f"what {version} would print for this reads back as something else"
+    reason = f"the text that dialect {version} prints for this is read back as a different program"
     if opaque:
         lost, reason = (
             opaque[0],
-            "this part of a PrimFunc is not understood, and does not stay what it is",
+            "rlx does not understand this part of a PrimFunc, and formatting would change it",
         )
-    reason = f"{_place(parsed, path, lost)}: left as it is: {reason}"
+    reason = f"{_place(parsed, path, lost)}: not formatted: {reason}"
     return Formatted(None, (reason,), FAILED)
 
 
@@ -122,8 +122,8 @@ def translated(
     lost = _lost(replace(parsed, modules=tuple(modules)), parse(printed, path))
     if lost is None:
         return Formatted(printed)
-    reason = f"what {version} would print for this reads back as something else"
-    return Formatted(None, (f"{_place(parsed, path, lost)}: left as it is: {reason}",), FAILED)
+    reason = f"the text that dialect {version} prints for this is read back as a different program"
+    return Formatted(None, (f"{_place(parsed, path, lost)}: not formatted: {reason}",), FAILED)
 
 
 def _place(parsed: Parsed, path: str, span: Span | None) -> str:
@@ -146,11 +146,13 @@ def _left_alone(
     if (unkept := _unkept(text)) is not None:
         where = text.count("\n", 0, unkept.start) + 1
         name = unkept.value.partition("(")[0]
-        return f"{path}:{where}: left as it is: {name} is read, but its arguments are not kept"
+        return f"{path}:{where}: not formatted: rlx reads {name}, but does not keep its arguments"
     others = set(CONSTANT_KEYS) - {dialect(version).constant_key}
     around = "" if kept is None else text[: kept[0]] + text[kept[1] :]
     if any(f'metadata["{key}"]' in around for key in others):
-        return f"{path}: its constants are kept as metadata of another version than {version}"
+        return (
+            f"{path}: not formatted: its constants are metadata of another version than {version}"
+        )
     return None
 
 

@@ -149,7 +149,7 @@ class Arguments:
                 else ("no arguments", "one argument")[count]
             )
             raise Rejected(
-                f"{self.head} takes {limit}, {len(self.positional)} are given",
+                f"{self.head} takes {limit}, but {len(self.positional)} are given",
                 extra[1],
                 extra[2],
                 certain=True,

@@ -265,7 +265,10 @@ def _result_in_parts(context: ReadContext, a: Arguments) -> bool:
     several = bool(items) and all(isinstance(i.value, (Sequence, ast.ShapeExpr)) for i in items)
     results = items if several else [shape]
     if len(written) not in (1, len(results)):
-        words = f"{len(results)} results need as many element types, {len(written)} are given"
+        words = (
+            f"{len(results)} results need {len(results)} element types, but {len(written)} are"
+            " given"
+        )
         raise Rejected(words, *dtype.span, certain=True)
     made = []
     for at, entry in enumerate(results):

@@ -178,7 +178,7 @@ def callable_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
     a.done(4)
     pure = purity[0] if purity is not None else True
     if not isinstance(pure, bool):
-        raise Rejected("purity is True or False", a.start, a.end)
+        raise Rejected("purity must be True or False", a.start, a.end)
     if params is None or params[0] is None:
         result = ast.ObjectStructInfo() if ret is None else context.coerce.info(ret)
         kind = "default" if derive is not None else "empty" if ret is None else None

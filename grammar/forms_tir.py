@@ -38,7 +38,7 @@ def scalar(context: ReadContext, a: Arguments) -> Any:
             raise Rejected(f"expected a number, found {value!r}", start, end) from None
     if isinstance(value, int):
         if a.head == "T.bool" and value not in (0, 1):
-            raise Rejected(f"T.bool({value}) is neither 0 nor 1", start, end, certain=True)
+            raise Rejected(f"T.bool takes 0 or 1, found {value}", start, end, certain=True)
         return tir.IntImm(context.coerce.integer(a.positional[0]), data_type, a.span)
     literal = INT32 if context.scope.in_prim_func() else INT64
     return tir.converted(context.coerce.prim(a.positional[0], literal), data_type, a.span)
@@ -147,7 +147,7 @@ def let(context: ReadContext, a: Arguments) -> Any:
     if where is None or not isinstance(found, dict) or len(found) != 1 or len(a.positional) != 1:
         raise Rejected("T.Let takes a body and where={variable: value}", a.start, a.end)
     if any(name in known for name in found):
-        raise Rejected("the variable of a T.Let has a meaning already", a.start, a.end)
+        raise Rejected("the variable of this T.Let is already defined", a.start, a.end)
     [(name, given)] = found.items()
     value = context.coerce.prim(Entry(given, *where.span), INT32)
     body = context.coerce.prim(a.positional[0], INT32)

@@ -76,7 +76,7 @@ def _shape_of(data: object, entry: Entry) -> tuple[int, ...]:
         return ()
     inner = {_shape_of(item, entry) for item in data}
     if len(inner) > 1:
-        raise Rejected("the rows of this constant differ in length", entry[1], entry[2])
+        raise Rejected("the rows of this constant have different lengths", entry[1], entry[2])
     return (len(data), *(inner.pop() if inner else ()))
 
 
@@ -138,7 +138,7 @@ class Cast:
     """
 
     __slots__ = ("info", "info_span", "shape_only", "value", "value_span")
-    words = "a cast, which stands alone behind the name of a variable: `y = R.match_cast(…)`"
+    words = "a cast, which must be a statement of its own: `y = R.match_cast(…)`"
 
     def __init__(
         self,

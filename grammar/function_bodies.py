@@ -13,7 +13,7 @@ from rlx.grammar.scope import Frame
 FUNCTION_WORDS = {"R.function", "R.func", "R.macro"}
 """The decorators of functions of Relax."""
 
-AFTER_RETURN = "nothing after a return is reached"
+AFTER_RETURN = "statements after a return are never executed"
 
 PRIM_WORDS = {"T.prim_func", "T.func"}
 """The decorators of PrimFuncs."""
@@ -115,7 +115,7 @@ def _body(
             return sequence(statements[:at], item.value, item.span, span)
     if not reports.has_errors_in(span):
         reports.error(
-            f"the function {signature.name!r} has no return",
+            f"the function {signature.name!r} has no return statement",
             signature.name_span,
             help="end it with `return` and a value",
             layout=True,

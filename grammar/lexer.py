@@ -204,7 +204,7 @@ class Lexer:
         while stop < self.end and text[stop] == char:
             stop += 1
         name = repr(char) if char.isprintable() else f"the character U+{ord(char):04X}"
-        self.report(f"{name} can't be part of a Relax text", at, stop)
+        self.report(f"{name} is not allowed in a Relax text", at, stop)
         return stop
 
     def _with_layout(self) -> Iterator[Token]:
@@ -348,7 +348,7 @@ class _Layout:
             return False
         if self._next_width(at) not in indents[1:]:
             return False
-        lexer.report("this line ends the block, but the next one goes on with it", at, stop)
+        lexer.report("this line ends the block, but the next line continues it", at, stop)
         return True
 
 

@@ -142,15 +142,15 @@ def _called(
         return
     right = f'{name} = TypeVar("{name}")'
     if given is None or not given.isidentifier() or statement is None:
-        words = f"the shape variable {name!r} is declared by TypeVar with its name alone"
+        words = f"TypeVar takes only the name of the shape variable {name!r}"
         yield Diagnostic("PARSE", "error", words, span, help=f"write `{right}`")
         return
     yield Diagnostic(
         "PARSE",
         "error",
-        f"the TypeVar {name!r} is declared with another name, {given!r}",
+        f"the TypeVar {name!r} is declared with a different name, {given!r}",
         statement,
-        help="TVM asks that both are the same",
+        help="TVM requires the same name on both sides",
         edit=Edit(statement, right),
     )
 

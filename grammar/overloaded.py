@@ -39,7 +39,7 @@ def call(callee: object, args: tuple[object, ...]) -> ast.Call:
     """
     place = here()
     if not isinstance(callee, ast.Expr) or isinstance(callee, ast.Op):
-        raise MisuseError("an operator is called by its function: rlx.op.add(x, y)", place)
+        raise MisuseError("call the operator as a function: rlx.op.add(x, y)", place)
     return ast.Call(callee, tuple([expr(given, place) for given in args]), span=place)
 
 
@@ -55,8 +55,10 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
     number = python_number(index)
     if isinstance(number, bool) or not isinstance(number, int):
         raise MisuseError(
-            f"x[…] is a field of a tuple, and its index an integer; found {index!r}. "
-            "A part of a tensor is rlx.op.strided_slice(x, …) or rlx.op.take(x, …)",
+            (
+                f"x[…] takes an integer and gives a field of a tuple; found {index!r}. For a"
+                " part of a tensor, write rlx.op.strided_slice(x, …) or rlx.op.take(x, …)"
+            ),
             here(),
         )
     return ast.TupleGetItem(tuple_value, number, here())
@@ -135,7 +137,7 @@ def expr(given: object, place: Place | None = None) -> ast.Expr:
             return constant(given, place)
         except ValueError:
             raise MisuseError(
-                f"no tensor has elements of {described(given)}", place or here()
+                f"{described(given)} cannot be the element type of a tensor", place or here()
             ) from None
     match given:
         case PrimExpr() | OwnOperators(node=PrimExpr()):
@@ -151,7 +153,7 @@ def expr(given: object, place: Place | None = None) -> ast.Expr:
         case None:
             return ast.Call(ast.op("relax.null_value"), (), span=place)
     raise MisuseError(
-        f"expected a value of Relax, a number or a tuple; found {described(given)}",
+        f"expected a Relax value, a number or a tuple; found {described(given)}",
         place or here(),
     )
 
@@ -169,7 +171,9 @@ def prim(given: object, beside: DataType | None = None, place: Place | None = No
             if isinstance(found, tir.Var | tir.IntImm):
                 return found
             if any(isinstance(part, tir.BufferLoad) for part in tir.postorder(found)):
-                words = f"{found} reads an element of a buffer, which no value of Relax is made of"
+                words = (
+                    f"{found} reads an element of a buffer, which cannot be part of a Relax value"
+                )
                 raise MisuseError(words, place or here())
             return found
         case ast.PrimValue(value=found):
@@ -229,8 +233,10 @@ def negative(given: PrimExpr) -> PrimExpr:
 
 def _mixed(symbol: str) -> NoReturn:
     raise MisuseError(
-        f"{symbol!r} stands between a scalar of arithmetic and a value of Relax: "
-        "bind the scalar first, with bb.emit(…)",
+        (
+            f"{symbol!r} cannot combine a scalar expression with a Relax value: bind the"
+            " scalar first, with bb.emit(…)"
+        ),
         here(),
     )
 

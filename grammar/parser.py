@@ -155,7 +155,7 @@ class TextReader:
             read = read_metadata(found)
             if read is None:
                 at = self.text.index("metadata")
-                self._error("this metadata is no JSON", (at, at + len("metadata")))
+                self._error("this metadata is not valid JSON", (at, at + len("metadata")))
             else:
                 self.metadata = read
 
@@ -172,7 +172,7 @@ class TextReader:
             value, end = reader.read_definition(start)
             if value is None:
                 if not any(d.severity == "error" for d in reader.reports.diagnostics):
-                    reader.reports.error("this definition can't be read", (start, end))
+                    reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
             in_python = self.around is not None
             self.undeclared += undeclared(reader, self.type_vars, in_python)
@@ -211,9 +211,9 @@ class TextReader:
             return
         names = [repr(name) for name in around.used if name]
         first = min(around.used.values())
-        message = f"captured from the Python around, values not known here: {', '.join(names)}"
+        message = f"names of the surrounding Python, values not known here: {', '.join(names)}"
         if not names:
-            message = "this statement needs the Python around; it is not read"
+            message = "this statement depends on the surrounding Python code; it is not read"
         self.diagnostics.append(Diagnostic("PARSE-captured", "note", message, first))
 
     def _bare_module(self, group: int, items: list[Defined]) -> None:

@@ -219,7 +219,7 @@ def describe(value: Any) -> str:
     """A value in words, for messages."""
     match value:
         case CapturedName(text=text):
-            return f"{text!r} of the Python around"
+            return f"{text!r} from the surrounding Python code"
         case Name(text=text):
             return f"the undefined name {text!r}"
         case Sequence():

@@ -58,7 +58,7 @@ class PrimAssignments:
         ):
             return self._unknown(name, span)
         if isinstance(found, str):
-            raise Rejected("a scalar is a number, not a text", *value.span, certain=True)
+            raise Rejected("a scalar must be a number, not a string", *value.span, certain=True)
         if annotation is None:
             return self._plain(name, value, span)
         return self._annotated(name, annotation, value, span)
@@ -86,7 +86,7 @@ class PrimAssignments:
         if head == "T.match_buffer":
             return self._match_buffer(name, form, span)
         if head in NO_VALUES:
-            raise Rejected(f"{head} gives no value", *value.span, certain=True)
+            raise Rejected(f"{head} has no value", *value.span, certain=True)
         if head[2:] in SCALARS:
             buffer = self.buffers.scalar(name, form)
             self.scope.bind(name.value, scalar_value(buffer, name.span))
@@ -195,8 +195,10 @@ class PrimAssignments:
         if isinstance(source, tir.Var):
             first = self.buffers.of_parameters.setdefault(source, buffer)
             if first is not buffer:
-                words = f"{source.name!r} is matched to {first.name!r} already"
-                words += f": a parameter has one buffer, so {name.value!r} needs another"
+                words = f"{source.name!r} is already matched to {first.name!r}"
+                words += (
+                    f": a parameter has only one buffer, so {name.value!r} needs another parameter"
+                )
                 self.reports.error(words, span)
             return None
         if isinstance(source, tir.BufferLoad):
@@ -230,10 +232,12 @@ class PrimAssignments:
         kinds = self.coerce.text(form.args[0])
         bindings = form.args[1].value
         if not isinstance(bindings, Sequence):
-            words = "T.axis.remap of a list that is not written out"
+            words = "the list of loop variables in T.axis.remap must be a literal"
             raise Rejected(words, *span, kept=True)
         if not len(kinds) == len(bindings.items) == len(names):
-            self.reports.error("T.axis.remap needs a kind and a loop for each axis", span)
+            self.reports.error(
+                "T.axis.remap needs one kind and one loop variable for each name", span
+            )
             for name in names:
                 self.scope.bind(name.value, tir.Var(name.value, INT32, name.span))
             return Part("axis", [], span)
@@ -270,7 +274,7 @@ class PrimAssignments:
         for name in names:
             known = assignable(self.scope.names.get(name.value))
             if known and not assigns_lets(self.text):
-                words = f"{name.value!r} is bound already, and a tuple of names binds all of them"
+                words = f"{name.value!r} is already bound, and unpacking binds every name anew"
                 help = "assign to one name at a time"
                 raise Rejected(words, *name.span, help=help, certain=True)
 

@@ -72,7 +72,7 @@ class PrimBodies:
             elif isinstance(part, tir.Stmt):
                 found.append(part)
                 if isinstance(part, tir.MatchBuffer) and not in_block:
-                    words = "T.match_buffer of a region describes a block, and stands in none"
+                    words = "T.match_buffer of a region is allowed only inside a block"
                     self.reports.error(words, part.span or (0, 0), layout=True)
             elif isinstance(part, Part) and not in_block:
                 found += self._without_block(part)
@@ -87,7 +87,7 @@ class PrimBodies:
         if part.kind == "alloc":
             return [part.value]
         word = _WORDS.get(part.kind, f"T.{part.kind}")
-        words = f"{word} describes a block, and stands in none"
+        words = f"{word} is allowed only inside a block"
         self.reports.error(words, part.span, layout=True)
         return []
 
@@ -111,7 +111,7 @@ class PrimBodies:
                     attrs.update(item.value)
                 case _:
                     if item.kind in found:
-                        self.reports.error(f"T.{item.kind} stands twice in one block", item.span)
+                        self.reports.error(f"T.{item.kind} is given twice in one block", item.span)
                     found[item.kind] = item.value
         return tir.Block(
             name,
@@ -212,7 +212,7 @@ class PrimLoops:
         if head == "T.thread_binding" and len(args) > 1 and isinstance(args[-1].value, str):
             form.keywords["thread"] = args.pop()
         if not 1 <= len(args) <= 2 + (head == "range"):
-            self.reports.error(f"{head} takes a start and a stop, or a stop alone", span)
+            self.reports.error(f"{head} takes a start and a stop, or only a stop", span)
             return None
         thread = form.keywords.get("thread")
         if head == "T.thread_binding" and (thread is None or not isinstance(thread.value, str)):

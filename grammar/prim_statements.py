@@ -65,7 +65,7 @@ class PrimStatements:
         if not isinstance(found, tir.BufferLoad):
             return self.bodies.opaque(span)
         if isinstance(value.value, str):
-            raise Rejected("a stored value must be a number, not a text", *span, certain=True)
+            raise Rejected("a stored value must be a number, not a string", *span, certain=True)
         if isinstance(value.value, Sequence) or value.value is None:
             return self.bodies.opaque(span)
         prim = self.coerce.prim(value, found.buffer.dtype)
@@ -109,7 +109,7 @@ class PrimStatements:
         """The one argument of a form."""
         if len(form.args) != 1:
             given = f"{len(form.args)} are given"
-            raise Rejected(f"{form.head} takes one argument, {given}", *span, certain=True)
+            raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
         return self.coerce.prim(form.args[0], INT32)
 
     def _func_attr(self, form: Form, span: Span) -> None:
@@ -202,7 +202,7 @@ class PrimStatements:
                 raise Rejected(words, *name.span)
         block = isinstance(value, Form) and value.head in BLOCK_WORDS
         if block and (value.keywords.keys() - {"name"} or len(value.args) > 1):
-            raise Rejected(f"only the name of {value.head} is read", *head.span, kept=True)
+            raise Rejected(f"{value.head} takes only a name", *head.span, kept=True)
         return value
 
     def close_with(self, head: Open, body: list[Any], span: Span) -> Any:
@@ -216,10 +216,10 @@ class PrimStatements:
             if value.head in BLOCK_WORDS:
                 return self.bodies.block(value, body, span)
             if is_number(value):
-                words = f"{value.head} is nothing that statements can stand in"
+                words = f"`with` does not accept {value.head}"
                 self.reports.error(words, span)
             if value.head == "T.init":
                 return Part("init", self.bodies.body(body), span)
         if isinstance(value, tir.PrimExpr):
-            self.reports.error("a number is nothing that statements can stand in", span)
+            self.reports.error("`with` does not accept a number", span)
         return self.bodies.opaque(span)

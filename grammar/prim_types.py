@@ -159,7 +159,7 @@ def _node(node: tir.PrimExpr, operands: Sequence[Typed]) -> Typed:
 def type_text(given: Typed) -> str:
     """A value's type in words."""
     if given.kind != "number":
-        return {"buffer": "a buffer", "region": "a region of a buffer", "text": "a text"}[
+        return {"buffer": "a buffer", "region": "a region of a buffer", "text": "a string"}[
             given.kind
         ]
     return "a number" if given.dtype is None else f"of type {given.dtype}"

@@ -88,7 +88,7 @@ def print_node(node: Node, dialect: str = DEFAULT) -> str:
             return print_expr(node, dialect)
         case ast.VDevice(target=target, index=index):
             return f"{target}:{index}"
-    raise TypeError(f"expected a module or a piece of one, found {type(node).__name__}")
+    raise TypeError(f"expected a module or a part of one, found {type(node).__name__}")
 
 
 class _ModulePrinter:

@@ -151,8 +151,7 @@ def module_of(given: object, place: Place) -> IRModule:
         If it is none.
     """
     if not isinstance(given, IRModule):
-        words = (
-            f"expected a module, such as rlx.parse(…) or bb.get() gives; found {described(given)}"
-        )
+        wanted = "a module, for example from rlx.parse(…) or bb.get()"
+        words = f"expected {wanted}; found {described(given)}"
         raise MisuseError(words, place)
     return given

@@ -68,7 +68,7 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
         if isinstance(node, ast.stmt) and (isinstance(node, _UNREAD) or chained):
             word = "chained assignment" if chained else _word(node)
             start = place.offset(node.lineno, node.col_offset)
-            return f"TVM reads no {word} in a PrimFunc", (start, start + 1)
+            return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
     return None
 
 

@@ -74,7 +74,7 @@ class BranchReader:
         items, span = flatten(block.value), block.span
         if not items:
             if not self.reports.has_errors_in(span):
-                raise Rejected("a branch of an if must give a variable a value", *span)
+                raise Rejected("a branch of an if must bind a variable", *span)
             return None
         last = items[-1]
         match last:
@@ -90,7 +90,7 @@ class BranchReader:
                     if found is not None and not isinstance(found, ast.DataflowVar):
                         return found, sequence(items, found, last.span, span)
         if not self.reports.has_errors_in(span):
-            raise Rejected("a branch of an if must end by giving a variable a value", *span)
+            raise Rejected("a branch of an if must end with the binding of a variable", *span)
         return None
 
     def _same_annotation(self, a: ast.Var, b: ast.Var) -> bool:
@@ -103,7 +103,7 @@ class BranchReader:
 
 def _differ(a: ast.Var | None, b: ast.Var | None, span: Span) -> Rejected:
     """The refusal of branches that end in different variables."""
-    words = "both branches of an if must end by giving the same variable a value"
+    words = "both branches of an if must end with a binding of the same variable"
     if a is not None and b is not None:
         words += f", but they end with {a.name_hint!r} and {b.name_hint!r}"
     return Rejected(words, *span)

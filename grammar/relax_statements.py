@@ -30,8 +30,8 @@ from rlx.grammar.scope import Frame, export
 from rlx.grammar.script_vocabulary import is_known
 from rlx.grammar.suggest import closest, did_you_mean
 
-NO_CLASS = "expected the name of the class behind `cls =`"
-_NO_LOOPS = "Relax has no loops: expected recursion or an operator"
+NO_CLASS = "expected the name of the class after `cls =`"
+_NO_LOOPS = "Relax has no loops: use a recursive function or an operator"
 
 
 class RelaxStatements(BranchReader):
@@ -252,7 +252,7 @@ class RelaxStatements(BranchReader):
         raise Rejected("expected a variable on the left of =", *target.span)
 
     def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> Any:
-        raise Rejected("a variable of Relax is bound once, with =", *span)
+        raise Rejected("a Relax variable is bound only once, with =", *span)
 
     def expression(self, value: Entry) -> Any:
         found, span = value.value, value.span
@@ -264,7 +264,7 @@ class RelaxStatements(BranchReader):
                 return self._output(found, span)
             case str():
                 help = "write it as a comment"
-                raise Rejected("a string is no statement of Relax", *span, help=help)
+                raise Rejected("a string is not a Relax statement", *span, help=help)
             case Cast():
                 return self._cast(None, found, found.info, span)
         if not isinstance(found, ast.Expr) or isinstance(found, ast.Var):
@@ -279,11 +279,11 @@ class RelaxStatements(BranchReader):
 
     def returned(self, value: Entry, span: Span) -> Any:
         if self.scope.frame.kind == "dataflow":
-            raise Rejected("a dataflow block can't return", *span, layout=True)
+            raise Rejected("a dataflow block cannot contain a return", *span, layout=True)
         return Return(self.coerce.expr(value), value.span)
 
     def asserted(self, condition: Entry, message: Entry | None, span: Span) -> Any:
-        raise Rejected("expected R.assert_op(…): Relax has no assert", *span)
+        raise Rejected("Relax has no assert statement: use R.assert_op(…)", *span)
 
     def open_for(self, names: Entry, loops: Entry, span: Span) -> Open:
         raise Rejected(_NO_LOOPS, *span)
@@ -306,7 +306,7 @@ class RelaxStatements(BranchReader):
         if value.args or value.keywords:
             raise Rejected("R.dataflow takes no arguments", *frame.span)
         if names is not None:
-            raise Rejected("a dataflow block has no name", *names.span)
+            raise Rejected("a dataflow block takes no name", *names.span)
         return open_scope(self.scope, value, "dataflow", span)
 
     def close_with(self, head: Open, body: list[Any], span: Span) -> ast.DataflowBlock:
@@ -316,13 +316,13 @@ class RelaxStatements(BranchReader):
         ended = False
         for item in items:
             if isinstance(item, ast.DataflowBlock):
-                raise Rejected("a dataflow block can't contain another", *span)
+                raise Rejected("a dataflow block cannot contain another dataflow block", *span)
             if ended:
                 what = "a second R.output" if isinstance(item, Output) else "a binding"
                 self.reports.error(
                     f"{what} after the R.output of a dataflow block",
                     item.span,
-                    help="one R.output, with all variables to export, ends the block",
+                    help="end the block with one R.output that lists all variables to export",
                 )
                 self.scope.excuse_dataflow()
                 break
@@ -335,8 +335,8 @@ class RelaxStatements(BranchReader):
             for entry in form.args:  # a mistake of indentation is one mistake
                 if isinstance(entry.value, ast.DataflowVar):
                     export(entry.value)
-            help = "it is the last statement of a block under `with R.dataflow():`"
-            words = "R.output stands outside of a dataflow block"
+            help = "make it the last statement of a block under `with R.dataflow():`"
+            words = "R.output is used outside a dataflow block"
             raise Rejected(words, *span, help=help, layout=True)
         for name, value in form.keywords.items():
             raise Rejected(f"R.output has no argument {name!r}", *value.span)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_ERRORS = 200
 """After so many syntax errors the rest of a text is not read."""
 
-NOT_UNDERSTOOD = "this part of a PrimFunc is not understood; it is kept as text"
+NOT_UNDERSTOOD = "rlx does not understand this part of a PrimFunc; it is kept as text"
 
 _FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
 """What is said of a statement whose head or whose neighbour was not read."""
@@ -76,7 +76,7 @@ class Reports:
         """Report a syntax error; one of the layout only if it
         does not follow from one before it.
         """
-        labels = () if related is None else (Label(related, "here first"),)
+        labels = () if related is None else (Label(related, "first defined here"),)
         if self._cascade is None:
             self._cascade = Cascade(self.text)
         follows = span is not None and (

@@ -243,7 +243,7 @@ class StretchReader:
             return
         name = signature.name
         if signature.kind == "prim_func" and not self.reports.has_errors_in(span):
-            words = f"the head of the PrimFunc {name!r} can't be read"
+            words = f"the signature of the PrimFunc {name!r} cannot be read"
             self.reports.error(words, signature.name_span)
         if signature.var is None:
             self.reports.holes.add(self.scope.global_var(name, signature.name_span))

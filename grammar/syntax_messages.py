@@ -86,7 +86,7 @@ def _hint(token: Token, expected: frozenset[str]) -> str | None:
     if kind in ("_NEWLINE", "_INDENT") and "RPAR" in expected:
         return "a bracket is not closed"
     if kind == "_NEWLINE" and "COLON" in expected and "_NEWLINE" not in expected:
-        return "a block starts with ':' at the end of the line"
+        return "end the line with ':' to start a block"
     if kind == "EQUAL" and "_NEWLINE" in expected:
-        return "to compare, write =="
+        return "write == to compare"
     return None

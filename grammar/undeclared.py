@@ -42,5 +42,5 @@ def undeclared(
 
 def _undeclared(name: str, span: Span, declaration: str, type_vars: Sequence[str]) -> Diagnostic:
     help = did_you_mean(closest(name, type_vars)) or f"declare it above: `{declaration}`"
-    words = f"the dimension {name!r} is declared nowhere"
+    words = f"the dimension {name!r} is not declared"
     return Diagnostic("PARSE", "error", words, span, help=help)

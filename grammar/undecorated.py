@@ -138,7 +138,7 @@ def undecorated(kind: str, name: str, line: int, start: int, severity: str) -> D
     return Diagnostic(
         "PARSE-decorator",
         severity,
-        f"the {word} {name!r} has no decorator, so it is not read as Relax",
+        f"the {word} {name!r} has no decorator, so rlx does not read it",
         (start, start + len(kind) + 1 + len(name)),
         help=f"write {mark} above it",
         edit=Edit((line, line), f"{indent}{mark}\n"),

@@ -100,7 +100,7 @@ def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
     if isinstance(info, TupleStructInfo):
         found = tuple(_field(site, field, parameter, index) for field in info.fields)
         if any(field is UNKNOWN for field in found) and not site.ctx.poisoned(value):
-            words = f"{site.shown(index)} may hold a value that is not a tensor"
+            words = f"{site.shown(index)} may contain a value that is not a tensor"
             site.warn("D14-argument", words, index)
         return found
     if isinstance(info, ObjectStructInfo) and not isinstance(value, _LITERALS):
@@ -121,7 +121,7 @@ def _field(site: Site, info: ast.StructInfo, parameter: Parameter, index: int) -
         return info
     if isinstance(info, ObjectStructInfo):
         return UNKNOWN
-    site.fail("D14-argument", f"{site.shown(index)} holds a value that is not a tensor", index)
+    site.fail("D14-argument", f"{site.shown(index)} contains a value that is not a tensor", index)
 
 
 def _size(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
@@ -252,7 +252,7 @@ def _scalars(
     if all(isinstance(field, PrimStructInfo) for field in info.fields):
         return tuple(field.value for field in info.fields if isinstance(field, PrimStructInfo))
     site.fail(
-        "D14-argument", f"{site.shown(index, info)} holds a value that is not a scalar", index
+        "D14-argument", f"{site.shown(index, info)} contains a value that is not a scalar", index
     )
 
 
@@ -343,9 +343,9 @@ class Kind(Record):
 KINDS: dict[str, Kind] = {
     "tensor": Kind("a tensor", _tensor, evaluation_arguments.array),
     "operand": Kind("a tensor or a scalar", _operand, evaluation_arguments.operand),
-    "tensors": Kind("tensors in a tuple", _tensors, evaluation_arguments.arrays),
+    "tensors": Kind("a tuple of tensors", _tensors, evaluation_arguments.arrays),
     "one_or_tensors": Kind(
-        "tensors in a tuple, or one", _one_or_tensors, evaluation_arguments.arrays
+        "a tuple of tensors, or one tensor", _one_or_tensors, evaluation_arguments.arrays
     ),
     "shape": Kind("a shape", _shape, evaluation_arguments.sizes),
     "new_shape": Kind("a shape", _shape, evaluation_arguments.new_sizes),

@@ -49,8 +49,8 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
         "OBL-attention-groups",
         EQ(FloorMod(heads, groups), ZERO),
         lambda: (
-            f"{show(heads)} heads {site.of(0)} cannot share {show(groups)} heads {site.of(1)}"
-            " evenly"
+            f"{show(heads)} query heads {site.of(0)} are not a multiple of {show(groups)}"
+            f" key heads {site.of(1)}"
         ),
         1,
     )

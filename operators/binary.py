@@ -136,7 +136,7 @@ def _narrow(site: Site, operands: tuple[Operand, Operand]) -> None:
     x, other = operands[at], operands[1 - at]
     if isinstance(x, PrimStructInfo) and x.dtype == other.dtype and other.dtype.bits == 64:
         shown = f"{show(x.value) if x.value is not None else 'it'}"
-        words = f'the number {shown} has 32 bits in TVM: write R.const({shown}, "{other.dtype}")'
+        words = f'TVM reads the number {shown} as 32 bits: write R.const({shown}, "{other.dtype}")'
         site.warn("OBL-agree-dtype", words, at)
 
 

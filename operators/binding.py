@@ -80,7 +80,7 @@ def _readers(site: Site) -> Iterator[Reader]:
         elif match.source == "positional":
             if match.twice:
                 message = f"{parameter.name} is given twice, by position and by keyword"
-                help = {"help": "leave one of them out"}
+                help = {"help": "remove one of them"}
                 raise Violation("D14-arity", message, parameter.name, OBJECT, help)
             yield _positional(convert, parameter, index)
         elif match.source == "keyword":
@@ -96,7 +96,7 @@ def _form(site: Site) -> dict[str, object]:
     """How a call of the operator is written, as help."""
     parameters = site.operator.parameters
     written = ", ".join(p.written for p in parameters)
-    return {"help": f"a call is written R.{site.name}({written})"}
+    return {"help": f"write R.{site.name}({written})"}
 
 
 def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
@@ -108,13 +108,13 @@ def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> Non
     if word == "[None]" or (
         word == "None" and not (parameter.optional or parameter.kind == "listed")
     ):
-        words = f"{name} holds None" if word == "[None]" else f"{name} is None"
+        words = f"{name} contains None" if word == "[None]" else f"{name} is None"
         site.fail("D14-argument", f"{words}, which is not a value", index)
     if word == "R.null_value" and parameter.optional and not KINDS[parameter.kind].plain:
-        site.warn("D14-argument", f"{name} is R.null_value(): TVM reads None here", index)
+        site.warn("D14-argument", f"{name} is R.null_value(): TVM expects None here", index)
     elif word != "None" and KINDS[parameter.kind].plain:
-        words = f"{name} is written {word}(…), but it is an attribute"
-        site.fail("D14-argument", f"{words}: write {KINDS[parameter.kind].words} plainly", index)
+        words = f"{name} is an attribute, but is given as {word}(…)"
+        site.fail("D14-argument", f"{words}: write {KINDS[parameter.kind].words} instead", index)
 
 
 _NULL = "relax.null_value"
@@ -128,7 +128,9 @@ def _maybe_null(site: Site, value: object, index: int) -> None:
     if isinstance(found, Call) and isinstance(found.op, Op) and found.op.op_name == _NULL:
         return
     site.warn(
-        "D14-argument", f"nothing is known of {site.shown(index)}: it is taken for null", index
+        "D14-argument",
+        (f"rlx assumes that {site.shown(index)} is null, because nothing else is known about it"),
+        index,
     )
 
 

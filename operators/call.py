@@ -56,9 +56,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     tensors.
     """
     if len(types) != 1:
-        site.fail(
-            "OBL-outputs-declared", f"{len(types)} results are declared, expected one out_sinfo"
-        )
+        site.fail("OBL-outputs-declared", f"{len(types)} out_sinfo are given, expected one")
     found = types[0].fields if isinstance(types[0], TupleStructInfo) else types
     tensors = tuple(x for x in found if isinstance(x, TensorStructInfo))
     if len(tensors) != len(found):
@@ -74,7 +72,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
             shown = "the result" if len(tensors) == 1 else f"result {number}"
             site.fail(
                 "OBL-outputs-shape",
-                f"the shape of {shown} is not declared, and it has to be allocated before the call",
+                f"the shape of {shown} must be declared, because it is allocated before the call",
                 best=types[0],
             )
     return tensors
@@ -121,11 +119,15 @@ def overwritten(
     if any(not 0 <= k < len(given) for k in used):
         site.fail(
             "OBL-inplace-range",
-            f"inplace_indices {list(indices)} must be -1 or name one of {len(given)} arguments",
+            (
+                f"inplace_indices {list(indices)}: each must be -1 or the index of one of {len(given)}"
+                " arguments"
+            ),
         )
     if len(set(used)) != len(used):
         site.fail(
-            "OBL-inplace-repeated", f"inplace_indices {list(indices)} overwrite an argument twice"
+            "OBL-inplace-repeated",
+            (f"inplace_indices {list(indices)} overwrites an argument twice"),
         )
     if not used:
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")
@@ -196,9 +198,9 @@ def kept(
         kind = compatibility(info, result, site.ctx.prover).kind
         words = f"result {number}, {show(result)}, overwrites argument {k}, {show(info)}"
         if kind == "incompatible":
-            site.fail("OBL-kept-info", f"{words}: they are of different kinds", 1)
+            site.fail("OBL-kept-info", f"{words}: the two are incompatible", 1)
         if kind != "compatible":
-            site.warn("OBL-kept-info", f"{words}, of which less is known", 1)
+            site.warn("OBL-kept-info", f"{words}, which may be different", 1)
 
 
 @operator("relax.call_dps_packed", normalizer=with_tuple)
@@ -226,19 +228,19 @@ def written(site: Site, args: Expr) -> None:
     if isinstance(args, ast.Tuple) and site.call.spelled.get(1) != "a tuple":
         return
     if isinstance(info, TupleStructInfo):
-        words = f"{site.shown(1)} is unpacked; write its fields in the call: (t[0], t[1])"
+        words = f"{site.shown(1)} must be written as a tuple of its fields: (t[0], t[1])"
         site.warn("OBL-written-tuple", words, 1)
     elif not isinstance(info, (ast.ObjectStructInfo, TensorStructInfo)) or isinstance(
         args, LITERALS
     ):
-        words = f"{site.shown(1)} is not a tuple, expected the arguments as one tuple"
+        words = f"{site.shown(1)} is not a tuple; write the arguments as one tuple"
         site.fail("OBL-written-tuple", words, 1, best)
 
 
 def said(site: Site, types: Types) -> None:
     """What a call yields should be said, although older texts leave it out."""
     if not types:
-        site.warn("OBL-stated-result", "no result is declared, so it may be any value")
+        site.warn("OBL-stated-result", "no result is declared, so the result may be any value")
 
 
 @rule("OBL-stated", "53814007", "obligation")

@@ -49,7 +49,7 @@ def _signature(site: Site, code: str, func: Expr, wanted: str) -> FuncStructInfo
 def _refuse(site: Site, code: str, func: Expr, wanted: str) -> None:
     shown = show(func) if isinstance(func, LITERALS) else site.shown(0)
     best = declared_result(site.call.sinfo_args)
-    site.fail(code, f"{shown} is called, expected {wanted}", 0, best)
+    site.fail(code, f"{shown} is called, but {wanted} is expected", 0, best)
 
 
 def _prim_func(site: Site, func: Expr) -> bool:
@@ -81,8 +81,8 @@ def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     best = OBJECT if captured else declared_result(site.call.sinfo_args)
     if found > expected if captured else found != expected:
         words = (
-            f"{show(func)} takes {expected} argument{'s' * (expected != 1)}, but the tuple holds"
-            f" {found}"
+            f"{show(func)} takes {expected} argument{'s' * (expected != 1)}, but the tuple"
+            f" has {found}"
         )
         site.fail("OBL-closure-arity", words, 1, best)
     _arguments(site, info, given.fields, expected - found)
@@ -110,7 +110,7 @@ def named(site: Site, func: Expr) -> None:
         return
     if not isinstance(site.ctx.info(func), ObjectStructInfo) or isinstance(func, LITERALS):
         best = declared_result(site.call.sinfo_args)
-        site.fail("OBL-name-string", f"{site.shown(0)} is not a name, expected a string", 0, best)
+        site.fail("OBL-name-string", f"{site.shown(0)} is not a name; expected a string", 0, best)
     if not site.ctx.poisoned(func):
         site.warn("OBL-name-string", f"{site.shown(0)} may not be a string", 0)
 

@@ -26,8 +26,8 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
         data,
         each,
         lambda: (
-            f"{show(data)} channels {site.of(0)} against {show(weight)} input channels "
-            f"{site.of(1)} in {groups} group{'s' if groups != 1 else ''}"
+            f"{show(data)} channels {site.of(0)} do not match {show(weight)} input"
+            f" channels {site.of(1)} in {groups} group{'s' if groups != 1 else ''}"
         ),
         1,
     )

@@ -203,7 +203,7 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
             return None
         count = float(known[1] - known[0]) / float(known[2])
         if not abs(count) < 2**63:  # nor where it is no number
-            words = f"{show(end)} is not reached from {show(start)} in steps of {show(step)}"
+            words = f"a range from {show(start)} cannot reach {show(end)} in steps of {show(step)}"
             site.fail("OBL-arange-length", words)
         return const(max(0, ceil(count)))
     if literal(step) is None:
@@ -225,7 +225,7 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
         site.require(
             "OBL-arange-length",
             holds,
-            lambda: f"{show(end)} is not reached from {show(start)} in steps of {show(step)}",
+            lambda: f"a range from {show(start)} cannot reach {show(end)} in steps of {show(step)}",
         )
     return length
 

@@ -42,12 +42,15 @@ def declared(site: Site, device: VDevice | None, data: Expr) -> VDevice:
     """A transfer goes to a virtual device of the module."""
     best = site.ctx.info(data)
     if device is None:
-        site.fail("OBL-vdevice-kind", "the target is no virtual device", 1, _placed(best, None))
+        site.fail("OBL-vdevice-kind", "the target is not a virtual device", 1, _placed(best, None))
     known = site.ctx.vdevices()
     of_list = device.target == "vdevice" and device.index < len(known)
     if not of_list and (device.target, device.index) not in known:
         listed = ", ".join(f"{kind}:{number}" for kind, number in known) or "none"
-        words = f"'{device.target}:{device.index}' is no device of the module, which has: {listed}"
+        words = (
+            f"the module does not declare the device '{device.target}:{device.index}'; it"
+            f" declares: {listed}"
+        )
         site.fail("OBL-vdevice-declared", words, 1, _placed(best, None))
     return device
 
@@ -102,7 +105,10 @@ def hinted(site: Site, device: object) -> None:
         return
     target = _device(device) if site.call.spelled.get(1) != "R.str" else None
     if target is None or (isinstance(device, StringImm | str) and target.target not in _KINDS):
-        words = 'dst_vdevice is no device, expected R.device(…), a virtual device, or "cuda:0"'
+        words = (
+            "dst_vdevice is not a device; expected R.device(…), a virtual device, or a string"
+            ' such as "cuda:0"'
+        )
         site.fail("OBL-hint-device", words, 1)
 
 
@@ -220,6 +226,6 @@ def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
     site.require(
         "OBL-workers-divide",
         EQ(FloorMod(length, const(workers)), ZERO),
-        lambda: f"{workers} workers do not share the length {show(length)} {site.of(0)} evenly",
+        lambda: f"the length {show(length)} {site.of(0)} is not a multiple of {workers} workers",
         0,
     )

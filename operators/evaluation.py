@@ -83,7 +83,9 @@ def numpy_dtype(kind: DataType) -> np.dtype[Any]:
     """
     found = numpy_type(kind)
     if found is None:
-        raise OperatorFault("E-operator-dtype", f"there are no arrays of {str(kind) or 'void'}")
+        raise OperatorFault(
+            "E-operator-dtype", (f"arrays of element type {str(kind) or 'void'} are not supported")
+        )
     return found
 
 

@@ -58,7 +58,7 @@ def operator(
         raise OperatorsError(f"expected the name of an operator such as 'my.op', found {name!r}")
     full = name if name.startswith("relax.") else f"relax.{name}"
     if registry.is_built_in(full):
-        raise OperatorsError(f"Relax has an operator {name!r} already")
+        raise OperatorsError(f"Relax already has an operator {name!r}")
 
     def add(rule: R) -> R:
         _files.add(rule.__code__.co_filename)

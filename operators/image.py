@@ -26,9 +26,9 @@ def size_of(site: Site, size: Expr, count: int) -> Dims | None:
     if dims is not None and len(dims) == 1:
         return dims * count
     if dims is None and ndim not in (-1, count):
-        site.fail("OBL-size-length", f"{site.shown(1)} should have {count} elements", 1)
+        site.fail("OBL-size-length", f"{site.shown(1)} must have {count} elements", 1)
     if dims is not None and len(dims) != count:
-        site.fail("OBL-size-length", f"the size {show_shape(dims)} should have {count} elements", 1)
+        site.fail("OBL-size-length", f"the size {show_shape(dims)} must have {count} elements", 1)
     return dims
 
 
@@ -128,7 +128,7 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
             wanted,
             found,
             lambda wanted=wanted, found=found, what=what: (  # type: ignore[misc]
-                f"there are {show(wanted)} {what}, but {show(found)} in the grid {site.of(1)}"
+                f"the data has {show(wanted)} {what}, but the grid has {show(found)} {site.of(1)}"
             ),
             1,
         )

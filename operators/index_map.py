@@ -158,7 +158,11 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
     elif not x.dtype.is_void and not (
         x.dtype.is_computable_float or (x.dtype.is_integer and isinstance(plain, int))
     ):
-        site.fail("OBL-agree-dtype", f"pad_value is {plain}, no {x.dtype} {site.of(0)}", 2)
+        site.fail(
+            "OBL-agree-dtype",
+            (f"pad_value is {plain}, which is not a value of {x.dtype} {site.of(0)}"),
+            2,
+        )
 
 
 @operator(

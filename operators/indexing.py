@@ -115,8 +115,8 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
         enough.require(
             GE(length, count),
             lambda k=k, length=length, count=count: (  # type: ignore[misc]
-                f"along axis {k} there are {show(count)} indices {site.of(1)} for the "
-                f"length {show(length)} {site.of(0)}"
+                f"{show(count)} indices {site.of(1)} are given along axis {k}, which has"
+                f" length {show(length)} {site.of(0)}"
             ),
         )
     enough.settle()
@@ -157,8 +157,10 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     if depth > ndim:
         site.fail(
             "OBL-tuples-depth",
-            f"the last dimension {site.of(indices)} is {depth}, but only {ndim} axes {site.of(0)} "
-            "can be named",
+            (
+                f"the last dimension {site.of(indices)} is {depth}, but only {ndim} axes {site.of(0)}"
+                " can be indexed"
+            ),
             indices,
         )
 
@@ -296,7 +298,7 @@ def index_tensor(site: Site, data: Tensor, indices: Tensors) -> StructInfo:
     if indices is None:
         return ranked(None, data.dtype, data.vdevice)
     if not indices:
-        site.fail("OBL-rank-operand", "there is no tensor of indices", 1)
+        site.fail("OBL-rank-operand", "expected at least one tensor of indices", 1)
     for info in indices:
         elements(site, info, 1, "signed")
     if ndim is not None:

@@ -82,7 +82,7 @@ def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
     if len(ranks) > 1:
         low, high = sorted(ranks)[:2]
         site.fail(
-            "OBL-rank-operand", f"tensors of rank {low} and {high} do not join {site.of(0)}", 0
+            "OBL-rank-operand", f"tensors of rank {low} and {high} cannot be joined {site.of(0)}", 0
         )
     return ranks.pop() if ranks else None
 
@@ -90,7 +90,7 @@ def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
 def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     """The first of the tensors with what they have in common."""
     if not tensors:
-        site.fail("OBL-rank-operand", "there is no tensor to join", 0)
+        site.fail("OBL-rank-operand", "expected at least one tensor to join", 0)
     at = (0,) * len(tensors)
     return TensorStructInfo(None, agree(site, tensors, at), -1, place(site, tensors, at))
 
@@ -113,7 +113,9 @@ def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     if ndim is None:
         return ranked(1 if axis_ is None else None, some.dtype, some.vdevice)
     if axis_ is None and ndim != 1:
-        site.fail("OBL-rank-operand", f"without an axis only vectors join, not rank {ndim}", 0)
+        site.fail(
+            "OBL-rank-operand", (f"without an axis, only vectors can be joined, not rank {ndim}"), 0
+        )
     along = axis(site, axis_ or 0, ndim, ranked(ndim, some.dtype, some.vdevice))
     return resized(some, joined(site, tensors, along), ndim)
 
@@ -169,7 +171,9 @@ def _ascending(site: Site, cut: tuple[int, ...]) -> None:
     """Indices ascend from 0; TVM derives a type for others, which it then does not compile."""
     if list(cut) != sorted(cut) or any(k < 0 for k in cut):
         site.warn(
-            "OBL-split-indices", f"the indices {list(cut)} must ascend from 0, or parts overlap", 1
+            "OBL-split-indices",
+            (f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap"),
+            1,
         )
 
 
@@ -187,8 +191,8 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
             "OBL-split-sections",
             GE(last, ZERO),
             lambda: (
-                f"{count - 1} sections of length {show(each)} are longer than the axis, "
-                f"whose length is {show(length)} {site.of(0)}"
+                f"{count - 1} sections of length {show(each)} do not fit into the axis of"
+                f" length {show(length)} {site.of(0)}"
             ),
             0,
         )
@@ -215,7 +219,7 @@ def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0)
         )
     if count > MOST_PARTS:
         site.fail(
-            "OBL-split-limit", f"{count} parts are asked for; at most {MOST_PARTS} are supported", 1
+            "OBL-split-limit", f"{count} parts are requested; at most {MOST_PARTS} are supported", 1
         )
     ndim, dims = site.rank(x), site.dims(x)
     best = x if count == 1 else fields([ranked(ndim, x.dtype, x.vdevice)] * count)
@@ -243,7 +247,7 @@ def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> Struc
     some = _some(site, tensors)
     for vector in tensors:
         if (ndim := site.rank(vector)) not in (None, 1):
-            words = f"a tensor of rank {ndim} {site.of(0)} is no vector"
+            words = f"a tensor of rank {ndim} {site.of(0)} is not a vector"
             site.fail("OBL-rank-operand", words, 0)
     known(site, "rank", *((0, vector) for vector in tensors))
     first = next((t.dtype for t in tensors if not t.dtype.is_void), some.dtype)

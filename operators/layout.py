@@ -111,8 +111,8 @@ def _factors(site: Site, found: Layout, dims: Dims | None, index: int) -> None:
                 dim,
                 const(factor),
                 lambda k=k, factor=factor, dim=dim: (  # type: ignore[misc]
-                    f"axis {k} of {site.shown(index)} is {show(dim)} long, but {factor} in the "
-                    f"layout {found.text}"
+                    f"axis {k} of {site.shown(index)} has length {show(dim)}, but the"
+                    f" layout {found.text} requires {factor}"
                 ),
                 index,
             )

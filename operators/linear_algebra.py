@@ -88,7 +88,7 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     if operands is None:
         return ranked(None, VOID)
     if not operands:
-        site.fail("OBL-rank-operand", "there is no operand", 0)
+        site.fail("OBL-rank-operand", "expected at least one operand", 0)
     at = (0,) * len(operands)
     kind, device = agree(site, operands, at), place(site, operands, at)
     known(site, "dtype", *((0, x) for x in operands))
@@ -100,7 +100,7 @@ def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
     if strange := [label for label in before + after if label not in named]:
         site.fail(
             "OBL-einsum-terms",
-            f"no term of {subscripts!r} has the label {strange[0]!r} of the result",
+            f"the result label {strange[0]!r} appears in no operand of {subscripts!r}",
         )
     rest = [
         _apart(term, dims)

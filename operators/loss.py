@@ -49,8 +49,8 @@ def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], in
             a,
             b,
             lambda a=a, b=b: (  # type: ignore[misc]
-                f"{show(b)} of {show_shape(found)} {site.of(index)} should be {show(a)} as in "
-                f"{show_shape(wanted)} {site.of(0)}"
+                f"{show(b)} of {show_shape(found)} {site.of(index)} must be {show(a)} as"
+                f" in {show_shape(wanted)} {site.of(0)}"
             ),
         )
     alike.settle()

@@ -172,7 +172,10 @@ def within(
     site.require(
         "OBL-view-size",
         LE(needed, held),
-        lambda: f"the view ends at byte {show(needed)}, but there are {show(held)} {site.of(0)}",
+        lambda: (
+            f"the view ends at byte {show(needed)}, but the tensor has {show(held)} bytes"
+            f" {site.of(0)}"
+        ),
         1,
     )
 

@@ -120,7 +120,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
             ones.equal(
                 dim,
                 ONE,
-                lambda dim=dim, k=k: f"axis {k} has length {show(dim)} {site.of(0)}, not 1",  # type: ignore[misc]
+                lambda dim=dim, k=k: f"axis {k} has length {show(dim)} {site.of(0)}, expected 1",  # type: ignore[misc]
             )
     ones.settle()
     return tuple(kept)

@@ -38,7 +38,8 @@ def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequenc
 
 def _misfit(site: Site, at: tuple[int, int], k: int, lengths: tuple[PrimExpr, PrimExpr]) -> str:
     wanted, found = map(show, lengths)
-    return f"{found} {site.of(at[0])} for axis {k} of length {wanted} {site.of(at[1])}"
+    first, second = site.of(at[0]), site.of(at[1])
+    return f"{found} elements {first} do not match axis {k} of length {wanted} {second}"
 
 
 def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:

@@ -28,5 +28,5 @@ def is_meant(site: Site, text: str, option: str, index: int) -> None:
     known = WORDS.get(option, ())
     near = () if text in known else closest(text, known)
     if near:
-        words = f"{site.name}: {option} is {text!r}, which is not an option that operators know"
+        words = f"{site.name}: {text!r} is not a known value of {option}"
         site.ctx.report("OBL-word-known", "warning", words, index, help=did_you_mean(near))

@@ -37,9 +37,7 @@ def pads(site: Site, data: Tensor, widths: Ints) -> None:
 
 
 def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> str:
-    return (
-        f"the widths {pair} of axis {axis} take away more than its length {show(dim)} {site.of(0)}"
-    )
+    return f"the widths {pair} of axis {axis} remove more than its length {show(dim)} {site.of(0)}"
 
 
 @operator(

@@ -126,8 +126,10 @@ def untouched(
         if buffer in written:
             site.warn(
                 "OBL-untouched-store",
-                f"{show(func)} stores to {buffer.name}, which is {names[k]}: a call that changes an"
-                " argument is R.call_tir_inplace",
+                (
+                    f"{show(func)} stores to {buffer.name}, which is {names[k]}: to change an"
+                    " argument, use R.call_tir_inplace"
+                ),
                 1,
             )
 
@@ -208,7 +210,8 @@ class Matching:
             self._fail("OBL-buffer-tensor", f"{self._told(buffer, value, name)} is a buffer")
         if value.dtype != buffer.dtype and not value.dtype.is_void:
             self._fail(
-                "OBL-buffer-dtype", f"{self._told(buffer, value, name)} holds {buffer.dtype}"
+                "OBL-buffer-dtype",
+                (f"{self._told(buffer, value, name)} has elements of {buffer.dtype}"),
             )
         rank, dims = self.site.rank(value), self.site.dims(value)
         if rank is not None and rank != len(buffer.shape):
@@ -224,8 +227,8 @@ class Matching:
         """A result that a PrimFunc writes has an element type."""
         if result.dtype.is_void:
             words = (
-                f"the element type of {name} is not declared, and {buffer.name} holds"
-                f" {buffer.dtype}"
+                f"the element type of {name} is not declared, but {buffer.name} has"
+                f" elements of {buffer.dtype}"
             )
             self._fail("OBL-allocated-dtype", words)
 
@@ -294,4 +297,4 @@ def _message(
     elif dim is not meant and not same(dim, meant):
         places = [f"{show(v)} is {matching.told(v)}" for v in tir.free_vars(dim)]
         wanted = f"{wanted} = {show(meant)}, where {' and '.join(places)}"
-    return f"{show(given)} along {where} does not fit {show(func)}, which asks for {wanted}"
+    return f"{show(given)} along {where} does not fit {show(func)}, which requires {wanted}"

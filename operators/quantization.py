@@ -27,7 +27,7 @@ def steps(
         known(site, "shape", (index, parameter))
         found = site.dims(parameter)
         if ndim == 0 and found and literal(found[0]) != 1:
-            words = f"{site.shown(index)} has one element for each place along an axis of a scalar"
+            words = f"{site.shown(index)} needs an axis, but the data is a scalar"
             site.fail("OBL-quantize-length", words, index)
         if found and not dims and literal(found[0]) != 1:
             known(site, "shape", (0, data))
@@ -39,8 +39,8 @@ def steps(
             dims[along],
             found[0],
             lambda index=index, found=found: (  # type: ignore[misc]
-                f"{show(found[0])} {site.of(index)} for axis {along} of length "
-                f"{show(dims[along])} {site.of(0)}"
+                f"{show(found[0])} elements {site.of(index)} do not match axis {along} of"
+                f" length {show(dims[along])} {site.of(0)}"
             ),
             index,
         )

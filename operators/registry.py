@@ -236,7 +236,7 @@ class Operator(OperatorSignature):
         try:
             if call.sinfo_args and not self._takes_types:
                 site.fail(
-                    "D14-argument", "takes no type arguments: its result follows from its operands"
+                    "D14-argument", "takes no type arguments: the operands determine its result"
                 )
             readers = self._plans.get(shape)
             if readers is None:

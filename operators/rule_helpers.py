@@ -91,12 +91,12 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
     known = _GROUPS.get(group)
     if known is None:
         if str(info.dtype) not in group.split():
-            words = f"{site.shown(index)} must hold {' or '.join(group.split())}"
+            words = f"{site.shown(index)} must have elements of {' or '.join(group.split())}"
             site.fail("OBL-element-type", words, index)
     elif not known[0](info.dtype):
         site.fail(
             f"OBL-element-{group.rpartition(' ')[2]}",
-            f"{site.shown(index)} must hold {known[1]}",
+            f"{site.shown(index)} must have elements that are {known[1]}",
             index,
         )
 
@@ -203,7 +203,7 @@ def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT)
         if axis in found:
             site.fail(
                 "OBL-axis-repeated",
-                f"axis {axis} is named twice{_of_first(site)}",
+                f"axis {axis} is given twice{_of_first(site)}",
                 best=best,
             )
         found.append(axis)
@@ -247,7 +247,8 @@ def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
             a,
             b,
             lambda k=k, a=a, b=b: (  # type: ignore[misc]
-                f"axis {k} of {site.shown(0)} is {show(b)} long, but that of the result {show(a)}"
+                f"axis {k} of {site.shown(0)} has length {show(b)}, but the result"
+                f" requires {show(a)}"
             ),
         )
     alike.settle()

@@ -121,8 +121,7 @@ def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: 
             "OBL-slice-bounds",
             (GE(index, low), LE(index, length)),
             lambda what=what, index=index: (  # type: ignore[misc]
-                f"the slice {what} at {show(index)}, outside of the length {show(length)}"
-                f" {site.of(0)}"
+                f"the slice {what} at {show(index)}, outside the length {show(length)} {site.of(0)}"
             ),
         )
 
@@ -248,7 +247,9 @@ def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInf
             continue
         count = literal(dims[0])
         if count is None:
-            words = f"the length of {site.shown(index)} must be a literal: one number for each axis"
+            words = (
+                f"the length of {site.shown(index)} must be a literal: one element for each axis"
+            )
             site.warn("OBL-listed-literal", words, index)
         elif ndim is not None and count != ndim:
             words = f"{site.shown(index)} has {count} elements for rank {ndim} {site.of(0)}"

@@ -100,7 +100,7 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
                 "OBL-draws-column",
                 dims[1],
                 const(1),
-                lambda index=index: f"{site.shown(index)} is no column",  # type: ignore[misc]
+                lambda index=index: f"{site.shown(index)} must have shape (n, 1)",  # type: ignore[misc]
                 index,
             )
     if a is not None and b is not None:
@@ -108,7 +108,9 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
             "OBL-draws-count",
             a[0],
             b[0],
-            lambda: f"{show(a[0])} samples {site.of(1)}, but {show(b[0])} indices {site.of(2)}",
+            lambda: (
+                f"{show(a[0])} samples {site.of(1)} do not match {show(b[0])} indices {site.of(2)}"
+            ),
             2,
         )
 

@@ -75,7 +75,7 @@ def scored(site: Site, boxes: Dims, scores: Dims) -> None:
             a,
             b,
             lambda index=index, a=a, b=b: (  # type: ignore[misc]
-                f"{show(b)} of {site.shown(index)} should be {show(a)}"
+                f"{show(b)} of {site.shown(index)} must be {show(a)}"
             ),
             index,
         )
@@ -139,7 +139,7 @@ def suppressed(
                 a,
                 b,
                 lambda index=index, wanted=wanted: (  # type: ignore[misc]
-                    f"{site.shown(index)} should have the shape {show_shape(wanted)} {site.of(0)}"
+                    f"{site.shown(index)} must have the shape {show_shape(wanted)} {site.of(0)}"
                 ),
             )
         if not alike.settle():
@@ -228,13 +228,16 @@ def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims 
                 "OBL-anchors-edges",
                 anchor[k],
                 const(length),
-                lambda words=words: f"{site.shown(2)} should have {words}",  # type: ignore[misc]
+                lambda words=words: f"{site.shown(2)} must have {words}",  # type: ignore[misc]
                 2,
             )
     if offsets is not None and scores is None:
         four = EQ(FloorMod(offsets[1], const(4)), ZERO)
         site.require(
-            "OBL-anchors-offsets", four, lambda: f"{site.shown(1)} has no 4 offsets each", 1
+            "OBL-anchors-offsets",
+            four,
+            lambda: f"{site.shown(1)} must have 4 offsets for each anchor",
+            1,
         )
     pairs: list[tuple[int, PrimExpr, PrimExpr]] = []
     if scores is not None and offsets is not None:
@@ -247,7 +250,7 @@ def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims 
             a,
             b,
             lambda index=index, a=a, b=b: (  # type: ignore[misc]
-                f"{show(b)} of {site.shown(index)} should be {show(a)} {site.of(0)}"
+                f"{show(b)} of {site.shown(index)} must be {show(a)} {site.of(0)}"
             ),
             index,
         )
@@ -323,6 +326,6 @@ def rows(site: Site, regions: Dims) -> None:
         "OBL-rois-row",
         regions[1],
         const(5),
-        lambda: f"{site.shown(1)} should have rows of 5: the image, and four edges",
+        lambda: f"{site.shown(1)} must have rows of 5 numbers: the image and four edges",
         1,
     )

@@ -169,18 +169,20 @@ def _blame(
     extra = {} if guess else policy.explained(result)
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
     if guess:
-        extra["notes"] = ("no argument says its shape variables",)
+        extra["notes"] = ("no argument determines its shape variables",)
     argument = f"argument {index} of {callee(node.op)}"
     severity = "error" if result.kind == "incompatible" else "warning"
     if severity == "error":
         message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
     elif policy.unknown_only(result):
-        known = f"{show(found)} is all that is known of {argument}"
+        known = f"{argument} is only known to be {show(found)}"
         message = f"{known}, but {show(wanted)} is expected"
     else:
-        message = f"{argument} is {show(found)}, which may not be the {show(wanted)} expected"
+        message = f"{argument} is {show(found)}, which may differ from the expected {show(wanted)}"
     if severity == "warning":
-        extra["help"] = f"check it before the call: R.match_cast({named(arg)}, {written(wanted)})"
+        extra["help"] = (
+            f"check it at run time before the call: R.match_cast({named(arg)}, {written(wanted)})"
+        )
     state.add("D14-argument", severity, message, of_argument(node, index), **extra)
     if severity == "error":
         state.poison.add(node)

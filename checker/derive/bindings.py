@@ -174,10 +174,12 @@ def _report_annotation(
         state.poison.add(var)  # what follows from the wrong annotation is no second mistake
         return
     if policy.unknown_only(result):
-        message = f"'{name}' is annotated {show(wanted)}, but all that is known is {show(found)}"
+        message = (
+            f"'{name}' is annotated {show(wanted)}, but its value is only known to be {show(found)}"
+        )
     else:
-        message = f"'{name}' is annotated {show(wanted)}, but its value may not be: {show(found)}"
-    extra["help"] = f"insert R.match_cast({named(binding.value)}, {written(wanted)})"
+        message = f"'{name}' is annotated {show(wanted)}, but its value may differ: {show(found)}"
+    extra["help"] = f"check it at run time: R.match_cast({named(binding.value)}, {written(wanted)})"
     state.add("D11-annotation", "warning", message, span, **extra)
 
 
@@ -203,11 +205,8 @@ def _report_cast_annotation(
     result: Compatibility,
 ) -> None:
     severity = "error" if result.kind == "incompatible" else "warning"
-    verb = "is" if severity == "error" else "may be"
-    message = (
-        f"'{var.name_hint}' is annotated {show(wanted)}, but what it is cast to {verb} not: "
-        f"{show(target)}"
-    )
+    doubt = "" if severity == "error" else ", which may differ"
+    message = f"'{var.name_hint}' is annotated {show(wanted)}, but is cast to {show(target)}{doubt}"
     span = var.annotation_span or var.span
     state.add("D11-cast-annotation", severity, message, span, **policy.explained(result))
 

@@ -92,7 +92,7 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
     where = node.op_span or node.span
     if is_known(name):
         message = (
-            f"calls of `{shown}` are not checked, and the annotations of their results are trusted"
+            f"calls of `{shown}` are not checked; the annotations of their results are trusted"
         )
         state.add("D14-operator", "note", message, where)
         return
@@ -108,7 +108,9 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
         ):
             extra["edit"] = Edit(node.op_span, meant[0])
     else:
-        extra["help"] = f"if it is an operator of your own, say so: --allow-operator {shown[2:]}"
+        extra["help"] = (
+            f"if you define this operator yourself, allow it: --allow-operator {shown[2:]}"
+        )
     state.add("D14-operator", "error", f"unknown operator `{shown}`", where, **extra)
 
 
@@ -133,7 +135,9 @@ def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) ->
     extra: dict[str, object] = {"related": definition(state, node.op)}
     if type(info) is ast.ObjectStructInfo:
         wanted = FuncStructInfo(tuple(state.info(a) for a in node.args), OBJECT)
-        extra["help"] = f"say what it is: R.match_cast({show(node.op)}, {written(wanted)})"
+        extra["help"] = (
+            f"cast it to a function type first: R.match_cast({show(node.op)}, {written(wanted)})"
+        )
     message = f"only a function can be called, but {callee(node.op)} is {show(info)}"
     state.add("D14-callee", "error", message, own(node.op) or node.span, **extra)
     state.poison.add(node)
@@ -216,7 +220,7 @@ def check_effect(state: DerivationState, node: ast.Call, function: ast.Expr) -> 
     name = _name(function)
     message = f"a call of {name} may have effects, which are not allowed {where}"
     if isinstance(function, ast.ExternFunc):
-        help += ", or say that this call has none: R.call_pure_packed"
+        help += ", or declare that this call has no effects: R.call_pure_packed"
     state.add("D14-impure", "error", message, own(node) or node.span, help=help)
 
 

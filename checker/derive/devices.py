@@ -179,9 +179,7 @@ def argument_is_there(call: ast.Call, index: int, wanted: VDevice, classes: _Cla
     )
     if here is None:
         severity = "warning"
-        message = (
-            f"no annotation says on which device {argument} is, but {show(wanted)} is expected"
-        )
+        message = f"the device of {argument} is unknown, but {show(wanted)} is expected"
     else:
         severity = "error"
         message = f"{argument} is on {show(here[0])}, but {show(wanted)} is expected"
@@ -225,14 +223,14 @@ def _conflict(
     second: tuple[VDevice, Node],
 ) -> None:
     refuted("VDEV-propagate-agree")
-    message = f"this would have to be on {show(first[0])} and on {show(second[0])} at once"
+    message = f"this value must be on {show(first[0])} and on {show(second[0])} at the same time"
     related = [
         Label(span, f"on {show(device)}")
         for device, node in (first, second)
         if (span := getattr(node, "span", None)) is not None
     ]
     span = getattr(at, "span", None)
-    help = "copy it there: R.to_vdevice"
+    help = "copy it to the other device: R.to_vdevice"
     diagnostics.append(
         Diagnostic(
             "VDEV-propagate-agree", "error", message, span, related=tuple(related), help=help

@@ -92,13 +92,13 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
     if node.tuple_value in state.poison:
         return _part_of_unknown(state, node, info)
     if not isinstance(info, TupleStructInfo):
-        message = f"only a tuple has a field {node.index}, but this is {show(info)}"
+        message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
         state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
         return _part_of_unknown(state, node, info)
     if not 0 <= node.index < len(info.fields):
         count = len(info.fields)
-        have = f"the fields are 0 to {count - 1}" if count else "the tuple is empty"
-        message = f"there is no field {node.index}: {have}"
+        have = f"its fields are 0 to {count - 1}" if count else "it is empty"
+        message = f"the tuple has no field {node.index}: {have}"
         related = definition(state, node.tuple_value)
         state.add("D12-index", "error", message, _place(node), label=show(info), related=related)
         return _part_of_unknown(state, node, info)
@@ -123,7 +123,7 @@ def _about(state: DerivationState, node: ast.TupleGetItem, info: StructInfo) -> 
     if type(info) is ast.ObjectStructInfo:
         wanted = TupleStructInfo((OBJECT,) * (max(node.index, 0) + 1))
         value = show(node.tuple_value)
-        extra["help"] = f"say what it is: R.match_cast({value}, {written(wanted)})"
+        extra["help"] = f"cast it to a tuple first: R.match_cast({value}, {written(wanted)})"
     return extra
 
 
@@ -174,11 +174,11 @@ def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> 
     wanted = "a Boolean tensor of rank 0 or a Boolean scalar"
     related = definition(state, node.cond)
     if holds == "no":
-        message = f"the condition has to be {wanted}, but it is {show(info)}"
+        message = f"the condition must be {wanted}, but it is {show(info)}"
         state.add("D09-condition", "error", message, span, related=related)
     else:
-        message = f"the condition has to be {wanted}, but all that is known of it is {show(info)}"
-        help = f'check it: R.match_cast({show(node.cond)}, R.Tensor((), dtype="bool"))'
+        message = f"the condition must be {wanted}, but it is only known to be {show(info)}"
+        help = f'check it at run time: R.match_cast({show(node.cond)}, R.Tensor((), dtype="bool"))'
         state.add("D09-condition", "warning", message, span, related=related, help=help)
 
 

@@ -24,7 +24,7 @@ def check(state: DerivationState, node: ast.Constant) -> bool:
     """
     kind, value = node.data.dtype, node.data.value
     if kind.code == "handle" or kind.lanes != 1:
-        message = f"the elements of a constant are numbers or Booleans, they cannot be {kind}"
+        message = f"the elements of a constant must be numbers or Booleans, not {kind}"
         state.add("D03-element-type", "error", message, node.span)
         return False
     misfit = next((n for n in _numbers(value) if not _holds(kind, n)), None)
@@ -65,4 +65,4 @@ def _limits(kind: DataType) -> tuple[str, ...]:
     if not kind.is_integer:
         return ()
     low, high = _range(kind)
-    return (f"{kind} holds the integers from {low} to {high}",)
+    return (f"the range of {kind} is {low} to {high}",)

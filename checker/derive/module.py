@@ -110,13 +110,14 @@ def _check_result(
     else:
         severity = "warning"
         known = (
-            "all that is known of the body is"
+            "the body is only known to yield"
             if policy.unknown_only(result)
-            else ("the body may yield something else:")
+            else ("the body may yield a different value:")
         )
         message = f"{promised}, but {known} {show(found)}"
         extra["help"] = (
-            f"check it before it is returned: R.match_cast({named(body)}, {written(wanted)})"
+            "check it at run time before the return:"
+            f" R.match_cast({named(body)}, {written(wanted)})"
         )
     state.add("D15-result", severity, message, _result_span(node), **extra)
 
@@ -127,14 +128,12 @@ def _tell_unchecked(state: DerivationState, node: ast.Function) -> None:
     if not count:
         return
     what = (
-        "1 value of unknown shape stands"
+        "1 value of unknown shape is used"
         if count == 1
-        else f"{count} values of unknown shape stand"
+        else f"{count} values of unknown shape are used"
     )
-    message = f"{what} where a shape is expected: that is checked at run time"
-    notes = (
-        "the function has relax.force_pure, so its shapes are taken to be checked by its calls",
-    )
+    message = f"{what} where a known shape is expected; run-time checks decide"
+    notes = ("the function has relax.force_pure, so rlx assumes that its calls check the shapes",)
     state.add("D15-unchecked", "note", message, node.name_span or node.span, notes=notes)
 
 

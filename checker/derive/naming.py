@@ -49,7 +49,7 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
 
 def _no_dimension(state: Knowledge, var: ast.Var, info: StructInfo) -> None:
     message = (
-        f"{var.name_hint!r} stands as a dimension, but it is {show(info)}, not an int64 scalar"
+        f"{var.name_hint!r} is used as a dimension, but it is {show(info)}, not an int64 scalar"
     )
     state.add("D17-dimension", "error", message, var.span)
     state.poison.add(var)
@@ -98,7 +98,7 @@ def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) ->
     info = state.info_of.get(var)
     if info is None or quiet or var in state.poison or isinstance(info, ShapeStructInfo):
         return isinstance(info, ShapeStructInfo)
-    message = f"{var.name_hint!r} is given as a tensor's shape, but it is {show(info)}"
+    message = f"{var.name_hint!r} is used as a tensor's shape, but it is {show(info)}"
     state.add("D17-shape", "error", message, span or var.span)
     state.poison.add(var)
     return False

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
 
 _TRUE = tir.IntImm(1, BOOL)
-_ZERO = "it fails whenever all shape variables are at least 1; with one of them 0 it may hold"
+_ZERO = "it fails if all shape variables are at least 1; if one of them is 0, it may hold"
 
 
 class Judged(Record):

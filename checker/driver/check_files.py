@@ -130,7 +130,7 @@ def _failed(path: str, error: Exception) -> FileReport:
     found = Diagnostic(
         "OPERATORS",
         "error",
-        f"the rule of an operator of your own failed: {said}",
+        f"the rule of an operator that you declared failed: {said}",
         None,
         notes=(f"it failed at {place}",),
     )
@@ -144,10 +144,10 @@ def crashed(path: str, reason: str, traceback: str | None = None) -> FileReport:
     found = Diagnostic(
         "INTERNAL",
         "error",
-        f"the checker failed on this file: {first}",
+        f"the checker crashed on this file: {first}",
         None,
-        notes=("this is a bug in rlx, whatever the file contains",),
-        help=f"report it with the file and {evidence}",
+        notes=("this is a bug in rlx; no file should cause it",),
+        help=f"please report it with the file and {evidence}",
     )
     return FileReport(path, None, (found,), outcome="crashed")
 

@@ -118,7 +118,7 @@ def _check(path: Path, key: str, value: object) -> None:
             raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be true or false")
     elif key in WORDS:
         if not isinstance(value, str) or "://" not in value:
-            raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be an address")
+            raise ConfigurationError(f"{path}: {key} of [tool.rlx] must be a URL")
     else:
         from rlx.grammar.suggest import closest, did_you_mean
 

@@ -131,10 +131,10 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
     found = Diagnostic(
         "PARSE",
         "error",
-        "a NUL character stands in the text",
+        "the text contains a NUL character",
         (nul, nul + 1),
         label="here",
-        help="remove it; if the file is not a text, it is not a Relax program",
+        help="remove it; a binary file is not a Relax program",
     )
     return Source(text, path), found
 

@@ -57,14 +57,14 @@ class CheckPart(Record):
         """Why the part is not proved, in words."""
         place = f"{self.place}: " if self.path else ""
         if self.status == "binds":
-            known = "" if self.image is None else f", which is known to be {self.found}"
+            known = "" if self.image is None else f", which is already known to be {self.found}"
             return f"{place}it binds {self.wanted}{known}"
         wanted = self.wanted if self.premise in _OWN_WORDS else f"{self.premise} {self.wanted}"
         if not self.found:
-            return f"{place}{wanted} is expected, and nothing is known"
+            return f"{place}{wanted} is expected, but nothing is known"
         values = ", ".join(f"{name} = {n}" for name, n in (self.counterexample or {}).items())
         differ = f" (they differ for {values})" if values else ""
-        return f"{place}{wanted} is expected, and {self.found} is known{differ}"
+        return f"{place}{wanted} is expected, but {self.found} is known{differ}"
 
 
 _OWN_WORDS = frozenset({"kind", "dimension", "value", "fields", "function"})
@@ -122,7 +122,7 @@ class DynamicCheck(Record):
         return all(p.status in ("proved", "binds") for p in self.parts)
 
 
-EXCLUDE = "its dimensions exclude each other"
+EXCLUDE = "its dimensions contradict each other"
 _SAID = 3
 """How many parts a reason names."""
 

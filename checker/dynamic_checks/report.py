@@ -64,5 +64,5 @@ def _callers(state: Analysis, function: ast.Function) -> str:
     """Why not all calls of a function are seen."""
     name = f"'{state.names[function]}'"
     if function in state.module.functions.values() and not is_private(function):
-        return f"{name} may be called from outside"
-    return f"{name} is used as a value, so its calls are not all known"
+        return f"{name} may be called from outside the module"
+    return f"{name} is used as a value, so some of its calls are unknown"

@@ -72,11 +72,13 @@ class Heaps:
     def _stored(self, heap: ast.Var, place: int, span: Span | None) -> None:
         size = self._sizes[heap]
         if size is not None and not 0 <= place < size:
-            message = f"place {place} of {heap.name_hint}, which has {size}"
+            message = (
+                f"place {place} of {heap.name_hint} does not exist: the heap has {size} places"
+            )
             self._tell("MEM-heap-place", heap, place, message, span, True)
         elif place not in self._surely[heap]:
             certain = place not in self._perhaps[heap]
-            message = f"place {place} of {heap.name_hint} is read, and nothing stored it before"
+            message = f"place {place} of {heap.name_hint} is read before a number is stored there"
             self._tell("MEM-heap-stored", heap, place, message, span, certain)
 
     def _tell(
@@ -88,7 +90,7 @@ class Heaps:
         refuted(code)
         words = message if certain else f"perhaps {message}"
         severity = "error" if certain else "warning"
-        help = "store the number before" if code == "MEM-heap-stored" else "make the heap larger"
+        help = "store the number first" if code == "MEM-heap-stored" else "make the heap larger"
         self._found.append(Diagnostic(code, severity, words, span, help=help))
 
     def state(self) -> HeapState:

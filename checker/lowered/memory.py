@@ -113,7 +113,7 @@ class Memory:
         if event is not None:
             self._overlapping(piece, span, event, certain)
         elif isinstance(piece, Laid) and piece not in self._written and certain:
-            message = f"{piece.name} is read, and nothing wrote it before"
+            message = f"{piece.name} is read before it is written"
             self._tell("MEM-written-before", piece, message, span, piece.span, False)
 
     @rule("MEM-apart", "7eab6bca", "memory", refuses=True)
@@ -121,7 +121,7 @@ class Memory:
         self, piece: MemoryPiece, span: Span | None, event: Event, certain: bool
     ) -> None:
         by = event.by.name if event.by is not None else "another tensor"
-        message = f"{piece.name} is read after {by} was written, which lies in the same memory"
+        message = f"{piece.name} is read after {by} was written to the same memory"
         sure = certain and event.certain
         self._tell("MEM-apart-overlap", piece, message, span, event.span, sure)
 
@@ -156,7 +156,7 @@ class Memory:
         size, end = piece.storage.size, piece.end
         if at_most(end, size):
             return
-        message = f"{piece.name} ends at byte {end}, and {piece.storage.name} has {size}"
+        message = f"{piece.name} ends at byte {end}, but {piece.storage.name} has {size}"
         wrong = never(tir.LE(end, size))
         self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
 
@@ -168,7 +168,7 @@ class Memory:
         for piece in self._alive:
             gone = piece in self._ended or piece in self._away
             if not isinstance(piece, Laid) and not gone:
-                message = f"{piece.name} is never killed, and nobody else holds it"
+                message = f"{piece.name} is never killed, and nothing else holds it"
                 self._tell("MEM-leak-killed", piece, message, piece.span, None, False)
 
     # Branches
@@ -219,18 +219,18 @@ class Memory:
 _LABELS = {
     "MEM-alive-used": "it is killed here",
     "MEM-kill-once": "it is killed here first",
-    "MEM-written-before": "it is made here",
+    "MEM-written-before": "it is allocated here",
     "MEM-apart-overlap": "the memory is written here",
-    "MEM-fits-end": "the memory is made here",
-    "MEM-leak-killed": "it is made here",
+    "MEM-fits-end": "the memory is allocated here",
+    "MEM-leak-killed": "it is allocated here",
 }
 _HELP = {
-    "MEM-alive-used": "kill it behind its last use",
+    "MEM-alive-used": "kill it after its last use",
     "MEM-kill-once": "kill it once",
-    "MEM-written-before": "write it before, or read what was meant",
-    "MEM-apart-overlap": "lay the two tensors side by side, or into different pieces of memory",
-    "MEM-fits-end": "make the piece of memory larger, or begin earlier",
-    "MEM-leak-killed": "kill it behind its last use",
+    "MEM-written-before": "write it first, or read another tensor",
+    "MEM-apart-overlap": "place the two tensors side by side, or in different storages",
+    "MEM-fits-end": "make the storage larger, or begin the tensor earlier",
+    "MEM-leak-killed": "kill it after its last use",
 }
 
 

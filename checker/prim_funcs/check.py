@@ -112,10 +112,13 @@ def covers(state: PrimFuncCheck, block: tir.Block) -> None:
             told.add((word, buffer))
             state.report(
                 f"TIR12-{word}",
-                f"the block {block.name!r} {word} {buffer.name!r}, and T.{word} does not say so",
+                (
+                    f"the block {block.name!r} {word} {buffer.name!r}, but its T.{word} does"
+                    " not list it"
+                ),
                 span,
                 severity="warning",
-                help=f"add it to T.{word}, or leave T.reads and T.writes out",
+                help=f"add it to T.{word}, or omit T.reads and T.writes",
             )
 
 
@@ -135,7 +138,7 @@ def is_marked(state: PrimFuncCheck) -> None:
     if found is not None and not _has_old_forms(state.source):
         state.report(
             "TIR13-mark",
-            f"{found.name} stands in a PrimFunc without s_tir=True, which TVM refuses since 0.25",
+            f"{found.name} is used in a PrimFunc without s_tir=True, which TVM rejects since 0.25",
             found.span,
             severity="warning",
             help="write `@T.prim_func(s_tir=True)`",

@@ -75,7 +75,7 @@ def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str)
     help = None
     if isinstance(expr, tir.BufferLoad):
         missing = len(expr.buffer.shape) - len(expr.indices)
-        help = f"{expr.buffer.name!r} has {len(expr.buffer.shape)} axes: {missing} more to index"
+        help = f"{expr.buffer.name!r} has {len(expr.buffer.shape)} axes; missing indices: {missing}"
     state.report(
         "TIR04-number", f"{what} must be a number, not {type_text(found)}", _span(expr), help=help
     )
@@ -84,7 +84,7 @@ def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str)
 def _integer(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
     if is_float(found) and state.once((state.span, what)):
         state.report(
-            "TIR04-integer", f"{what} takes integers, but this is {found.dtype}", _span(expr)
+            "TIR04-integer", f"{what} must be an integer, but this is {found.dtype}", _span(expr)
         )
 
 
@@ -188,7 +188,10 @@ def wrong_rank(state: PrimFuncCheck, buffer: tir.Buffer, given: int, span: Span 
     axes = f"{rank} {'axis' if rank == 1 else 'axes'}"
     state.report(
         "TIR02-rank",
-        f"{buffer.name!r} has {axes}, but is given {given} {'index' if given == 1 else 'indices'}",
+        (
+            f"{buffer.name!r} has {axes}, but {given} {'index is' if given == 1 else 'indices are'}"
+            " given"
+        ),
         span,
     )
 
@@ -217,10 +220,10 @@ def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
     """A literal is a value of its type."""
     found: DataType = expr.dtype
     if found.is_integer and expr.value not in _range(found):
-        state.report("TIR15-range", f"{found} has no value {expr.value}", expr.span)
+        state.report("TIR15-range", f"{expr.value} is not a value of {found}", expr.span)
     largest = _LARGEST.get(str(found))
     if largest is not None and math.isfinite(expr.value) and abs(expr.value) > largest:
-        words = f"{expr.value} is above the largest {found}, {largest:g}"
+        words = f"{expr.value} is greater than the largest {found}, {largest:g}"
         state.report("TIR15-finite", words, expr.span)
     return Typed(found)
 
@@ -241,7 +244,7 @@ def shifted(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> None:
     """A shift by a literal moves by less than the bits there are."""
     match expr.args[1], operands[0].dtype:
         case tir.IntImm(value=amount), DataType(bits=bits) if not 0 <= amount < bits:
-            words = f"a shift by {amount} of {bits} bits"
+            words = f"a number of {bits} bits is shifted by {amount}"
             state.report("TIR15-shift", words, expr.span, help=f"shift by 0 to {bits - 1}")
 
 
@@ -342,9 +345,7 @@ def unknown_word(state: PrimFuncCheck, word: str, span: Span | None) -> None:
     if state.once(("T", word)):
         near = did_you_mean([f"T.{meant}" for meant in meant_by(word)], "`")
         help = near or (None if "." in word else state.suggestion(word, KNOWN, "T.", "`"))
-        state.report(
-            "TIR03-unknown", f"T.{word} is unknown to every version of TVM", span, help=help
-        )
+        state.report("TIR03-unknown", f"no version of TVM has T.{word}", span, help=help)
 
 
 def _attribute(state: PrimFuncCheck, given: object) -> None:

@@ -235,7 +235,7 @@ def in_range(
     extent = _text(buffer.shape[axis])
     state.report(
         "TIR11-range",
-        f"the index of axis {axis} of {buffer.name!r} is {found}, and the extent is {extent}",
+        f"the index of axis {axis} of {buffer.name!r} is {found}, but the extent is {extent}",
         span,
     )
 

@@ -185,7 +185,7 @@ def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
     if known is not None:
         state.report(
             "TIR01-scope",
-            f"{name!r} is used outside of the scope that binds it",
+            f"{name!r} is used outside the scope that binds it",
             where,
             related=bound_here(known),
         )

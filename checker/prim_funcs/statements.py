@@ -140,7 +140,7 @@ def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
         isinstance(region, tir.OpaqueExpr) and found.kind == "number"
     )
     if not named and state.once((region, state.span, "region")):
-        words = f"a block reads and writes regions of buffers, not {type_text(found)}"
+        words = f"T.reads and T.writes take regions of buffers, not {type_text(found)}"
         help = "index it" if found.kind == "buffer" else None
         state.report("TIR04-region", words, region_span(region), help=help)
 
@@ -159,23 +159,23 @@ def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
     if axis.kind not in _AXES:
         state.report(
             "TIR07-kind",
-            f"{axis.kind!r} is not a kind of iterator: expected S, R, scan or opaque",
+            f"unknown kind of iterator {axis.kind!r}: expected S, R, scan or opaque",
             axis.span,
         )
     var = axis.binding
     if axis.dom is None and (
         not isinstance(var, tir.Var) or (var in state.scalars and var not in state.loops)
     ):
-        words = "T.axis.remap takes the variables of loops"
+        words = "T.axis.remap takes loop variables only"
         state.report("TIR07-remap", words, axis.span, help="use T.axis.spatial or T.axis.reduce")
     for bound in axis.dom or ():
         whole = not is_float(number(state, bound, "the domain of an iterator"))
         if not whole and state.once((axis, "integer")):
-            words = "the domain of an iterator is of integers"
+            words = "the domain of an iterator must consist of integers"
             state.report("TIR07-integer", words, getattr(bound, "span", None) or axis.span)
     found = number(state, axis.binding, "the binding of an iterator")
     if is_float(found) and state.once((axis, "integer")):
-        words = f"an iterator is bound to an integer, not to {found.dtype}"
+        words = f"an iterator must be bound to an integer, not to {found.dtype}"
         state.report("TIR07-integer", words, axis.span)
     if is_float(found) or found.dtype is None:
         state.doubtful.add(axis.var)
@@ -198,7 +198,7 @@ def _buffer(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
         _attributes(state, {name: given})
     data = buffer.attrs.get("data")
     if isinstance(data, tir.PrimExpr) and value(state, data).kind == "buffer":
-        words = "data takes the memory of a buffer, not the buffer"
+        words = "`data` takes the memory of a buffer, not the buffer itself"
         state.report("TIR04-number", words, data.span, help=f"write `{data.text}.data`")  # type: ignore[attr-defined]
 
 
@@ -230,7 +230,7 @@ def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
         if _apart(extent, dim):
             state.report(
                 "TIR14-shape",
-                f"axis {axis} of the region has {_shown(extent)} elements, and {stmt.buffer.name!r}"
+                f"axis {axis} of the region has {_shown(extent)} elements, but {stmt.buffer.name!r}"
                 f" has {_shown(dim)}",
                 stmt.source.span or stmt.span,
             )
@@ -295,11 +295,11 @@ def keeps_the_type(
             f" {buffer.dtype}",
             stmt.span,
             severity="warning",
-            help=f'the value is converted; write `T.Cast("{buffer.dtype}", …)` if you mean that',
+            help=f'the value is converted; to say so, write `T.Cast("{buffer.dtype}", …)`',
         )
     lanes = place_lanes(buffer, stmt.indices, at)
     if lanes is not None and found.lanes is not None and lanes != found.lanes:
-        words = f"{found.lanes} numbers are stored at {lanes} places of {buffer.name!r}"
+        words = f"{found.lanes} numbers are stored to {lanes} elements of {buffer.name!r}"
         state.report("TIR05-lanes", words, stmt.span)
 
 
@@ -325,10 +325,10 @@ def has_its_type(state: PrimFuncCheck, stmt: tir.LetStmt, found: Typed) -> None:
         state.doubtful.add(stmt.var)
         state.report(
             "TIR10-type",
-            f"a value of type {found.dtype} is bound to {stmt.var.name!r}, which is"
+            f"a value of type {found.dtype} is bound to {stmt.var.name!r}, whose type is"
             f" {stmt.var.dtype}",
             stmt.span,
-            help=f'write `T.Cast("{stmt.var.dtype}", …)`, or the type of the value',
+            help=f'write `T.Cast("{stmt.var.dtype}", …)`, or change the annotation',
         )
 
 
@@ -365,7 +365,7 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     first = names[0] if names else None
     stored = first is not None and first.span[0] == 0 and first.after == "["
     if first is not None and stored and state.is_scalar(state.names.get(first.name)):
-        words = f"{first.name!r} is a number, not a buffer: nothing can be stored to it"
+        words = f"{first.name!r} is a number, not a buffer: it cannot be stored to"
         state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:

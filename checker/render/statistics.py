@@ -39,7 +39,7 @@ def questions(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> 
         return "no questions to the prover\n" if asked else ""
     total = counted(sum(means.values()), "question")
     size = len(str(max(means.values())))
-    lines = [f"{total} to the prover, by what settled them"]
+    lines = [f"{total} to the prover, by what answered them"]
     lines += [f"{number:>{size}}  {name}" for name, number in means.items()]
     if slowest:
         lines.append("the slowest")

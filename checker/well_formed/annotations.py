@@ -81,7 +81,8 @@ def _place(
 
 
 HOW_TO_BIND = (
-    "a shape variable is bound where it stands alone in a parameter's annotation or in R.match_cast"
+    "a dimension of a parameter or of R.match_cast binds a shape variable if it is that"
+    " variable alone"
 )
 
 
@@ -144,7 +145,7 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
     elif var not in state.in_scope and var not in state.holes and state.once((var, use)):
         state.report(
             "WF14-variable",
-            f"{var.name_hint!r}, given as a tensor's shape, is not bound here",
+            f"{var.name_hint!r} is used as a tensor's shape, but is not bound here",
             use,
             help=similar(state, var.name_hint, names_in_scope(state)),
         )
@@ -156,9 +157,9 @@ def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
     if var not in state.holes and state.once((var, "unbound")):
         state.report(
             "WF04-unbound",
-            f"the shape variable {var.name!r} of the result is bound by no parameter",
+            f"no parameter binds the shape variable {var.name!r} of the result",
             span,
-            notes=("what the body binds is not visible to a caller",),
+            notes=("a variable that the body binds is not visible to a caller",),
             help=similar(state, var.name, names_in_scope(state))
             or "annotate the parameter that has this dimension, or omit the shape: "
             "`R.Tensor(ndim=…)`",
@@ -184,9 +185,9 @@ def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
     if var not in state.holes and state.once((var, "unbound")):
         state.report(
             "WF06-unbound",
-            f"the shape variable {var.name!r} never stands alone in a parameter's annotation",
+            f"no dimension of a parameter is the shape variable {var.name!r} alone",
             span,
-            notes=("a dimension binds a variable only if it is just that variable",),
+            notes=("a dimension binds a variable only if it is that variable alone",),
             help=similar(state, var.name, names_in_scope(state)),
         )
 
@@ -200,7 +201,7 @@ def dimensions_are_int64(
         if kind != INT64 and state.once((_culprit(value), "dtype")):
             from rlx.grammar.printer import show
 
-            message = f"a dimension is an int64, but {show(value)!r} is of type {kind}"
+            message = f"a dimension must be an int64, but {show(value)!r} is of type {kind}"
             state.report("WF05-dtype", message, span)
 
 
@@ -242,7 +243,7 @@ def scalar_stands_before(state: WellFormedCheck, var: tir.Var, span: Span | None
     if state.once((var, "order")):
         state.report(
             "WF06-order",
-            f"{var.name!r} is used as a dimension before the parameter of that name",
+            f"{var.name!r} is used as a dimension before the parameter {var.name!r}",
             span,
             help=f"put the parameter {var.name!r} first",
         )
@@ -314,7 +315,7 @@ def rank_agrees(
         "WF10-rank" if form.of_variable else elsewhere,
         f"the annotation has {count} dimension{'s' * (count != 1)}, but says ndim={ndim}",
         info,
-        help="leave ndim out",
+        help="remove ndim",
     )
 
 
@@ -329,7 +330,7 @@ def function_has_one_kind(form: AnnotationForm, info: ast.FuncStructInfo) -> Non
 def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
     if data_type.code == "handle":
-        form.report("WF19-dtype", f"a scalar can't have the data type {data_type}", info)
+        form.report("WF19-dtype", f"a scalar cannot have the data type {data_type}", info)
 
 
 @rule("WF20", "b50d145a", "well-formed")
@@ -352,7 +353,7 @@ def value_agrees(
     found = tir.type_of(value)
     if found != data_type:
         form.report(
-            "WF22-dtype", f"the value is of type {found}, the annotation says {data_type}", info
+            "WF22-dtype", f"the value is of type {found}, but the annotation says {data_type}", info
         )
 
 
@@ -366,9 +367,9 @@ def device_is_declared(form: AnnotationForm, device: ast.VDevice) -> None:
         known = sorted(f"{t}:{i}" for t, i in state.devices if t and t != "vdevice")
         state.report(
             "WF24-vdevice",
-            f"the device '{device.target}:{device.index}' is not in the module's list of devices",
+            f"the module does not declare the device '{device.target}:{device.index}'",
             ast.locate(device, form.root, form.use),
-            notes=(f"declared are: {', '.join(known)}",) if known else (),
+            notes=(f"it declares {', '.join(known)}",) if known else (),
             help=None
             if known
             else "declare it with I.module_global_infos({'vdevice': [I.vdevice(…)]})",

@@ -80,7 +80,7 @@ def recursive_result_is_annotated(
     if recursive and function.ret_struct_info is None:
         state.report(
             "WF08-annotation",
-            f"{name.name_hint!r} is recursive, and its result is not annotated",
+            f"{name.name_hint!r} is recursive, but its result is not annotated",
             function.name_span or function.span,
             help="annotate it: `-> R.Tensor(…)`",
         )
@@ -96,7 +96,7 @@ def local_result_is_annotated(state: WellFormedCheck, var: ast.Var, function: as
     if any(expr is var for expr in walk(function)):
         state.report(
             "WF08-annotation",
-            f"{var.name_hint!r} is recursive, and its result is not annotated",
+            f"{var.name_hint!r} is recursive, but its result is not annotated",
             var.span,
             help="annotate it: `-> R.Tensor(…)`",
         )
@@ -135,7 +135,10 @@ def symbol_is_name(
             "WF13-name",
             f"the function {name.name_hint!r} has the global symbol {symbol!r}",
             (function.name_span if function is not None else None) or name.span,
-            help=f"rename one of them, or remove the attribute, which is then {name.name_hint!r}",
+            help=(
+                f"give both the same name, or remove the attribute: {name.name_hint!r} is its"
+                " default"
+            ),
         )
 
 
@@ -145,9 +148,9 @@ def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str
     if function.is_pure is False and function.attrs.get("relax.force_pure"):
         state.report(
             "WF21-pure",
-            f"the function {name!r} has relax.force_pure and pure=False",
+            f"the function {name!r} has both relax.force_pure and pure=False",
             function.name_span or function.span,
-            help="drop one of them",
+            help="remove one of them",
         )
 
 
@@ -164,7 +167,7 @@ def external_is_not_private(
             where = function.name_span
             state.report(
                 "TIR09-private",
-                f"no function {name!r} is visible outside: the PrimFunc of that name is private",
+                f"the PrimFunc {name!r} is private, so it has no name outside the module",
                 expr.span or span,
                 severity="warning",
                 related=() if where is None else (Label(where, "private"),),

@@ -193,7 +193,7 @@ def dataflow_variable_is_bound_inside(state: WellFormedCheck, var: ast.DataflowV
     if state.block is None:
         state.report(
             "WF01-bind",
-            f"the dataflow variable {var.name_hint!r} is bound outside of a dataflow block",
+            f"the dataflow variable {var.name_hint!r} is bound outside a dataflow block",
             var.span,
         )
 
@@ -209,7 +209,7 @@ def dataflow_variable_stays_inside(
         else:
             state.report(
                 "WF01-escape",
-                f"the dataflow variable {var.name_hint!r} is used outside of its dataflow block",
+                f"the dataflow variable {var.name_hint!r} is used outside its dataflow block",
                 span,
                 related=bound_here(var),
                 help=(
@@ -246,10 +246,10 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
         assert known is not None
         state.report(
             "WF03-scope",
-            f"{name!r} is used outside of the scope it is bound in",
+            f"{name!r} is used outside the scope that binds it",
             span,
             related=bound_here(known),
-            notes=("a variable that a branch or a function binds is not visible outside of it",),
+            notes=("a variable that a branch or a function binds is not visible outside it",),
         )
     elif later is None:
         state.report(
@@ -273,7 +273,7 @@ def _uses_itself(state: WellFormedCheck, var: ast.Var, span: Span | None) -> Non
     name = var.name_hint
     state.report(
         "WF02-self",
-        f"the value of {name!r} uses {name!r} itself, but is not a function",
+        f"the value of {name!r} uses {name!r} itself, but only a function can be recursive",
         span,
         related=bound_here(var),
     )

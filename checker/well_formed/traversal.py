@@ -180,7 +180,7 @@ def scalar_has_one_lane(state: WellFormedCheck, value: ast.PrimValue) -> None:
     """A scalar is of a data type with one lane."""
     found = tir.type_of(value.value)
     if found.lanes != 1:
-        state.report("WF18-lanes", f"a scalar can't be of the vector type {found}", value.span)
+        state.report("WF18-lanes", f"a scalar cannot have the vector type {found}", value.span)
 
 
 def _shape(state: WellFormedCheck, shape: ast.ShapeExpr, span: Span | None) -> None:

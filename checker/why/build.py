@@ -123,7 +123,7 @@ class StepBuilder:
         name = record.name if record is not None else "D02" if _is_variable(expr) else ""
         text = self.text(expr)
         if info is None or not name:
-            text = f"{text}: nothing was derived, since something before it is wrong"
+            text = f"{text}: nothing was derived because of an earlier error"
             return self._once(expr, Step("note", text, span=_span(expr)), lambda step: None)
         # The place of a global variable is that of its first use, which tells nothing.
         span = None if isinstance(expr, ast.GlobalVar) else _span(expr)
@@ -228,7 +228,7 @@ class StepBuilder:
             span = function.name_span or function.span
             text = f"{gv.name_hint} : {show(info)}"
             step = rule_step("D01", text, span, info)
-            step.details = ("its annotations say so",)
+            step.details = ("given by its annotations",)
             yield "", step
 
     def _parameter(self, var: ast.Var) -> Step:

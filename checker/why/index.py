@@ -43,8 +43,8 @@ class Index:
                     self.bodies[node.body] = node
                     self.sequences[node.body] = f"the body of {self.functions.get(node, 'it')}"
                 elif isinstance(node, ast.If):
-                    self.sequences[node.true_branch] = "the branch where it holds"
-                    self.sequences[node.false_branch] = "the branch where it does not hold"
+                    self.sequences[node.true_branch] = "the branch taken if it is true"
+                    self.sequences[node.false_branch] = "the branch taken if it is false"
                 elif isinstance(node, ast.SeqExpr):
                     self._index_bindings(node)
 

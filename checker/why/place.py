@@ -188,14 +188,13 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
     text = _line(source, line)
     if not 1 <= column <= max(len(text), 1):
         raise PlaceError(
-            f"line {line} of {source.path} has {_columns(len(text))}, "
-            f"so there is no column {column}"
+            f"line {line} of {source.path} has {_columns(len(text))}: there is no column {column}"
         )
     offset = source.line_starts[line - 1] + column - 1
     here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
     if not here:
         empty = _nothing(text)
-        told = f"nothing that has struct info stands at column {column} of line {line}"
+        told = f"no struct info belongs to column {column} of line {line}"
         what = f"line {line} of {source.path} {empty}" if empty else f"{told} of {source.path}"
         raise PlaceError(f"{what}{_nearest(found, source, line)}")
     # Of two that own the same text, the later one is the inner one.
@@ -251,7 +250,7 @@ def _line(source: Source, line: int) -> str:
         count -= 1
     if not 1 <= line <= count:
         lines = "1 line" if count == 1 else f"{count} lines"
-        raise PlaceError(f"{source.path} has {lines}, so there is no line {line}")
+        raise PlaceError(f"{source.path} has {lines}: there is no line {line}")
     return source.line(line)
 
 
@@ -289,7 +288,7 @@ def _named(construct: Construct, source: Source) -> str:
         case "parameter", ast.Var(name_hint=name):
             return f"the parameter {name!r}"
         case "result", _:
-            return "what a function returns"
+            return "the result of a function"
         case (
             ("function" | "primfunc"),
             ast.Function(name_span=span) | tir.PrimFunc(name_span=span),

@@ -134,7 +134,7 @@ def reasons(answer: object) -> tuple[str, ...]:
 def _of_relation(answer: Relation) -> tuple[str, ...]:
     found: list[str] = []
     if answer.kind == "never":
-        found.append("false for all sizes of at least 1")
+        found.append("false if all sizes are at least 1")
     elif answer.counterexample is not None:
         found.append(_for(answer.counterexample))
     if answer.kind == "sometimes" and answer.witness:
@@ -142,11 +142,11 @@ def _of_relation(answer: Relation) -> tuple[str, ...]:
     if answer.assumption is not None:
         found.append(f"it would hold if {show(answer.assumption)}")
     if answer.zero_saves:
-        found.append("with a size of 0 it may hold")
+        found.append("it may hold if a size is 0")
     if answer.reason:
         found.append(answer.reason)
     return tuple(found)
 
 
 def _for(example: Mapping[str, int]) -> str:
-    return f"false for {example_text(example)}" if example else "false whatever the sizes are"
+    return f"false for {example_text(example)}" if example else "false for all sizes"

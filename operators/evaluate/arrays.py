@@ -167,9 +167,7 @@ def broadcast(*arrays: Array) -> tuple[int, ...]:
         return np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
         shapes = " and ".join(str(a.shape) for a in arrays)
-        raise OperatorFault(
-            "E-broadcast-dims", f"the shapes {shapes} do not broadcast to one"
-        ) from None
+        raise OperatorFault("E-broadcast-dims", f"the shapes {shapes} do not broadcast") from None
 
 
 @rule("E-axis", "1b8088bb", "computation")
@@ -182,7 +180,7 @@ def axis_of(given: int, ndim: int) -> int:
         ``E-axis-range``: if there is no such axis.
     """
     if not -ndim <= given < ndim:
-        raise OperatorFault("E-axis-range", f"there is no axis {given} of {ndim}")
+        raise OperatorFault("E-axis-range", f"axis {given} is out of range for rank {ndim}")
     return given % ndim
 
 

@@ -18,7 +18,9 @@ def _heads(query: Array, key: Array, value: Array) -> int:
     """How many query heads share a key head."""
     q, k, v = query.shape, key.shape, value.shape
     if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3] or not k[2] or q[2] % k[2]:
-        raise OperatorFault("E-attention-dims", f"queries of {q}, keys of {k} and values of {v}")
+        raise OperatorFault(
+            "E-attention-dims", (f"the shapes of queries {q}, keys {k} and values {v} do not match")
+        )
     return int(q[2] // k[2])
 
 
@@ -56,7 +58,7 @@ def attention(
 def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
     """Which keys a query sees: those not behind its place, and of a window the last so many."""
     if causal not in ("TopLeft", "BottomRight"):
-        raise OperatorFault("E-mask-name", f"there is no mask {causal!r}")
+        raise OperatorFault("E-mask-name", f"unknown causal_mask {causal!r}")
     offset = abs(keys - queries) if causal == "BottomRight" else 0
     distance = np.arange(queries)[:, None] + offset - np.arange(keys)[None, :]
     seen = distance >= 0
@@ -69,11 +71,18 @@ def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
     line = [int(k) for k in starts.reshape(-1)]
     bounds = list(pairwise(line))
     if not line or line[0] != 0 or line[-1] != total or any(a > b for a, b in bounds):
-        raise OperatorFault("E-sequences-starts", f"{line} in an axis of {total}")
+        raise OperatorFault(
+            "E-sequences-starts",
+            (
+                f"the starts of the sequences, {line}, do not ascend from 0 to the length of the"
+                f" axis, {total}"
+            ),
+        )
     most = max((b - a for a, b in bounds), default=0)
     if most > int(number(longest)):
         raise OperatorFault(
-            "E-sequences-longest", f"a sequence of {most}, the longest has {number(longest)}"
+            "E-sequences-longest",
+            (f"a sequence has length {most}, but the maximum given is {number(longest)}"),
         )
     return bounds
 
@@ -98,7 +107,13 @@ def attention_var_len(
         longest if key_longest is None else key_longest,
     )
     if len(queries) != len(keys) or query.shape[0] != 1:
-        raise OperatorFault("E-sequences-starts", f"{len(queries)} sequences and {len(keys)}")
+        raise OperatorFault(
+            "E-sequences-starts",
+            (
+                f"{len(queries)} sequences of queries do not match {len(keys)} sequences of keys"
+                " in a batch of one"
+            ),
+        )
     parts = [
         attention(query[:, a:b], key[:, c:d], value[:, c:d], None, scale, causal, window)
         for (a, b), (c, d) in zip(queries, keys, strict=True)

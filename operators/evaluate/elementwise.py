@@ -206,7 +206,7 @@ def _to_integer(x: Array, kind: Kind) -> Array:
 @rule("E-divide", "4860a58b", "computation")
 def _divisor(b: Array) -> None:
     if b.size and b.dtype.kind in "iu" and not np.all(b):
-        raise OperatorFault("E-divide-zero", "a division of integers by zero")
+        raise OperatorFault("E-divide-zero", "an integer is divided by zero")
 
 
 def _divide(a: Array, b: Array) -> Any:
@@ -240,7 +240,7 @@ def _mod(a: Array, b: Array) -> Any:
 @rule("E-power", "22c7f7f6", "computation")
 def _power(a: Array, b: Array) -> Any:
     if b.dtype.kind == "i" and b.size and b.min() < 0:
-        raise OperatorFault("E-power-negative", f"an integer to the power of {b.min()}")
+        raise OperatorFault("E-power-negative", f"an integer is raised to the power {b.min()}")
     return np.power(a, b)
 
 
@@ -249,7 +249,7 @@ def _counts(kind: Kind, b: Array) -> None:
     bits = bits_of(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
         wrong = b.min() if b.min() < 0 else b.max()
-        raise OperatorFault("E-shift-range", f"a shift of {bits} bits by {wrong}")
+        raise OperatorFault("E-shift-range", f"a number of {bits} bits is shifted by {wrong}")
 
 
 _BINARY: dict[str, Function] = {

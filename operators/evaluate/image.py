@@ -105,11 +105,13 @@ def _options(method: str, mode: str, rounding: str, roi: Sequence[float], number
     meant = rounding or ("round" if mode == "align_corners" else "floor")
     known = mode in _COORDINATES and meant in _ROUNDINGS
     if not known or method not in ("nearest_neighbor", "linear", "cubic"):
-        raise OperatorFault("E-resize-method", f"{method!r} with {mode!r} and {rounding!r}")
-    if len(roi) != 2 * number:
         raise OperatorFault(
-            "E-resize-method", f"a region of {len(roi)} numbers, expected {2 * number}"
+            "E-resize-method",
+            f"unsupported combination: method {method!r}, coordinates {mode!r},"
+            f" rounding {rounding!r}",
         )
+    if len(roi) != 2 * number:
+        raise OperatorFault("E-resize-method", f"roi has {len(roi)} numbers, expected {2 * number}")
     return meant
 
 
@@ -157,7 +159,9 @@ def resize(count: str) -> Function:
 @rule("E-source", "77f495d3", "computation")
 def _some(length: int, wanted: int) -> None:
     if wanted and not length:
-        raise OperatorFault("E-source-empty", f"{wanted} places of an axis without elements")
+        raise OperatorFault(
+            "E-source-empty", (f"{wanted} elements are needed from an axis of length 0")
+        )
 
 
 def _mixed(x: Array, axis: int, places: Array, weights: Array) -> Array:
@@ -184,11 +188,16 @@ def _sampling(x: Array, grid: Array, method: str, padding: str) -> None:
     number = x.ndim - 2
     if method not in _METHODS[number] or padding not in _PADDINGS:
         raise OperatorFault(
-            "E-sample-method", f"{method!r} with {padding!r} padding over {number} axes"
+            "E-sample-method",
+            (
+                f"unsupported combination: method {method!r}, padding {padding!r}, {number}"
+                " spatial axes"
+            ),
         )
     if grid.shape[:2] != (x.shape[0], number):
         raise OperatorFault(
-            "E-sample-grid", f"a grid of shape {grid.shape} for images of {x.shape}"
+            "E-sample-grid",
+            (f"a grid of shape {grid.shape} does not fit images of shape {x.shape}"),
         )
 
 
@@ -274,7 +283,8 @@ def _sampled(x: Array, taps: list[Taps]) -> Array:
 def _matrices(data: Array, number: int) -> None:
     if data.shape[1:] != (number, number + 1):
         raise OperatorFault(
-            "E-affine-matrix", f"matrices of {data.shape[1:]} for a grid of {number} axes"
+            "E-affine-matrix",
+            (f"matrices of shape {data.shape[1:]} do not fit a grid of {number} axes"),
         )
 
 

@@ -33,7 +33,7 @@ def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
     outside = (indices < low) | (indices >= length)
     if outside.any():
         wrong = int(indices[outside].reshape(-1)[0])
-        words = f"the index {wrong} into an axis of {length}"
+        words = f"the index {wrong} is out of bounds for an axis of length {length}"
         raise OperatorFault("E-index-range", words, indices)
     return np.where(indices < 0, indices + length, indices).astype(np.intp)
 
@@ -58,10 +58,13 @@ def _take_or_nan(x: Array, given: Array, along: int) -> Array:
     if not outside.any():
         return np.asarray(np.take(x, given.astype(np.intp), along))
     if not (is_float(x.dtype) and np.isnan(np.array(np.nan).astype(x.dtype))):
-        words = f"an index outside of an axis of {length}, and {x.dtype} has no NaN for it"
+        words = (
+            f"an index is out of bounds for an axis of length {length}, and {x.dtype} has no"
+            " NaN to return"
+        )
         raise OperatorFault("E-index-range", words, given)
     if not length:
-        raise OperatorFault("E-index-range", "an index into an axis of 0")
+        raise OperatorFault("E-index-range", "an index is out of bounds for an axis of length 0")
     found = np.take(x, np.where(outside, 0, given).astype(np.intp), along)
     found[(*[slice(None)] * along, outside)] = np.nan
     return found
@@ -72,7 +75,9 @@ def gather_elements(x: Array, indices: Array, axis: int) -> Array:
     along = axis_of(axis, x.ndim)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
-            raise OperatorFault("E-index-range", f"{n} indices along an axis of {m}")
+            raise OperatorFault(
+                "E-index-range", (f"{n} indices are given for an axis of length {m}")
+            )
     grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
     grid[along] = from_zero(indices, x.shape[along])
     return np.asarray(x[tuple(grid)])
@@ -104,11 +109,11 @@ def _put(x: Array, grid: tuple[Array, ...], updates: Array, reduction: str) -> A
     if reduction == "update":
         _assign(result, grid, given)
     elif reduction == "mean":
-        raise OperatorFault("E-operator-arguments", "a reduction by mean has no one meaning")
+        raise OperatorFault("E-operator-arguments", "reduction by mean is not defined")
     elif reduction in _REDUCTIONS:
         quiet(_REDUCTIONS[reduction].at, result, grid, given)
     else:
-        raise OperatorFault("E-operator-arguments", f"there is no reduction {reduction!r}")
+        raise OperatorFault("E-operator-arguments", f"unknown reduction {reduction!r}")
     return back(result, x.dtype)
 
 
@@ -129,7 +134,9 @@ def _assign(result: Array, grid: tuple[Array, ...], given: Array) -> None:
 def fit(updates: Array, wanted: tuple[int, ...]) -> None:
     """Whether updates have the shape of the places they go to (E-scatter)."""
     if updates.shape != wanted:
-        raise OperatorFault("E-scatter-updates", f"{updates.shape} updates, expected {wanted}")
+        raise OperatorFault(
+            "E-scatter-updates", (f"the updates have shape {updates.shape}, expected {wanted}")
+        )
 
 
 def scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduction: str) -> Array:
@@ -138,7 +145,9 @@ def scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduct
     fit(updates, indices.shape)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
-            raise OperatorFault("E-index-range", f"{n} indices along an axis of {m}")
+            raise OperatorFault(
+                "E-index-range", (f"{n} indices are given for an axis of length {m}")
+            )
     grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
     grid[along] = from_zero(indices, x.shape[along])
     return _put(x, tuple(grid), updates, reduction) if indices.size else x.copy()
@@ -178,7 +187,7 @@ def one_hot(indices: Array, on: Any, off: Any, depth: int, axis: int) -> Array:
     """
     along = axis_of(axis, indices.ndim + 1)
     if depth < 1:
-        raise OperatorFault("E-lengths-negative", f"an encoding of depth {depth}")
+        raise OperatorFault("E-lengths-negative", f"the depth is {depth}, expected at least 1")
     line = np.arange(depth).reshape([-1 if k == along else 1 for k in range(indices.ndim + 1)])
     hit = np.expand_dims(indices, along) == line
     kind = np.float32 if isinstance(on, float) else np.int64
@@ -202,7 +211,7 @@ def bucketize(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
     side: Any = "right" if right else "left"
     limits = wide(boundaries)
     if not (limits[1:] >= limits[:-1]).all() or np.isnan(limits).any():
-        raise OperatorFault("E-bucketize-ascending", "the boundaries do not ascend")
+        raise OperatorFault("E-bucketize-ascending", "the boundaries are not in ascending order")
     found = np.searchsorted(limits, wide(x), side=side)
     return np.asarray(found).astype(np.int32 if narrow else np.int64)
 

@@ -27,7 +27,9 @@ def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
             n != m for k, (n, m) in enumerate(zip(first, other.shape, strict=True)) if k != along
         ):
             where = "" if along is None else f" along axis {along}"
-            raise OperatorFault("E-join-dims", f"{first} and {other.shape} do not join{where}")
+            raise OperatorFault(
+                "E-join-dims", (f"the shapes {first} and {other.shape} cannot be joined{where}")
+            )
 
 
 def stack(tensors: tuple[Array, ...], axis: int | None) -> Array:
@@ -44,13 +46,18 @@ def split(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
     if isinstance(cut, int):
         each = -(-length // cut) if cut > 0 else -1
         if each * (cut - 1) > length or cut < 1:
-            raise OperatorFault("E-split-sections", f"{length} elements in {cut} sections")
+            raise OperatorFault(
+                "E-split-sections", (f"{length} elements cannot be split into {cut} sections")
+            )
         bounds = [each * k for k in range(cut)] + [length]
     else:
         inner = [min(int(k), length) for k in cut]
         bounds = [0, *inner, length]
         if bounds != sorted(bounds):
-            raise OperatorFault("E-split-sections", f"the indices {cut} do not ascend from 0")
+            raise OperatorFault(
+                "E-split-sections",
+                (f"the indices {cut} do not ascend from 0 to the length of the axis"),
+            )
     parts = tuple(np.take(x, np.arange(low, high), along) for low, high in pairwise(bounds))
     return parts[0] if len(parts) == 1 else parts
 

@@ -14,7 +14,7 @@ from rlx.spec.registry import rule
 @rule("E-product", "65abe1d3", "computation")
 def _reduces(x: int, y: int) -> None:
     if x != y:
-        raise OperatorFault("E-product-reduction", f"a sum over {x} and {y} products")
+        raise OperatorFault("E-product-reduction", f"the reduction dimensions differ: {x} and {y}")
 
 
 def matmul(a: Array, b: Array, kind: DataType | None) -> Array:
@@ -43,5 +43,7 @@ def einsum(operands: tuple[Array, ...], subscripts: str) -> Array:
     except ValueError as error:
         shapes = ", ".join(str(x.shape) for x in operands)
         _reduces(len(terms), -1 if len(terms) == len(operands) else len(operands))
-        raise OperatorFault("E-product-reduction", f"{text} of {shapes}: {error}") from None
+        raise OperatorFault(
+            "E-product-reduction", (f"{text} cannot be applied to the shapes {shapes}: {error}")
+        ) from None
     return back(np.array(found), operands[0].dtype)

@@ -15,7 +15,9 @@ from rlx.spec.registry import rule
 @rule("E-loss", "714d61d0", "computation")
 def _agree(found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if found != wanted:
-        raise OperatorFault("E-loss-dims", f"targets of {found} for predictions of {wanted}")
+        raise OperatorFault(
+            "E-loss-dims", (f"targets of shape {found} do not fit predictions of shape {wanted}")
+        )
 
 
 def cross_entropy_with_logits(predictions: Array, labels: Array) -> Array:

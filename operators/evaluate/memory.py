@@ -21,14 +21,16 @@ def view(x: Array, shape: tuple[int, ...] | None, kind: DataType | None, offset:
     start, held = int(offset or 0), x.nbytes
     end = start + prod(wanted) * made.itemsize
     if start < 0 or end > held:
-        raise OperatorFault("E-view-size", f"bytes {start} to {end} of {held}")
+        raise OperatorFault(
+            "E-view-size", (f"the view covers bytes {start} to {end}, but the tensor has {held}")
+        )
     return np.frombuffer(x.tobytes()[start:end], made).reshape(wanted).copy()
 
 
 @rule("E-inspect", "79984f7e", "computation")
 def _axis(x: Array, axis: Any) -> int:
     if not 0 <= int(axis) < x.ndim:
-        raise OperatorFault("E-inspect-axis", f"there is no axis {axis} of {x.ndim}")
+        raise OperatorFault("E-inspect-axis", f"axis {axis} is out of range for rank {x.ndim}")
     return int(axis)
 
 

@@ -30,7 +30,7 @@ def reshape(x: Array, shape: tuple[int | str, ...]) -> Array:
     wanted = [x.shape[k] if k in copied else 0 if n == COPIED else n for k, n in enumerate(shape)]
     sizes = [n for n in wanted if isinstance(n, int)]
     if len(wanted) - len(sizes) > 1 or any(n < 0 for n in sizes):
-        raise OperatorFault("E-reshape-infer", f"a reshape to {_written(shape)}")
+        raise OperatorFault("E-reshape-infer", f"{_written(shape)} is not a shape to reshape to")
     if INFERRED in wanted:
         # What is copied stands on both sides, and says nothing of the rest where it is 0.
         whole = math.prod(n for k, n in enumerate(x.shape) if k not in copied)
@@ -39,13 +39,14 @@ def reshape(x: Array, shape: tuple[int | str, ...]) -> Array:
         )
         if (whole % others if others else whole) != 0:
             raise OperatorFault(
-                "E-reshape-infer", f"{x.size} elements do not fill the shape {_written(shape)}"
+                "E-reshape-infer", f"{x.size} elements cannot be reshaped to {_written(shape)}"
             )
         inferred = whole // others if others else 0
         sizes = [n if isinstance(n, int) else inferred for n in wanted]
     if math.prod(sizes) != x.size:
         raise OperatorFault(
-            "E-reshape-count", f"the {x.size} elements of {x.shape} do not fill {tuple(sizes)}"
+            "E-reshape-count",
+            (f"the {x.size} elements of shape {x.shape} cannot be reshaped to {tuple(sizes)}"),
         )
     return x.reshape(sizes).copy()
 
@@ -71,7 +72,7 @@ def permute_dims(x: Array, order: tuple[int, ...] | None) -> Array:
     """The axes in another order; reversed if none is given."""
     found = range(x.ndim)[::-1] if order is None else axes_of(order, x.ndim)
     if sorted(found) != list(range(x.ndim)):
-        raise OperatorFault("E-permute-axes", f"{order} is no permutation of {x.ndim} axes")
+        raise OperatorFault("E-permute-axes", f"{order} is not a permutation of {x.ndim} axes")
     return np.ascontiguousarray(np.transpose(x, tuple(found))).reshape([x.shape[a] for a in found])
 
 
@@ -90,7 +91,9 @@ def squeeze(x: Array, given: tuple[int, ...] | None) -> Array:
     gone = [k for k, n in enumerate(x.shape) if n == 1] if given is None else axes_of(given, x.ndim)
     for k in gone:
         if x.shape[k] != 1:
-            raise OperatorFault("E-squeeze-one", f"axis {k} of {x.shape} is not of length 1")
+            raise OperatorFault(
+                "E-squeeze-one", (f"axis {k} of shape {x.shape} does not have length 1")
+            )
     return x.reshape([n for k, n in enumerate(x.shape) if k not in gone]).copy()
 
 
@@ -109,7 +112,8 @@ def reverse_sequence(x: Array, lengths: Array, seq_axis: int, batch_axis: int) -
         count = int(length)
         if count > x.shape[along]:
             raise OperatorFault(
-                "E-index-range", f"a sequence of length {count} along an axis of {x.shape[along]}"
+                "E-index-range",
+                (f"a sequence has length {count}, but the axis has length {x.shape[along]}"),
             )
         if count > 1:
             place: list[slice | int] = [slice(None)] * x.ndim
@@ -132,7 +136,7 @@ def repeat(x: Array, times: int, axis: int | None) -> Array:
 
 def _counts(counts: tuple[int, ...]) -> None:
     if any(count < 0 for count in counts):
-        raise OperatorFault("E-lengths-negative", f"a repetition of {min(counts)} times")
+        raise OperatorFault("E-lengths-negative", f"the number of repetitions is {min(counts)}")
 
 
 def pixel_shuffle(x: Array, factor: int) -> Array:
@@ -140,7 +144,7 @@ def pixel_shuffle(x: Array, factor: int) -> Array:
     *lead, channels, height, width = x.shape
     if factor < 1 or channels % (factor * factor):
         raise OperatorFault(
-            "E-reshape-count", f"{channels} channels do not fall into squares of {factor}"
+            "E-reshape-count", f"{channels} channels are not a multiple of {factor}²"
         )
     groups = channels // (factor * factor)
     split = x.reshape(*lead, groups, factor, factor, height, width)

@@ -18,7 +18,8 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
     """The columns that hold scores, classes and corners are there."""
     if any(not 0 <= column < x.shape[2] for column in columns):
         raise OperatorFault(
-            "E-boxes-columns", f"columns {tuple(columns)} of rows of {x.shape[2]} elements"
+            "E-boxes-columns",
+            (f"columns {tuple(columns)} are not all within rows of {x.shape[2]} elements"),
         )
 
 
@@ -26,7 +27,9 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
 def _count(given: Any, most: int) -> int:
     count = int(given)
     if not 0 <= count <= most:
-        raise OperatorFault("E-candidates-count", f"{count} of {most} boxes count")
+        raise OperatorFault(
+            "E-candidates-count", (f"the number of valid boxes is {count}, expected 0 to {most}")
+        )
     return count
 
 
@@ -63,7 +66,10 @@ def all_class_non_max_suppression(
     zeros behind.
     """
     if boxes.shape != (scores.shape[0], scores.shape[2], 4):
-        raise OperatorFault("E-boxes-columns", f"boxes of {boxes.shape}, scores of {scores.shape}")
+        raise OperatorFault(
+            "E-boxes-columns",
+            (f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}"),
+        )
     need_floats("all_class_non_max_suppression", boxes, scores)
     limit, least = max(int(number(most)), 0), number(threshold)
     found: list[tuple[int, int, int]] = []
@@ -200,7 +206,11 @@ def multibox_transform_loc(
     batches, _, count = scores.shape
     if offsets.shape != (batches, 4 * count) or anchors.shape != (1, count, 4):
         raise OperatorFault(
-            "E-boxes-columns", f"offsets of {offsets.shape} and anchors of {anchors.shape}"
+            "E-boxes-columns",
+            (
+                f"offsets of shape {offsets.shape} or anchors of shape {anchors.shape} do not"
+                " fit the scores"
+            ),
         )
     p = softmax(wide(scores), 1) if apply_softmax else wide(scores).copy()
     p = np.where(p >= p.dtype.type(threshold), p, quiet(np.multiply, p, p.dtype.type(0)))

@@ -26,7 +26,8 @@ def _along(x: Array, parameter: Array, axes: Sequence[int]) -> Array:
     wanted = tuple(x.shape[k] for k in axes)
     if parameter.shape != wanted:
         raise OperatorFault(
-            "E-scale-length", f"learnt values of shape {parameter.shape} for axes of {wanted}"
+            "E-scale-length",
+            (f"a parameter of shape {parameter.shape} does not fit axes of lengths {wanted}"),
         )
     order = np.argsort(axes, kind="stable")
     return wide(parameter).transpose(order).reshape(shape)
@@ -85,7 +86,7 @@ def group_norm(
     axis = axis_of(channel, x.ndim)
     if groups < 1 or x.shape[axis] % groups:
         raise OperatorFault(
-            "E-scale-length", f"{x.shape[axis]} channels do not fall into {groups} groups"
+            "E-scale-length", f"{groups} groups do not divide {x.shape[axis]} channels"
         )
     if not x.size:
         return x.copy()

@@ -18,13 +18,22 @@ _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "ci
 def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]:
     pairs = list(zip(widths[::2], widths[1::2], strict=False))
     if len(pairs) != x.ndim or mode not in _MODES:
-        raise OperatorFault("E-pad-width", f"{mode!r} padding of {tuple(widths)} around {x.shape}")
+        raise OperatorFault(
+            "E-pad-width",
+            (f"padding {tuple(widths)} of mode {mode!r} cannot be applied to shape {x.shape}"),
+        )
     limit = {"reflect": 1, "circular": 0}.get(mode)
     for n, (before, after) in zip(x.shape, pairs, strict=True):
         short = limit is not None and max(before, after, 0) > n - limit
         none = mode == "replicate" and n == 0 and max(before, after) > 0
         if short or none or n + before + after < 0:
-            raise OperatorFault("E-pad-width", f"{mode!r} padding of {before, after} around {n}")
+            raise OperatorFault(
+                "E-pad-width",
+                (
+                    f"padding {before, after} of mode {mode!r} cannot be applied to an axis of"
+                    f" length {n}"
+                ),
+            )
     return pairs
 
 

@@ -24,7 +24,8 @@ def _along(x: Array, parameter: Array, axis: int) -> Any:
     along = axis_of(axis, x.ndim)
     if p.shape != (x.shape[along],):
         raise OperatorFault(
-            "E-quantize-length", f"{p.shape} steps along an axis of {x.shape[along]}"
+            "E-quantize-length",
+            (f"a parameter of shape {p.shape} does not fit an axis of length {x.shape[along]}"),
         )
     return p.reshape([-1 if k == along else 1 for k in range(x.ndim)])
 

@@ -36,7 +36,7 @@ def need_elements(x: Array, axes: tuple[int, ...], what: str) -> None:
     count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1
     others = int(np.prod([n for a, n in enumerate(x.shape) if a not in axes], dtype=np.int64))
     if count == 0 and others:
-        raise OperatorFault("E-empty-reduction", f"the {what} of no elements")
+        raise OperatorFault("E-empty-reduction", f"the {what} of zero elements is not defined")
 
 
 def _left(x: Array, axes: tuple[int, ...], keepdims: int) -> list[int]:

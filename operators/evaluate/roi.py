@@ -26,13 +26,16 @@ def _regions(x: Array, rois: Array) -> list[tuple[int, list[float]]]:
     found = []
     for row in wide(rois):
         if not np.isfinite(row).all():
-            raise OperatorFault("E-region-finite", f"the region {row.tolist()}")
+            raise OperatorFault("E-region-finite", f"the region {row.tolist()} is not finite")
         image = int(row[0])
         if not 0 <= image < x.shape[0]:
-            raise OperatorFault("E-region-image", f"image {image} of {x.shape[0]}")
+            raise OperatorFault(
+                "E-region-image",
+                (f"a region names image {image}, but there are {x.shape[0]} images"),
+            )
         found.append((image, [v for v in row[1:]]))
     if found and not all(x.shape[2:]):
-        raise OperatorFault("E-region-rows", f"regions of images of {x.shape[2:]}")
+        raise OperatorFault("E-region-rows", f"images of shape {x.shape[2:]} contain no region")
     return found
 
 
@@ -82,7 +85,10 @@ def _samples(
     step = extent / type(end)(cells)
     count = ratio if ratio > 0 else max(ceil(step), 0)
     if count > MOST_SAMPLES:
-        raise OperatorFault("E-region-finite", f"{count} samples along an axis of {length}")
+        raise OperatorFault(
+            "E-region-finite",
+            (f"a region needs {count} samples along an axis of length {length}, which is too many"),
+        )
     part = (np.arange(count, dtype=kind) + kind.type(0.5)) * kind.type(step / max(count, 1))
     at = kind.type(start) + np.arange(cells, dtype=kind)[:, None] * kind.type(step) + part
     inside = (at >= -1) & (at <= length)

@@ -27,7 +27,7 @@ def indices(length: int, begin: int, end: int, step: int, inbound: bool = False)
         for bound in (begin, end):
             if not floor <= bound <= length:
                 raise OperatorFault(
-                    "E-slice-bounds", f"the bound {bound} is outside of an axis of {length}"
+                    "E-slice-bounds", f"the bound {bound} is outside an axis of length {length}"
                 )
     else:
         begin, end = (
@@ -47,7 +47,10 @@ def strided_slice(
     """Every so many elements from a begin to before an end along the axes."""
     steps = strides or (1,) * len(axes)
     if not len(axes) == len(begin) == len(end) == len(steps):
-        raise OperatorFault("E-operator-arguments", "a slice needs bounds for each of its axes")
+        raise OperatorFault(
+            "E-operator-arguments",
+            ("begin, end, strides and axes of a slice have different lengths"),
+        )
     for axis, low, high, step in zip(axes, begin, end, steps, strict=True):
         along = axis_of(int(axis), x.ndim)
         places = indices(x.shape[along], int(low), int(high), int(step), bool(inbound))

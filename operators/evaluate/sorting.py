@@ -48,7 +48,7 @@ def topk(x: Array, count: int, axis: int, wanted: str, largest: int, kind: DataT
     along = axis_of(axis, x.ndim)
     length = x.shape[along]
     if count > length:
-        raise OperatorFault("E-index-range", f"the first {count} of {length} elements")
+        raise OperatorFault("E-index-range", f"k is {count}, but the axis has length {length}")
     found = order(x, along, bool(largest))
     first = np.take(found, np.arange(count if count > 0 else length), along)
     values, where = np.take_along_axis(x, first, along), back(first, kind_of(kind, _INT32))
@@ -65,7 +65,9 @@ def multinomial_from_uniform(
     wrong = ~(chances >= 0).all(axis=-1) | ~np.isclose(chances.sum(axis=-1), 1, atol=_SUM)
     for row in rows:
         if wrong[row]:
-            raise OperatorFault("E-draw-distribution", f"row {row} is no distribution")
+            raise OperatorFault(
+                "E-draw-distribution", (f"row {row} is not a probability distribution")
+            )
     below = np.cumsum(chances, axis=-1)[rows]
     drawn = np.sum(below <= wide(sample).reshape(-1, 1), axis=-1)
     last = prob.shape[-1] - 1

@@ -108,7 +108,8 @@ def windows(
     counts = [(m - n) // s + 1 for n, m, s in zip(reach, spatial, strides, strict=True)]
     if any(n < 1 for n in sizes) or any(count < 0 for count in counts):
         raise OperatorFault(
-            "E-window-size", f"windows of {tuple(reach)} over axes of {tuple(spatial)}"
+            "E-window-size",
+            (f"windows of size {tuple(reach)} do not fit axes of lengths {tuple(spatial)}"),
         )
     axes = tuple(range(x.ndim - len(reach), x.ndim))
     if 0 in counts:
@@ -127,8 +128,10 @@ def _channels(channels: int, each: int, outputs: int, groups: int) -> None:
     if groups < 1 or outputs % groups or channels != each * groups:
         raise OperatorFault(
             "E-channels-groups",
-            f"{channels} channels, weights for {each} of them and {outputs} outputs in {groups}"
-            " groups",
+            (
+                f"{channels} channels and {outputs} outputs in {groups} groups do not match"
+                f" weights for {each} channels"
+            ),
         )
 
 

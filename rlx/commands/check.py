@@ -131,9 +131,9 @@ def _selection(
         from rlx.checker.driver.configuration import NAME, ConfigurationError
 
         path = os.path.join(project.root, NAME)
-        raise ConfigurationError(f"{path}: no rule is named {', '.join(theirs)}{_near(theirs)}")
+        raise ConfigurationError(f"{path}: no rule has the name {', '.join(theirs)}{_near(theirs)}")
     if unknown:
-        parser.error(f"no rule is named {', '.join(unknown)}{_near(unknown)}")
+        parser.error(f"no rule has the name {', '.join(unknown)}{_near(unknown)}")
     return selection
 
 

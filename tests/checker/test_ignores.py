@@ -66,7 +66,7 @@ def test_a_code_that_there_is_not_is_told_with_the_one_that_is_meant() -> None:
     text = f"{HEAD}    y = R.add(x, z)  # rlx: ignore[wf02-undefind] z comes later\n    return x\n"
     left, comment = check_text(text).diagnostics
     assert (left.code, comment.code) == ("WF02-undefined", "IGNORE-unused")
-    assert comment.message == "no rule is named wf02-undefind"
+    assert comment.message == "no rule has the name wf02-undefind"
     assert comment.help == "did you mean 'WF02-undefined'?"
     assert comment.edit is not None and text[slice(*comment.edit.span)] == "wf02-undefind"
     start, end = comment.edit.span

@@ -222,11 +222,13 @@ def test_a_bug_is_101_and_the_others_are_checked(
     run.write(a=GOOD, b=BAD)
     status, out, err = run("a.rlx", "b.rlx", "c.rlx")
     assert status == 101  # stronger than the 2 of c.rlx and the 1 of b.rlx
-    assert "error[INTERNAL]: the checker failed on this file: AssertionError: what cannot be" in out
+    assert (
+        "error[INTERNAL]: the checker crashed on this file: AssertionError: what cannot be" in out
+    )
     assert " --> b.rlx:3:" in out
     assert "Traceback" not in out + err
     (kept,) = tmp_path.glob("rlx-traceback-*.txt")
-    assert f"report it with the file and the traceback in {kept}" in out
+    assert f"please report it with the file and the traceback in {kept}" in out
     assert "AssertionError: what cannot be" in kept.read_text()
 
 
@@ -289,7 +291,7 @@ def test_statistics(run: Run) -> None:
     code = run.json("a.rlx")["files"][0]["diagnostics"][0]["code"]
     _, out, err = run("a.rlx", "b.rlx", "c.rlx", "--statistics")
     assert re.search(
-        rf"\n\n2  error    {code}\n1  warning  \S+\n\n\d+ questions? to the prover, by what settled them\n"
+        rf"\n\n2  error    {code}\n1  warning  \S+\n\n\d+ questions? to the prover, by what answered them\n"
         r"(\d+  .+\n)+the slowest\n( +\d+\.\d ms  .+  c\.rlx:\d+:\d+\n){1,3}$",
         out,
     )
@@ -404,7 +406,7 @@ def test_a_name_that_is_no_text(tmp_path: Path) -> None:
         (b"\xff\xfe@\0R\0", "this file is UTF-16", (1, 1)),
         (b"# \xc3\xa4\n# \xff\n", "the byte 0xff is not UTF-8", (2, 3)),
         (b"# a\r\n# \xc3", "the byte 0xc3 is not UTF-8", (2, 3)),
-        (b"# \xc3\xa4\r\n\0", "a NUL character stands in the text", (2, 1)),
+        (b"# \xc3\xa4\r\n\0", "the text contains a NUL character", (2, 1)),
     ],
 )
 def test_bytes_that_are_no_text(
@@ -632,7 +634,9 @@ def test_a_rule_that_fails_is_its_authors(run: Run) -> None:
     )
     status, out, _ = run("a.rlx", "--operators", "ops.py")
     assert status == 2
-    assert "error[OPERATORS]: the rule of an operator of your own failed: AttributeError" in out
+    assert (
+        "error[OPERATORS]: the rule of an operator that you declared failed: AttributeError" in out
+    )
     assert "ops.py:6" in out and "bug in rlx" not in out
 
 
@@ -659,8 +663,8 @@ def test_a_wrong_configuration_is_refused(run: Run, table: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[tool.rlx]\nselect = ["D99"]\n', "no rule is named D99; did you mean 'D09'?"),
-        ('[tool.rlx]\nignore = ["D14", "wf2"]\n', "no rule is named wf2"),
+        ('[tool.rlx]\nselect = ["D99"]\n', "no rule has the name D99; did you mean 'D09'?"),
+        ('[tool.rlx]\nignore = ["D14", "wf2"]\n', "no rule has the name wf2"),
         ("[tool]\nrlx = 3\n", "tool.rlx must be a table"),
         ("[tool]\nrlx = {strikt = true}\n", "did you mean 'strict'?"),
         ("tool = 'rlx'\n", "tool must be a table"),

@@ -54,7 +54,7 @@ def test_an_option(
         fine = ["check", *fine] if name == "relay" else fine
         for argv in ([f"--{wrong}", *fine], [*fine, f"--{wrong}=3"]):
             last = said(name, argv, capsys)
-            assert f"there is no option --{wrong}; did you mean " in last, last
+            assert f"unknown option --{wrong}; did you mean " in last, last
             assert flag in last, last
 
 

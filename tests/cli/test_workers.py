@@ -105,5 +105,5 @@ def test_workers_end_with_the_iteration(tmp_path: Path) -> None:
 
 def test_a_crash_says_what_to_report() -> None:
     (found,) = crashed("a.rlx", "ValueError: no\nsecond line", "/tmp/trace.txt").diagnostics
-    assert found.message == "the checker failed on this file: ValueError: no"
-    assert found.help == "report it with the file and the traceback in /tmp/trace.txt"
+    assert found.message == "the checker crashed on this file: ValueError: no"
+    assert found.help == "please report it with the file and the traceback in /tmp/trace.txt"

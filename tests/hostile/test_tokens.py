@@ -69,8 +69,8 @@ def test_a_constant_is_damaged_alone() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("{", "", "this metadata is no JSON"),
-        ('GenericConst"][0]', 'GenericConst"][7]', "the metadata holds 2 of 'ir.GenericConst'"),
+        ("{", "", "this metadata is not valid JSON"),
+        ('GenericConst"][0]', 'GenericConst"][7]', "the metadata contains 2 of 'ir.GenericConst'"),
         ('GenericConst"][0]', 'GenericConst"]["a"]', "expected the number of a constant"),
         ('GenericConst"][0]', 'GenericConst"][-1]', "expected the number of a constant"),
     ],

@@ -79,7 +79,7 @@ def test_compound_dimensions_are_compared_under_the_binding() -> None:
     wrong = call(func, (tensor((n, 4)),), tensor((plus(times(n, 4), 1),)))
     assert codes(wrong) == [("OBL-joint-dims", "error")]
     assert wrong.message == (
-        "call_tir: n * 4 + 1 along axis 0 of the result does not fit f, which asks for i * 4 = n * 4, "
+        "call_tir: n * 4 + 1 along axis 0 of the result does not fit f, which requires i * 4 = n * 4, "
         "where i is n (axis 0 of argument 0 (x))"
     )
 
@@ -89,7 +89,7 @@ def test_dimensions_are_judged_jointly() -> None:
     found = call(func, (tensor((16, 32)),), tensor((16,)))
     assert codes(found) == [("OBL-joint-dims", "error")]
     assert found.message == (
-        "call_tir: 32 along axis 1 of argument 0 (x) does not fit f, which asks for i = 16 "
+        "call_tir: 32 along axis 1 of argument 0 (x) does not fit f, which requires i = 16 "
         "(axis 0 of argument 0 (x))"
     )
 
@@ -112,7 +112,7 @@ def test_literal_dimensions() -> None:
     found = call(func, (tensor((3, 5)),), tensor((3, 4)))
     assert codes(found) == [("OBL-joint-dims", "error")]
     assert found.message == (
-        "call_tir: 5 along axis 1 of argument 0 (x) does not fit f, which asks for 4"
+        "call_tir: 5 along axis 1 of argument 0 (x) does not fit f, which requires 4"
     )
 
 
@@ -158,7 +158,7 @@ def test_several_results() -> None:
     found = call(func, (tensor((n,)),), wrong)
     assert codes(found) == [("OBL-joint-dims", "error")]
     assert found.message == (
-        "call_tir: 3 along axis 1 of result 1 does not fit f, which asks for 2"
+        "call_tir: 3 along axis 1 of result 1 does not fit f, which requires 2"
     )
 
 

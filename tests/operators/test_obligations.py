@@ -174,7 +174,7 @@ MESSAGES: list[tuple[Case, str]] = [
     (
         case("split", tensor((5,)), 4),
         (
-            "split: 3 sections of length 2 are longer than the axis, whose length is 5 "
+            "split: 3 sections of length 2 do not fit into the axis of length 5 "
             "(of x: Tensor((5,), float32))"
         ),
     ),

@@ -17,7 +17,7 @@ def test_an_operator_by_any_of_its_names(name: str) -> None:
         "",
         "Tensors one after the other along an axis; vectors if none is given.",
         "",
-        "  tensors  tensors in a tuple",
+        "  tensors  a tuple of tensors",
         "  axis     an integer or null",
         "",
         "A call of it has no effects. NumPy computes it.",

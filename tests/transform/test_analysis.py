@@ -52,13 +52,13 @@ def test_redundant(line: str) -> None:
     [
         (
             'y = R.match_cast(x, R.Tensor((k, l), "float32"))',
-            "dimension 0: it binds k, which is known to be n; …",
+            "dimension 0: it binds k, which is already known to be n; …",
         ),
         (
             "y = R.match_cast(R.shape([n * 2]), R.Shape([k]))",
-            "dimension 0: it binds k, which is known to be n * 2",
+            "dimension 0: it binds k, which is already known to be n * 2",
         ),
-        ("y = R.match_cast(p, R.Prim(value=k))", "it binds k, which is known to be i"),
+        ("y = R.match_cast(p, R.Prim(value=k))", "it binds k, which is already known to be i"),
     ],
 )
 def test_redundant_with_variables(line: str, reason: str) -> None:
@@ -71,21 +71,21 @@ def test_redundant_with_variables(line: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("R.match_cast(x, R.Shape)", "a shape is expected, and Tensor((n, 4), float32) is known"),
-        ("R.match_cast(x, R.Tensor(ndim=3))", "rank 3 is expected, and 2 is known"),
-        ('R.match_cast(x, R.Tensor("int8"))', "dtype int8 is expected, and float32 is known"),
-        ("R.match_cast(x, R.Tensor((n, 5)))", "dimension 1: 5 is expected, and 4 is known"),
+        ("R.match_cast(x, R.Shape)", "a shape is expected, but Tensor((n, 4), float32) is known"),
+        ("R.match_cast(x, R.Tensor(ndim=3))", "rank 3 is expected, but 2 is known"),
+        ('R.match_cast(x, R.Tensor("int8"))', "dtype int8 is expected, but float32 is known"),
+        ("R.match_cast(x, R.Tensor((n, 5)))", "dimension 1: 5 is expected, but 4 is known"),
         (
             "R.match_cast(x, R.Tensor((n + 1, 4)))",
-            "dimension 0: n + 1 is expected, and n is known",
+            "dimension 0: n + 1 is expected, but n is known",
         ),
-        ("R.match_cast(u, R.Tensor((-1,)))", "dimension 0: -1 is expected, and nothing is known"),
-        ("R.match_cast((x,), R.Tuple([]))", "0 fields is expected, and 1 is known"),
-        ("R.match_cast(p, R.Prim('int8'))", "dtype int8 is expected, and int64 is known"),
-        ("R.match_cast(p, R.Prim(value=i - 1))", "i - 1 is expected, and i is known"),
+        ("R.match_cast(u, R.Tensor((-1,)))", "dimension 0: -1 is expected, but nothing is known"),
+        ("R.match_cast((x,), R.Tuple([]))", "0 fields is expected, but 1 is known"),
+        ("R.match_cast(p, R.Prim('int8'))", "dtype int8 is expected, but int64 is known"),
+        ("R.match_cast(p, R.Prim(value=i - 1))", "i - 1 is expected, but i is known"),
         (
             "R.match_cast(s, R.Shape([q * 2, q * 2 + 1]))",
-            "its dimensions exclude each other",
+            "its dimensions contradict each other",
         ),
     ],
 )
@@ -99,23 +99,23 @@ def test_impossible(line: str, reason: str) -> None:
     [
         (
             "R.match_cast(x, R.Tensor((8, 4)))",
-            "dimension 0: 8 is expected, and n is known (they differ for n = 0)",
+            "dimension 0: 8 is expected, but n is known (they differ for n = 0)",
         ),
-        ("R.match_cast(u, R.Tensor(ndim=1))", "rank 1 is expected, and nothing is known"),
-        ("R.match_cast(o, R.Shape)", "a shape is expected, and nothing is known"),
-        ("y = R.match_cast(u, R.Tensor((k,)))", "rank 1 is expected, and nothing is known; …"),
+        ("R.match_cast(u, R.Tensor(ndim=1))", "rank 1 is expected, but nothing is known"),
+        ("R.match_cast(o, R.Shape)", "a shape is expected, but nothing is known"),
+        ("y = R.match_cast(u, R.Tensor((k,)))", "rank 1 is expected, but nothing is known; …"),
         ("y = R.match_cast(R.shape([n // m]), R.Shape([k]))", "dimension 0: it binds k"),
         (
             "R.match_cast(p, R.Prim(value=T.max(i, 0)))",  # no size: it may be negative
-            "T.max(i, 0) is expected, and i is known (they differ for i = -1)",
+            "T.max(i, 0) is expected, but i is known (they differ for i = -1)",
         ),
         (
             'R.match_cast(x, R.Tensor((n * m // m, 4), "float32"))',
-            "dimension 0: n * m // m is expected, and n is known",
+            "dimension 0: n * m // m is expected, but n is known",
         ),
         (
             "R.match_cast(f, R.Callable((R.Tensor,), R.Tensor))",
-            "a function is expected, and Callable(... -> Object, impure) is known; …",
+            "a function is expected, but Callable(... -> Object, impure) is known; …",
         ),
     ],
 )

@@ -30,14 +30,14 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 EXPECTED = [
-    "one.rlx:2:13: needed: parameter 'x' of main: 'main' may be called from outside",
+    "one.rlx:2:13: needed: parameter 'x' of main: 'main' may be called from outside the module",
     "one.rlx:2:47: redundant: the result of main",
-    "one.rlx:5:25: redundant: cast of 'x' of main: dimension 0: it binds k, which is known to be n",
+    "one.rlx:5:25: redundant: cast of 'x' of main: dimension 0: it binds k, which is already known to be n",
     (
         "one.rlx:6:25: needed: cast of 'y' of main: "
-        "dimension 0: 8 is expected, and k is known (they differ for n = 0)"
+        "dimension 0: 8 is expected, but k is known (they differ for n = 0)"
     ),
-    "one.rlx:7:21: impossible: cast of 'z' of main: dimension 1: 5 is expected, and 4 is known",
+    "one.rlx:7:21: impossible: cast of 'z' of main: dimension 1: 5 is expected, but 4 is known",
     "5 checks at run time: 2 redundant, 1 impossible, 2 needed",
 ]
 
@@ -66,7 +66,7 @@ def test_for_programs(one: str, capsys: pytest.CaptureFixture[str]) -> None:
         "function": "main",
         "subject": "y",
         "status": "needed",
-        "reason": "dimension 0: 8 is expected, and k is known (they differ for n = 0)",
+        "reason": "dimension 0: 8 is expected, but k is known (they differ for n = 0)",
         "parts": [
             {
                 "place": "dimension 0",

@@ -21,7 +21,7 @@ def errors(module: Module) -> Counter[tuple[str, str]]:
 
 def test_storage_shared_by_two_branches() -> None:
     """StaticPlanBlockMemory lets one branch of an if use the storage that the other one allocates."""
-    message = "'storage1' is used outside of the scope it is bound in"
+    message = "'storage1' is used outside the scope that binds it"
     assert errors(default_build(constructs.build("if_else"))) == {("WF03-scope", message): 1}
 
 

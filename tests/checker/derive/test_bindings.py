@@ -60,8 +60,10 @@ def test_an_annotation_that_says_more_than_is_known(value: str, annotation: str)
     body = f"y: {annotation} = {value}\nreturn y"
     derived = main(X, body, "@R.function(pure=False)")
     assert derived.codes == ["warning D11-annotation"]
-    assert "all that is known" in derived.only.message
-    assert derived.only.help is not None and derived.only.help.startswith("insert R.match_cast(")
+    assert "is only known to be" in derived.only.message
+    assert derived.only.help is not None and derived.only.help.startswith(
+        "check it at run time: R.match_cast("
+    )
 
 
 def test_an_annotation_that_holds_for_some_values() -> None:
@@ -73,7 +75,10 @@ def test_an_annotation_that_holds_for_some_values() -> None:
     example = derived.only.counterexample
     assert example is not None and example["n"] != example["m"]
     assert any(note.startswith("it holds if ") for note in derived.only.notes)
-    assert derived.only.help == 'insert R.match_cast(y, R.Tensor((n,), dtype="float32"))'
+    assert (
+        derived.only.help
+        == 'check it at run time: R.match_cast(y, R.Tensor((n,), dtype="float32"))'
+    )
 
 
 def test_only_a_zero_would_save_it() -> None:
@@ -82,7 +87,7 @@ def test_only_a_zero_would_save_it() -> None:
         'z: R.Tensor((n * 2,), "float32") = x\nreturn z',
     )
     assert derived.codes == ["error D11-annotation"]
-    note = "it fails whenever all shape variables are at least 1; with one of them 0 it may hold"
+    note = "it fails if all shape variables are at least 1; if one of them is 0, it may hold"
     assert note in derived.only.notes
 
 
@@ -99,7 +104,7 @@ def test_an_error_fails_for_every_size_that_it_claims(annotated: str) -> None:
         )
         if not any(code.startswith("error D11") for code in derived.codes):
             continue
-        saved = any("with one of them 0" in note for note in derived.only.notes)
+        saved = any("if one of them is 0" in note for note in derived.only.notes)
         pair = f"({given}) == ({annotated})"
         sizes = [(n, m) for n in range(6) for m in range(6)]
         holds = [(n, m) for n, m in sizes if eval(pair, {"n": n, "m": m})]

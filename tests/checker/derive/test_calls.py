@@ -76,7 +76,7 @@ def test_dimensions_that_may_fit() -> None:
 def test_less_is_known_than_the_callee_asks() -> None:
     derived = calling(DOUBLE, '(x: R.Tensor(dtype="float32"))', "cls.double(x)")
     assert derived.codes == ["warning D14-argument"]
-    assert "is all that is known of argument 0 of 'double'" in derived.only.message
+    assert "argument 0 of 'double' is only known to be" in derived.only.message
 
 
 def test_a_rank_is_enough_where_every_dimension_is_bound() -> None:
@@ -109,7 +109,9 @@ def test_dimensions_that_no_argument_says() -> None:
     """
     derived = calling(callee, '(x: R.Tensor(ndim=2), y: R.Tensor(("m",)))', "cls.f(x, y)")
     assert derived.codes == ["warning D14-argument"] * 2
-    assert derived.derivation.diagnostics[1].notes == ("no argument says its shape variables",)
+    assert derived.derivation.diagnostics[1].notes == (
+        "no argument determines its shape variables",
+    )
 
 
 def test_a_conflict_does_not_hide_another_mistake() -> None:

@@ -73,7 +73,7 @@ def test_what_is_written_may_be_no_condition(written: str) -> None:
 def test_something_that_may_be_a_condition(condition: str) -> None:
     derived = main(*branches(condition).split("|"))
     assert derived.codes == ["warning D09-condition"]
-    assert derived.only.help == 'check it: R.match_cast(c, R.Tensor((), dtype="bool"))'
+    assert derived.only.help == 'check it at run time: R.match_cast(c, R.Tensor((), dtype="bool"))'
 
 
 @pytest.mark.parametrize(

@@ -64,14 +64,14 @@ def test_a_field_of_something_else() -> None:
 def test_a_field_of_an_object_needs_a_cast() -> None:
     derived = main("(x: R.Object)", "y = x[1]\nreturn y")
     assert derived.codes == ["error D12-tuple"]
-    assert derived.only.help == "say what it is: R.match_cast(x, R.Tuple(R.Any, R.Any))"
+    assert derived.only.help == "cast it to a tuple first: R.match_cast(x, R.Tuple(R.Any, R.Any))"
 
 
 @pytest.mark.parametrize(
     ("index", "message"),
     [
-        (2, "there is no field 2: the fields are 0 to 1"),
-        (-1, "there is no field -1: the fields are 0 to 1"),
+        (2, "the tuple has no field 2: its fields are 0 to 1"),
+        (-1, "the tuple has no field -1: its fields are 0 to 1"),
     ],
 )
 def test_a_field_that_is_not_there(index: int, message: str) -> None:
@@ -82,7 +82,7 @@ def test_a_field_that_is_not_there(index: int, message: str) -> None:
 
 def test_a_field_of_the_empty_tuple() -> None:
     derived = main("(x: R.Tuple())", "y = x[0]\nreturn y")
-    assert derived.only.message == "there is no field 0: the tuple is empty"
+    assert derived.only.message == "the tuple has no field 0: it is empty"
 
 
 def test_constants_without_data_are_believed_to_be_what_the_annotation_says() -> None:

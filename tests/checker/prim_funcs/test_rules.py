@@ -389,7 +389,7 @@ def f(x: T.handle, y: T.handle):
 def test_indices_are_out_of_range_for_all_sizes(places: tuple[str, ...], wrong: str | None) -> None:
     found = check_text(SYMBOLIC.format(*places), "f.rlx").diagnostics
     assert [d.code for d in found] == (["TIR11-range"] if wrong else [])
-    assert wrong is None or f" is {wrong}, and the extent" in found[0].message
+    assert wrong is None or f" is {wrong}, but the extent" in found[0].message
 
 
 MARKED = """@T.prim_func(s_tir=True)
@@ -425,7 +425,7 @@ def f(x: T.handle):
 """
     [found] = check_text(text, "f.rlx").diagnostics
     assert found.code == "PARSE"
-    assert "'x' is matched to 'a' already" in found.message
+    assert "'x' is already matched to 'a'" in found.message
 
 
 LENT = """

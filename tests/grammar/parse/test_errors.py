@@ -24,17 +24,17 @@ HEAD = "@R.function\ndef f(x: R.Tensor((4,), 'float32')):\n"
             19,
         ),
         ("    y = 'abc\n    return x", "this string is not closed on its line", 3, 9),
-        ("    y = x $ x\n    return x", "'$' can't be part of a Relax text", 3, 11),
+        ("    y = x $ x\n    return x", "'$' is not allowed in a Relax text", 3, 11),
         ("    while x:\n        y = x\n    return x", "Relax has no loops", 3, 5),
         ("    if x:\n        y = x\n    return x", "an if of Relax needs an else", 3, 5),
-        ("    y = x", "the function 'f' has no return", 2, 5),
-        ("    return x\n    y = x", "nothing after a return is reached", 4, 5),
+        ("    y = x", "the function 'f' has no return statement", 2, 5),
+        ("    return x\n    y = x", "statements after a return are never executed", 4, 5),
         ("    y = R.shape(x)\n    return x", "R.shape takes a list of dimensions", 3, 17),
         ("    y = R.const('a')\n    return x", "expected the data of a constant", 3, 17),
         ("    y: R.Tensor(4) = x\n    return x", "expected the shape of a tensor", 3, 17),
-        ("    x += 1\n    return x", "a variable of Relax is bound once", 3, 5),
+        ("    x += 1\n    return x", "a Relax variable is bound only once", 3, 5),
         ("    y: 4 = x\n    return x", "expected an annotation", 3, 8),
-        ("    y = os.system('ls')\n    return x", "'os.system' is not known", 3, 9),
+        ("    y = os.system('ls')\n    return x", "unknown name 'os.system'", 3, 9),
         (
             "    y = R.const(1, 'quux')\n    return x",
             "expected a data type such as 'float32', found 'quux'",
@@ -148,4 +148,4 @@ def test_a_quoted_dimension_is_one_expression(dimension: str) -> None:
 def test_what_has_no_sign_has_no_minus(value: str, kind: str) -> None:
     head = '@T.prim_func\ndef f(u: T.Buffer((4,), "uint8"), b: T.Buffer((4,), "bool")):\n'
     (found,) = parse(f"{head}    u[0] = -{value}\n").diagnostics
-    assert found.message == f"a value of type {kind} has no unary minus"
+    assert found.message == f"unary minus is not supported for a value of type {kind}"

@@ -117,7 +117,7 @@ def test_output_outside_of_a_block_is_one_error(value: str) -> None:
         f"    with R.dataflow():\n        a = R.exp(x)\n    R.output({value})\n    return {value}\n"
     )
     found = [e for e in errors(body) if e[0] == "PARSE"]
-    assert found[0] == ("PARSE", "R.output stands outside of a dataflow block")
+    assert found[0] == ("PARSE", "R.output is used outside a dataflow block")
     assert len(errors(body)) == 1 or value in ("", "zzz")
 
 

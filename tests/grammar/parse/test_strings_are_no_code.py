@@ -67,7 +67,7 @@ def main(x: R.Object) -> R.Object:
     ):
         kind = "R.DTensor((1,))" if line == 4 else "R.Object"
         module = f"{said}\nclass M:\n    @R.function\n    def main(x: {kind}):\n        return x\n"
-        reason = f"left as it is: {name} is read, but its arguments are not kept"
+        reason = f"not formatted: rlx reads {name}, but does not keep its arguments"
         assert format_text(module).complaints == (f"<text>:{line}: {reason}",)
 
 

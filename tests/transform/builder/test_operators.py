@@ -82,7 +82,7 @@ def test_mistakes_are_named() -> None:
         rlx.op.add(x)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="reshape: shape: expected a scalar"):
         rlx.op.reshape(x, ("n", 4))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="index an integer"):
+    with pytest.raises(TypeError, match="takes an integer"):
         x[1.5]  # type: ignore[index]
     with pytest.raises(TypeError, match="not iterable"):
         _a, _b = x  # type: ignore[misc]
