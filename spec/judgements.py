@@ -190,7 +190,7 @@ JUDGEMENTS = (
         r".+ \| .+ --> .+",
         "on the virtual machine with the registers r and the waiting calls A the instruction i"
         " leads to i', r' and A'",
-        ("rlx.vm",),
+        ("rlx.vm", "rlx.semantics.machine.heap_functions"),
     ),
     Judgement(
         "check of values",

@@ -51,14 +51,14 @@ def recursive_result(
         state.report("OWF07-annotation", message, function.name_span or name.span, help=help)
 
 
-@rule("OWF08", "ac856289", "well-formed", refuses=True)
+@rule("OWF08", "a0469817", "well-formed", refuses=True)
 def operator_as_value(state: OlderCriteria, node: ast.Op, span: Span | None) -> None:
     """An operator stands only where it is called."""
     name = node.op_name.replace("relax.", "R.", 1)
     state.report("OWF08-value", f"the operator `{name}` is no value", span or node.span)
 
 
-@rule("OWF09", "2c846f6f", "well-formed", refuses=True)
+@rule("OWF09", "2b41284d", "well-formed", refuses=True)
 def extern_as_value(state: OlderCriteria, node: ast.ExternFunc, span: Span | None) -> None:
     """A packed function stands only where it is called."""
     message = f"the packed function {node.global_symbol!r} is no value"
