@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlx.commands.compiling import made_or_status
+from rlx.commands.compiling import made_or_status, program
 from rlx.grammar.command_line import CommandParser
-from rlx.semantics.run.options import UsageError, checked
+from rlx.semantics.run.options import UsageError
 
 if TYPE_CHECKING:
     from rlx.vm import Executable
@@ -58,7 +58,7 @@ def _built(options: argparse.Namespace) -> Executable:
     """The executable, which is written to its file."""
     from rlx.vm.compilation import build
 
-    made = build(checked(options.file, options.module), legalize=options.legalize)
+    made = build(program(options.file, options.module), legalize=options.legalize)
     out = Path(options.out)
     if out.exists() and options.file != "-" and out.samefile(options.file):
         raise UsageError(f"--out {options.out}: that is the program itself")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from rlx.checker.check import IllFormedError
-from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, show_errors
+from rlx.grammar.ast import IRModule
+from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
 
 T = TypeVar("T")
 
@@ -42,3 +43,21 @@ def made_or_status(prog: str, make: Callable[[], T]) -> T | int:
     except PassError as error:
         sys.stderr.write(f"{prog}: {error}\n")
         return UNDECIDED
+
+
+def program(path: str, name: str | None) -> IRModule:
+    """The module in a file that is still to be compiled, without errors.
+
+    Raises
+    ------
+    UsageError
+        If the file is an executable, cannot be read, or does not hold one module of that name.
+    IllFormedError
+        If the checker finds errors.
+    """
+    from rlx.vm.saving import is_executable
+
+    if is_executable(path):
+        hint = f"`rlx run {path}` runs it, `rlx disasm {path}` prints its instructions"
+        raise UsageError(f"{path} is an executable, compiled already: {hint}")
+    return checked(path, name)

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from rlx.commands.compiling import made_or_status
+from rlx.commands.compiling import made_or_status, program
 from rlx.grammar.ast import IRModule
 from rlx.grammar.command_line import CommandParser
-from rlx.semantics.run.options import UsageError, checked
+from rlx.semantics.run.options import UsageError
 
 
 def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
@@ -55,7 +55,7 @@ def _lowered(options: argparse.Namespace, names: Sequence[str]) -> IRModule:
     from rlx.vm.compilation import STAGES
 
     last = _stage(options.to, names)
-    now = checked(options.file, options.module)
+    now = program(options.file, options.module)
     if options.legalize:
         from rlx.transform.legalization import legalize
 

@@ -217,7 +217,9 @@ def _read(path: str) -> str:
         if path == "-":
             return sys.stdin.read()
         return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 (byte {error.start})") from None
+    except OSError as error:
         raise UsageError(f"{path}: {error}") from None
 
 

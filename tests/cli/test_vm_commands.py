@@ -74,4 +74,10 @@ def test_what_goes_wrong_has_a_status(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no executable" in capsys.readouterr().err
     assert run.main([CALL_TIR, "--profile"]) == 2
     assert "--profile goes with --backend vm" in capsys.readouterr().err
+    for command in (lower.main([str(out)]), build.main([str(out), "-o", str(tmp_path / "x")])):
+        assert command == 2
+    assert capsys.readouterr().err.count(f"{out} is an executable, compiled already: `rlx run") == 2
+    out.write_bytes(b"@R.function\n\xff")
+    assert lower.main([str(out)]) == 2
+    assert capsys.readouterr().err == f"rlx lower: {out}: not UTF-8 (byte 12)\n"
     assert build.main([CALL_TIR, "-o", str(tmp_path / "no" / "such.rlxexe")]) == 2
