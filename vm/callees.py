@@ -7,9 +7,10 @@ from typing import Any
 
 from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
 from rlx.semantics.machine.builtins import ELSEWHERE
+from rlx.semantics.machine.function_types import head_of
 from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
-from rlx.semantics.values import Packed, Value
+from rlx.semantics.values import Closure, Packed, Value
 from rlx.vm.executable import VMFunction
 from rlx.vm.instructions import VMInstruction
 from rlx.vm.library import MachineFunction
@@ -32,12 +33,16 @@ class OwnFunction:
         Whether ``run`` gives a generator, which asks for the calls of other functions.
     apart
         Instructions that do not run together with others.
+    signature
+        What it takes and gives in the source, as text; empty if that is not known.
     """
 
-    __slots__ = ("apart", "code", "function", "run", "suspends")
+    __slots__ = ("apart", "code", "function", "run", "signature", "suspends")
 
-    def __init__(self, function: VMFunction, code: list[VMInstruction]) -> None:
-        self.function, self.code = function, code
+    def __init__(
+        self, function: VMFunction, code: list[VMInstruction], signature: str = ""
+    ) -> None:
+        self.function, self.code, self.signature = function, code, signature
         self.run: Callable[..., Any] | None = None
         self.suspends: bool  # there once `run` is
         self.apart: set[int] = set()
@@ -80,6 +85,19 @@ class FunctionValue(MachineFunction):
 
     def __repr__(self) -> str:
         return f"closure {self.function.function.name}"
+
+    def closure(self) -> Closure | None:
+        """The function as one of the source, without its body; None if nothing is known of it."""
+        from rlx.semantics.machine.compile import Compiler
+
+        if not self.function.signature:
+            return None
+        try:
+            head = head_of(self.function.signature)
+        except ValueError:
+            return None
+        name = self.function.function.name
+        return Closure(Compiler().function(head, name), trailing=self.captured)
 
 
 Callee = OwnFunction | OutsideFunction

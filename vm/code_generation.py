@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from rlx.grammar import ast, tir
 from rlx.grammar.ast import IRModule
 from rlx.grammar.dtype import INT64, DataType
-from rlx.grammar.node import replace
 from rlx.grammar.printer import print_node
 from rlx.grammar.visit import walk
+from rlx.semantics.machine.function_types import SIGNATURE
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,
@@ -19,11 +19,12 @@ from rlx.semantics.values import (
 from rlx.transform.lowering.emitter import operator_name
 from rlx.transform.lowering.lifetimes import KILLS
 from rlx.transform.lowering.passes import PassError
+from rlx.transform.lowering.signatures import printed, signature
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.executable import Executable
 from rlx.vm.instructions import MOST_IMMEDIATE, Argument
 from rlx.vm.operator_functions import operator_function
-from rlx.vm.pool import Pool, constant_tensor, printed
+from rlx.vm.pool import Pool, constant_tensor
 
 
 def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = True) -> Executable:
@@ -49,15 +50,22 @@ def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = 
             _Generator(pool, gv.name_hint, function).function()
         else:
             builder.add_kernel(gv.name_hint, printed({gv: function}, module))
-    for gv, function in (source or module).functions.items():
-        if isinstance(function, ast.Function):
-            builder.add_signature(gv.name_hint, printed({gv: _signature(function)}, module))
+    for name, text in _signatures(module, source or module).items():
+        builder.add_signature(name, text)
     return builder.get(reuse=reuse)
 
 
-def _signature(function: ast.Function) -> ast.Function:
-    """A function with nothing inside."""
-    return replace(function, body=ast.SeqExpr((), ast.Tuple(())), comments=())
+def _signatures(module: IRModule, source: IRModule) -> dict[str, str]:
+    """What functions take and give: those that the lowered ones keep, and those of the source."""
+    kept = {
+        gv.name_hint: function.attrs.get(SIGNATURE) for gv, function in module.functions.items()
+    }
+    said = {
+        gv.name_hint: signature(gv, function, module)
+        for gv, function in source.functions.items()
+        if isinstance(function, ast.Function)
+    }
+    return said | {name: text for name, text in kept.items() if isinstance(text, str)}
 
 
 class _Generator:

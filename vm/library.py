@@ -22,7 +22,9 @@ from rlx.semantics.machine.operators import formatted, printed
 from rlx.semantics.machine.prim_funcs import allocate
 from rlx.semantics.store import Blank, Store
 from rlx.semantics.values import (
+    NULL,
     UNIT,
+    Closure,
     DataTypeValue,
     Device,
     Null,
@@ -144,8 +146,23 @@ def _check_func(value: Value, *rest: Value) -> Value:
     return BUILTINS["vm.builtin.check_func_info"].call(value, *rest)
 
 
+def _check_function(
+    value: Value, text: StringValue, sizes: ShapeValue, place: Value = NULL
+) -> Value:
+    if isinstance(value, MachineFunction):
+        known = value.closure()
+        if known is None and isinstance(text, StringValue) and isinstance(sizes, ShapeValue):
+            return UNIT
+        value = known or value
+    return BUILTINS["relax.run.check_function"].call(value, text, sizes, place)
+
+
 class MachineFunction(Value):
     """Base of the functions that the machine has as values."""
+
+    def closure(self) -> Closure | None:
+        """The function as one of the source, without its body; None if nothing is known of it."""
+        return None
 
 
 _CALLS: dict[str, Callable[..., Value]] = {
@@ -160,6 +177,7 @@ LIBRARY: dict[str, Callable[..., Value]] = {
     "relax.run.print": _print_formatted,
     "relax.run.assert_op": _assert,
     "relax.run.check_alive": _check_alive,
+    "relax.run.check_function": _check_function,
 }
 """The functions of the run time by name."""
 TAKES: dict[str, str] = {

@@ -73,7 +73,9 @@ class Linker:
         self.prim_funcs = PrimFuncs(backend, None, raw)
         self.batching = backend == "native" and not GUARDED
         self._functions = {
-            function.name: OwnFunction(function, executable.code(function))
+            function.name: OwnFunction(
+                function, executable.code(function), executable.signatures.get(function.name, "")
+            )
             for function in executable.functions
         }
         self._found: dict[str, Callee] = {}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from rlx.grammar import ast
 from rlx.grammar.ast import IRModule
-from rlx.grammar.printer import print_module
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.values import (
     Tensor,
     Value,
 )
 from rlx.transform.lowering.passes import PassError
+from rlx.transform.lowering.signatures import printed
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.instructions import Argument
 
@@ -52,11 +51,6 @@ class Pool:
             name = self._operators[text] = f"{op}:{len(self._operators)}"
             self.builder.add_operator(name, text)
         return name
-
-
-def printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:
-    """The text of functions in a module of their own."""
-    return print_module(IRModule(functions, {}, module.global_infos))
 
 
 def constant_tensor(data: ast.Literal) -> Tensor:

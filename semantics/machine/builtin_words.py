@@ -53,6 +53,9 @@ TAKES: Mapping[str, str] = {
     "relax.run.nonzero": "a tensor",
     "relax.run.check_device": f"a value, the name of a target and the index of a device{_PLACE}",
     "relax.run.check_held_shape": f"a value and a shape{_PLACE}",
+    "relax.run.check_function": (
+        f"a value, a type of functions as text and the numbers of its shape variables{_PLACE}"
+    ),
 }
 """What each of :data:`rlx.semantics.machine.builtins.BUILTINS` takes."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from rlx.grammar.dtype import INT64, DataType, dtype
 from rlx.semantics.faults import CheckStop, FaultStop
+from rlx.semantics.machine.function_types import check_function
 from rlx.semantics.machine.heap_functions import HEAP_FUNCTIONS, holds_sizes
 from rlx.semantics.machine.message_text import kind_of, show
 from rlx.semantics.machine.unique_nonzero import SETS
@@ -302,6 +303,7 @@ BUILTINS = {
         **SETS,
         "relax.run.check_device": _with_place(_check_device),
         "relax.run.check_held_shape": _with_place(_check_held_shape),
+        "relax.run.check_function": _with_place(check_function),
     }.items()
 }
 """They take and give values; what they are is in `spec/evaluation.md`."""

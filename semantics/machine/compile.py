@@ -28,6 +28,7 @@ from rlx.semantics.machine.configuration import (
     Variable,
     slot_reader,
 )
+from rlx.semantics.machine.function_types import declared
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.signature import Check, cast_of
 from rlx.semantics.values import Value
@@ -73,9 +74,7 @@ class Compiler:
         ret = node.ret_struct_info
         code.leave = None if ret is None else Check([ret], (), scope)
         code.node, code.name = node, name
-        code.info = ast.FuncStructInfo(
-            tuple(infos), ret or OBJECT, node.is_pure is not False, binders=tuple(node.shape_vars)
-        )
+        code.info = declared(node)
         code.captured = tuple(captured)
         code.captures = tuple(outer.reader(v) for v in captured) if outer else ()  # type: ignore[misc]
         code.function = code

@@ -29,6 +29,11 @@ MATRIX = np.arange(6, dtype="float32").reshape(2, 3)
 SHAPED = np.array([3, 1, 2], dtype="int64")
 RATIOS = np.array([[0.2, 0.3, 0.5], [0.9, 0.05, 0.05]], dtype="float32")
 SAMPLES = np.array([[0.4], [0.97]], dtype="float32")
+TYPE = """
+@R.function
+def check(sizes: R.Shape(["n"]), f: R.Callable((R.Tensor(("n",), "float32"),), R.Object, purity=False)):
+    return R.tuple()
+"""
 LEGAL: dict[str, list[list[Any]]] = {
     "vm.builtin.alloc_shape_heap": [[3]],
     "vm.builtin.alloc_heap": [[3]],
@@ -61,6 +66,7 @@ LEGAL: dict[str, list[list[Any]]] = {
     "relax.run.nonzero": [[MATRIX]],
     "relax.run.check_device": [[MATRIX, "llvm", 0, "m.rlx:1:2"]],
     "relax.run.check_held_shape": [[MATRIX, (2, 3), "m.rlx:1:2"]],
+    "relax.run.check_function": [["function", TYPE, (2,), "m.rlx:1:2"]],
     "vm.builtin.alloc_storage": [["state", (24,), 0, "uint8"], ["state", (3,), 1, "int64"]],
     "vm.builtin.alloc_tensor": [["memory", 4, (2, 3), "int16"], ["memory", (2, 3), 0, "float32"]],
     "vm.builtin.free_storage": [["memory"]],

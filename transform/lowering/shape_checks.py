@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.grammar import ast, tir
+from rlx.solver.order import free_shape_vars
+from rlx.solver.order.subtype import says_nothing
 from rlx.transform.lowering.emitter import Emitter, number, packed
 from rlx.transform.lowering.heap import EQUAL_HEAP, EQUAL_NUMBER, NOTHING, STORE
 from rlx.transform.lowering.heap_values import HeapValues
+from rlx.transform.lowering.signatures import function_type
 
 
 class _Waiting(NamedTuple):
@@ -34,13 +37,27 @@ class ShapeChecks:
         Holds the numbers.
     renamed
         The variables of the function as they are emitted.
+    module
+        The module, for the devices that types name.
+
+    Attributes
+    ----------
+    types_functions
+        Whether a function was compared with a type of functions.
     """
 
     def __init__(
-        self, emitter: Emitter, heap: HeapValues, renamed: Mapping[ast.Var, ast.Var]
+        self,
+        emitter: Emitter,
+        heap: HeapValues,
+        renamed: Mapping[ast.Var, ast.Var],
+        module: ast.IRModule,
     ) -> None:
         self._emitter, self._heap, self._renamed = emitter, heap, renamed
+        self._module = module
         self._waiting: list[_Waiting] = []
+        self._functions: list[tuple[ast.Expr, ast.FuncStructInfo, str]] = []
+        self.types_functions = False
 
     def check(self, value: ast.Expr, info: ast.StructInfo, where: str, proved: bool) -> None:
         """Compare a value with an annotation.
@@ -76,6 +93,8 @@ class ShapeChecks:
                         self.check(part, field, f"{where}, field {k}", proved)
             case ast.FuncStructInfo() if not proved:
                 self._call("vm.builtin.check_func_info", value, where=where)
+                if not says_nothing(info):
+                    self._functions.append((value, info, where))
 
     def _call(self, name: str, *args: ast.Expr, where: str) -> None:
         self._emitter.effect(packed(name, *args, ast.StringImm(where)))
@@ -137,6 +156,16 @@ class ShapeChecks:
                 program = [steps.get(axis, (NOTHING, 0)) for axis in range(rank)]
                 self._match_shape(value, program, where)
         self._waiting.clear()
+        for value, info, where in self._functions:
+            self._function(value, info, where)
+        self._functions.clear()
+
+    def _function(self, value: ast.Expr, info: ast.FuncStructInfo, where: str) -> None:
+        sizes = tuple(free_shape_vars(info))
+        held = self._heap.shape(ast.ShapeExpr(sizes)) if sizes else ast.ShapeExpr(())
+        text = ast.StringImm(function_type(info, sizes, self._module))
+        self._call("relax.run.check_function", value, text, held, where=where)
+        self.types_functions = True
 
     def _match_shape(self, value: ast.Expr, program: Sequence[tuple[int, int]], where: str) -> None:
         steps = [number(item) for step in program for item in step]

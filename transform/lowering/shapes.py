@@ -12,12 +12,14 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.node import changed, replace, same
 from rlx.grammar.printer_pieces import struct_info_printer
 from rlx.grammar.struct_infos import OBJECT, numbers, with_children
+from rlx.semantics.machine.function_types import SIGNATURE
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
 from rlx.transform.lowering.emitter import UNIT, Emitter, operator_name
 from rlx.transform.lowering.heap_values import HeapValues, symbolic
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.lowering.shape_checks import ShapeChecks
+from rlx.transform.lowering.signatures import signature
 from rlx.transform.lowering.structure import dataflow_blocks, local_functions
 
 
@@ -55,14 +57,31 @@ class VMShapeLower(ModulePass):
         names = {gv.name_hint for gv in module.functions}
         shown = struct_info_printer()
         functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
+        typed = False
         for gv, function in module.functions.items():
             if isinstance(function, ast.Function):
-                lowering = _ShapeLowering(self, gv.name_hint, function, proved, names, shown)
+                lowering = _ShapeLowering(
+                    self, gv.name_hint, module, function, proved, names, shown
+                )
                 functions[gv] = lowering.function(function)
                 functions.update(lowering.made)
+                typed = typed or lowering.types_functions
             else:
                 functions[gv] = function
+        if typed:
+            _keep_signatures(functions, module)
         return replace(module, functions=functions)
+
+
+def _keep_signatures(
+    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], module: IRModule
+) -> None:
+    """Have each function keep its signature: types of functions are compared with it."""
+    for gv, function in module.functions.items():
+        lowered = functions[gv]
+        if isinstance(function, ast.Function) and SIGNATURE not in lowered.attrs:
+            kept = {SIGNATURE: signature(gv, function, module)}
+            functions[gv] = replace(lowered, attrs={**lowered.attrs, **kept})
 
 
 class _ShapeLowering(Emitter):
@@ -78,6 +97,7 @@ class _ShapeLowering(Emitter):
         self,
         owner: VMShapeLower,
         name: str,
+        module: IRModule,
         function: ast.Function,
         proved: CheckPlan,
         names: set[str],
@@ -89,10 +109,15 @@ class _ShapeLowering(Emitter):
         # They live no longer than this, which is gone as soon as nobody holds it.
         emitter = proxy(self)
         self._heap = HeapValues(owner, emitter, name, names)
-        self._checks = ShapeChecks(emitter, self._heap, self._renamed)
+        self._checks = ShapeChecks(emitter, self._heap, self._renamed, module)
         self._root = function
         self._depth = 0
         self.made: dict[ast.GlobalVar, tir.PrimFunc] = {}
+
+    @property
+    def types_functions(self) -> bool:
+        """Whether a function was compared with a type of functions."""
+        return self._checks.types_functions
 
     # ------------------------------------------------------------ the function
 

@@ -1,0 +1,34 @@
+"""Signatures and types of functions as texts, which lowered programs and executables keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rlx.grammar import ast, tir
+from rlx.grammar.ast import IRModule
+from rlx.grammar.node import replace
+from rlx.grammar.printer import print_module
+
+
+def printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:
+    """The text of functions in a module of their own."""
+    return print_module(IRModule(functions, {}, module.global_infos))
+
+
+def signature(gv: ast.GlobalVar, function: ast.Function, module: IRModule) -> str:
+    """A function with nothing inside."""
+    empty = replace(function, body=ast.SeqExpr((), ast.Tuple(())), comments=())
+    return printed({gv: empty}, module)
+
+
+def function_type(info: ast.FuncStructInfo, sizes: Sequence[tir.Var], module: IRModule) -> str:
+    """The type as that of the second parameter of a function; the first has its shape variables."""
+    shape = ast.ShapeStructInfo(tuple(sizes), len(sizes))
+    head = ast.Function(
+        (ast.Var("sizes", shape), ast.Var("f", info)),
+        ast.SeqExpr((), ast.Tuple(())),
+        None,
+        shape_vars=tuple(sizes),
+    )
+    return printed({ast.GlobalVar("check"): head}, module)
