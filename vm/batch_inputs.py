@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from rlx.grammar.dtype import INT64
 from rlx.semantics.values import (
     DataTypeValue,
@@ -20,6 +22,17 @@ from rlx.vm.batch_steps import is_size
 
 FLAGS = 0x501
 """Of an array: contiguous, aligned, writeable."""
+
+WIDEST = 8
+"""The most bytes of an element: in memory that begins at a multiple of them, the offset of a tensor
+says whether it is aligned.
+"""
+
+
+def address(array: np.ndarray[Any, Any]) -> int:
+    """Where the memory of an array begins."""
+    return int(array.__array_interface__["data"][0])
+
 
 Take = Callable[..., "list[int] | None"]
 """The numbers of inputs that are of the same kinds; None for others."""
@@ -39,6 +52,7 @@ def taking(values: Sequence[Value], heaps: Sequence[bool]) -> Take:
         "Scalar": Scalar,
         "Storage": Storage,
         "INT64": INT64,
+        "address": address,
     }
     lines: list[str] = []
     numbers: list[str] = []
@@ -86,7 +100,8 @@ def _input(k: int, value: Value, heap: bool, scope: dict[str, Any]) -> tuple[lis
         case Storage(device=device):
             scope[f"w{k}"] = device
             return [
-                f"if type(v{k}) is not Storage or v{k}.device != w{k}: {leave}"
+                f"if type(v{k}) is not Storage or v{k}.device != w{k}: {leave}",
+                f"if address(v{k}.data) % {WIDEST}: {leave}",
             ], f"v{k}.data.nbytes"
         case TupleValue():
             return [leave], ""

@@ -24,6 +24,7 @@ from rlx.semantics.values import (
     Value,
 )
 from rlx.vm.batch_formulas import FormulaWriter
+from rlx.vm.batch_inputs import address
 from rlx.vm.batch_plans import (
     Allocation,
     BatchPlan,
@@ -222,7 +223,7 @@ class _BatchPlanner:
         storage = made.storage
         assert storage is not None
         base, _ = self._lies[id(storage)]
-        self._lies[id(made)] = base, _address(made.data) - _address(storage.data)
+        self._lies[id(made)] = base, address(made.data) - address(storage.data)
         if passed[0] is not self._state and base.kind == "piece":
             self._seen.add(base.number)  # it shows what the memory held: zeros
 
@@ -387,7 +388,3 @@ def _another(value: Value) -> Value:
         case DataTypeValue() | StringValue() | Null():
             return value
     raise NoPlan("one value is given twice")
-
-
-def _address(array: np.ndarray[Any, Any]) -> int:
-    return int(array.__array_interface__["data"][0])

@@ -24,7 +24,7 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
-from rlx.vm.batch_inputs import FLAGS, taking
+from rlx.vm.batch_inputs import FLAGS, WIDEST, address, taking
 from rlx.vm.batch_outputs import giving
 from rlx.vm.batch_planning import plan
 from rlx.vm.batch_plans import (
@@ -242,6 +242,8 @@ class BatchRunner:
                 case Scalar(value=number, dtype=kind):
                     found += (kind, repr(number))
                 case Storage(data=data, device=device):
+                    if address(data) % WIDEST:
+                        return None
                     pieces.append(id(value))
                     found += (Storage, data.nbytes, device)
                 case DataTypeValue(value=kind):

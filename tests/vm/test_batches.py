@@ -11,7 +11,7 @@ import pytest
 from rlx import vm
 from rlx.grammar.dtype import dtype
 from rlx.grammar.parser import parse
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, Value
+from rlx.semantics.values import Scalar, ShapeValue, Storage, Tensor, Value
 from rlx.vm.batch_runs import MOST_PLANS, BatchRunner
 
 MODULE = """
@@ -330,3 +330,28 @@ def test_inputs_of_every_kind_end_as_one_by_one(values: list[Value]) -> None:
             except vm.RunError as error:
                 ends.append(str(error))
     assert len(set(ends)) == 1
+
+
+@pytest.mark.parametrize("even_first", [True, False])
+def test_memory_that_begins_at_an_odd_address_is_not_planned(even_first: bool) -> None:
+    ib = vm.ExecBuilder()
+    for name, text in EXECUTABLE.kernels.items():
+        ib.add_kernel(name, text)
+    with ib.function("main", num_inputs=2):
+        ib.emit_call("vm.builtin.alloc_tensor", [ib.r(0), 0, (3,), "float32"], ib.r(2))
+        ib.emit_call("vm.builtin.alloc_tensor", [ib.r(0), 12, (3,), "float32"], ib.r(3))
+        for source, target in ((1, 2), (2, 3), (3, 2)):
+            ib.emit_call("double", [ib.r(source), ib.r(target)])
+        ib.emit_ret(ib.r(2))
+    found = machine(executable=ib.get())
+    given = Tensor(floats(1, 2, 3))
+    counts = {}
+    for even in (even_first, not even_first):
+        room = np.zeros(64, np.uint8)
+        memory = Storage(room[0 if even else 1 :][:24])
+        for _ in range(3):
+            made = found.invoke("main", [memory, given])
+            assert made.data.tolist() == [8, 16, 24]  # type: ignore[attr-defined]
+        counts[even] = plans(found)
+    assert counts[True] != [0]
+    assert counts[False] == ([1] if even_first else [0])
