@@ -6,6 +6,7 @@ do not.
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import sys
@@ -93,7 +94,7 @@ def differ(one: End, other: End) -> str | None:
 
 def _nameless(line: str) -> str:
     """What was printed, without the names of closures: a function that is lifted has another one."""
-    return re.sub(r"closure [\w.]+", "closure", line)
+    return re.sub(r"closure [\w.]+?(?=closure |[^\w.]|$)", "closure", line)
 
 
 def perturbed(args: tuple[Value, ...], choose: random.Random) -> tuple[Value, ...]:
@@ -194,4 +195,8 @@ def main(count: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    numbers = argparse.ArgumentParser(description=__doc__, prog="python -m tests.vm.agreement")
+    numbers.add_argument("count", type=int, metavar="COUNT")
+    numbers.add_argument("seed", type=int, metavar="SEED")
+    asked = numbers.parse_args()
+    sys.exit(min(1, main(asked.count, asked.seed)))

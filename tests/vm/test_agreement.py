@@ -9,7 +9,7 @@ import pytest
 
 from rlx.generate.campaign.programs import is_legal, program
 
-from .agreement import differences
+from .agreement import End, differ, differences
 
 PLACES = range(24)
 
@@ -25,3 +25,13 @@ def test_stages_and_machine_agree(place: int, first: int) -> None:
     seed = first + place
     if is_legal(seed):
         assert list(differences(program(seed)[0], seed)) == [], seed
+
+
+def test_names_of_closures_are_not_compared() -> None:
+    def printing(line: str) -> End:
+        return End("Returned", None, (line,))
+
+    one = printing("closure fn3closure fn3, 1")
+    assert differ(one, printing("closure main_fn3closure main_fn3, 1")) is None
+    assert differ(one, printing("closure fn3closure fn3, 2")) is not None
+    assert differ(one, printing("closure fn3, 1")) is not None
