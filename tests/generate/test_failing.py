@@ -72,4 +72,4 @@ def test_functions_by_name() -> None:
     try:
         module["g"]
     except KeyError as error:
-        assert "there are: f" in str(error)
+        assert "it has: f" in str(error)

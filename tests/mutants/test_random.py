@@ -103,7 +103,7 @@ def test_the_notes_leave_a_test_that_takes_too_long(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.reach", str(file)],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTEST_ADDOPTS": "", **environment},
         stdout=subprocess.PIPE,
         text=True,
         check=False,
@@ -194,7 +194,7 @@ def test_what_a_shared_fixture_reaches_is_noted_for_all_its_tests(tmp_path: Path
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.reach", str(tmp_path)],
         cwd=ROOT,
-        env={**os.environ, "RLX_REACH": str(tmp_path / "notes")},
+        env={**os.environ, "PYTEST_ADDOPTS": "", "RLX_REACH": str(tmp_path / "notes")},
         stdout=subprocess.DEVNULL,
         check=True,
     )

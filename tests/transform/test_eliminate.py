@@ -30,7 +30,7 @@ def body(text: str, *, replace_variables: bool = True) -> list[str]:
 
 def program(*lines: str, x: str = 'R.Tensor(("n", 4), "float32")') -> str:
     """A function of ``x`` with these statements."""
-    names = " ".join(lines).replace("(", " ").replace(")", " ").replace(",", " ").split()
+    names = " ".join(lines).translate(str.maketrans("()[],", "     ")).split()
     declared = [f"    {v} = T.int64()\n" for v in ("n", "m", "k") if v in (*names, *x.split('"'))]
     statements = "".join(f"    {line}\n" for line in lines)
     return f"@R.function\ndef main(x: {x}):\n{''.join(declared)}{statements}"

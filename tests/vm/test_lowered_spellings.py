@@ -222,7 +222,7 @@ def test_the_size_of_a_piece_is_in_bytes() -> None:
         ("relax.vm.builtin.alloc_storage([4], device=gpu)", "takes the index of a device, or cpu"),
         ("relax.vm.builtin.alloc_storage([4], size=[4])", "'size' is given twice"),
         ("relax.vm.builtin.load_shape()", "needs an argument 'heap'"),
-        ("relax.vm.builtin.free_tensor(x, x)", "takes one argument, 2 are given"),
+        ("relax.vm.builtin.free_tensor(x, x)", "takes one argument, but 2 are given"),
         ("relax.vm.builtin.alloc_tensor(x, [4], 0, 'float32', kind=3)", "no argument 'kind'"),
     ],
 )

@@ -131,7 +131,8 @@ def test_a_closure_that_outlives_a_variable_is_any_object() -> None:
     derived = main(
         "(t: R.Object)",
         """
-        x = R.match_cast(t, R.Tensor(("k",), "float32"))
+        k = T.int64()
+        x = R.match_cast(t, R.Tensor((k,), "float32"))
 
         @R.function
         def f(y: R.Tensor((k,), "float32")) -> R.Tensor((k,), "float32"):
