@@ -142,7 +142,12 @@ def check_modules(
     from rlx.grammar.visit import recursion_room
 
     with recursion_room():
-        return _check(modules, source, found, holes, captured)
+        try:
+            return _check(modules, source, found, holes, captured)
+        except RecursionError:
+            words = "values are nested deeper, one in another, than the check can follow"
+            deep = Diagnostic("PARSE", "error", words, None, source=source)
+            return Report(source, (*found, deep), Obligations(), (), {})
 
 
 class _Found:

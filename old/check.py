@@ -51,6 +51,21 @@ def check_modules(
     captured: Collection[Node] = (),
 ) -> OlderReport:
     """Check modules of one text; see :func:`rlx.checker.check.check_modules`."""
+    try:
+        return _check(modules, source, found, holes, captured)
+    except RecursionError:
+        words = "values are nested deeper, one in another, than the check can follow"
+        deep = Diagnostic("PARSE", "error", words, None, source=source)
+        return OlderReport(source, (*found, deep), Obligations(), (), {})
+
+
+def _check(
+    modules: Sequence[ast.IRModule],
+    source: Source,
+    found: Sequence[Diagnostic],
+    holes: Collection[Node],
+    captured: Collection[Node],
+) -> OlderReport:
     diagnostics = list(found)
     derivations: list[OlderDerivation] = []
     obligations = [0, 0, 0]

@@ -35,9 +35,11 @@ def inside(shape: Expr) -> tuple[Expr, ...]:
 
 def whole(shape: Expr) -> Iterator[Expr]:
     """A shape computation and everything in it."""
-    yield shape
-    for part in inside(shape):
-        yield from whole(part)
+    left = [shape]
+    while left:
+        part = left.pop()
+        yield part
+        left += reversed(inside(part))
 
 
 def dims_of(shape: Expr) -> tuple[tir.PrimExpr, ...]:

@@ -30,10 +30,9 @@ def _logarithm(base: float, c: OperatorCall) -> ast.Expr:
 
 def _clip(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    low, high = c.number("a_min"), c.number("a_max")
     if c.kind_of(x).is_integer:
-        low, high = int(low), int(high)
-    return call("clip", x, prim(low), prim(high))
+        return call("clip", x, prim(int(c.finite("a_min"))), prim(int(c.finite("a_max"))))
+    return call("clip", x, prim(c.number("a_min")), prim(c.number("a_max")))
 
 
 def _cast(c: OperatorCall) -> ast.Expr:

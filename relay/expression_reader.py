@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rlx.grammar.node import Span, replace
 from rlx.relay.block_reader import BlockReader
 from rlx.relay.cursor import SCOPES, Abandoned
@@ -48,6 +50,8 @@ REFUSED = {
     ),
 }
 """What is refused by name: the code, and the words."""
+
+_LAST_SIGN = re.compile(r"(.*?)((?:\.\d+)*)([-/])([^-/]*)")
 
 
 class ExpressionReader(BlockReader):
@@ -149,16 +153,20 @@ class ExpressionReader(BlockReader):
         return report_unbound(self, self.names, token, self.statement, self.later)
 
     def _narrowed(self, token: RelayToken) -> RelayToken:
-        """``%a/b`` is a name of TensorFlow where it is bound, else ``%a`` divided by what follows:
-        the parts of the token take its place.
+        """``%a/b`` and ``%a-b`` are names of a framework where they are bound, else ``%a`` divided
+        by what follows, or less it: the parts of the token take its place.
         """
-        name, slash, rest = token.text.rpartition("/")
-        if not slash or self.names.find(token.text) is not None or self.names.find(name) is None:
+        joined = _LAST_SIGN.fullmatch(token.text)
+        if joined is None or self.names.find(token.text) is not None:
             return token
+        name, fields, sign, rest = joined.groups()
+        if self.names.find(name) is None and self.names.find(name + fields) is None:
+            return token
+        name += fields
         middle = token.start + len(name)
         parts = [
             token._replace(text=name, end=middle),
-            token._replace(kind="/", text="/", start=middle, end=middle + 1, fresh_line=False),
+            token._replace(kind=sign, text=sign, start=middle, end=middle + 1, fresh_line=False),
             token._replace(kind="NAME", text=rest, start=middle + 1, fresh_line=False),
         ]
         self.tokens[self.at - 1 : self.at] = parts

@@ -134,9 +134,17 @@ class FunctionTranslation:
         said = None if ret is NOTHING or ret is OBJECT else ret
         bound = self._bound[function]
         place: Span | None = getattr(function.ret, "span", None)
+        self._left_out(function)
         made = ast.Function(params, body, said, None, {}, bound, span=function.span, ret_span=place)
         self._know.infos[made] = FuncStructInfo(infos, ret)
         return made
+
+    def _left_out(self, function: RelayFunction) -> None:
+        """Say which attributes of a function Relax has no counterpart for."""
+        start = function.span[0] if function.span else 0
+        for name in function.attrs:
+            words = f"the attribute {name} of a function has no meaning in Relax and is left out"
+            self._say("RL-operator-attribute", "note", words, (start, start + 1))
 
     def _sequence(self, scope: EvaluationScope) -> ast.SeqExpr:
         bindings = tuple(self._bindings.get(scope, ()))
@@ -227,7 +235,7 @@ class FunctionTranslation:
         self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
         return made
 
-    @rule("RL-operator", "0c88232a", "Relay translation")
+    @rule("RL-operator", "d26ea960", "Relay translation")
     def _operator(
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:
@@ -240,6 +248,9 @@ class FunctionTranslation:
             if not any(self._know.info(arg) is NOTHING for arg in args):
                 self._say("RL-operator-operands", "error", str(error), node.span)
             return packed_call(name, args, node.attrs, OBJECT, node.span)
+        if call.refused_later:
+            help = "write the type of the operand"
+            self._say("RL-operator-operands", "note", call.refused_later, node.span, help)
         for attribute in call.unread():
             words = f"{name}: the attribute {attribute} has no meaning in Relax and is left out"
             self._say("RL-operator-attribute", "note", words, node.span)

@@ -7,7 +7,7 @@ from functools import partial
 from rlx.grammar import ast, tir
 from rlx.operators.layout import pieces
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import OperatorCall, call, scalar, sizes, times
+from rlx.relay.operator_call import OperatorCall, call, reshaped, scalar, sizes, times
 
 LAYOUTS = {1: ("NCW", "OIW"), 2: ("NCHW", "OIHW"), 3: ("NCDHW", "OIDHW")}
 """The layouts of data and weights by the number of spatial axes, where none is said."""
@@ -190,7 +190,7 @@ def _dropout(c: OperatorCall) -> ast.Expr:
 
 def _flatten(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
-    return call("reshape", x, sizes((0, -1)))
+    return reshaped(c, x, (0, -1))
 
 
 def _pad(c: OperatorCall) -> ast.Expr:
@@ -245,7 +245,7 @@ def _upsampling(c: OperatorCall) -> ast.Expr:
     dims = c.dims(x)
     if sorted(layout) != sorted("NCHW") or len(dims) != 4:
         c.fail(f"the layout {layout} of an operand of rank {len(dims)} is not supported")
-    scales = [("H", c.number("scale_h", 1.0)), ("W", c.number("scale_w", 1.0))]
+    scales = [("H", c.finite("scale_h", 1.0)), ("W", c.finite("scale_w", 1.0))]
     found = [_scaled(c, dims[layout.index(axis)], scale) for axis, scale in scales]
     return call(
         "image.resize2d",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import NoReturn
 
 from rlx.grammar import ast, tir
@@ -27,6 +28,8 @@ class OperatorCall:
     ----------
     args
         Expressions of Relax for the operands, atoms all.
+    refused_later
+        Why the check of Relax refuses what the call becomes; empty if nothing is known of that.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class OperatorCall:
         self.name, self.args, self.info, self.span = name, args, info, span
         self._attrs = attrs
         self._read: set[str] = set()
+        self.refused_later = ""
 
     def fail(self, message: str) -> NoReturn:
         """Give up.
@@ -77,6 +81,13 @@ class OperatorCall:
         found = self.given(name, default)
         if not isinstance(found, int | float):
             self.fail(f"expected a number for {name}, found {found!r}")
+        return found
+
+    def finite(self, name: str, default: float | None = None) -> float:
+        """An attribute that is a number, and neither infinite nor none."""
+        found = self.number(name, default)
+        if not isfinite(found):
+            self.fail(f"expected a finite number for {name}, found {found!r}")
         return found
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -181,6 +192,18 @@ def times(a: tir.PrimExpr, b: tir.PrimExpr) -> tir.PrimExpr:
     if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
         return tir.IntImm(a.value * b.value)
     return tir.Mul(a, b)
+
+
+def reshaped(c: OperatorCall, x: ast.Expr, shape: tuple[int, ...]) -> ast.Expr:
+    """An operand in another shape; Relax infers -1 only from a shape that is known."""
+    info = c.info(x)
+    if -1 in shape and isinstance(info, ast.TensorStructInfo) and info.shape is None:
+        if shape == (-1,):
+            return call("flatten", x)
+        c.refused_later = (
+            f"{c.name}: the check of Relax refuses a -1 where the shape of the operand is not known"
+        )
+    return call("reshape", x, sizes(shape))
 
 
 def parts_of(a: tir.PrimExpr, size: int) -> tir.PrimExpr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from math import isfinite
 
 from rlx.grammar import ast, tir
 from rlx.grammar.dtype import DataType
@@ -16,15 +17,17 @@ from rlx.relay.operator_call import (
     data_type,
     parts_of,
     prim,
+    reshaped,
     sizes,
     times,
 )
 
 
-def _number(c: OperatorCall, operand: ast.Expr, what: str) -> float:
+def _number(c: OperatorCall, operand: ast.Expr, what: str, finite: bool = False) -> float:
     """The number of an operand that is a constant of rank 0."""
-    if isinstance(operand, ast.Constant) and isinstance(operand.data.value, int | float):
-        return operand.data.value
+    value = operand.data.value if isinstance(operand, ast.Constant) else None
+    if isinstance(value, int | float) and (isfinite(value) or not finite):
+        return value
     return c.fail(f"{what} must be a constant number")
 
 
@@ -32,7 +35,7 @@ def _reshape(c: OperatorCall) -> ast.Expr:
     (x,) = c.operands(1)
     shape = c.integers("newshape")
     if min(shape, default=0) >= -1 and not c.flag("allowzero"):
-        return call("reshape", x, sizes(shape))
+        return reshaped(c, x, shape)
     return call("reshape", x, ast.ShapeExpr(tuple(_rewritten(c, shape, c.dims(x)))))
 
 
@@ -267,7 +270,7 @@ def _argwhere(c: OperatorCall) -> ast.Expr:
 
 def _trilu(c: OperatorCall) -> ast.Expr:
     x, diagonal = c.operands(2)
-    k = int(_number(c, diagonal, "the diagonal of trilu"))
+    k = int(_number(c, diagonal, "the diagonal of trilu", finite=True))
     return call("triu" if c.flag("upper", True) else "tril", x, prim(k))
 
 

@@ -106,6 +106,9 @@ ANSWERED: dict[str, Callable[[], str]] = {
     "100,000 levels of indentation": lambda: "".join(
         " " * (i % 2_000) + "if c:\n" for i in range(100_000)
     ),
+    "20,000 tuples in tuples, by name": lambda: function(
+        "    v0 = (x,)\n" + "".join(f"    v{k} = (v{k - 1},)\n" for k in range(1, 20_000))
+    ).replace("return x", "return v19999"),
     "100,000 decorators": lambda: "@R.function\n" * 100_000,
     "100,000 attributes": lambda: function(f"    y = R{'.a' * 100_000}(x)\n"),
     "100,000 errors": lambda: function("    y = R.add(x)\n" * 20_000 + "    y = z\n" * 80_000),

@@ -11,7 +11,7 @@ from rlx.grammar.dtype import dtype
 from rlx.old.check import check_modules
 from rlx.old.evaluation import run
 from rlx.old.expansion import check_annotation, expanded
-from rlx.old.shape_exprs import UNKNOWN, can_prove_equal, can_prove_not_equal, text
+from rlx.old.shape_exprs import UNKNOWN, can_prove_equal, can_prove_not_equal, dims_of, text
 from rlx.old.substitution import substitute_shape, substitute_vars
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Ended, Returned
@@ -127,3 +127,10 @@ def test_a_binding_of_the_user_may_have_the_name_of_a_check() -> None:
     body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(ast.Var("tmp"), X),)),), X)
     found = run(module(ast.ShapeExpr((N,)), body), "main", [to_value(np.ones(3, np.float32))] * 2)
     assert isinstance(found, Returned)
+
+
+def test_the_dimensions_of_a_deep_tuple() -> None:
+    shape: ast.Expr = ast.ShapeExpr((N,))
+    for _ in range(60_000):
+        shape = ast.Tuple((shape,))
+    assert dims_of(shape) == (N,)

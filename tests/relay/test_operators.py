@@ -9,7 +9,9 @@ import pytest
 
 import rlx
 from rlx import relay
+from rlx.grammar.printer import print_module
 from rlx.relay.operator_table import TABLE
+from rlx.relay.translation import translate
 from rlx.semantics.machine import load
 from rlx.semantics.values import Tensor
 from tests.relay.law import same
@@ -108,6 +110,9 @@ def test_values(call: str, expected: Any) -> None:
         ("log(%x, %x)", "log: expected 1 operand, found 2"),
         ("add(%x)", "add: expected 2 operands, found 1"),
         ("clip(%x, a_min=0f)", "clip: expected a number for a_max, found None"),
+        ("clip(%j, a_min=inff, a_max=1)", "clip: expected a finite number for a_min, found inf"),
+        ("nn.upsampling(%m, scale_w=nanf)", "nn.upsampling: expected a finite number for scale_w"),
+        ("trilu(%x, inff)", "trilu: the diagonal of trilu must be a constant number"),
         ("cast(%x, dtype=1)", "cast: expected an element type for dtype, found 1"),
         ("transpose(%x, axes=[a])", "transpose: expected a list of integers for axes"),
         ("reshape(%x, newshape=[-5])", "reshape: -5 has no meaning in newshape"),
@@ -176,3 +181,14 @@ def test_an_attribute_without_meaning_is_noted() -> None:
     (note,) = relay.check(text).diagnostics
     assert (note.code, note.severity) == ("RL-operator-attribute", "note")
     assert "the attribute whatever has no meaning in Relax" in note.message
+
+
+def test_a_size_that_relax_does_not_infer() -> None:
+    flat = relay.parse("fn (%x) { reshape(%x, newshape=[-1]) }")
+    assert relay.check(str(flat)).ok and "R.flatten(x)" in print_module(relay.to_relax(flat))
+    text = "fn (%x) { reshape(%x, newshape=[-1, 2]) }"
+    (note,) = translate(relay.parse(text)).diagnostics
+    assert (note.code, note.severity) == ("RL-operator-operands", "note")
+    assert note.span and text[slice(*note.span)] == "reshape(%x, newshape=[-1, 2])"
+    assert note.message.startswith("reshape: the check of Relax refuses a -1")
+    assert [d.code for d in relay.check(text).diagnostics] == ["OBL-reshape-infer"]

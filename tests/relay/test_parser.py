@@ -363,3 +363,29 @@ def test_a_dimension_of_a_result_is_reported_where_it_stands() -> None:
     (found,) = relay.check(text).errors
     assert found.span is not None
     assert text[found.span[0] : found.span[1]] == "Tensor[(m,), int32]"
+
+
+def test_names_with_a_dash_and_differences() -> None:
+    text = "fn (%in-put, %b: (float32,)) { let %v-w = log(%in-put); %v-w - %b.0-log(%v-w) - %b.0 }"
+    module = relay.parse(text)
+    assert [param.name for param in module["main"].params] == ["in-put", "b"]
+    assert relay.structural_equal(relay.parse(str(module)), module)
+    apart = text.replace("in-put", "i").replace("v-w", "v").replace("-log", " - log")
+    assert relay.structural_equal(relay.parse(apart.replace("%i", "%in_put")), module)
+    assert errors("def @a-b(%x) { %x-y }") == errors("def @a(%x) { %x - y }")
+
+
+def test_what_a_function_says_of_itself_is_left_out_with_a_note() -> None:
+    inner = 'fn (%y, Composite="dnnl.relu", Primitive=1) { nn.relu(%y) }'
+    text = f"fn (%x) {{ %1 = {inner}; %1(%x) }}"
+    notes = relay.check(text).diagnostics
+    assert [(d.code, d.severity) for d in notes] == [("RL-operator-attribute", "note")] * 2
+    assert [d.message.split()[2] for d in notes] == ["Composite", "Primitive"]
+    assert {d.span[0] for d in notes if d.span} == {text.index("fn (%y")}
+
+
+def test_type_parameters_are_refused_where_they_stand() -> None:
+    text = "def @a[A](%x) { %x }\ndef @b(%x) { fn[B](%y: B) { %y } }"
+    found = read(text).diagnostics
+    assert {d.code for d in found} == {"RL-refused-polymorphic"}
+    assert [d.span and d.span[0] for d in found] == [text.index("[A"), text.index("[B")]
