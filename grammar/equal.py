@@ -10,6 +10,8 @@ comments, the name of the class and what only spelling decides do not count:
 - a buffer may be a parameter or be matched in the body; an axis may repeat the range of its loop or
   leave it to ``T.axis.remap``;
 - a cast that binds nothing binds ``_``;
+- a match of shapes alone may be written as the cast to the same annotation, since only the
+  spellings of 2022 have both;
 - ``ndim`` beside a shape literal says nothing new.
 
 Nothing here recurses over the program: pairs to compare stand on a stack, so its size is no limit.

@@ -42,6 +42,7 @@ SILENT = {
     "comments",
     "direct_buffers",
     "bare",
+    "by_shape",
     "type_vars",
     "key",
     "ndim",

@@ -118,9 +118,10 @@ def module_of(function: ast.Function) -> ast.IRModule:
             ast.TensorStructInfo(ast.ShapeExpr((N,)), FLOAT32),
         ),
         (ast.MatchCast(None, X, ast.ObjectStructInfo()), ast.MatchCast(ast.Var("_"), X, ast.ObjectStructInfo())),
+        (ast.MatchCast(None, X, ast.ShapeStructInfo((N,)), by_shape=True), ast.MatchCast(None, X, ast.ShapeStructInfo((N,)))),
         (tir.SeqStmt((tir.SeqStmt(()), tir.Evaluate(N))), tir.Evaluate(N)),
     ],
-    ids=["class name", "own symbol", "pure and places", "rank", "cast to nothing", "nested sequences"],
+    ids=["class name", "own symbol", "pure and places", "rank", "cast to nothing", "match of shapes", "nested sequences"],
 )  # fmt: skip
 def test_what_only_spelling_decides_does_not_count(a: Node, b: Node) -> None:
     assert first_difference(a, b) is None
