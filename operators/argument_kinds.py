@@ -43,7 +43,7 @@ _LITERALS = (StringImm, DataTypeImm)
 
 def null(site: Site, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not),
-    ``R.tuple()``.
+    ``R.tuple()`` where no list of numbers is meant.
     """
     match value:
         case None:
@@ -51,7 +51,7 @@ def null(site: Site, value: object, kind: str = "expr") -> bool:
         case Call(op=Op(op_name=name)):
             return name == "relax.null_value"
         case ast.Tuple(fields=()):
-            return True
+            return kind != "prims"  # a list of no numbers is one, given or not
         case Var():
             info = site.ctx.info(value)
             return info is NULL or (not KINDS[kind].plain and isinstance(info, ObjectStructInfo))
