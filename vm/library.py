@@ -28,6 +28,8 @@ from rlx.semantics.values import (
     DataTypeValue,
     Device,
     Null,
+    Packed,
+    PrimFuncValue,
     Scalar,
     ShapeValue,
     Storage,
@@ -154,7 +156,19 @@ def _check_function(
         if known is None and isinstance(text, StringValue) and isinstance(sizes, ShapeValue):
             return UNIT
         value = known or value
+    elif isinstance(value, Packed) and isinstance(value.call, CalledKernel):
+        value = value.call.read()
     return BUILTINS["relax.run.check_function"].call(value, text, sizes, place)
+
+
+class CalledKernel:
+    """What a PrimFunc as a value calls, and how to read the PrimFunc."""
+
+    def __init__(self, call: Callable[..., Value], read: Callable[[], PrimFuncValue]) -> None:
+        self._call, self.read = call, read
+
+    def __call__(self, *args: Value) -> Value:
+        return self._call(*args)
 
 
 class MachineFunction(Value):

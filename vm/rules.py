@@ -15,7 +15,7 @@ import numpy as np
 from rlx.semantics.faults import FaultStop, OutOfFuelStop
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.numpy_conversion import readable
-from rlx.semantics.values import Packed, Scalar, Tensor, TupleValue, Value
+from rlx.semantics.values import Packed, PrimFuncValue, Scalar, Tensor, TupleValue, Value
 from rlx.spec.registry import rule
 from rlx.vm.callees import Callee, FunctionValue, OutsideFunction, OwnFunction, callable_value
 from rlx.vm.instructions import (
@@ -34,6 +34,7 @@ from rlx.vm.library import (
     INVOKE,
     MAKE_CLOSURE,
     TAKES_EITHER,
+    CalledKernel,
     MachineState,
     fields,
 )
@@ -152,6 +153,9 @@ def function_value(linker: Linker, name: str) -> Value:
         return FunctionValue(callee)
     if callee.missing:
         callee.call()
+    if name in linker.executable.kernels and name not in linker.packed:
+        kernel = CalledKernel(callee.call, lambda: PrimFuncValue(linker.prim_func(name), name))
+        return Packed(kernel, name)
     return Packed(callee.call, name)
 
 

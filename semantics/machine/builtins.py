@@ -20,6 +20,7 @@ from rlx.semantics.values import (
     Closure,
     DataTypeValue,
     Packed,
+    PrimFuncValue,
     Scalar,
     ShapeValue,
     StringValue,
@@ -190,7 +191,7 @@ def _check_prim(value: Value, dtype: Value, _: Value = NULL) -> Value:
 
 
 def _check_func(value: Value, _: Value = NULL) -> Value:
-    if not isinstance(value, Packed):
+    if not isinstance(value, Packed | PrimFuncValue):
         check(value, Closure, -1, None)
     return UNIT
 
