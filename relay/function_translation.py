@@ -46,6 +46,8 @@ class FunctionTranslation:
         What is known of it.
     diagnostics
         Errors and notes.
+    losses
+        Notes that matter to who goes on with the translation, and not to the check.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class FunctionTranslation:
         signatures: Mapping[ast.GlobalVar, StructInfo],
     ) -> None:
         self.diagnostics: list[Diagnostic] = []
+        self.losses: list[Diagnostic] = []
         self._names, self._know = names, QuietDerivation(signatures)
         self._vars: dict[RelayExpr, ast.Var] = {}
         self._values: dict[RelayExpr, ast.Expr] = {}
@@ -144,7 +147,7 @@ class FunctionTranslation:
         start = function.span[0] if function.span else 0
         for name in function.attrs:
             words = f"the attribute {name} of a function has no meaning in Relax and is left out"
-            self._say("RL-operator-attribute", "note", words, (start, start + 1))
+            self._lose("RL-operator-attribute", words, (start, start + 1))
 
     def _sequence(self, scope: EvaluationScope) -> ast.SeqExpr:
         bindings = tuple(self._bindings.get(scope, ()))
@@ -250,7 +253,7 @@ class FunctionTranslation:
             return packed_call(name, args, node.attrs, OBJECT, node.span)
         if call.refused_later:
             help = "write the type of the operand"
-            self._say("RL-operator-operands", "note", call.refused_later, node.span, help)
+            self._lose("RL-operator-operands", call.refused_later, node.span, help)
         for attribute in call.unread():
             words = f"{name}: the attribute {attribute} has no meaning in Relax and is left out"
             self._say("RL-operator-attribute", "note", words, node.span)
@@ -307,6 +310,10 @@ class FunctionTranslation:
     ) -> None:
         refuted(code)
         self.diagnostics.append(Diagnostic(code, severity, message, span, help=help))
+
+    def _lose(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:
+        refuted(code)
+        self.losses.append(Diagnostic(code, "note", message, span, help=help))
 
 
 def _roles(schedule: Schedule) -> dict[RelayExpr, str]:

@@ -35,12 +35,15 @@ class Translation(NamedTuple):
         The global variable of each function of Relay.
     signatures
         What is known of each function.
+    losses
+        Notes on what is not in the module, or is refused there: they say nothing of the program.
     """
 
     module: ast.IRModule
     diagnostics: tuple[Diagnostic, ...]
     names: Mapping[RelayGlobalVar, ast.GlobalVar]
     signatures: Mapping[RelayGlobalVar, StructInfo]
+    losses: tuple[Diagnostic, ...] = ()
 
 
 def to_relax(module: RelayModule) -> ast.IRModule:
@@ -72,11 +75,13 @@ def translate(module: RelayModule, path: str = "<text>") -> Translation:
         made = _settled(normal, names)
     functions = {names[var]: _public(made[var].function, names[var]) for var in normal.functions}
     said = _once(d for var in normal.functions for d in made[var].diagnostics)
+    lost = _once(d for var in normal.functions for d in made[var].losses)
     return Translation(
         ast.IRModule(functions),
         tuple(replace(d, source=source) for d in said),
         names,
         {var: made[var].signature for var in normal.functions},
+        tuple(replace(d, source=source) for d in lost),
     )
 
 

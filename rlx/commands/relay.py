@@ -222,8 +222,9 @@ def _to_relax(module: RelayModule, text: str, path: str) -> int:
     made = translate(module, path)
     if any(d.severity == "error" for d in made.diagnostics):
         return _refused(made.diagnostics, text, path)
-    file = FileReport(path, Source(text, path), made.diagnostics)
-    for note in made.diagnostics:
+    notes = sorted((*made.diagnostics, *made.losses), key=lambda note: note.span or (0, 0))
+    file = FileReport(path, Source(text, path), tuple(notes))
+    for note in notes:
         shown = human.render_diagnostic(note, file, theme_for(sys.stderr))
         sys.stderr.write(f"{shown}\n\n")
     sys.stdout.write(print_module(made.module))

@@ -187,7 +187,7 @@ def test_a_size_that_relax_does_not_infer() -> None:
     flat = relay.parse("fn (%x) { reshape(%x, newshape=[-1]) }")
     assert relay.check(str(flat)).ok and "R.flatten(x)" in print_module(relay.to_relax(flat))
     text = "fn (%x) { reshape(%x, newshape=[-1, 2]) }"
-    (note,) = translate(relay.parse(text)).diagnostics
+    (note,) = translate(relay.parse(text)).losses
     assert (note.code, note.severity) == ("RL-operator-operands", "note")
     assert note.span and text[slice(*note.span)] == "reshape(%x, newshape=[-1, 2])"
     assert note.message.startswith("reshape: the check of Relax refuses a -1")

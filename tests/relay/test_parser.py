@@ -22,6 +22,7 @@ from rlx.relay.nodes import (
     RelayTupleType,
 )
 from rlx.relay.parser import read
+from rlx.relay.translation import translate
 
 FULL = """#[version = "0.0.5"]
 /* a /* nested */ comment */
@@ -378,7 +379,8 @@ def test_names_with_a_dash_and_differences() -> None:
 def test_what_a_function_says_of_itself_is_left_out_with_a_note() -> None:
     inner = 'fn (%y, Composite="dnnl.relu", Primitive=1) { nn.relu(%y) }'
     text = f"fn (%x) {{ %1 = {inner}; %1(%x) }}"
-    notes = relay.check(text).diagnostics
+    assert relay.check(text).diagnostics == ()
+    notes = translate(relay.parse(text)).losses
     assert [(d.code, d.severity) for d in notes] == [("RL-operator-attribute", "note")] * 2
     assert [d.message.split()[2] for d in notes] == ["Composite", "Primitive"]
     assert {d.span[0] for d in notes if d.span} == {text.index("fn (%y")}
