@@ -249,7 +249,7 @@ class Lexer:
     def _column(self, at: int) -> int:
         """The width of the white space in front of ``at``; a tab goes to the next multiple of 8."""
         line = self.text.rfind("\n", 0, at) + 1
-        lead = self.text[line:at]
+        lead = self.text[line:at].rpartition("\f")[2]  # as Python: a form feed begins anew
         return len(lead.expandtabs(8)) if "\t" in lead else len(lead)
 
     def _is_statement(self, at: int) -> bool:
@@ -326,7 +326,7 @@ class _Layout:
         lexer = self.lexer
         stop = lexer.text.find("\n", at, lexer.end)
         found = None if stop < 0 else _NEXT_LINE.match(lexer.text, stop, lexer.end)
-        return None if found is None else len(found[1].expandtabs(8))
+        return None if found is None else len(found[1].rpartition("\f")[2].expandtabs(8))
 
     def breaks_out(self, at: int) -> bool:
         """Whether the line at ``at`` stands left of everything although the block around it goes

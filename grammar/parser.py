@@ -269,13 +269,18 @@ class TextReader:
         return any(d.severity == "error" for d in self.diagnostics)
 
     def _strays(self, found_any: bool, stray: list[Span]) -> None:
-        if self._has_errors():
+        if self._has_errors() or (found_any and not stray):
             return
-        if stray:
+        from rlx.grammar.pasted_text import pasted
+
+        copied = pasted(self.text)
+        if copied is not None:
+            self.diagnostics.append(copied)
+        elif stray:
             from rlx.grammar.undecorated import misplaced
 
             self.diagnostics.append(misplaced(self.text, stray[0]))
-        elif not found_any:
+        else:
             self._error(
                 "no Relax program: expected a class under @I.ir_module or a function "
                 "under @R.function",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rlx.checker.check import check_text
 from rlx.cli import guarded
 from rlx.commands import check, fmt, run, step
 
@@ -26,6 +27,7 @@ SAME: dict[str, bytes] = {
     "line ends of Windows": PROGRAM.replace("\n", "\r\n").encode(),
     "a byte-order mark": PROGRAM.encode("utf-8-sig"),
     "no last line end": PROGRAM.rstrip().encode(),
+    "form feeds": PROGRAM.replace("        y", "    \f        y").encode(),
     "all of it indented": "".join("    " + line for line in LINES).encode(),
 }
 """Texts that mean what the program does."""
@@ -40,6 +42,11 @@ REFUSED: dict[str, bytes] = {
     "NULs": b"\0" * 100,
     "fences of Markdown": f"Code:\n\n```python\n{PROGRAM}```\n".encode(),
     "prompts": "".join(f"{'...' if n else '>>>'} {line}" for n, line in enumerate(LINES)).encode(),
+    "fences alone": f"~~~\n{PROGRAM}~~~\n".encode(),
+    "one prompt": f">>> {PROGRAM}".encode(),
+    "prompts of IPython": f"In [3]: {PROGRAM}".replace("\n", "\n   ...: ").encode(),
+    "numbers and bars": "".join(f"{n:4} | {line}" for n, line in enumerate(LINES)).encode(),
+    "numbers and colons": "".join(f"{n}: {line}" for n, line in enumerate(LINES)).encode(),
     "numbers of lines": "".join(f"{n:4}  {line}" for n, line in enumerate(LINES)).encode(),
     "a patch": "".join(f"+{line}" for line in LINES).encode(),
     "a notebook": json.dumps(NOTEBOOK, indent=1).encode(),
@@ -74,3 +81,21 @@ def test_it_is_refused(
         assert status in (0, 1, 2), (command, said)
         if name.endswith(".rlx"):
             assert status != 0 and (said.out + said.err).strip(), (command, said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("fences of Markdown", "fences of Markdown"),
+        ("fences alone", "fences of Markdown"),
+        ("prompts", "prompts of Python"),
+        ("one prompt", "prompts of Python"),
+        ("prompts of IPython", "prompts of IPython"),
+        ("numbers of lines", "numbers in front"),
+        ("numbers and bars", "numbers in front"),
+        ("numbers and colons", "numbers in front"),
+    ],
+)
+def test_one_error_says_what_was_copied_too(kind: str, words: str) -> None:
+    (found,) = check_text(REFUSED[kind].decode()).diagnostics
+    assert found.severity == "error" and words in found.message and found.help

@@ -1,0 +1,33 @@
+"""Texts that were copied with what a page or a console puts in front of the lines."""
+
+from __future__ import annotations
+
+import re
+
+from rlx.grammar.diagnostic import Diagnostic
+
+_MARKS = {
+    re.compile(r"[ \t]*(?:>>>|\.\.\.)(?=[ \n]|\Z)"): "prompts of Python in front of its lines",
+    re.compile(r"[ \t]*(?:In \[\d+\]:|\.\.\.:)"): "prompts of IPython in front of its lines",
+    re.compile(r"[ \t]*(?:```|~~~)"): "fences of Markdown around the program",
+    re.compile(r"[ \t]*\d+(?:[ \t]*[|:\t]|  |\n|\Z)"): "numbers in front of its lines",
+}
+"""How a line of such a text begins, and what is said of it."""
+_PROGRAM = re.compile(r"@[ \t]*\w")
+
+
+def pasted(text: str) -> Diagnostic | None:
+    """What a text that could not be read was copied with, by the line of its first decorator, or
+    by a fence in front of it.
+    """
+    at = 0
+    for line in text.splitlines(keepends=True):
+        for mark, what in _MARKS.items():
+            found = mark.match(line)
+            fence = "fences" in what
+            if found and (fence or _PROGRAM.match(line[found.end() :].lstrip())):
+                words = f"this text has {what}"
+                help = "copy the program alone" if fence else "remove them from all lines"
+                return Diagnostic("PARSE", "error", words, (at, at + found.end()), help=help)
+        at += len(line)
+    return None
