@@ -115,10 +115,18 @@ class Arguments:
         for name in names:
             if name in self.keywords:
                 found = self.keywords.pop(name)
+                self._only(name, names)
                 if position < len(self.positional):
                     raise Rejected(f"{name!r} is given twice", found[1], found[2])
                 return found
         return self.positional[position] if position < len(self.positional) else None
+
+    def _only(self, name: str, names: Iterable[str]) -> None:
+        """Refuse a second argument under another of the names that mean the same."""
+        for other in names:
+            if other in self.keywords and other != name:
+                words = f"{other!r} says again what {name!r} says"
+                raise Rejected(words, *self.keywords[other].span, help="write one", certain=True)
 
     def need(self, position: int, *names: str) -> Entry:
         """As :meth:`take`, but it must be there."""
@@ -160,6 +168,7 @@ class Arguments:
         for name in TYPE_KEYWORDS:
             entry = self.keywords.pop(name, None) if self.keywords else None
             if entry is not None:
+                self._only(name, TYPE_KEYWORDS)
                 value = entry.value
                 items = value.items if isinstance(value, Sequence) else [entry]
                 return (
