@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic
@@ -25,22 +25,24 @@ def undeclared(
         return
     coerce, holes = reader.context.coerce, reader.reports.holes
     known = {*type_vars, *reader.actions.definitions.named}
+    dimensions = {*type_vars, *reader.scope.declared}
     if type_vars and not in_python:
-        declared = known | reader.scope.declared
+        declared = known | dimensions
         for name, span in coerce.implicit.items():
             if name not in declared:
-                yield _undeclared(name, span, f'{name} = TypeVar("{name}")', type_vars)
+                yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions)
     for var, span in coerce.cast_to.items():
         if var.name not in known:
             holes.add(var)
-            yield _undeclared(var.name, span, f"{var.name} = T.int64()", type_vars)
+            yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions)
     for span, unbound in coerce.quoted:
         holes.update(unbound)
         words = "only a signature quotes dimensions: a body has them declared"
         yield Diagnostic("PARSE", "error", words, span, help="write it without quotes")
 
 
-def _undeclared(name: str, span: Span, declaration: str, type_vars: Sequence[str]) -> Diagnostic:
-    help = did_you_mean(closest(name, type_vars)) or f"declare it above: `{declaration}`"
+def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
+    alike = [other for other in known if {*other.lower()} & {*name.lower()}]
+    help = did_you_mean(closest(name, alike)) or f"declare it above: `{declaration}`"
     words = f"the dimension {name!r} is not declared"
     return Diagnostic("PARSE", "error", words, span, help=help)
