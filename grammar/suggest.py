@@ -33,6 +33,16 @@ def closest(word: str, known: Iterable[str]) -> list[str]:
     return sorted(other for other, found in best.items() if found == nearest)[:LIMIT]
 
 
+def closest_names(name: str, known: Iterable[str]) -> list[str]:
+    """The known names nearest to one that is not known.
+
+    A name with no letter in common is another name, not this one misspelt: `q` is not meant to be
+    `x`.
+    """
+    letters = {*name.lower()}
+    return closest(name, (other for other in known if letters & {*other.lower()}))
+
+
 def distance(a: str, b: str, limit: int) -> int:
     """How many slips lie between two words;
     a number above the limit where there are more than it allows.

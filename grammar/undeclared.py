@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
-from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.suggest import closest_names, did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.stretch_reader import StretchReader
@@ -42,7 +42,6 @@ def undeclared(
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
-    alike = [other for other in known if {*other.lower()} & {*name.lower()}]
-    help = did_you_mean(closest(name, alike)) or f"declare it above: `{declaration}`"
+    help = did_you_mean(closest_names(name, known)) or f"declare it above: `{declaration}`"
     words = f"the dimension {name!r} is not declared"
     return Diagnostic("PARSE", "error", words, span, help=help)

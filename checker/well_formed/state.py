@@ -299,20 +299,17 @@ def names_in_scope(state: WellFormedCheck) -> list[str]:
 
 
 def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str | None:
-    """Known names that look like this one; looked for once a name, and not for ever.
-
-    Of names of one letter none is another one misspelt: `q` is not meant to be `x`.
-    """
+    """Known names that look like this one; looked for once a name, and not for ever."""
     known = state.suggestions
     if name not in known:
         found: list[str] = []
         if state.compared < COMPARISONS:
-            from rlx.grammar.suggest import closest
+            from rlx.grammar.suggest import closest_names
 
             names = dict.fromkeys((*in_scope, *state.module_names))
             state.compared += len(names)
             others = (other for other in names if other not in ("_", name))
-            found = closest(name, [o for o in others if {*o.lower()} & {*name.lower()}])
+            found = closest_names(name, others)
         known[name] = did_you_mean(found)
     return known[name]
 
