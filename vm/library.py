@@ -123,12 +123,14 @@ def _print(state: MachineState, *values: Value) -> Value:
     return UNIT
 
 
+@rule("V-print", "ccaf69d1", "machine instruction")
 def _print_formatted(state: MachineState, text: StringValue, *values: Value) -> Value:
     readable(state.store, values, "E-evaluate-written")
     state.output(formatted(text.value, values))
     return UNIT
 
 
+@rule("V-assert", "2a3993fe", "machine instruction")
 def _assert(state: MachineState, condition: Value, text: StringValue, *values: Value) -> Value:
     readable(state.store, (condition, *values), "E-evaluate-written")
     if not truth(condition):
@@ -136,6 +138,7 @@ def _assert(state: MachineState, condition: Value, text: StringValue, *values: V
     return UNIT
 
 
+@rule("V-alive", "c53fc15c", "machine instruction")
 def _check_alive(value: Value, name: Value) -> Value:
     if isinstance(value, Null) and isinstance(name, StringValue):
         raise FaultStop("E-var-alive", f"{name.value} is used after it was killed")

@@ -251,6 +251,7 @@ def _check_string(value: Value, _: Value = NULL) -> Value:
     return UNIT
 
 
+@rule("E-builtin-device-held", "29c0d164", "step")
 def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = NULL) -> Value:
     wanted = (target.value, _integer(index))
     if isinstance(value, Tensor) and value.device not in (None, wanted):
@@ -258,6 +259,7 @@ def _check_device(value: Value, target: StringValue, index: Scalar, _: Value = N
     return UNIT
 
 
+@rule("E-builtin-shape-held", "1a1e06f0", "step")
 def _check_held_shape(value: Value, held: Value, _: Value = NULL) -> Value:
     if not isinstance(held, ShapeValue) or getattr(value, "shape", None) != held.values:
         _refuse("E-cast-dimension", f"the shape {show(held)}", show(value))

@@ -13,6 +13,7 @@ from rlx.grammar.struct_infos import OBJECT
 from rlx.semantics.cast import CastFailed, check
 from rlx.semantics.faults import CheckStop
 from rlx.semantics.values import NULL, UNIT, ShapeValue, StringValue, Value
+from rlx.spec.registry import rule
 
 SIGNATURE = "relax.run.signature"
 """The attribute of a function that holds what it took and gave before it was lowered."""
@@ -55,6 +56,7 @@ def declared(function: ast.Function) -> ast.FuncStructInfo:
     return known_of(function)
 
 
+@rule("E-builtin-function", "23a5686f", "step")
 def check_function(value: Value, text: StringValue, sizes: ShapeValue, _: Value = NULL) -> Value:
     """Check a function against a type: the second parameter of a function without a body, whose
     first has the shape variables of that type.

@@ -197,14 +197,15 @@ def vm(example: Example, rule: Rule) -> list[str]:
     """How the run of an executable ends: with the code of the premise that failed, or with what the first line says."""
     options, result, text = _header(example)
     fuel = int(options.pop("fuel", 1000))
-    machine = VirtualMachine(Executable.from_text(text), PACKED)
+    printed: list[str] = []
+    machine = VirtualMachine(Executable.from_text(text), PACKED, output=printed.append)
     args = [literal(said) for said in options.values()]
     try:
         *_, value = machine.steps("main", *map(_as_array, args), fuel=fuel)
     except RunError as error:
         return [error.code]
     assert isinstance(value, Value)
-    got = line(value)
+    got = "; ".join((line(value), *printed))
     return [] if not result or result == got else [f"returned {got}"]
 
 
