@@ -30,7 +30,6 @@ _LINE = re.compile(r"^([ \t]*)(?:(@[^\n]*ir_module|class\b)|@[ \t]*\w)", re.MULT
 """A line that a class or a function begins with."""
 _CAST = "match_"
 """A part of the words for what binds shape variables."""
-_STRAY = "expected a statement, found ')'"
 _READ = ("is not defined", "is not declared")
 """How errors end that lose no statement."""
 _TARGET = re.compile(r"[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|:[^\n]*? = )")
@@ -75,7 +74,6 @@ def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
         for d in errors
     )
     declared = {name for d in syntax for name in _DECLARED.findall(_line_of(text, _start(d)))}
-    stray = [_start(d) for d in syntax if d.message.startswith(_STRAY)]
     excused: set[str] = set()
     signature: set[tuple[int, int] | None] = set()
     for found in sorted(errors, key=_start):
@@ -85,10 +83,6 @@ def _following(text: str, errors: list[Diagnostic]) -> Iterable[Diagnostic]:
             yield found
         elif found.code == "D15-result" and any(d.message == AFTER_RETURN for d in syntax):
             yield found  # another statement was meant to return
-        elif found.code == "D14-argument" and any(
-            text.count("\n", _start(found), at) == 1 for at in stray
-        ):
-            yield found  # the call was closed too early
         elif found.code in _NAMES or (found.code == "PARSE" and found.message.endswith(_READ[0])):
             # Each statement that was not read may have bound one name.
             excused.add(found.message)

@@ -41,13 +41,11 @@ class AttributeReader(LiteralReader):
             return self.number(self.take(), sign).value
         if token.kind == "NAME":
             found = self.special(token, sign)
-            if found is not None:
+            if found is not None and (found.dtype.is_float or not sign):
                 self.take()
                 return found.value
-            if token.text == "meta":
-                return self.reference()[0]
             if not sign:
-                return self._bare(self.take())
+                return self.reference()[0] if token.text == "meta" else self._bare(self.take())
         self.unexpected("the value of an attribute: a number, a string, a list")
         return None
 

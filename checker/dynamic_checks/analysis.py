@@ -14,6 +14,7 @@ from typing import Any, cast
 from rlx.checker.derive import calls, naming
 from rlx.checker.derive.bindings import LIMIT
 from rlx.checker.derive.calls import effects_of
+from rlx.checker.derive.expressions import end
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Rule
@@ -106,14 +107,9 @@ def sequence(state: Analysis, node: ast.SeqExpr) -> StructInfo:
             _cast(state, binding)
         else:
             _value(state, binding)
-    info = state.info(node.body)
-    state.inherit(node, (node.body,))
     if node in state.results:
-        _result(state, *state.results.pop(node), info)
-    info = state.outlived(info)
-    scope = state.scope
-    state.leave(outer)
-    return state.erased(info) if scope.shape_vars or scope.shapes else info
+        _result(state, *state.results.pop(node), state.info(node.body))
+    return end(state, node, outer)
 
 
 def _value(state: Analysis, binding: ast.VarBinding) -> None:

@@ -188,6 +188,15 @@ def test_an_if_may_follow_an_else() -> None:
             ],
         ),
         ("def @a(%x) { f(%1) }", ["1:RL-name-bound: %1 is not bound"]),
+        ("@a(1)", ["1:RL-name-bound: there is no function @a"]),
+        ("f(primfn(1))", []),
+        (
+            "@a = primfn(%x: handle) -> ()",
+            ["1:PARSE: @a is a function of TIR: only a module that is not lowered is read"],
+        ),
+        ("def @a(%x) { %x.1234567890 }", ["1:PARSE: there is no field 1234567890…"]),
+        ("def @a(%x) { %x.01234567891 }", ["1:PARSE: there is no field 0123456789…"]),
+        ("def @a(%x) { %x.123456789 }", []),
         (
             "def @a(%weight) { f(%wieght) }",
             ["1:RL-name-bound: %wieght is not bound | did you mean '%weight'?"],

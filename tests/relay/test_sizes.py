@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx import relay
+from rlx.relay.names_in_scope import MOST_CYCLES
 from rlx.relay.nodes import RelayCall
 from rlx.relay.parser import read
 
@@ -47,3 +48,4 @@ def test_a_long_cycle_is_reported() -> None:
     found = read(f"fn (%x) {{\n{''.join(lines)}  %2000 = log(%0);\n  %0\n}}").diagnostics
     assert found[0].message == "the nodes form a cycle: %1 needs %0, and %0 needs %1"
     assert len(found) == 100
+    assert sum("form a cycle" in d.message for d in found) == MOST_CYCLES
