@@ -23,7 +23,6 @@ given the span of the text, and the children that the grammar does not filter ou
 Callback = Callable[[list[Any]], Entry]
 """What puts the value of a production in the place of its operands."""
 
-Callbacks = list[tuple[str, int, Callback | None]]
 """Of each production, by its number: the name of its rule, how many symbols it has, and its
 callback, which one that passes its only symbol on has not.
 """
@@ -142,15 +141,23 @@ def _children(kept: list[int], empty: list[bool]) -> list[int | None]:
     return found
 
 
-def callbacks(actions: Callable[[str], Action]) -> Callbacks:
-    """What makes the value of each production, by its number.
+class Callbacks(dict[int, tuple[str, int, Callback | None]]):
+    """What makes the value of each production, by its number; made when a text first needs it,
+    since a text uses few of them.
 
     Parameters
     ----------
     actions
         Gives the action of a name in the grammar.
     """
-    return [_callback(production, actions) for production in tables().productions]
+
+    def __init__(self, actions: Callable[[str], Action]) -> None:
+        super().__init__()
+        self._actions = actions
+
+    def __missing__(self, number: int) -> tuple[str, int, Callback | None]:
+        made = self[number] = _callback(tables().productions[number], self._actions)
+        return made
 
 
 def _callback(

@@ -20,7 +20,7 @@ from rlx.grammar.actions_atoms import AtomActions
 from rlx.grammar.actions_calls import CallActions, SubscriptActions
 from rlx.grammar.actions_definitions import DefinitionActions
 from rlx.grammar.actions_statements import StatementActions
-from rlx.grammar.automaton import Action, Callbacks, callbacks, read
+from rlx.grammar.automaton import Action, Callbacks, read
 from rlx.grammar.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.lexer import Lexer
 from rlx.grammar.module_statements import ModuleStatements
@@ -70,7 +70,7 @@ class Actions:
 
     def callbacks(self) -> Callbacks:
         """What the automaton calls for each production."""
-        return callbacks(self._action)
+        return Callbacks(self._action)
 
     def _action(self, name: str) -> Action:
         found: Action = getattr(self._objects[_owner(name)], f"do_{name}")
@@ -91,14 +91,7 @@ class StretchReader:
         self.context = ReadContext(text, scope, self)
         self.reports = self.context.reports
         self.actions = Actions(self.context)
-        self._callbacks: Callbacks | None = None
-
-    @property
-    def callbacks(self) -> Callbacks:
-        """What the automaton calls for each production."""
-        if self._callbacks is None:
-            self._callbacks = self.actions.callbacks()
-        return self._callbacks
+        self.callbacks = self.actions.callbacks()
 
     # ------------------------------------------------------------ reading
 
