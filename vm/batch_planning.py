@@ -196,7 +196,7 @@ class _BatchPlanner:
         if name in ALLOCATES_HEAP:
             assert isinstance(made, Tensor)
             self._heaps[id(made)] = made
-        elif isinstance(made, Storage):
+        elif isinstance(made, Storage) and id(made) not in self._lies:
             self._pieces.append(made)
             self._lies[id(made)] = _Base("piece", len(self._pieces) - 1), 0
         elif name == "vm.builtin.alloc_tensor":

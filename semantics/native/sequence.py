@@ -146,7 +146,14 @@ class KernelSequence:
         ----------
         arrays
             An array at each base, contiguous, and writeable where a call writes to it.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer or more arrays than bases.
         """
+        if len(arrays) != self._bases:
+            raise ValueError(f"expected {self._bases} arrays, found {len(arrays)}")
         pointers, words, address = self._pointers, self.words, self._ffi.from_buffer
         held = []  # what from_buffer gives keeps an array where it is
         for k, array in enumerate(arrays, 1):
