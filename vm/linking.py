@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -243,8 +244,13 @@ def prim_func(executable: Executable, name: str) -> tir.PrimFunc:
     raise UnsupportedStop("V-name-text", f"the text of {name} holds no PrimFunc")
 
 
+TEXTS = 256
+"""Texts of which what was read is held."""
+
+
+@lru_cache(maxsize=TEXTS)
 def _module(name: str, text: str) -> ast.IRModule:
-    """The module of a text that an executable keeps."""
+    """The module of a text that an executable keeps; machines of one executable share it."""
     parsed = parse(text, name)
     if len(parsed.modules) != 1 or any(d.severity == "error" for d in parsed.diagnostics):
         raise UnsupportedStop("V-name-text", f"the text of {name} is not one module")

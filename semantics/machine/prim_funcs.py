@@ -6,6 +6,7 @@ once, with what they change.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,20 @@ SHORT = 10_000
 """Iterations, and elements of arguments, up to which a function that may leave elements unwritten
 is tracked.
 """
+
+
+KERNELS = 256
+"""Functions of which machine code is held ready, whatever programs they belong to."""
+
+
+@lru_cache(maxsize=KERNELS)
+def _kernel(func: tir.PrimFunc) -> Kernel:
+    """The machine code of a function, which the programs share that have the function in common: a
+    module before and after a pass, or one that is loaded again.
+    """
+    from rlx.semantics.native import compile
+
+    return compile(func)
 
 
 class PrimFuncs:
@@ -118,10 +133,10 @@ class PrimFuncs:
     def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
         if self.backend == "steps":
             return None
-        from rlx.semantics.native import NoCompiler, compile
+        from rlx.semantics.native import NoCompiler
 
         try:
-            return compile(func)
+            return _kernel(func)
         except (NoCompiler, UnsupportedStop) as reason:
             self._note(f"PrimFuncs run by the reference evaluator: {reason}")
             return None
