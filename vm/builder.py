@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from rlx.grammar.node import Record
+from rlx.semantics.faults import Stop
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.values import Opaque, Value
 from rlx.vm import registers
@@ -105,12 +108,13 @@ class ExecBuilder:
             raise ExecBuildError(
                 f"function {name!r} begins inside {self._open!r}, which must end before"
             )
-        if not isinstance(name, str) or not name:
-            raise ExecBuildError(f"expected the name of a function, found {name!r}")
-        if name in self._functions:
+        if _named(name) in self._functions:
             raise ExecBuildError(f"there is a function {name!r} already")
         if not _is_index(num_inputs) or num_inputs > MOST_REGISTERS:
             raise ExecBuildError(f"expected the number of inputs, found {num_inputs!r}")
+        parameters = _listed(parameters, "names of parameters")
+        if not all(isinstance(parameter, str) for parameter in parameters):
+            raise ExecBuildError(f"expected names of parameters, found {parameters!r}")
         if parameters and len(parameters) != num_inputs:
             raise ExecBuildError(f"{len(parameters)} names of parameters for {num_inputs} inputs")
         self._open, self._code = name, []
@@ -137,17 +141,17 @@ class ExecBuilder:
 
     def r(self, number: int) -> Argument:
         """The register of that number."""
-        if number in (VM_STATE, VOID) or (_is_index(number) and number < MOST_REGISTERS):
+        if _is_index(number) and (number < MOST_REGISTERS or number in (VM_STATE, VOID)):
             return register(number)
         raise ExecBuildError(f"expected the number of a register, found {number!r}")
 
     def imm(self, value: int) -> Argument:
         """An integer that stands in the instruction itself; it has 56 bits."""
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
+        number = _integer(value)
+        if number is None:
             raise ExecBuildError(
                 f"expected an integer, found {value!r}; other values are constants"
             )
-        number = value.__index__()
         if not -MOST_IMMEDIATE - 1 <= number <= MOST_IMMEDIATE:
             raise ExecBuildError(f"{number} does not fit into 56 bits; make it a constant")
         return immediate(number)
@@ -158,11 +162,15 @@ class ExecBuilder:
         Arrays, strings, data types, shapes (tuples of integers), tuples and floats can be
         constants; so can an integer, by :meth:`emit_constant`.
         """
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            return Argument(ArgumentKind.CONSTANT, self.emit_constant(value))
-        if getattr(value, "ndim", 0):  # an array of one integer has an index, too
-            return Argument(ArgumentKind.CONSTANT, self.emit_constant(value))
-        return Argument(ArgumentKind.CONSTANT, value.__index__())
+        number = _integer(value)
+        if number is None:
+            number = self.emit_constant(value)
+        elif not 0 <= number < len(self._constants):
+            raise ExecBuildError(
+                f"there is no constant {number}: the pool has {len(self._constants)}; "
+                "emit_constant puts an integer there"
+            )
+        return Argument(ArgumentKind.CONSTANT, number)
 
     def f(self, name: str) -> Argument:
         """A function by its name, as a value."""
@@ -188,7 +196,7 @@ class ExecBuilder:
 
         try:
             made = constant(value if isinstance(value, Value) else to_value(value))
-        except ConstantError as error:
+        except (ConstantError, Stop) as error:
             raise ExecBuildError(str(error)) from None
         if isinstance(made, Opaque):
             raise ExecBuildError(f"expected a constant, found {type(value).__name__}")
@@ -212,7 +220,8 @@ class ExecBuilder:
         dst
             The register of the result, None if nobody wants it.
         """
-        given = tuple(self._argument(arg) for arg in args or ())
+        listed = () if args is None else _listed(args, "arguments")
+        given = tuple(self._argument(arg) for arg in listed)
         self._emit(CallInstruction(self._name(name), given, self._register(dst, VOID)))
 
     def emit_ret(self, result: Argument) -> None:
@@ -233,25 +242,30 @@ class ExecBuilder:
 
     def patch(self, position: int, false_offset: int) -> None:
         """Set how far the jump at ``position`` of the open function goes."""
+        if not _is_index(position) or position >= len(self._code):
+            words = f"expected the number of an instruction below {len(self._code)}"
+            raise ExecBuildError(f"{words}, found {position!r}")
         old = self._code[position]
         if isinstance(old, IfInstruction):
             self._code[position] = IfInstruction(old.condition, _distance(false_offset))
         elif isinstance(old, GotoInstruction):
             self._code[position] = GotoInstruction(_distance(false_offset))
         else:
-            raise ExecBuildError(f"instruction {position} is no jump")
+            raise ExecBuildError(
+                f"expected a jump at instruction {position}, found a call or a return"
+            )
 
     def add_kernel(self, name: str, text: str) -> None:
         """A PrimFunc that calls of that name mean, as text."""
-        self._kernels[name] = text
+        self._kernels[_named(name)] = _text(text)
 
     def add_operator(self, name: str, text: str) -> None:
         """A function of Relax that applies an operator, as text, that calls of that name mean."""
-        self._operators[name] = text
+        self._operators[_named(name)] = _text(text)
 
     def add_signature(self, name: str, text: str) -> None:
         """Add the signature of a function in the source: the text of a function without a body."""
-        self._signatures[name] = text
+        self._signatures[_named(name)] = _text(text)
 
     def get(self, *, formalize: bool = True, reuse: bool = False) -> Executable:
         """The executable of the functions so far.
@@ -332,12 +346,38 @@ class ExecBuilder:
         raise ExecBuildError(f"expected a register, found {arg}: ib.r(number)")
 
     def _name(self, name: str) -> int:
-        if not isinstance(name, str) or not name:
-            raise ExecBuildError(f"expected the name of a function, found {name!r}")
-        return self._names.setdefault(name, len(self._names))
+        return self._names.setdefault(_named(name), len(self._names))
 
 
 _MOST_SHOWN = 10
+
+
+def _named(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise ExecBuildError(f"expected the name of a function, found {name!r}")
+    return name
+
+
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise ExecBuildError(f"expected the text of a function, found {text!r}")
+    return text
+
+
+def _listed(values: object, what: str) -> Sequence[Any]:
+    """A list or a tuple; a string would be a list of its characters."""
+    if not isinstance(values, list | tuple):
+        raise ExecBuildError(f"expected a list of {what}, found {values!r}")
+    return values
+
+
+def _integer(value: Any) -> int | None:
+    """The integer that a value is, if it is one: a truth value is none, nor is an array."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    if isinstance(value, np.ndarray) and value.ndim:  # an array of one integer has an index, too
+        return None
+    return int(value.__index__())
 
 
 def _is_index(value: object) -> bool:

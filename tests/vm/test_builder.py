@@ -95,7 +95,7 @@ WRONG = {
     "runs past the end": "the function ends without ret or goto",
     "jumps out": "the jump leads to instruction 5; the function has 0 to 0",
     "empty": "the function has no instruction",
-    "no such constant": "the argument is constant 3; there are 0",
+    "no such constant": "there is no constant 3: the pool has 0",
     "void": "the void register cannot be read",
 }
 
