@@ -5,33 +5,10 @@ from __future__ import annotations
 from rlx.grammar import ast
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.node import Span
-from rlx.grammar.visit import bindings_in
+from rlx.grammar.visit import bindings_in, is_leaf
 from rlx.spec.registry import refuted, rule
 
 __all__ = ["normal_form"]
-
-LEAVES = frozenset(
-    [
-        ast.Var,
-        ast.DataflowVar,
-        ast.GlobalVar,
-        ast.Constant,
-        ast.ShapeExpr,
-        ast.PrimValue,
-        ast.StringImm,
-        ast.DataTypeImm,
-        ast.ExternFunc,
-    ]
-)
-"""The kinds of expression that are leaves by themselves; a tuple is one if its fields are."""
-
-
-def is_leaf(expr: ast.Expr) -> bool:
-    """Whether an expression may stand inside of another."""
-    kind = type(expr)
-    if kind is ast.Tuple:
-        return all(is_leaf(field) for field in expr.fields)  # type: ignore[attr-defined]
-    return kind in LEAVES
 
 
 def normal_form(module: ast.IRModule) -> list[Diagnostic]:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
-from rlx.checker.normal_form import LEAVES, is_leaf
 from rlx.grammar import ast
 from rlx.grammar.node import Span, changed, replace, same
 from rlx.grammar.python_places import here, module_of
 from rlx.grammar.rewrite import joined
+from rlx.grammar.visit import LEAVES, is_leaf
 
 __all__ = ["is_in_normal_form", "keep_as_normal", "normalize", "normalize_function"]
 
@@ -28,9 +28,11 @@ def normalize(module: ast.IRModule) -> ast.IRModule:
     MisuseError
         If it is no module.
     """
+    if not isinstance(module, ast.IRModule):
+        module = module_of(module, here())
     functions = {
         name: normalize_function(f) if isinstance(f, ast.Function) else f
-        for name, f in module_of(module, here()).functions.items()
+        for name, f in module.functions.items()
     }
     if all(functions[name] is f for name, f in module.functions.items()):
         return module

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import ast, misspelt, tir
-from rlx.grammar.actions_atoms import owned
+from rlx.grammar.actions_atoms import ExpressionActions, owned
 from rlx.grammar.dtype import INT32, VOID
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms import ALIASES, FORMS, METHODS, PROTOTYPE_OPERATORS, Arguments
 from rlx.grammar.node import Span
-from rlx.grammar.outer_level import ExpressionActions
 from rlx.grammar.partial_nodes import CapturedName, Form, Keyword, Name, Sequence, Slice, describe
 from rlx.grammar.reports import NOT_UNDERSTOOD
 from rlx.grammar.suggest import closest, did_you_mean

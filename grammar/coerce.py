@@ -24,6 +24,20 @@ from rlx.grammar.partial_nodes import (
 from rlx.grammar.suggest import closest, did_you_mean
 
 
+def is_shape(value: ast.Expr) -> bool:
+    """Whether an expression is a shape value by its own look."""
+    match value:
+        case ast.ShapeExpr():
+            return True
+        case ast.Call(op=ast.Op(op_name="relax.shape_of")):
+            return True
+        case ast.Var(struct_info_annotation=ast.ShapeStructInfo()):
+            return True
+        case ast.Call(sinfo_args=(ast.ShapeStructInfo(),)):
+            return True
+    return False
+
+
 class Coerce(ScalarCoercion):
     """The readings of a neutral value: as a scalar, an expression, an annotation, an attribute."""
 

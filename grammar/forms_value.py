@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar import ast, tir
+from rlx.grammar.coerce import is_shape
 from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.dtype import BOOL, FLOAT32, INT32, INT64, VOID, DataType
 from rlx.grammar.entries import Entry, Rejected
@@ -228,20 +229,6 @@ def _element_type(value: ast.Expr) -> DataType:
         case ast.Var(struct_info_annotation=ast.TensorStructInfo(dtype=data_type)):
             return data_type
     return VOID
-
-
-def is_shape(value: ast.Expr) -> bool:
-    """Whether an expression is a shape value by its own look."""
-    match value:
-        case ast.ShapeExpr():
-            return True
-        case ast.Call(op=ast.Op(op_name="relax.shape_of")):
-            return True
-        case ast.Var(struct_info_annotation=ast.ShapeStructInfo()):
-            return True
-        case ast.Call(sinfo_args=(ast.ShapeStructInfo(),)):
-            return True
-    return False
 
 
 @form(*(f"R.{name}" for name in SHORT))

@@ -1,8 +1,8 @@
-"""What stands around the definitions of a text: imports, declarations, names of the Python."""
+"""What stands between the definitions of a text: imports and declarations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,6 @@ from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from ast import AST, expr, stmt
-from typing import Any
-
-from rlx.grammar import partial_nodes
-from rlx.grammar.entries import Entry
-from rlx.grammar.partial_nodes import Captured, CapturedName, KnownInteger, Name
-from rlx.grammar.reports import ReadContext
 
 _LANGUAGES = ("ir", "relax", *TIR_MODULES)
 _EXPORTED = frozenset(
@@ -39,23 +33,6 @@ def imports(text: str) -> Iterator[Diagnostic]:
             if meant and name.type == "NAME":
                 said = f"tvm.script has no {name.value!r}"
                 yield Diagnostic("PARSE", "error", said, name.span, help=did_you_mean(meant))
-
-
-def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:
-    """The stretches of whole lines between the definitions that hold something;
-    what is hidden counts as nothing.
-    """
-    found: list[Span] = []
-    at = 0
-    for start, end in [
-        *sorted([*definitions, *([] if hidden is None else [hidden])]),
-        (len(text),) * 2,
-    ]:
-        stop = text.rfind("\n", 0, start) + 1 if start < len(text) else start
-        if text[at:stop].strip():
-            found.append((at, stop))
-        at = max(at, text.find("\n", end) + 1 or len(text)) if text[end - 1 : end] != "\n" else end
-    return found
 
 
 def declarations(text: str, span: Span) -> Iterator[str | Diagnostic]:
@@ -153,82 +130,3 @@ def _called(
         help="TVM requires the same name on both sides",
         edit=Edit(statement, right),
     )
-
-
-class NamesAround:
-    """The meaning of names outside of the program."""
-
-    def __init__(self, context: ReadContext) -> None:
-        self.context = context
-        self.scope = context.scope
-
-    def value(self, text: str, span: Span) -> Any:
-        """A name that the program does not bind."""
-        around = self.context.around
-        if around is None or text in self.scope.modules:
-            return Name(text)
-        value = around.value(text)
-        if value is ...:
-            return Name(text)
-        if isinstance(value, Captured):
-            return self.captured(text, text, span)
-        return _as_written(value, *span)
-
-    def captured(self, name: str, text: str, span: Span) -> CapturedName:
-        """An expression with a name at its head to which the Python around gives a value."""
-        around = self.context.around
-        assert around is not None
-        if not self.scope.in_prim_func() and self.scope.frame.kind != "module":
-            around.used.setdefault(name, span)
-        return CapturedName(text)
-
-    def holds(self, word: str) -> bool:
-        """Whether Python around binds the word at the head of a dotted name,
-        for a place outside of PrimFuncs.
-        """
-        around = self.context.around
-        return (
-            around is not None
-            and word not in ("R", "T", "I")
-            and word not in self.scope.modules
-            and not self.scope.in_prim_func()
-            and self.scope.look_up(word) is None
-            and around.holds(word)
-        )
-
-    def part_of(self, owner: Entry, part: str) -> CapturedName | None:
-        """An attribute or a call of a captured value, which is captured as well."""
-        value = owner.value
-        return CapturedName(f"{value.text}.{part}") if isinstance(value, CapturedName) else None
-
-    def means_nothing(self, name: str) -> bool:
-        """Whether neither the program nor what may stand around it gives a name a meaning."""
-        inside = self.scope.in_prim_func() or self.scope.look_up(name) is not None
-        return self.context.around is None and not inside
-
-    def unknown_module(self, word: str, start: int) -> None:
-        """Report, once, what is no name of the module in front of a name that the module has."""
-        known = sorted(self.scope.modules - {"self", "Module"})
-        help = did_you_mean(closest(word, known) or known[:1])
-        span = (start, start + len(word))
-        self.context.reports.error(f"{word!r} is not defined", span, help)
-        self.scope.modules.add(word)
-
-
-class ExpressionActions:
-    """Base of actions of expressions: what they work with."""
-
-    def __init__(self, context: ReadContext, around: NamesAround) -> None:
-        self.context = context
-        self.scope = context.scope
-        self.coerce = context.coerce
-        self.around = around
-
-
-def _as_written(value: object, start: int, end: int) -> Any:
-    """A constant as if it were written where its name stands."""
-    if isinstance(value, tuple):
-        return partial_nodes.Sequence(
-            [Entry(_as_written(item, start, end), start, end) for item in value], "("
-        )
-    return KnownInteger(value) if type(value) is int else value

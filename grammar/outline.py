@@ -5,7 +5,7 @@ functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
 
 from rlx.grammar.dialects import TIR_MODULES
@@ -245,6 +245,23 @@ def regions(
             yield "typevar", found.start(), at
         elif kind == "line" and not _HARMLESS.match(found[0]):
             yield "stray", found.start(), at
+
+
+def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> list[Span]:
+    """The stretches of whole lines between the definitions that hold something;
+    what is hidden counts as nothing.
+    """
+    found: list[Span] = []
+    at = 0
+    for start, end in [
+        *sorted([*definitions, *([] if hidden is None else [hidden])]),
+        (len(text),) * 2,
+    ]:
+        stop = text.rfind("\n", 0, start) + 1 if start < len(text) else start
+        if text[at:stop].strip():
+            found.append((at, stop))
+        at = max(at, text.find("\n", end) + 1 or len(text)) if text[end - 1 : end] != "\n" else end
+    return found
 
 
 def declared_names(line: str) -> list[str]:

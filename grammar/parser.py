@@ -24,12 +24,12 @@ from rlx.grammar.outline import (
     methods,
     outline,
     regions,
+    stretches,
 )
 from rlx.grammar.partial_nodes import Defined
 from rlx.grammar.reports import MAX_ERRORS, Metadata, TooManyErrors
 from rlx.grammar.scope import Scope
 from rlx.grammar.stretch_reader import StretchReader
-from rlx.grammar.undeclared import undeclared
 from rlx.grammar.visit import recursion_room
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ class TextReader:
                 if not any(d.severity == "error" for d in reader.reports.diagnostics):
                     reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
-            in_python = self.around is not None
-            self.undeclared += undeclared(reader, self.type_vars, in_python)
+            self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
             reader.reports.drop_what_follows()
         finally:
             self.diagnostics.extend(reader.reports.diagnostics)
@@ -254,15 +253,14 @@ class TextReader:
         """What is wrong beside the definitions, where nothing is wrong in them."""
         if self._has_errors():
             return
-        from rlx.grammar.outer_level import declarations, stretches
-
         kept = metadata_statement(self.text)
         held = kept.span if kept is not None and kept.callee.endswith("load_json") else None
-        found = (
-            each
-            for span in stretches(self.text, read, held)
-            for each in declarations(self.text, span)
-        )
+        between = stretches(self.text, read, held)
+        if not between:
+            return
+        from rlx.grammar.outer_level import declarations
+
+        found = (each for span in between for each in declarations(self.text, span))
         self.diagnostics += [each for each in found if isinstance(each, Diagnostic)][:MAX_ERRORS]
 
     def _has_errors(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from rlx.grammar import arithmetic, tir
@@ -31,10 +32,18 @@ class PrimStatements:
         self.buffers = PrimBuffers(context)
         self.bodies = PrimBodies(context)
         self.loops = PrimLoops(context, self.bodies)
-        self.assignments = PrimAssignments(context, self.buffers, self.bodies)
-        self.declare = self.assignments.declare
-        self.unpack = self.assignments.unpack
         self.open_for = self.loops.open
+
+    @cached_property
+    def assignments(self) -> PrimAssignments:
+        """Reads assignments, which many PrimFuncs have none of."""
+        return PrimAssignments(self.context, self.buffers, self.bodies)
+
+    def declare(self, name: Entry, annotation: Entry, span: Span) -> tir.Stmt:
+        return self.assignments.declare(name, annotation, span)
+
+    def unpack(self, names: list[Entry], value: Entry, span: Span) -> Any:
+        return self.assignments.unpack(names, value, span)
 
     # ------------------------------------------------------------ functions
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar import ast, tir
+from rlx.grammar.coerce import is_shape
 from rlx.grammar.dtype import DataType, dtype
 from rlx.grammar.entries import Entry, Rejected
 from rlx.grammar.forms_info import without_unknown
-from rlx.grammar.forms_value import Cast, constant, is_shape
+from rlx.grammar.forms_value import Cast, constant
 from rlx.grammar.function_bodies import relax_function
 from rlx.grammar.lost_names import lose
 from rlx.grammar.node import Span, replace

@@ -4,7 +4,7 @@ recovery from what does not fit at the next statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -16,21 +16,22 @@ from rlx.grammar import (
     forms_tir,  # noqa: F401
     forms_value,  # noqa: F401
 )
-from rlx.grammar.actions_atoms import AtomActions
+from rlx.grammar.actions_atoms import AtomActions, NamesAround
 from rlx.grammar.actions_calls import CallActions, SubscriptActions
 from rlx.grammar.actions_definitions import DefinitionActions
 from rlx.grammar.actions_statements import StatementActions
 from rlx.grammar.automaton import Action, Callbacks, read
+from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.lexer import Lexer
 from rlx.grammar.module_statements import ModuleStatements
 from rlx.grammar.node import Span
-from rlx.grammar.outer_level import NamesAround
 from rlx.grammar.partial_nodes import Open, Signature
 from rlx.grammar.prim_statements import PrimStatements
 from rlx.grammar.relax_statements import RelaxStatements
 from rlx.grammar.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.scope import Scope
+from rlx.grammar.suggest import closest_names, did_you_mean
 from rlx.grammar.syntax_messages import explain_unexpected
 from rlx.grammar.visit import recursion_room
 
@@ -216,6 +217,32 @@ class StretchReader:
             self._lost_function(opened.value[0], (start, end))
         return self.actions.statements.reader.lost(given_up, (start, end))
 
+    def undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
+        """Dimensions that are declared nowhere, and those that a body quotes, in a definition that
+        was read without another error.
+
+        A cast binds only what is declared. A signature declares its names by itself, but not in a
+        text that declares others. The variables become holes: nothing more is said of them.
+        """
+        if any(d.severity == "error" for d in self.reports.diagnostics):
+            return
+        coerce, holes = self.context.coerce, self.reports.holes
+        known = {*type_vars, *self.actions.definitions.named}
+        dimensions = {*type_vars, *self.scope.declared}
+        if type_vars and not in_python:
+            declared = known | dimensions
+            for name, span in coerce.implicit.items():
+                if name not in declared:
+                    yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions)
+        for var, span in coerce.cast_to.items():
+            if var.name not in known:
+                holes.add(var)
+                yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions)
+        for span, unbound in coerce.quoted:
+            holes.update(unbound)
+            words = "only a signature quotes dimensions: a body has them declared"
+            yield Diagnostic("PARSE", "error", words, span, help="write it without quotes")
+
     def excuse(self, span: Span) -> None:
         """Take back the errors in a statement that only running the Python around could read."""
         around = self.context.around
@@ -242,3 +269,9 @@ class StretchReader:
             self.reports.holes.add(self.scope.global_var(name, signature.name_span))
         else:
             self.scope.bind(name, self.reports.hole(name, signature.name_span))
+
+
+def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
+    help = did_you_mean(closest_names(name, known)) or f"declare it above: `{declaration}`"
+    words = f"the dimension {name!r} is not declared"
+    return Diagnostic("PARSE", "error", words, span, help=help)

@@ -13,20 +13,30 @@ from rlx.grammar import ast, tir
 from rlx.grammar.ast import Binding, Expr, GlobalVar, StructInfo, Var
 from rlx.grammar.node import Span
 
-_LEAVES = frozenset(
-    {
-        ast.Constant,
+LEAVES = frozenset(
+    [
         ast.Var,
         ast.DataflowVar,
         ast.GlobalVar,
+        ast.Constant,
+        ast.ShapeExpr,
         ast.PrimValue,
         ast.StringImm,
         ast.DataTypeImm,
         ast.ExternFunc,
-        ast.ShapeExpr,
-        ast.Op,
-    }
+    ]
 )
+"""The kinds of expression that are leaves by themselves; a tuple is one if its fields are."""
+
+_NOTHING_INSIDE = LEAVES | {ast.Op}
+
+
+def is_leaf(expr: Expr) -> bool:
+    """Whether an expression may stand inside of another in normal form."""
+    kind = type(expr)
+    if kind is ast.Tuple:
+        return all(is_leaf(field) for field in expr.fields)  # type: ignore[attr-defined]
+    return kind in LEAVES
 
 
 def _of_call(call: Expr) -> tuple[Expr, ...]:
@@ -82,7 +92,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while stack:
         node = stack.pop()
         yield node
-        if type(node) not in _LEAVES:
+        if type(node) not in _NOTHING_INSIDE:
             stack.extend(reversed(subexpressions(node)))
 
 
@@ -101,7 +111,7 @@ def bindings(expr: Expr) -> Iterator[Binding]:
         elif isinstance(node, ast.SeqExpr):
             stack.append(node.body)
             stack.extend(b for block in reversed(node.blocks) for b in reversed(block.bindings))
-        elif type(node) not in _LEAVES:
+        elif type(node) not in _NOTHING_INSIDE:
             stack.extend(reversed(subexpressions(node)))
 
 

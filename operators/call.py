@@ -16,11 +16,9 @@ from rlx.operators.callee import (
     declared_result,
     named,
     packed,
-    passed,
-    trailing,
 )
 from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
-from rlx.operators.prim_call import agreement, callee
+from rlx.operators.prim_call import agreement, callee, passed, trailing
 from rlx.operators.registry import operator
 from rlx.operators.site import Site
 from rlx.spec.registry import rule

@@ -1,4 +1,4 @@
-"""What the operators that call functions may call: packed functions, closures, PrimFuncs, names."""
+"""What the operators that call functions may call: packed functions, closures, names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from rlx.grammar.ast import (
     FuncStructInfo,
     GlobalVar,
     ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
     StructInfo,
-    TensorStructInfo,
     TupleStructInfo,
 )
 from rlx.grammar.struct_infos import OBJECT
@@ -113,38 +110,3 @@ def named(site: Site, func: Expr) -> None:
         site.fail("OBL-name-string", f"{site.shown(0)} is not a name; expected a string", 0, best)
     if not site.ctx.poisoned(func):
         site.warn("OBL-name-string", f"{site.shown(0)} may not be a string", 0)
-
-
-@rule("OBL-passed", "e1733a9e", "obligation")
-def passed(site: Site, args: Expr) -> None:
-    """A PrimFunc is passed tensors, scalars and shapes."""
-    info = site.ctx.info(args)
-    parts = info.fields if isinstance(info, TupleStructInfo) else ()
-    fields = args.fields if isinstance(args, ast.Tuple) else (None,) * len(parts)
-    for at, (part, field) in enumerate(zip(parts, fields, strict=True)):
-        literal = isinstance(field, LITERALS)
-        if isinstance(part, ObjectStructInfo) and not literal:
-            if not site.ctx.poisoned(args if field is None else field):
-                words = f"argument {at} is {show(part)}, which may not be a tensor"
-                site.warn("OBL-passed-kind", words, 1)
-        elif literal or not isinstance(part, (TensorStructInfo, PrimStructInfo, ShapeStructInfo)):
-            shown = show(field) if literal and field is not None else show(part)
-            words = f"argument {at} is {shown}, expected a tensor, a scalar or a shape"
-            site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
-
-
-@rule("OBL-trailing", "be5e2198", "obligation")
-def trailing(site: Site, tir_vars: object) -> None:
-    """Trailing scalars are a shape, or a tuple of scalars."""
-    if tir_vars is None:
-        return
-    info = site.ctx.info(tir_vars) if isinstance(tir_vars, Expr) else None
-    if isinstance(info, TupleStructInfo):
-        scalars = all(isinstance(f, (PrimStructInfo, ObjectStructInfo)) for f in info.fields)
-    else:
-        unknown = isinstance(info, ObjectStructInfo) and not isinstance(tir_vars, LITERALS)
-        scalars = unknown or isinstance(info, ShapeStructInfo)
-    if not scalars:
-        found = repr(tir_vars) if info is None else show(info)
-        words = f"tir_vars is {found}, expected a shape or a tuple of scalars"
-        site.fail("OBL-trailing-kind", words, 2, declared_result(site.call.sinfo_args))

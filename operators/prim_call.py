@@ -1,5 +1,5 @@
-"""The agreement of a call with the PrimFunc it calls: buffers against arguments and declared
-results.
+"""What a PrimFunc may be passed, and the agreement of a call with the PrimFunc it calls: buffers
+against arguments and declared results.
 
 A PrimFunc binds its own shape variables to the lengths of the buffers it is given; all dimensions
 of all buffers are judged together under one binding.
@@ -24,13 +24,48 @@ from rlx.grammar.ast import (
 )
 from rlx.grammar.struct_infos import fields_or_itself
 from rlx.grammar.tir import Buffer, PrimExpr, PrimFunc
-from rlx.operators.callee import declared_result
+from rlx.operators.callee import LITERALS, declared_result
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.site import Site, show, show_shape
 from rlx.spec.registry import rule
 
 Pair = tuple[PrimExpr, PrimExpr, str]
 """A dimension of the PrimFunc, the caller's, and where the latter stands."""
+
+
+@rule("OBL-passed", "e1733a9e", "obligation")
+def passed(site: Site, args: Expr) -> None:
+    """A PrimFunc is passed tensors, scalars and shapes."""
+    info = site.ctx.info(args)
+    parts = info.fields if isinstance(info, TupleStructInfo) else ()
+    fields = args.fields if isinstance(args, ast.Tuple) else (None,) * len(parts)
+    for at, (part, field) in enumerate(zip(parts, fields, strict=True)):
+        literal = isinstance(field, LITERALS)
+        if isinstance(part, ObjectStructInfo) and not literal:
+            if not site.ctx.poisoned(args if field is None else field):
+                words = f"argument {at} is {show(part)}, which may not be a tensor"
+                site.warn("OBL-passed-kind", words, 1)
+        elif literal or not isinstance(part, (TensorStructInfo, PrimStructInfo, ShapeStructInfo)):
+            shown = show(field) if literal and field is not None else show(part)
+            words = f"argument {at} is {shown}, expected a tensor, a scalar or a shape"
+            site.fail("OBL-passed-kind", words, 1, declared_result(site.call.sinfo_args))
+
+
+@rule("OBL-trailing", "be5e2198", "obligation")
+def trailing(site: Site, tir_vars: object) -> None:
+    """Trailing scalars are a shape, or a tuple of scalars."""
+    if tir_vars is None:
+        return
+    info = site.ctx.info(tir_vars) if isinstance(tir_vars, Expr) else None
+    if isinstance(info, TupleStructInfo):
+        scalars = all(isinstance(f, (PrimStructInfo, ObjectStructInfo)) for f in info.fields)
+    else:
+        unknown = isinstance(info, ObjectStructInfo) and not isinstance(tir_vars, LITERALS)
+        scalars = unknown or isinstance(info, ShapeStructInfo)
+    if not scalars:
+        found = repr(tir_vars) if info is None else show(info)
+        words = f"tir_vars is {found}, expected a shape or a tuple of scalars"
+        site.fail("OBL-trailing-kind", words, 2, declared_result(site.call.sinfo_args))
 
 
 def agreement(

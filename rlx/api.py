@@ -231,9 +231,9 @@ def run(
     """
     from rlx.checker.check import IllFormedError
     from rlx.grammar.suggest import closest, did_you_mean
-    from rlx.semantics.machine import load as prepare
+    from rlx.semantics.machine import program as machine
     from rlx.semantics.run.inputs import inputs as arguments
-    from rlx.semantics.run.options import FUEL, ITERATIONS, callable_functions, default_entry
+    from rlx.semantics.run.options import FUEL, ITERATIONS
 
     name_or_none("entry", entry)
     functions_by_name("packed", packed)
@@ -250,8 +250,8 @@ def run(
     if not report.ok:
         raise IllFormedError(report)
     module = chosen(report.modules, report.source)
-    functions = callable_functions([module])
-    name = default_entry(functions) if entry is None else entry
+    functions = machine.callable_functions([module])
+    name = machine.default_entry(functions) if entry is None else entry
     if name not in functions:
         known = ", ".join(functions) or "none"
         words = f"there is no entry {name!r}; functions that can be called: {known}"
@@ -261,7 +261,7 @@ def run(
     given = _by_name(inputs, [param.name_hint for param in function.params])
     values = arguments(function, given, seed).values
     steps = FUEL if fuel is None else fuel
-    program = prepare(
+    program = machine.load(
         module,
         packed=packed,
         backend=backend,

@@ -1,11 +1,16 @@
-"""What is known of a value when the program runs: its struct info."""
+"""What is known of values and functions when the program runs: their struct info.
+
+A lowered program has no shape variables, so that annotations no longer say what a function takes;
+an attribute keeps it as text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
-from rlx.grammar import tir
+from rlx.grammar import ast, tir
 from rlx.grammar.ast import (
     FuncStructInfo,
     PrimStructInfo,
@@ -96,3 +101,45 @@ _INFOS: dict[type, Callable[[Any], StructInfo]] = {
     PrimFuncValue: _prim_func,
     Packed: lambda value: FuncStructInfo(None, OBJECT, False, "default"),
 }
+
+SIGNATURE = "relax.run.signature"
+"""The attribute of a function that holds what it took and gave before it was lowered."""
+
+
+@lru_cache(maxsize=1024)
+def head_of(text: str) -> ast.Function:
+    """The function without a body that a text holds.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything else.
+    """
+    from rlx.grammar.parser import parse
+
+    parsed = parse(text, "<type of a function>")
+    found = [f for module in parsed.modules for f in module.functions.values()]
+    heads = [function for function in found if isinstance(function, ast.Function)]
+    if any(d.severity == "error" for d in parsed.diagnostics) or len(found) != 1 or not heads:
+        raise ValueError(text)
+    return heads[0]
+
+
+def known_of(head: ast.Function) -> ast.FuncStructInfo:
+    """What is known of a function when it runs: what it takes and gives, and its purity."""
+    params = tuple(param.struct_info_annotation or OBJECT for param in head.params)
+    pure = head.is_pure is not False
+    return ast.FuncStructInfo(
+        params, head.ret_struct_info or OBJECT, pure, binders=tuple(head.shape_vars)
+    )
+
+
+def declared(function: ast.Function) -> ast.FuncStructInfo:
+    """What is known of a function; of a lowered one, what its attribute keeps."""
+    kept = function.attrs.get(SIGNATURE)
+    if isinstance(kept, str):
+        try:
+            return known_of(head_of(kept))
+        except ValueError:  # anyone may write an attribute
+            pass
+    return known_of(function)

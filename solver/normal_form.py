@@ -307,7 +307,7 @@ def _node(engine: Engine, node: PrimExpr) -> Part:
         case tir.And() | tir.Or() | tir.Not():
             return _logic(engine, node)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
-            c, t, f = (_operand(engine, child) for child in tir.children(node))
+            c, t, f = (_operand(engine, child) for child in prim_exprs.operands(node))
             return _choice(engine, as_cond(engine, c), t, f)
         case tir.Cast() if prim_exprs.interpreted(node):
             return _cast(engine, node)
@@ -321,7 +321,7 @@ def variable(engine: Engine, var: tir.Var) -> Poly:
 
 
 def _logic(engine: Engine, node: PrimExpr) -> Cond:
-    parts = [as_cond(engine, _operand(engine, child)) for child in tir.children(node)]
+    parts = [as_cond(engine, _operand(engine, child)) for child in prim_exprs.operands(node)]
     if isinstance(node, tir.Not):
         return engine.negate(parts[0])
     return engine.join("and" if isinstance(node, tir.And) else "or", parts)

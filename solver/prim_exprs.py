@@ -22,6 +22,11 @@ _PAIRS: frozenset[type[PrimExpr]] = frozenset(ON_INTEGERS)
 """The common kinds of nodes; :func:`rlx.grammar.tir.children` knows the operands of all."""
 
 
+def operands(node: PrimExpr) -> tuple[PrimExpr, ...]:
+    """What stands directly inside of an expression."""
+    return (node.a, node.b) if type(node) in _PAIRS else tir.children(node)  # type: ignore[attr-defined]
+
+
 class TooLargeError(Exception):
     """An expression has more nodes than may be looked at."""
 

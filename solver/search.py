@@ -119,7 +119,7 @@ class Tape:
         if not prim_exprs.interpreted(node):
             self.usable = False
             return 0
-        operands = tuple([self._place[c] for c in tir.children(node)])
+        operands = tuple([self._place[c] for c in prim_exprs.operands(node)])
         step: Callable[..., object] = _STEPS.get(type(node)) or _cast_step(node)
         if lazy:
             match node:

@@ -7,9 +7,9 @@ from typing import Any
 
 from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
 from rlx.semantics.machine.builtins import ELSEWHERE
-from rlx.semantics.machine.function_types import head_of
 from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
+from rlx.semantics.struct_info_of import head_of
 from rlx.semantics.values import Closure, Packed, Value
 from rlx.vm.executable import VMFunction
 from rlx.vm.instructions import VMInstruction

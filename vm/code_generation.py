@@ -9,7 +9,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.dtype import INT64, DataType
 from rlx.grammar.printer import print_node
 from rlx.grammar.visit import walk
-from rlx.semantics.machine.function_types import SIGNATURE
+from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.semantics.values import (
     DataTypeValue,
     ShapeValue,

@@ -29,7 +29,7 @@ from rlx.spec.registry import rule
 
 @rule("D11", "2a55cea8", "binding")
 def bind(state: DerivationState, binding: ast.Binding) -> None:
-    state.prover.statistics.place = binding
+    state.statistics.place = binding
     if type(binding) is ast.VarBinding:
         value = binding.value
         if type(value) is ast.Function:

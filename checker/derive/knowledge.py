@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from rlx.grammar import ast, tir
@@ -12,6 +13,7 @@ from rlx.grammar.node import Node, Span
 from rlx.grammar.struct_infos import of_the_value
 from rlx.grammar.tir import PrimExpr
 from rlx.solver import prim_exprs
+from rlx.solver.budget import Statistics
 from rlx.solver.context import Context
 from rlx.solver.order import erase, free_shape_vars, substitute, substitute_prim
 from rlx.solver.prover import IDENTICAL, Prover
@@ -57,6 +59,8 @@ class Knowledge:
         same.
     home
         The scopes of the variables that hold a shape.
+    statistics
+        What the prover was asked, and at which place it is asked now.
     """
 
     def __init__(self, module: ast.IRModule, captured: Collection[Node] = ()) -> None:
@@ -72,8 +76,13 @@ class Knowledge:
         self.held: dict[ast.Var, ast.Var | ast.ShapeExpr] = {}
         self.home: dict[ast.Var, DerivationScope] = {}
         self.scope = DerivationScope()
-        self.prover = AliasProver()
+        self.statistics = Statistics()
         self.diagnostics: list[Diagnostic] = []
+
+    @cached_property
+    def prover(self) -> AliasProver:
+        """Answers questions about dimensions; many modules ask none."""
+        return AliasProver(self.statistics)
 
     def poisoned(self, expr: Expr) -> bool:
         """Whether nothing should be reported about an expression."""
@@ -177,8 +186,9 @@ class AliasProver(Prover):
 
     __slots__ = ("_known", "aliases")
 
-    def __init__(self) -> None:
+    def __init__(self, statistics: Statistics) -> None:
         super().__init__(Context())
+        self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
         self._known: dict[object, PrimExpr] = {}
 

@@ -91,7 +91,7 @@ def _check_result(
     state: DerivationState, node: ast.Function, found: StructInfo, wanted: StructInfo
 ) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
-    state.prover.statistics.place = node
+    state.statistics.place = node
     result = policy.mismatch(state, found, wanted)
     if result is None or policy.repeated(state, node.body, result):
         return
@@ -330,7 +330,7 @@ def derive(
         state.proved + state.discharged,
         state.refuted,
         state.unknown,
-        state.prover.statistics,
+        state.statistics,
         frozenset(state.poison),
         state.overwrites,
         state.lowered,

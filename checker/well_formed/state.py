@@ -5,6 +5,7 @@ reach where they are used.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 
 from rlx.grammar import ast, tir
 from rlx.grammar.diagnostic import Diagnostic, Label
@@ -86,8 +87,24 @@ class WellFormedCheck:
         self.reported: set[object] = set()
         self.sound: set[ast.StructInfo] = set()
         self.free: dict[ast.StructInfo, tuple[tir.Var, ...]] = {}
-        self.devices = _devices(module)
         self.walked: set[ast.Expr] = set()
+
+    @cached_property
+    def devices(self) -> frozenset[tuple[str, int]]:
+        """The devices the module declares: kind of target and number, and as numbers in the whole
+        list.
+        """
+        found: set[tuple[str, int]] = set()
+        for at, item in enumerate(self.module.global_infos.get("vdevice", ())):
+            found.add(("vdevice", at))
+            match item:
+                case ast.VDevice(target=target, index=index):
+                    found.add((target, index))
+                case ("I.vdevice", dict() as target, int() as index, *_):
+                    found.add((str(target.get("kind", "")), index))
+                case ("I.vdevice", str() as target, int() as index, *_):
+                    found.add((kind_of(target), index))
+        return frozenset(found.union(declared(self.module)))
 
     def enter(self, var: ast.Var, block: ast.DataflowBlock | None) -> None:
         """Bring a variable into scope."""
@@ -162,23 +179,6 @@ class WellFormedCheck:
 def bound_here(var: ast.Var) -> tuple[Label, ...]:
     """A label at a variable's binding."""
     return () if var.span is None else (Label(var.span, f"{var.name_hint!r} is bound here"),)
-
-
-def _devices(module: ast.IRModule) -> frozenset[tuple[str, int]]:
-    """The devices a module declares: kind of target and number, and as numbers in the whole
-    list.
-    """
-    found: set[tuple[str, int]] = set()
-    for at, item in enumerate(module.global_infos.get("vdevice", ())):
-        found.add(("vdevice", at))
-        match item:
-            case ast.VDevice(target=target, index=index):
-                found.add((target, index))
-            case ("I.vdevice", dict() as target, int() as index, *_):
-                found.add((str(target.get("kind", "")), index))
-            case ("I.vdevice", str() as target, int() as index, *_):
-                found.add((kind_of(target), index))
-    return frozenset(found.union(declared(module)))
 
 
 COMPARISONS = 100_000

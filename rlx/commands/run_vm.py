@@ -15,7 +15,6 @@ from rlx.semantics.run.options import (
     UNDECIDED,
     UsageError,
     checked,
-    default_entry,
     given_inputs,
     interruptible,
 )
@@ -65,6 +64,7 @@ def _executable(path: str) -> Executable:
 
 def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]:
     from rlx.grammar.parser import parse
+    from rlx.semantics.machine.program import default_entry
 
     known = {function.name: function for function in executable.functions}
     chosen = default_entry(known) if name is None else name

@@ -9,11 +9,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rlx.grammar.dtype import INT64, DataType, dtype
+from rlx.grammar.struct_infos import OBJECT
+from rlx.semantics.cast import CastFailed
+from rlx.semantics.cast import check as check_values
 from rlx.semantics.faults import CheckStop, FaultStop
-from rlx.semantics.machine.function_types import check_function
 from rlx.semantics.machine.heap_functions import HEAP_FUNCTIONS, holds_sizes
 from rlx.semantics.machine.message_text import kind_of, show
 from rlx.semantics.machine.unique_nonzero import SETS
+from rlx.semantics.struct_info_of import head_of
 from rlx.semantics.values import (
     NULL,
     UNIT,
@@ -273,6 +276,22 @@ def _field(value: TupleValue, at: Scalar) -> Value:
     return value.fields[index]
 
 
+@rule("E-builtin-function", "23a5686f", "step")
+def _check_function(value: Value, text: StringValue, sizes: ShapeValue, _: Value = NULL) -> Value:
+    """Check a function against a type: the second parameter of a function without a body, whose
+    first has the shape variables of that type.
+    """
+    if not isinstance(text, StringValue) or not isinstance(sizes, ShapeValue):
+        raise TypeError
+    infos = [param.struct_info_annotation or OBJECT for param in head_of(text.value).params]
+    try:
+        check_values([sizes, value], infos, {})
+    except CastFailed as failed:
+        words = f"expected {failed.expected}, found {failed.found}"
+        raise CheckStop(failed.code, words, value=value) from None
+    return UNIT
+
+
 _CALLS: dict[str, Callable[..., Value]] = {
     **HEAP_FUNCTIONS,
     "alloc_shape_heap": _alloc_shape_heap,
@@ -306,7 +325,7 @@ BUILTINS = {
         **SETS,
         "relax.run.check_device": _with_place(_check_device),
         "relax.run.check_held_shape": _with_place(_check_held_shape),
-        "relax.run.check_function": _with_place(check_function),
+        "relax.run.check_function": _with_place(_check_function),
     }.items()
 }
 """They take and give values; what they are is in `spec/evaluation.md`."""

@@ -28,9 +28,9 @@ from rlx.semantics.machine.configuration import (
     Variable,
     slot_reader,
 )
-from rlx.semantics.machine.function_types import declared
 from rlx.semantics.machine.operators import KILLS, OTHERS, SPECIAL
 from rlx.semantics.machine.signature import Check, cast_of
+from rlx.semantics.struct_info_of import declared
 from rlx.semantics.values import Value
 from rlx.solver.order import free_vars as vars_of_info
 

@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from rlx.checker.normalize import normalize
@@ -38,8 +39,6 @@ class MachineProgram:
     ----------
     module
         The module in normal form: the expressions of configurations are nodes of it.
-    devices
-        The virtual devices that the module names, in its order.
     output
         Called with each line that the program prints.
     notes
@@ -55,7 +54,6 @@ class MachineProgram:
         iterations: int | Mapping[str, int] | None,
     ) -> None:
         self.module = normalize(module)
-        self.devices = declared(self.module)
         self.output = output
         self._external = {name: _external(name, call) for name, call in packed.items()}
         self._prim_funcs = PrimFuncs(
@@ -73,6 +71,11 @@ class MachineProgram:
             else:
                 value = Closure(compiler.function(function, name))
             compiler.values[var] = self._globals[name] = value
+
+    @cached_property
+    def devices(self) -> tuple[tuple[str, int], ...]:
+        """The virtual devices that the module names, in its order."""
+        return declared(self.module)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -213,6 +216,23 @@ def load(
         in which they run, ``"native"`` and ``"steps"``; None for no limit.
     """
     return MachineProgram(module, packed or {}, backend, output, iterations)
+
+
+def callable_functions(
+    modules: Sequence[ast.IRModule],
+) -> dict[str, tuple[ast.IRModule, ast.Function]]:
+    """The functions that can be called from outside, by name, each with its module."""
+    found: dict[str, tuple[ast.IRModule, ast.Function]] = {}
+    for module in modules:
+        for var, function in module.functions.items():
+            if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
+                found.setdefault(var.name_hint, (module, function))
+    return found
+
+
+def default_entry(functions: Mapping[str, object]) -> str:
+    """The function that is called by default: ``main``, or the only one."""
+    return "main" if "main" in functions or len(functions) != 1 else next(iter(functions))
 
 
 @contextmanager

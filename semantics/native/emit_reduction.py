@@ -24,7 +24,7 @@ from rlx.semantics.native.c_types import CValue
 from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.prelude import WRITTEN_OUT
 from rlx.semantics.native.ranges import literal
-from rlx.semantics.native.recognise_reduction import Axis, LoopReduction, recognise
+from rlx.semantics.native.recognise_reduction import Axis, LoopReduction
 from rlx.semantics.native.state import Generation
 from rlx.spec.registry import rule
 
@@ -40,15 +40,11 @@ Emit = Callable[[Generation, tir.Stmt], None]
 _SIGNS: dict[type, str] = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}
 
 
-def emit(state: Generation, loop: tir.For, emit_statement: Emit) -> bool:
-    """Emit a nest as a reduction, if it is one; says whether."""
-    found = recognise(state, loop) if state.disjoint else None
-    if found is None:
-        return False
+def emit(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
+    """Emit a nest that was recognised as a reduction."""
     runs = [f"({axis.end} > {axis.begin})" for axis in found.reduce if axis.count is None]
     with _scope(state, f"if ({' & '.join(runs)})" if runs else ""):
         _shape(state, found, emit_statement)
-    return True
 
 
 def _shape(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:

@@ -19,6 +19,7 @@ from rlx.semantics.native.expressions import converted, value_of
 from rlx.semantics.native.hoisting import bind_axis, loop_range
 from rlx.semantics.native.indices import poly_of, usable
 from rlx.semantics.native.ranges import IndexSum, literal
+from rlx.semantics.native.recognise_reduction import recognise
 from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import statements as inside
@@ -81,9 +82,11 @@ def _for(state: Generation, loop: tir.For) -> Steps:
     if not state.fast and not state.nested:
         _nest(state, loop)
         return
-    if state.fast and emit_reduction.emit(state, loop, emit):
-        return
     if state.fast and state.disjoint:
+        reduction = recognise(state, loop)
+        if reduction is not None:
+            emit_reduction.emit(state, reduction, emit)
+            return
         hoisting.plan(state, loop)
     spend_here(state, loop)
     name = state.out.fresh("i")

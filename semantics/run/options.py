@@ -223,24 +223,9 @@ def _read(path: str) -> str:
         raise UsageError(f"{path}: {error}") from None
 
 
-def callable_functions(
-    modules: Sequence[ast.IRModule],
-) -> dict[str, tuple[ast.IRModule, ast.Function]]:
-    """The functions that can be called from outside, by name, each with its module."""
-    found: dict[str, tuple[ast.IRModule, ast.Function]] = {}
-    for module in modules:
-        for var, function in module.functions.items():
-            if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
-                found.setdefault(var.name_hint, (module, function))
-    return found
-
-
-def default_entry(functions: Mapping[str, object]) -> str:
-    """The function that is called by default: ``main``, or the only one."""
-    return "main" if "main" in functions or len(functions) != 1 else next(iter(functions))
-
-
 def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
+    from rlx.semantics.machine.program import callable_functions, default_entry
+
     found = callable_functions(report.modules)
     name = default_entry(found) if name is None else name
     if name not in found:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
-from rlx.checker.normal_form import is_leaf
 from rlx.checker.normalize import Blocks, Normalizer
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.traversal import begin as enter_function
@@ -20,6 +19,7 @@ from rlx.grammar.node import Span, replace
 from rlx.grammar.python_places import Place
 from rlx.grammar.struct_infos import OBJECT, bind_callable, binding_positions
 from rlx.grammar.visit import free_vars as free_vars_of
+from rlx.grammar.visit import is_leaf
 from rlx.solver.order import compatibility, free_shape_vars, free_vars
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks

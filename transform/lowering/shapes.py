@@ -12,7 +12,7 @@ from rlx.grammar.ast import IRModule
 from rlx.grammar.node import changed, replace, same
 from rlx.grammar.printer_pieces import struct_info_printer
 from rlx.grammar.struct_infos import OBJECT, numbers, with_children
-from rlx.semantics.machine.function_types import SIGNATURE
+from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import CheckPlan, plan
 from rlx.transform.lowering.emitter import UNIT, Emitter, operator_name
