@@ -16,9 +16,6 @@ import pytest
 from rlx.grammar.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.printer import show
 from rlx.grammar.tir import PrimExpr
-from rlx.operators import lookup
-from rlx.operators.parameters import REQUIRED, Parameter
-from rlx.operators.registry import families
 from tests.operators.cases import (
     DIFFERENT,
     ILLEGAL,
@@ -130,22 +127,3 @@ def entries(cases: list[tuple[str, Case]]) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_said_of_calls(name: str) -> None:
     assert_entries(SNAPSHOTS / f"{name}.txt", entries(CASES[name]))
-
-
-def stated(parameter: Parameter) -> str:
-    """A parameter as a rule's signature has it."""
-    name = "*" * parameter.variadic + parameter.name
-    kind = parameter.kind + "?" * parameter.optional
-    default = "" if parameter.default is REQUIRED else f" = {parameter.default!r}"
-    return f"{name}: {kind}{default}"
-
-
-def test_what_operators_declare() -> None:
-    """Names, parameters and defaults: what a call that leaves an argument out means."""
-    declared = []
-    for name in sorted({word for words in families().values() for word in words}):
-        operator = lookup(f"relax.{name}")
-        assert operator is not None
-        parameters = "\n".join(map(stated, operator.parameters))
-        declared.append((name, parameters))
-    assert_entries(SNAPSHOTS / "declared.txt", declared)

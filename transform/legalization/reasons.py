@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from rlx.operators.registry import Operator
+
 _GROUPS: dict[str, str] = {
     "it calls what is a function already": """
         call_builtin_with_ctx call_dps_packed call_inplace_packed call_pure_packed call_py_func call_tir
         call_tir_inplace call_tir_with_grad dist.call_tir_local_view invoke_closure
         invoke_pure_closure make_closure vm.call_tir_dyn
     """,
-    "it has an effect": "assert_op print",
     "it is a mark for the compiler, and its value that of its operand": """
         builtin.stop_lift_params grad.end_checkpoint grad.no_grad grad.start_checkpoint
         memory.ensure_zero_offset
@@ -34,10 +35,17 @@ _GROUPS: dict[str, str] = {
     """,
     "it asks of its operands what a tensor expression cannot refuse": "multinomial_from_uniform",
     "its index map is a text that is not read here": "layout_transform",
-    "it has no definition as a tensor expression yet": """
-        image.grid_sample vision.multibox_transform_loc
-    """,
 }
 
 KEPT: dict[str, str] = {name: reason for reason, names in _GROUPS.items() for name in names.split()}
-"""The reason by the operator's name without the leading ``relax.``."""
+"""The reason by the operator's name without the leading ``relax.``, where the declaration of the
+operator does not say it.
+"""
+
+
+def reason_of(operator: Operator) -> str:
+    """Why the calls of an operator without a definition as a tensor expression stay."""
+    known = KEPT.get(operator.name.removeprefix("relax."))
+    if known is not None:
+        return known
+    return "it has no definition as a tensor expression" if operator.pure else "it has an effect"

@@ -19,7 +19,7 @@ from rlx.operators.registry import Operator
 from rlx.operators.site import CallAlone
 from rlx.transform.legalization.arguments import arguments, results
 from rlx.transform.legalization.definitions import definition
-from rlx.transform.legalization.reasons import KEPT
+from rlx.transform.legalization.reasons import reason_of
 from rlx.transform.legalization.result import Declined, decline
 from rlx.transform.te.calls import Shared, Staged, staged
 from rlx.transform.te.convert import Converter
@@ -188,7 +188,7 @@ def define(operator: Operator, call: ast.Call, info: Mapping[Node, StructInfo]) 
     short = operator.name.removeprefix("relax.")
     defined = definition(short)
     if defined is None:
-        decline(KEPT.get(short, "it has no definition as a tensor expression"))
+        decline(reason_of(operator))
     context = _Context(info)
     result = operator.derive(call, context)
     if context.open:
